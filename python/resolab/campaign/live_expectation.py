@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from resolab.campaign.schedule import PlannedTrial, schedule
-from resolab.live.asking import PING_PAUSE_MS, PINGS_COUNT, ROUNDS, TYPES
+from resolab.live.asking import PING_PAUSE_MS, ROUNDS, TYPES
 from resolab.live.trial import QUERIES_PER_NAME
-from resolab.manners import HARD_CAPS, Caps, Contact, Intended, contacts
+from resolab.manners import HARD_CAPS, PINGS_PER_LOAD, Caps, Contact, Intended, contacts
 from resolab.plan import Plan
 
 NAMES_COUNT = 10
@@ -57,7 +57,7 @@ def expected_live_s(plan: Plan, blocks: int) -> float:
 def _expected_s(trials: list[PlannedTrial], caps: Caps) -> float:
     """Add up trials, or wait for the cap that lets the fewest go."""
     queries_s = len(TYPES) * ROUNDS * NAMES_COUNT * (ROUND_TRIP_S + caps.query_interval_ms / 1e3)
-    pings_s = PINGS_COUNT * (ROUND_TRIP_S + PING_PAUSE_MS / 1e3)
+    pings_s = PINGS_PER_LOAD * (ROUND_TRIP_S + PING_PAUSE_MS / 1e3)
     queries_count = (len(TYPES) * ROUNDS + QUERIES_PER_NAME) * NAMES_COUNT
     over = Counter(trial.condition.resolver for trial in trials)
     of_site = Counter(trial.condition.page for trial in trials)

@@ -18,16 +18,15 @@ from urllib.parse import urlsplit
 from resolab.errors import ConfigurationError
 from resolab.fleet.public_hosts import address_of, is_public
 from resolab.manners import HARD_CAPS, Caps, host_of, resolver_endpoint
+from resolab.manners.sites import PORTS
 from resolab.plan import LiveSettings, Plan, trials_a_block
-from resolab.plan.live.resolvers import SYSTEM
+from resolab.plan.live.resolvers import DOH_PATH, SYSTEM
 from resolab.plan.live.settings import Endpoint
 from resolab.protocols import OVER_HTTP
 
 KINDS = ("lab", "live")
 _HOURS = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 _KEYS = ("kinds", "hours", "sites", "resolvers", "opt_out", "trials_per_block", "operator_url", "caps")
-_PORTS_OF_SITES = (80, 443)
-_DOH_PATH = "/dns-query"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ def _refusal_of_live(limits: Limits, plan: Plan) -> Refusal | None:
 def _site_beyond(limits: Limits, live: LiveSettings) -> str | None:
     for site in live.sites.values():
         host, port = host_of(site.url), urlsplit(site.url).port
-        own_port = port is None or port in _PORTS_OF_SITES
+        own_port = port is None or port in PORTS.values()
         if limits.sites is None:
             allowed = own_port and is_public(host)
         else:
@@ -137,7 +136,7 @@ def _may_be_asked(limits: Limits, endpoint: Endpoint) -> bool:
         return limits.resolvers is None or SYSTEM in limits.resolvers
     asked = resolver_endpoint(endpoint.url)
     usual = asked.port == resolver_endpoint(f"{endpoint.url.partition('://')[0]}://x").port
-    usual = usual and endpoint.path in {"", _DOH_PATH}
+    usual = usual and endpoint.path in {"", DOH_PATH}
     if limits.resolvers is None:
         return usual and is_public(endpoint.host)
     as_written = [one for one in limits.resolvers if _is_endpoint(one)]
@@ -154,7 +153,7 @@ def _is_endpoint(text: str) -> bool:
 
 def _path_of(url: str) -> str:
     path = urlsplit(url.removesuffix("{?dns}")).path if "://" in url else ""
-    return ("" if path == "/" else path) or (_DOH_PATH if resolver_endpoint(url).dns_transport in OVER_HTTP else "")
+    return ("" if path == "/" else path) or (DOH_PATH if resolver_endpoint(url).dns_transport in OVER_HTTP else "")
 
 
 def _opt_out_beyond(limits: Limits, live: LiveSettings) -> str | None:

@@ -37,6 +37,7 @@ from resolab.fleet.job import Run, decode
 from resolab.fleet.spool import Spool
 from resolab.store import machine_errors
 from resolab.store.manifest import RunStart
+from resolab.wording import clean
 
 IDLE_S = 60.0
 """Without a block for so long, nothing is kept standing: browsers wake up beside what others measure."""
@@ -74,7 +75,8 @@ class Worker:
         except (ResolabError, OSError) as error:
             return self._failed(asked.block, error)
         except Exception as error:  # noqa: BLE001 - whatever it is, the agent needs a word, and its log the whole
-            self._console.print(traceback.format_exc(), highlight=False, markup=False, soft_wrap=True)
+            for told in traceback.format_exc().splitlines():
+                self._console.print(clean(told), highlight=False, markup=False, soft_wrap=True)
             return self._failed(asked.block, error)
 
     async def rest(self) -> None:

@@ -17,7 +17,7 @@ from resolab.engine import CoreProcess, find_core
 from resolab.engine.programs import measured_environment
 from resolab.errors import ConfigurationError, DeadlineError
 from resolab.live.reached import Reached
-from resolab.manners import REFUSED
+from resolab.manners import PINGS_PER_LOAD, REFUSED
 from resolab.records import KeyExchangeGroup, PingRecord, QueryPurpose, QueryRecord, Record
 
 TYPES = ("A", "AAAA")
@@ -28,7 +28,7 @@ LONGEST_S = 90.0
 UNANSWERED_IN_A_ROW = 3
 """After so many queries without any response nothing more is asked; nor after one that is refused."""
 END_WITHIN_S = 0.2
-PINGS_COUNT, PING_PAUSE_MS, PING_TIMEOUT_MS = 5, 100, 1000
+PING_PAUSE_MS, PING_TIMEOUT_MS = 100, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Client:
     groups: Sequence[KeyExchangeGroup] = ()
     rounds: int = ROUNDS
     """How often it asks for each name."""
-    pings_count: int = PINGS_COUNT
+    pings_count: int = PINGS_PER_LOAD
 
     def queries_count(self, names: Sequence[str]) -> int:
         """Count the queries that names take."""
@@ -69,6 +69,16 @@ class Taken:
         self._unanswered = self._unanswered + 1 if record.rcode is None else 0
         if self._unanswered >= UNANSWERED_IN_A_ROW or record.rcode == REFUSED:
             self.is_hopeless.set()
+
+
+def why_fewer(found: Sequence[QueryRecord]) -> str:
+    """Say why queries ended before all were asked; silence is told of a resolver only where it was silent."""
+    if any(one.rcode == REFUSED for one in found):
+        return "the resolver refused"
+    last = found[-UNANSWERED_IN_A_ROW:]
+    if len(last) == UNANSWERED_IN_A_ROW and all(one.rcode is None for one in last):
+        return "nobody answered any more"
+    return f"the {LONGEST_S:g} s for them were over"
 
 
 async def ask(client: Client, reached: Reached, names: Sequence[str], *, interval_ms: int) -> list[QueryRecord]:
@@ -115,4 +125,6 @@ async def ping(client: Client, reached: Reached) -> PingRecord | None:
         await process.wait(LONGEST_S)
     except ConfigurationError:
         return None
+    finally:
+        await process.close(END_WITHIN_S)
     return found[0] if found else None

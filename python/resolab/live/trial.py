@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from resolab.browser import LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
 from resolab.errors import ConfigurationError
-from resolab.live.asking import Client, ask, ping
+from resolab.live.asking import Client, ask, ping, why_fewer
 from resolab.live.browsers import LiveBrowsers, Running, browser_way_of
 from resolab.live.cache_state import AskedBefore, name_of
 from resolab.live.judged import judge_load
@@ -31,7 +31,6 @@ from resolab.live.reached import Reached
 from resolab.live.records_of_trial import flags_of, judged_queries, left_alone_record, load_records, unknown_lines
 from resolab.live.stubs import LiveStub
 from resolab.manners import (
-    REFUSED,
     Ledger,
     Refusal,
     StopReason,
@@ -187,8 +186,7 @@ class LiveTrial:
             return
         found = await ask(around.client, self._reached, names, interval_ms=around.ledger.caps.query_interval_ms)
         if len(found) < wanted_count:
-            why = "the resolver refused" if any(one.rcode == REFUSED for one in found) else "nobody answered any more"
-            self._unknown.append(f"queries: {len(found)} of {wanted_count} were asked: {why}")
+            self._unknown.append(f"queries: {len(found)} of {wanted_count} were asked: {why_fewer(found)}")
         self._queries += judged_queries(self._condition.resolver, found, around.asked)
         self._heed(stop_sign_of_query(one, self._reached.host, now_s=time.time()) for one in found)
 

@@ -7,6 +7,7 @@ Which rules, and why: docs/method/manners.md.
 
 from resolab.manners.caps import HARD_CAPS, QUERIES_PER_LOAD, Caps
 from resolab.manners.contacts import (
+    PINGS_PER_LOAD,
     UNKNOWN_BEFOREHAND,
     Contact,
     ContactReason,
@@ -35,6 +36,7 @@ from resolab.manners.turn import Turn, my_turn, pause
 __all__ = [
     "HARD_CAPS",
     "NOBODY",
+    "PINGS_PER_LOAD",
     "QUERIES_PER_LOAD",
     "REFUSED",
     "SYSTEM",

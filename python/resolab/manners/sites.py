@@ -15,7 +15,8 @@ from resolab.errors import ConfigurationError
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+(?:%[a-z0-9._-]+)?")
 """A name in ASCII or an address. What else Python reads as a host a browser may read as another one: it takes a
 backslash for a slash, and decodes percent signs (WHATWG's URL standard)."""
-_PORTS = {"http": 80, "https": 443}
+PORTS = {"http": 80, "https": 443}
+"""Of URLs without one (RFC 9110 section 4.2)."""
 
 
 @cache
@@ -53,7 +54,7 @@ def plain_url(url: str) -> str:
         raise ConfigurationError(f"{url!r}: {error}; write a site as https://HOST/ or HOST") from error
     user = parts.netloc.rpartition("@")[0]
     bracketed = f"[{host}]" if ":" in host else host
-    written = bracketed if port in {None, _PORTS.get(parts.scheme)} else f"{bracketed}:{port}"
+    written = bracketed if port in {None, PORTS.get(parts.scheme)} else f"{bracketed}:{port}"
     netloc = f"{user}@{written}" if user else written
     return urlunsplit((parts.scheme, netloc, parts.path or "/", parts.query, parts.fragment))
 

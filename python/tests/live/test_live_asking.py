@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from live_queries import query
 
-from resolab.live.asking import Taken
+from resolab.live.asking import Taken, why_fewer
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,17 @@ def test_what_stops_it(rcodes: list[Any], stopped: bool) -> None:
         taken.take(query(number, 300, rcode=rcode))
     assert taken.is_hopeless.is_set() == stopped
     assert len(taken.queries) == len(rcodes)
+
+
+@pytest.mark.parametrize(
+    ("rcodes", "why"),
+    [
+        (["NOERROR", "REFUSED"], "the resolver refused"),
+        (["NOERROR", None, None, None], "nobody answered any more"),
+        ([None, None, None, "NOERROR"], "the 90 s for them were over"),
+        (["NOERROR"] * 50, "the 90 s for them were over"),
+        ([], "the 90 s for them were over"),
+    ],
+)
+def test_a_resolver_that_answered_to_the_end_is_not_called_silent(rcodes: list[Any], why: str) -> None:
+    assert why_fewer([query(number, 300, rcode=rcode) for number, rcode in enumerate(rcodes)]) == why

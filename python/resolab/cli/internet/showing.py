@@ -21,6 +21,7 @@ from resolab.internet.places import Place, place_named, stands_for
 from resolab.internet.sites import PAGES
 from resolab.internet.truth import every_truth
 from resolab.protocols import transport_label
+from resolab.wording import clean
 
 _WIDEST = 400
 """Characters of a line."""
@@ -157,7 +158,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for column in columns:
         table.add_column(column, no_wrap=True)
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(clean(cell)) for cell in row))
     console = Console()
     # A table that is cut by a narrow terminal or a pipe says nothing: its lines may break instead.
     Console(

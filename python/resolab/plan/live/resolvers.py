@@ -18,7 +18,7 @@ SYSTEM = "system"
 """In place of an address: the first name server of `/etc/resolv.conf`."""
 _OF_BROWSERS = {DnsTransport.DOUDP: 53, DnsTransport.DOH: 443, DnsTransport.DOH3: 443}
 """Ports at which a browser's own resolver asks."""
-_DOH_PATH = "/dns-query"
+DOH_PATH = "/dns-query"
 
 
 def resolvers_in(section: Section, names: tuple[str, ...]) -> dict[str, LiveResolver]:
@@ -56,7 +56,7 @@ def _path(section: Section, transport: DnsTransport, text: str) -> str:
     given = "" if parts.path == "/" else parts.path if "://" in text else ""
     if parts.query or parts.fragment or parts.username is not None or (given and transport not in OVER_HTTP):
         section.fail(transport, f"{text!r} has a part that means nothing there; give SCHEME://HOST, and a path for DoH")
-    return (given or _DOH_PATH) if transport in OVER_HTTP else ""
+    return (given or DOH_PATH) if transport in OVER_HTTP else ""
 
 
 def check_native(
