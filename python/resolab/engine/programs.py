@@ -11,7 +11,7 @@ from typing import Self
 
 import msgspec
 
-from resolab.engine.process import CoreProcess
+from resolab.engine.process import LINE_LIMIT_BYTES, CoreProcess
 from resolab.installation import find_core
 from resolab.records import (
     EdgeCloseConnections,
@@ -50,6 +50,8 @@ from resolab.records import (
 )
 
 START_TIMEOUT_S = 15.0
+PATH_LINE_LIMIT_BYTES = 64 << 20
+"""A profile with its schedule is one line: 8.4 MB for the 10,000 changes that `crates/link` takes at most."""
 STUB_CLOSE_TIMEOUT_S = 15.0
 """A stub that is opening its connection first waits for that, on a lossy link as long as a query may take: 5 s."""
 QUERY_TIMEOUT_S = 10.0
@@ -91,9 +93,15 @@ def enter_prefix(
 
 
 async def _start(
-    name: str, command: Sequence[str], on_record: OnRecord, *, key_log_file: FilePath | None = None
+    name: str,
+    command: Sequence[str],
+    on_record: OnRecord,
+    *,
+    key_log_file: FilePath | None = None,
+    line_limit_bytes: int = LINE_LIMIT_BYTES,
 ) -> CoreProcess:
-    return await CoreProcess.start(name, command, on_record, environment=measured_environment(key_log_file))
+    environment = measured_environment(key_log_file)
+    return await CoreProcess.start(name, command, on_record, line_limit_bytes=line_limit_bytes, environment=environment)
 
 
 def measured_environment(key_log_file: FilePath | None = None) -> dict[str, str]:
@@ -137,7 +145,7 @@ class Path(_Program):
             command.append("--hold-schedule")
         if backend is not None:
             command += ["--backend", backend.value]
-        path = cls(await _start("the path", command, on_record))
+        path = cls(await _start("the path", command, on_record, line_limit_bytes=PATH_LINE_LIMIT_BYTES))
         try:
             path.ready = await path.process.first(PathReadyRecord, START_TIMEOUT_S)
         except BaseException:

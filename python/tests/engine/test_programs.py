@@ -71,6 +71,29 @@ def test_measured_programs_write_no_logs_that_no_record_tells_of(tmp_path, monke
     assert f"SSLKEYLOGFILE={tmp_path / 'keys'}" in seen.read_text().splitlines()
 
 
+def test_a_path_whose_profile_has_thousands_of_changes_is_read(tmp_path, monkeypatch):
+    change = {"after_ms": 1.0, "up": {"one_way_delay_ms": 1.0}, "down": {"one_way_delay_ms": 1.0}, "profile": "x" * 300}
+    profile = {"name": "x", "source": "test", "up": change["up"], "down": change["down"], "schedule": [change] * 10_000}
+    line = {
+        "record": "path_ready", "pid": 1, "client_address": "", "server_address": "", "server_network": "", "backend": "tun",
+        "profile": profile, "seed": 1, "realtime_scheduling": False, "keep_awake": False, "rootless": False,
+    }  # fmt: skip
+    lines = tmp_path / "lines"
+    lines.write_text(json.dumps(line) + "\n")
+    binary = tmp_path / "resolab-core"
+    script = f"import sys; print(open({str(lines)!r}).read(), flush=True); sys.stdin.read()"
+    binary.write_text(f"#!{sys.executable} -S\n{script}\n")
+    binary.chmod(0o755)
+    monkeypatch.setenv("RESOLAB_CORE", str(binary))
+
+    async def changes_count():
+        path = await programs.Path.start(tmp_path, seed=1, keep_awake=False, on_record=lambda _record: None)
+        await path.close()
+        return len(path.ready.profile.schedule)
+
+    assert asyncio.run(changes_count()) == 10_000
+
+
 def test_the_stub_may_wait_for_the_connection_it_is_opening_before_it_closes_it():
     limits = []
 
