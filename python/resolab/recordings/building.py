@@ -32,6 +32,9 @@ def build(recording: Recording, name: str, *, keep_names: bool = False) -> PageM
     leave_out_internal(recording)
     exchanges = _kept(recording)
     preflighted = _preflighted(exchanges)
+    unfollowed = sum(one.is_preflight for one in exchanges) - len(preflighted)
+    if unfollowed:
+        recording.lose("preflights that no request followed", unfollowed)
     exchanges = [one for one in exchanges if not one.is_preflight]
     sources = redirect_sources(exchanges, recording)
     exchanges = _with_targets_kinds(exchanges, sources)

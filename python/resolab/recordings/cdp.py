@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import urljoin
 
 from resolab.errors import ConfigurationError
 from resolab.recordings.har_initiators import initiator_of_cdp
@@ -18,7 +17,7 @@ from resolab.recordings.kinds import UNKEPT, kind_of
 from resolab.recordings.navigations import Navigations, PageLoad
 from resolab.recordings.own_request import has_body
 from resolab.recordings.recording import BEFORE_THE_PAGE, OTHER_PAGES, Exchange, Initiator, Recording, Timings
-from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, text
+from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, target_of, text
 
 Json = Mapping[str, Any]
 _HEAD_BYTES = 4_096
@@ -287,7 +286,7 @@ def _exchange(one: _Request, url: str, started: float) -> Exchange:
         timings=_timings(one, response, started),
         method=method,
         status=status,
-        redirect_to=same_url(urljoin(url, target)) if target else None,
+        redirect_to=target_of(url, target) if target else None,
         protocol=protocol(response.get("protocol")),
         wire_bytes=wire,
         raw_bytes=raw,

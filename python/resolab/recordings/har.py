@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from typing import TypeVar
-from urllib.parse import urljoin
 
 import msgspec
 
@@ -24,7 +23,18 @@ from resolab.recordings.kinds import UNKEPT, kind_of
 from resolab.recordings.own_request import own_request
 from resolab.recordings.recording import OTHER_PAGES, Exchange, Recording, Timings
 from resolab.recordings.sizes import body_sizes
-from resolab.recordings.values import count, duration, host_of, instant, number, protocol, same_url, text, unix_ms
+from resolab.recordings.values import (
+    count,
+    duration,
+    host_of,
+    instant,
+    number,
+    protocol,
+    same_url,
+    target_of,
+    text,
+    unix_ms,
+)
 
 _WEBKIT = "WebKit Web Inspector"
 """It writes instants of the inspector's clock where HAR has times since the page began."""
@@ -190,7 +200,7 @@ def _exchange(entry: Entry, request: Request, url: str, started: float, *, by_ca
         timings=_timings(entry.timings),
         method=method,
         status=status,
-        redirect_to=same_url(urljoin(url, target)) if target and 300 <= status < 400 else None,
+        redirect_to=target_of(url, target) if target and 300 <= status < 400 else None,
         protocol=protocol(response.http_version) or protocol(request.http_version),
         wire_bytes=wire,
         raw_bytes=raw,

@@ -4,7 +4,7 @@ import math
 import re
 import unicodedata
 from datetime import datetime, tzinfo
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 _PROTOCOLS = (
     (re.compile(r"^(h3|http/3|quic|hq)", re.IGNORECASE), "h3"),
@@ -13,8 +13,11 @@ _PROTOCOLS = (
 )
 
 _PORTS = {"http": 80, "https": 443}
+_WITH_PORT = re.compile(r"(.*)(:[0-9]*)", re.DOTALL)
 _DOTS = re.compile("[.\u3002\uff0e\uff61]")
 """All four part labels (UTS #46, section 2.3)."""
+_NO_HOST = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^|\x7f]")
+"""What no host of a URL has (URL Standard, forbidden domain code points), if it was written with other letters."""
 
 
 def number(value: object) -> float | None:
@@ -93,8 +96,19 @@ def same_url(url: str) -> str:
     except ValueError:
         return url
     user, at, host = parts.netloc.lower().rpartition("@")
-    host = _in_ascii(host).removesuffix(f":{_PORTS.get(parts.scheme)}")
-    return parts._replace(path=parts.path or "/", netloc=user + at + host).geturl()
+    name, port = host, ""
+    if (with_port := _WITH_PORT.fullmatch(host)) is not None:
+        name, port = with_port.groups()
+    port = "" if port in {":", f":{_PORTS.get(parts.scheme)}"} else port
+    return parts._replace(path=parts.path or "/", netloc=user + at + (_in_ascii(name) or name) + port).geturl()
+
+
+def target_of(url: str, location: str) -> str:
+    """Say where a redirect leads; what is no URL leads nowhere, and is itself."""
+    try:
+        return same_url(urljoin(url, location))
+    except ValueError:
+        return location
 
 
 def _in_ascii(host: str) -> str:
@@ -102,6 +116,8 @@ def _in_ascii(host: str) -> str:
     if host.isascii():
         return host
     labels = _DOTS.split(unicodedata.normalize("NFKC", host.lower()))
-    return ".".join(
-        label if label.isascii() else f"xn--{label.encode('punycode', 'replace').decode()}" for label in labels
-    )
+    return "" if _NO_HOST.search(".".join(labels)) else ".".join(map(_a_label, labels))
+
+
+def _a_label(label: str) -> str:
+    return label if label.isascii() else f"xn--{label.encode('punycode', 'replace').decode()}"

@@ -16,6 +16,7 @@ from resolab.pages.model import Cors, Kind, Outcome, PageModel
 from resolab.recordings import import_page
 from resolab.recordings.building import build
 from resolab.recordings.har import read_har
+from resolab.recordings.redirects import NOT_JOINED
 
 ROOT = f"{SITE}/"
 TEXT = json.dumps(har(document(), entry("/a.png", 50, parser=ROOT)))
@@ -258,6 +259,18 @@ def test_modes_and_preflights() -> None:
         Cors.CREDENTIALS, Cors.CREDENTIALS, Cors.ANONYMOUS, Cors.NO,
     ]  # fmt: skip
     assert [one.preflight for one in made.resources] == [False, True, False, False, False]
+
+
+def test_a_preflight_without_its_request_is_told() -> None:
+    asked = {"Origin": SITE, "Access-Control-Request-Method": "POST"}
+    preflights = [entry("https://api.example/v", at, "other", method="OPTIONS", asked=asked) for at in (30, 40)]
+    made = model(document(), *preflights, entry("https://api.example/v", 60, "fetch", method="POST"))
+    assert (len(made.resources), losses(made)["preflights that no request followed"]) == (2, 1)
+
+
+def test_a_redirect_to_no_url_is_told() -> None:
+    made = model(document(), entry("/a", 30, status=302, to="https://["))
+    assert losses(made)[NOT_JOINED] == 1
 
 
 def test_what_ends_without_a_response_has_failed_and_repeats_are_known() -> None:

@@ -1,8 +1,10 @@
 """Hosts and URLs that are the same however they are written."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from resolab.recordings.values import host_of, same_url
+from resolab.recordings.values import host_of, same_url, target_of
 
 
 @pytest.mark.parametrize(
@@ -22,6 +24,8 @@ from resolab.recordings.values import host_of, same_url
         ("https://./a", None),
         ("ftp://a.test/", None),
         ("https://[::/", None),
+        ("https://\uff3bx/", None),
+        ("https://a\uff0fb.test/", None),
     ],
 )
 def test_a_host_has_one_name(written: str, host: str | None) -> None:
@@ -49,3 +53,22 @@ def test_equal_urls_are_equal_texts(one: str, other: str) -> None:
 )  # fmt: skip
 def test_other_urls_are_not(one: str, other: str) -> None:
     assert same_url(one) != same_url(other)
+
+
+HOSTS = st.text(st.sampled_from("ab.[]@\uff0e\u3002\uff3b\uff20\uff1a\u00fc\u00df%-_ \U0001f4a9\ud800"), max_size=9)
+
+
+@settings(max_examples=600, deadline=None)
+@given(HOSTS, st.sampled_from(["", ":443", ":80", ":x", "/", "?", "#"]))
+def test_what_has_a_host_keeps_it(host: str, behind: str) -> None:
+    url = f"https://{host}{behind}"
+    name = host_of(url)
+    if name is not None:
+        assert host_of(same_url(url)) == name
+        assert same_url(same_url(url)) == same_url(url)
+        assert host_of(f"https://{name}/") == name or ":" in name
+
+
+@pytest.mark.parametrize("location", ["https://[", "//[", "\ud800"])
+def test_a_redirect_to_no_url_leads_nowhere(location: str) -> None:
+    assert target_of("https://a.test/", location) in {location, f"https://a.test/{location}"}
