@@ -55,6 +55,14 @@ def flags_and_drops(findings: Findings, profiles: Collection[str] | None = None)
     return told if is_live(findings.plan) else f"{told}; {_drops(findings, profiles)}"
 
 
+def left_out(lost_count: int, copies_count: int = 0) -> str:
+    """Say which loads are in none of a figure's numbers; nothing where all are."""
+    lost = f"{counted(lost_count, 'load')} that the instrument lost or that told nothing" if lost_count else ""
+    copies = f"{counted(copies_count, 'load')} of copies" if copies_count else ""
+    words = " and ".join(part for part in (lost, copies) if part)
+    return f" Left out: {words}." if words else ""
+
+
 def _drops(findings: Findings, profiles: Collection[str] | None) -> str:
     rows = [one for one in findings.lateness if profiles is None or one.profile in profiles]
     queues = _shares(rows, lambda one: one.dropped_queue_count + one.dropped_codel_count)

@@ -80,6 +80,7 @@ def _of_hounsel(ref: Reference) -> Told:
     contributing = [one for one in trials if one.says("plt") is not None]
     failed = sum(one.failure is not None for one in contributing)
     told: Told = {("h20_fig4", "caption"): f"{failed} of {len(contributing)}"}
+    told["h20_fig4", "left out"] = len(trials) - len(contributing)
     for one, other in itertools.permutations(arms, 2):
         told |= _pair("h20_fig2", ref.plan, (one, other), arms)
         if one[0] != "doudp" and other == ("doudp", one[1], "cold", one[3]):
@@ -185,6 +186,9 @@ def _of_sengupta(ref: Reference) -> Told:
         if one.replicate == 1 and one.resolver_miss_ratio == 0
     }
     told = _fig_8(ref, cells)
+    of_cells = [trial for one in cells.values() for trial in ref.arms.get(one.id, [])]
+    told["s24_fig3", "left out"] = sum(not one.is_usable for one in of_cells)
+    told["s24_fig8", "left out"] = sum(one.says("plt") is None for one in of_cells)
     for (profile, transport, mode), one in cells.items():
         if profile in {"fiber", "4g"}:
             for outcome, name in (("plt", "s24_fig10"), ("plt_sum", "s24_fig10_plt_sum")):

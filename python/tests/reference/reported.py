@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from resolab.plots import Drawing
 from resolab.plots.save import Value
 from resolab.report.comparison_tables import comparison_table
 from resolab.report.effects import effect_tables
@@ -173,6 +174,7 @@ def _of_hounsel(dataset: Dataset, findings: Findings) -> Told:
             _put(told, drawing.name, rows, keys, PAIRED)
             failed = re.search(r"(\d+ of \d+) loads failed", drawing.caption)
             told[drawing.name, "caption"] = failed and failed[1]
+            told[drawing.name, "left out"] = _left_out(drawing)
     for table in h20.tables():
         if table.name == "h20_table1":
             keys = ("profile", "resolver_cache", "dns_transport", "further_levels", "status")
@@ -183,6 +185,12 @@ def _of_hounsel(dataset: Dataset, findings: Findings) -> Told:
                        "failed_count", "do53_retried_ratio")  # fmt: skip
             _put(told, table.name, table.rows, ("profile", "resolver_cache", "dns_transport"), columns)
     return told
+
+
+def _left_out(drawing: Drawing) -> int:
+    """Read off a caption how many loads are in none of the numbers for what became of them."""
+    found = re.search(r"Left out: (\d+) loads? that the instrument lost", drawing.caption)
+    return int(found[1]) if found else 0
 
 
 def _of_sengupta(dataset: Dataset, findings: Findings) -> Told:
@@ -196,6 +204,8 @@ def _of_sengupta(dataset: Dataset, findings: Findings) -> Told:
         if drawing.name == "s24_fig8":
             rows = [row for row in drawing.rows if row["relative_change_low_ratio"] is not None]
             _put(told, drawing.name, rows, ("page", "profile", "combination"), CHANGE)
+        if drawing.name in {"s24_fig3", "s24_fig8"}:
+            told[drawing.name, "left out"] = _left_out(drawing)
         if drawing.name in {"s24_fig5", "s24_fig7"}:
             _put(told, drawing.name, drawing.rows, ("panel", "curve"), COUNTS)
     for table in s24.tables():

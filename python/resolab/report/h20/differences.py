@@ -8,6 +8,7 @@ Fig. 5.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from resolab.plan import Condition
 from resolab.plots import Drawing
 from resolab.plots.difference_cdfs import DifferenceCurve, DifferencePanel, draw_difference_cdfs
 from resolab.plots.difference_matrix import MatrixCell, draw_difference_matrix
@@ -23,7 +24,7 @@ from resolab.report.h20.networks import their_median_ms
 from resolab.report.h20.printed import CITATION, DEFAULT_NETWORK, PING_MS, network_of
 from resolab.report.h20.sampling import sampling_words
 from resolab.report.h20.study import Study
-from resolab.report.trouble import flags_and_drops
+from resolab.report.trouble import flags_and_drops, left_out
 from resolab.store.studies.h20 import H20LoadRow
 
 _FIGURES = {"Frankfurt": "h20_fig4", "Seoul": "h20_fig5"}
@@ -146,4 +147,11 @@ def _failures(study: Study, profiles: Sequence[str]) -> str:
     loads = [load for one in profiles for arm in study.loads.get(one, {}).values() for load in arm.values()]
     failed = sum(load.failure is not None for load in loads)
     told = flags_and_drops(study.findings, profiles)
-    return f"{failed} of {len(loads)} loads failed and count as {study.outcome.of_failed_loads}; {told}."
+    untold = sum(row.profile in profiles for row in study.rows) - len(loads)
+    copies = sum(one.trials_count for one in study.findings.conditions if _is_copy(one.condition, profiles))
+    failures = f"{failed} of {len(loads)} loads failed and count as {study.outcome.of_failed_loads}; {told}."
+    return failures + left_out(untold, copies)
+
+
+def _is_copy(condition: Condition, profiles: Sequence[str]) -> bool:
+    return condition.replicate > 1 and condition.profile in profiles

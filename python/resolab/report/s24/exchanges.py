@@ -8,14 +8,15 @@ from dataclasses import dataclass
 
 from resolab.plots import CdfAxis, Curve, Drawing, Look, draw_cdfs, transport_label, transport_look
 from resolab.protocols import DNS_TRANSPORTS, OVER_TCP
-from resolab.records import INSTRUMENT_FAILURES
 from resolab.report.as_printed import printed_profile
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of, level_text
 from resolab.report.s24.distributions import Distribution, distribution_of, median_text, pooled
 from resolab.report.s24.printed import CITATION
 from resolab.report.s24.scope import Scope
+from resolab.report.trouble import left_out
 from resolab.store import Dataset
+from resolab.store.outcomes import SAY_NOTHING
 from resolab.store.studies.s24 import ConnectRow, PhaseRow, connects, phase_distributions
 
 ALL = "all profiles"
@@ -32,6 +33,8 @@ class Timings:
     phases: Mapping[tuple[str, str, str], Distribution]
     zero_rtt_asked_count: int
     zero_rtt_reached_count: int
+    lost_count: int
+    """Trials without a load that says anything of the network."""
     level: float
     """Of the medians' intervals."""
 
@@ -60,7 +63,7 @@ def timings_of(dataset: Dataset, findings: Findings, scope: Scope) -> Timings:
     rtt_ms = findings.rtt_ms
     of_condition = {one.id: one for cell in scope.cells.values() for one in cell.values()}
     rows = [row for row in connects(dataset) if row.condition in of_condition]
-    usable = [row for row in rows if row.failure not in INSTRUMENT_FAILURES]
+    usable = [row for row in rows if row.failure not in SAY_NOTHING]
     found: dict[tuple[str, str], list[float | None]] = {}
     asked = reached = 0
     for row in usable:
@@ -77,6 +80,7 @@ def timings_of(dataset: Dataset, findings: Findings, scope: Scope) -> Timings:
         phases=_phases(phase_distributions(dataset), {one: rtt_ms[one] for one in profiles}),
         zero_rtt_asked_count=asked,
         zero_rtt_reached_count=reached,
+        lost_count=sum(load.condition in of_condition for load in findings.loads) - len(usable),
         level=level_of(findings.plan),
     )
 
@@ -206,6 +210,7 @@ def _draw(
         reached = (
             f" The edge saw the document's request in early data in {timings.zero_rtt_reached_count} of "
             f"{timings.zero_rtt_asked_count} loads that asked for 0-RTT; all stay in their curve."
+            f"{left_out(timings.lost_count)}"
         )
     caption = (
         f"{number} of {CITATION}, here: {what}{reached} {ALL.capitalize()}: {', '.join(timings.profiles)}. n = "

@@ -36,7 +36,7 @@ from resolab.report.s24.scope import (
     combination_in_paper,
     combination_name,
 )
-from resolab.report.trouble import flags_and_drops
+from resolab.report.trouble import flags_and_drops, left_out
 from resolab.stats import Estimate
 from resolab.store.outcomes import PLT, PLT_SUM, Outcome, contributions
 from resolab.store.rows import LoadRow
@@ -261,10 +261,11 @@ def _draw(
 
 
 def _tail(times: LoadTimes, findings: Findings, scope: Scope) -> str:
-    conditions = [one.id for cell in scope.cells.values() for one in cell.values()]
+    conditions = {one.id for cell in scope.cells.values() for one in cell.values()}
     parts = [times.values[one] for one in conditions if one in times.values]
     failed, total = sum(part.failed_count for part in parts), sum(part.n for part in parts)
     return (
-        f"{failed} of {total} loads failed and count as never ended; {flags_and_drops(findings)}.{scope.note} "
+        f"{failed} of {total} loads failed and count as never ended; {flags_and_drops(findings)}."
+        f"{left_out(sum(load.condition in conditions for load in findings.loads) - total)}{scope.note} "
         f"Dataset {findings.manifest.dataset_id}."
     )
