@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 
 from resolab.errors import ConfigurationError
+from resolab.records import PageFailure, TrialFlag
 from resolab.store.columns import REQUIRED, SINCE, TABLES, Column, columns_of
 from resolab.store.files import for_duckdb
 from resolab.store.folder import TABLES as TABLES_FOLDER
@@ -21,13 +22,13 @@ _RECORDED = "page_loads_as_recorded"
 _PAGE_LOADS = f"""
 CREATE VIEW page_loads AS
 SELECT l.* REPLACE (
-           CASE WHEN i.trial_id IS NULL THEN l.failure ELSE 'incomplete' END AS failure,
+           CASE WHEN i.trial_id IS NULL THEN l.failure ELSE '{PageFailure.INCOMPLETE}' END AS failure,
            CASE WHEN i.trial_id IS NULL THEN l.failure_detail ELSE 'fewer requests answered than the page has' END
                AS failure_detail,
            coalesce(l.last_byte_ms, b.last_byte_ms) AS last_byte_ms
        )
 FROM {_RECORDED} AS l
-LEFT JOIN (SELECT trial_id FROM trials WHERE list_contains(flags, 'resources_missing')) AS i
+LEFT JOIN (SELECT trial_id FROM trials WHERE list_contains(flags, '{TrialFlag.RESOURCES_MISSING}')) AS i
     ON i.trial_id = l.trial_id AND l.measured AND l.failure IS NULL
 LEFT JOIN (
     SELECT w.trial_id, max(r.response_end_ms) AS last_byte_ms
