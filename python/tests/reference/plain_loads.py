@@ -20,6 +20,9 @@ OUTCOMES = {
 AT_LEAST_ITS_LIMIT = {"plt", "response_start"}
 """Every browser tells these: without them a load did not get so far."""
 
+SEEN_BEFORE: dict[str, set[str]] = {}
+"""By outcome: failures that come after it, so that its own value counts, where it has one."""
+
 
 @dataclass
 class Trial:
@@ -92,9 +95,9 @@ class Trial:
         if load is None or not self.is_usable:
             return None
         at_least = (load.get("limit_ms") or 0.0, INFINITY)
-        if load.get("failure") is not None:
+        value, failure = load.get(OUTCOMES[outcome]), load.get("failure")
+        if failure is not None and (value is None or failure not in SEEN_BEFORE.get(outcome, ())):
             return at_least
-        value = load.get(OUTCOMES[outcome])
         if value is not None:
             return value, value
         without_end = outcome in AT_LEAST_ITS_LIMIT or (outcome == "plt_sum" and self.exchange_failed)
