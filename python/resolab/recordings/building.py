@@ -138,6 +138,7 @@ def _resources(
 ) -> list[Resource]:
     places = {host: place for place, host in enumerate(hosts)}
     origin = exchanges[0].start_ms
+    own_trip_ms = hosts[host_of(exchanges[0].url) or ""].round_trip_ms or 0.0
     firsts: dict[tuple[str, str], int] = {}
     made = []
     for place, (one, who, due) in enumerate(zip(exchanges, found, when, strict=True)):
@@ -162,7 +163,7 @@ def _resources(
                 wire_bytes=one.wire_bytes or 0,
                 raw_bytes=max(one.raw_bytes or 0, 0) or one.wire_bytes or 0,
                 request_bytes=one.request_bytes,
-                server_time_ms=round(_server_time(one, hosts[host]), _DIGITS),
+                server_time_ms=round(_server_time_ms(one, hosts[host], own_trip_ms), _DIGITS),
                 first_byte_ms=round(one.first_byte_ms - origin, _DIGITS) if one.status else None,
                 receive_ms=round(one.timings.receive or 0.0, _DIGITS),
                 priority=one.priority,
@@ -181,8 +182,10 @@ def _host(exchanges: Sequence[Exchange], who: Discovered) -> str:
     return host_of(exchanges[who.frame].url) or ""
 
 
-def _server_time(one: Exchange, host: Host) -> float:
-    return max(0.0, (one.timings.wait or 0.0) - (host.round_trip_ms or 0.0))
+def _server_time_ms(one: Exchange, host: Host, own_trip_ms: float) -> float:
+    """Take the way there and back off the wait; a host without a handshake is taken to be as far as the page's own."""
+    trip_ms = own_trip_ms if host.round_trip_ms is None else host.round_trip_ms
+    return max(0.0, (one.timings.wait or 0.0) - trip_ms)
 
 
 def _cors(one: Exchange, *, is_preflighted: bool, is_foreign: bool) -> Cors:

@@ -197,6 +197,7 @@ def test_hosts_keep_groups_and_lose_names() -> None:
     assert [host.round_trip_ms for host in hosts[:4]] == [12, 25, None, None]
     assert [host.protocols for host in hosts[:4]] == [("h2",), ("h3",), ("h2",), ()]
     assert made.resources[0].server_time_ms == 8, "without the round trip"
+    assert made.resources[2].server_time_ms == 8, "without the page's own: no handshake tells this host's"
     assert "shop" not in str(made)
     assert losses(made)["HTTP versions"] == 1
 
