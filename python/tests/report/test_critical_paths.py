@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -16,20 +17,32 @@ from resolab.pages.clone.names import host_name, url_of
 from resolab.pages.file import model_text
 from resolab.pages.model import Kind, PageModel
 from resolab.plan import Corpus, Plan, parse_plan
-from resolab.plan.settings import PageCertificates
+from resolab.plan.settings import PageCertificates, PageDistances
 from resolab.records import (
+    ConnectionState,
     DnsTransport,
     HandshakeMode,
     HttpVersion,
     PageFailure,
     Record,
+    ResolverCache,
     ResourceRecord,
     TrialEndRecord,
 )
 from resolab.report import build, build_report
 from resolab.report.paths import load_paths, path_summaries
+from resolab.report.paths.predictions import Predictions
 from resolab.report.paths.section import path_section
-from resolab.store import TrialWriter, create_dataset_folder, save_manifest, trial_id
+from resolab.store import (
+    MergedRun,
+    RunStatus,
+    TrialWriter,
+    create_dataset_folder,
+    load_manifest,
+    save_manifest,
+    trial_id,
+)
+from resolab.testbed.misses import missed_names
 
 
 def page(name: str) -> PageModel:
@@ -39,6 +52,10 @@ def page(name: str) -> PageModel:
 
 BEGAN_NS = 4_266_500_000
 """navigationStart of `recorded_trial.page_load` on its trial's own clock."""
+TRIAL = msgspec.structs.replace(
+    trial("b000-t000"), condition="one.office.doudp.h3.full", page="one", profile="office",
+    dns_transport=DnsTransport.DOUDP, http_version=HttpVersion.H3, requested_handshake_mode=HandshakeMode.FULL,
+)  # fmt: skip
 MODELS = {name: page(name) for name in ("one", "two", "three", "four", "five", "six", "seven")}
 
 
@@ -136,6 +153,65 @@ def test_without_a_handshake_an_answer_still_takes_the_access_network_s_round_tr
     (found,) = load_paths(dataset, MODELS).found
     ms = {part.value: took / 1e6 for part, took in found.path.parts_ns.items()}
     assert (ms["round_trip"], ms["server"]) == (3 * 10, 3 * 20), "of 30 ms each, 10 to the office's end and back"
+
+
+@pytest.mark.parametrize(
+    ("changes", "lookup_ms", "load_ms"),
+    [
+        # Three names, one after the other: of each a look-up, a handshake over HTTP/3 and the request, 10 ms each.
+        ({}, 30, 90),
+        ({"resolver_extra_rtt_ms": 5.0}, 45, 105),
+        ({"resolver_cache": ResolverCache.MISS}, 3 * (10 + 40), 3 * (10 + 40) + 60),
+        ({"resolver_miss_ratio": 1.0}, 3 * (10 + 40), 3 * (10 + 40) + 60),
+        # The page's connections send their requests in early data, or wait for TCP and TLS.
+        ({"requested_handshake_mode": HandshakeMode.ZERO_RTT}, 30, 60),
+        ({"http_version": HttpVersion.H2}, 30, 120),
+        ({"dns_transport": DnsTransport.DOH}, 50, 110),
+        ({"dns_transport": DnsTransport.DOH, "requested_dns_handshake_mode": HandshakeMode.ZERO_RTT}, 40, 100),
+        ({"dns_transport": DnsTransport.DOH, "dns_connection_state": ConnectionState.WARM}, 30, 90),
+    ],
+)
+def test_the_closed_form_is_of_the_trial_s_condition(
+    dataset: Path, changes: dict[str, Any], lookup_ms: float, load_ms: float
+) -> None:
+    predictions = Predictions(load_manifest(dataset), make_plan())
+    found = predictions.of(MODELS["one"], msgspec.structs.replace(TRIAL, **changes))
+    assert (found.lookup_ms, found.load_ms) == (lookup_ms, load_ms)
+
+
+def test_the_closed_form_knows_which_names_a_trial_s_resolver_had_to_find(dataset: Path) -> None:
+    manifest = load_manifest(dataset)
+    half = msgspec.structs.replace(TRIAL, resolver_miss_ratio=0.5)
+    names = [host_name(MODELS["one"], host) for host in range(3)]
+    seen = set()
+    for block in range(12):
+        drawn = msgspec.structs.replace(half, trial_id=trial_id(block, 0), block=block)
+        missed = missed_names(names, manifest.seed, drawn.trial_id, ratio=0.5)
+        seen.add(len(missed))
+        assert Predictions(manifest, make_plan()).of(MODELS["one"], drawn).lookup_ms == 30 + 40 * len(missed)
+    assert len(seen) > 1
+    # A run that was merged drew by its own seed and its own count of blocks.
+    merged = MergedRun(
+        dataset_id="other", first_block=12, blocks=12, seed=manifest.seed, trials_finished_count=12,
+        created_unix_ns=1, status=RunStatus.FINISHED,
+    )  # fmt: skip
+    later = msgspec.structs.replace(half, trial_id=trial_id(15, 0), block=15)
+    of_merged = Predictions(msgspec.structs.replace(manifest, seed=1, merged_from=[merged]), make_plan())
+    missed = missed_names(names, manifest.seed, trial_id(3, 0), ratio=0.5)
+    assert of_merged.of(MODELS["one"], later).lookup_ms == 30 + 40 * len(missed)
+
+
+def test_the_closed_form_has_servers_as_far_as_the_plan_has_them(dataset: Path) -> None:
+    hosts = tuple(
+        msgspec.structs.replace(host, round_trip_ms=ms)
+        for host, ms in zip(MODELS["one"].hosts, (20.0, 50.0, 20.0), strict=True)
+    )
+    far, plan = msgspec.structs.replace(MODELS["one"], hosts=hosts), make_plan()
+    near = replace(plan, pages=replace(plan.pages, distances=PageDistances.NONE))
+    manifest = load_manifest(dataset)
+    # The second name's handshake and request take 40 ms each.
+    assert Predictions(manifest, plan).of(far, TRIAL).load_ms == 90 + 2 * 30
+    assert Predictions(manifest, near).of(far, TRIAL).load_ms == 90
 
 
 def test_repeated_loads_of_several_pages_are_clusters_and_of_one_page_loads(dataset: Path) -> None:

@@ -13,7 +13,7 @@ from resolab.pages.path.estimate import (
     load_estimate,
     predicted_lookups,
 )
-from resolab.pages.path.lab import in_lab, lab_load_ms
+from resolab.pages.path.lab import in_lab, lab_load_ms, with_distances
 from resolab.pages.path.load import LoadInstants, RequestInstants, Teller
 from resolab.pages.path.phases import Part, seen_round_trips
 from resolab.pages.path.records import failure_of, instants_of
@@ -38,4 +38,5 @@ __all__ = [
     "load_estimate",
     "predicted_lookups",
     "seen_round_trips",
+    "with_distances",
 ]

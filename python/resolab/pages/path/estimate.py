@@ -96,6 +96,7 @@ def predicted_lookups(
     handshake_mode: str = "full",
     connection_state: str = "cold",
     connect_ms: float | None = None,
+    connect_round_trips: int | None = None,
     round_trip_ms: float | None = None,
     announced: Announced = Announced.NOT,
     recursion_ms: float = 0.0,
@@ -105,13 +106,16 @@ def predicted_lookups(
 
     The resolver answers at once, but for the names of the hosts it `misses`, by their places in the model, after
     `recursion_ms`; None: all hosts. Names that are `announced` are asked for before they are needed, or not at all.
+    A connection to the page takes `connect_ms`, else `connect_round_trips`, else those of each host's protocols.
     """
     cold = cold_exchange_round_trips(dns_transport, handshake_mode)
     opening = 0 if connection_state == "warm" else cold - 1
     missed = range(len(model.hosts)) if misses is None else misses
     resolver = _Resolver(opening * resolver_rtt_ms, resolver_rtt_ms, announced, recursion_ms, missed)
-    with_names = _Walk(model, resolver, connect_ms, round_trip_ms).estimate()
-    without = _Walk(model, _Resolver(0.0, 0.0), connect_ms, round_trip_ms).estimate()
+    with_names, without = (
+        _Walk(model, one, connect_ms, round_trip_ms, connect_round_trips).estimate()
+        for one in (resolver, _Resolver(0.0, 0.0))
+    )
     return LookupPrediction(
         lookup_ms=with_names.load_ms - without.load_ms,
         load_ms=with_names.load_ms,
@@ -124,13 +128,20 @@ class _Walk:
     """Goes through the requests in the order in which they would begin."""
 
     def __init__(
-        self, model: PageModel, resolver: _Resolver, connect_ms: float | None, round_trip_ms: float | None
+        self,
+        model: PageModel,
+        resolver: _Resolver,
+        connect_ms: float | None,
+        round_trip_ms: float | None,
+        connect_round_trips: int | None = None,
     ) -> None:
         self._model = model
         self._resolver = resolver
         self._trips = [_round_trip(model, host, round_trip_ms) for host in model.hosts]
         self._connects = [
-            _handshakes(host) * trip if connect_ms is None else connect_ms
+            (_handshakes(host) if connect_round_trips is None else connect_round_trips) * trip
+            if connect_ms is None
+            else connect_ms
             for host, trip in zip(model.hosts, self._trips, strict=True)
         ]
         self._ready: dict[int, Instant] = {}

@@ -22,18 +22,21 @@ def lab_load_ms(model: PageModel, profile: LinkProfile) -> float:
     return load_estimate(model, lookup_ms=_round_trip_ms(profile)).load_ms
 
 
-def in_lab(model: PageModel, profile: LinkProfile) -> PageModel:
-    """Put hosts where the lab has them, and let transfers take what they take there."""
+def with_distances(model: PageModel, access_ms: float, *, apart: bool = True) -> PageModel:
+    """Put the nearest host at the access network's end and the others as much farther as they were, or all there."""
     known = [one.round_trip_ms for one in model.hosts if one.round_trip_ms is not None]
     nearest_ms = min(known, default=0.0)
-    hosts = tuple(_host_in_lab(one, nearest_ms, profile) for one in model.hosts)
+    beyond_ms = [(one.round_trip_ms or nearest_ms) - nearest_ms if apart else 0.0 for one in model.hosts]
+    placed = (replace(one, round_trip_ms=access_ms + ms) for one, ms in zip(model.hosts, beyond_ms, strict=True))
+    return replace(model, hosts=tuple(placed))
+
+
+def in_lab(model: PageModel, profile: LinkProfile) -> PageModel:
+    """Put hosts where the lab has them, and let transfers take what they take there."""
+    placed = with_distances(model, _round_trip_ms(profile)).hosts
+    hosts = tuple(replace(one, protocols=("h2",)) for one in placed)
     resources = tuple(_resource_in_lab(one, hosts[one.host], profile) for one in model.resources)
     return replace(model, hosts=hosts, resources=resources)
-
-
-def _host_in_lab(host: Host, nearest_ms: float, profile: LinkProfile) -> Host:
-    beyond_ms = 0.0 if host.round_trip_ms is None else host.round_trip_ms - nearest_ms
-    return replace(host, round_trip_ms=_round_trip_ms(profile) + beyond_ms, protocols=("h2",))
 
 
 def _resource_in_lab(one: Resource, host: Host, profile: LinkProfile) -> Resource:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from resolab.pages.model import PageModel
 from resolab.pages.path import (
-    Announced,
     CriticalPath,
     LoadConnections,
     LookupPrediction,
@@ -17,11 +16,11 @@ from resolab.pages.path import (
     critical_path,
     failure_of,
     instants_of,
-    predicted_lookups,
     seen_round_trips,
 )
-from resolab.plan import access_rtt_ms
-from resolab.records import AnswerPush, PageLoadRecord, Record, TrialRecord
+from resolab.plan import access_rtt_ms, parse_plan
+from resolab.records import PageLoadRecord, Record, TrialRecord
+from resolab.report.paths.predictions import Predictions
 from resolab.store import dataset_folder, finished_trials, load_manifest, read_trial
 from resolab.wording import counted
 
@@ -85,6 +84,8 @@ def _listed(counts: Mapping[str, int]) -> str:
 def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
     """Find the path of every measured load; models are by the page's name in the dataset."""
     manifest = load_manifest(dataset_folder(folder))
+    plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), corpus=None, begun_with=manifest.pages())
+    predictions = Predictions(manifest, plan)
     access_ms = {link.name: access_rtt_ms(link) for link in manifest.profiles}
     found: list[LoadPath] = []
     without_model: dict[str, None] = {}
@@ -106,8 +107,7 @@ def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
         if path is None:
             without_path += any(isinstance(one, PageLoadRecord) and one.measured for one in records)
         else:
-            predicted = _predicted(model, head, access_ms.get(head.profile, 0.0))
-            found.append(LoadPath(head, path, predicted, connections_of(model, records)))
+            found.append(LoadPath(head, path, predictions.of(model, head), connections_of(model, records)))
     return LoadPaths(found, tuple(without_model), without_path, failed)
 
 
@@ -118,15 +118,3 @@ def _path(model: PageModel, records: Sequence[Record], access_ms: float) -> Crit
     # No host is nearer than the access network's other end: a shorter handshake was a gateway's, none was another's.
     seen = seen_round_trips(model, load)
     return critical_path(model, load, {host: max(seen.get(host, 0.0), access_ms) for host in range(len(model.hosts))})
-
-
-def _predicted(model: PageModel, trial: TrialRecord, access_ms: float) -> LookupPrediction:
-    return predicted_lookups(
-        model,
-        dns_transport=trial.dns_transport,
-        resolver_rtt_ms=access_ms + trial.resolver_extra_rtt_ms,
-        handshake_mode=trial.requested_dns_handshake_mode,
-        connection_state=trial.dns_connection_state,
-        round_trip_ms=access_ms,
-        announced=Announced.WITH_FIRST if trial.answer_push is AnswerPush.PAGE_NAMES else Announced.NOT,
-    )

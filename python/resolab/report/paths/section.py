@@ -115,7 +115,8 @@ def _lookups(summaries: Sequence[PathSummary]) -> NamedTable:
     ]
     note = (
         "Blocking: names whose look-up the load event waited for, of all that were looked up before it. Closed form: "
-        "round trips of the look-ups on the page's longest chain, and of the connection to the resolver."
+        "round trips of the look-ups on the page's longest chain, and of the connection to the resolver, and what it "
+        "takes to find the names it lacks; the page's servers are as far as the plan has them."
     )
     return NamedTable("path_lookups", "Blocking look-ups", _table(columns, rows), numbers, note)
 

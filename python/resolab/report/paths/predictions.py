@@ -1,0 +1,66 @@
+"""What a page's structure says of the look-ups of a trial's load, under all that its condition changes of them.
+
+For: the closed form beside critical paths: the resolver's distance, what it has to find first, the handshakes of the
+page's connections, how far its servers are. Not for: the closed form itself (`pages.path.estimate`).
+"""
+
+from collections.abc import Set as AbstractSet
+
+from resolab.pages.clone.names import host_name
+from resolab.pages.model import PageModel
+from resolab.pages.path import Announced, LookupPrediction, predicted_lookups, with_distances
+from resolab.plan import Plan, access_rtt_ms
+from resolab.plan.settings import PageDistances
+from resolab.protocols import page_handshake_round_trips
+from resolab.records import AnswerPush, ResolverCache, TrialRecord
+from resolab.store import Manifest, trial_id
+from resolab.testbed.misses import missed_names
+
+
+class Predictions:
+    """Of the trials of one dataset; those that differ in nothing are predicted once."""
+
+    def __init__(self, manifest: Manifest, plan: Plan) -> None:
+        self._manifest, self._plan = manifest, plan
+        self._access_ms = {link.name: access_rtt_ms(link) for link in manifest.profiles}
+        self._known: dict[tuple[str, str, AbstractSet[int]], LookupPrediction] = {}
+
+    def of(self, model: PageModel, trial: TrialRecord) -> LookupPrediction:
+        """Predict the look-ups of a trial's load."""
+        misses = self._misses(model, trial)
+        key = (trial.page, trial.condition, misses)
+        if key not in self._known:
+            self._known[key] = self._predicted(model, trial, misses)
+        return self._known[key]
+
+    def _predicted(self, model: PageModel, trial: TrialRecord, misses: AbstractSet[int]) -> LookupPrediction:
+        access_ms = self._access_ms.get(trial.profile, 0.0)
+        apart = self._plan.pages.distances is PageDistances.RECORDED
+        return predicted_lookups(
+            with_distances(model, access_ms, apart=apart),
+            dns_transport=trial.dns_transport,
+            resolver_rtt_ms=access_ms + trial.resolver_extra_rtt_ms,
+            handshake_mode=trial.requested_dns_handshake_mode,
+            connection_state=trial.dns_connection_state,
+            connect_round_trips=page_handshake_round_trips(trial.http_version, trial.requested_handshake_mode),
+            announced=Announced.WITH_FIRST if trial.answer_push is AnswerPush.PAGE_NAMES else Announced.NOT,
+            recursion_ms=self._plan.resolver.miss_delay_ms,
+            misses=misses,
+        )
+
+    def _misses(self, model: PageModel, trial: TrialRecord) -> AbstractSet[int]:
+        """List the hosts whose names the resolver had to find, by place: all, or those that were drawn."""
+        places = range(len(model.hosts))
+        if trial.resolver_cache is ResolverCache.MISS:
+            return frozenset(places)
+        seed, name = self._drawn_by(trial)
+        names = [host_name(model, host) for host in places]
+        missed = missed_names(names, seed, name, ratio=trial.resolver_miss_ratio)
+        return frozenset(place for place in places if names[place] in missed)
+
+    def _drawn_by(self, trial: TrialRecord) -> tuple[int, str]:
+        """Tell the seed and the trial's name of the run that it came from."""
+        for one in self._manifest.merged_from:
+            if one.first_block <= trial.block < one.first_block + one.blocks:
+                return one.seed, trial_id(trial.block - one.first_block, trial.position)
+        return self._manifest.seed, trial.trial_id
