@@ -40,7 +40,6 @@ from resolab.testbed.lookup import (
     state_of,
 )
 from resolab.testbed.ways import looks_up
-from resolab.urls import split_url
 
 OK, NOT_MODIFIED = 200, 304
 REDIRECTS = range(300, 400)
@@ -87,7 +86,7 @@ def judge(load: PageLoad, records: Sequence[Record], site: Site, span: Span, sta
         lookup=lookup,
         failure=failure_that_happened(load.failure, records, site.host, span),
         dns_failure=dns_failure(records, site.host, span) if load.failure is PageFailure.DNS else None,
-        foreign_names=foreign_names(records, [*site.hosts, *_hosts_of(load)], span),
+        foreign_names=foreign_names(records, site.hosts, span),
         states=_states_seen(records, request, lookup, span, stated),
     )
 
@@ -282,11 +281,6 @@ def path_flags(summary: PathSummaryRecord | None, lateness_p99_ms: float) -> lis
     if summary.up.dropped_device_count or summary.down.dropped_device_count:
         flags.append(TrialFlag.DEVICE_DROPS)
     return flags
-
-
-def _hosts_of(load: PageLoad) -> set[str]:
-    urls = [*(resource.url for resource in load.resources), *(request.url for request in load.network)]
-    return {split_url(url).hostname or "" for url in urls}
 
 
 def _states_seen(

@@ -144,11 +144,19 @@ def test_a_warm_and_a_zero_rtt_lookup_are_what_was_asked_for():
     assert flags(CLEAN, early) == ["dns_handshake_mismatch"]
 
 
-def test_names_of_the_pages_other_hosts_are_not_foreign():
+def test_a_host_that_the_page_asks_for_and_nobody_has_is_foreign():
+    """Its look-up is answered by NXDOMAIN, and each transport pays for it by its own round trips."""
     records = [*CLEAN, edge_query(qname="cdn.test."), edge_query(qname="google.com.")]
     other = ResourceRecord(url="https://cdn.test/a.js", initiator_type="script", start_ms=1.0)
     load = PageLoad(url=SITE.url, measured=True, limit_ms=1.0, resources=[other])
-    assert judged(records, load).foreign_names == ["google.com"]
+    assert judged(records, load).foreign_names == ["cdn.test", "google.com"]
+    found = judgement.lookup_flags(records, CONDITION, SITE, Span(1000), judged(records, load))
+    assert TrialFlag.FOREIGN_NAME in found
+
+
+def test_names_of_the_page_s_own_hosts_are_not_foreign():
+    site = msgspec.structs.replace(SITE, origins=(ORIGIN, msgspec.structs.replace(ORIGIN, host="cdn.test")))
+    assert judged([*CLEAN, edge_query(qname="CDN.test.")], site=site).foreign_names == []
 
 
 @pytest.mark.parametrize(("failure", "why"), [(PageFailure.DNS, DnsFailure.SERVFAIL), (PageFailure.CONNECT, None)])
