@@ -1,6 +1,7 @@
 """A trial's parts stand above each other on one clock, and what overlaps stands side by side."""
 
 import msgspec
+import pytest
 from made_packets import pcapng as made
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protocol
 from recorded_trial import START_UNIX_MS, page_load, records, resource, trial
@@ -14,6 +15,7 @@ from resolab.records import (
     DnsTransport,
     FlowRecord,
     PageFailure,
+    PageLoadRecord,
     QueryPurpose,
     QueryRecord,
     Record,
@@ -92,13 +94,38 @@ def test_the_link_counts_packets_under_way_and_names_what_it_dropped() -> None:
     assert "dropped down" not in below
 
 
+@pytest.mark.parametrize(
+    ("failure", "told", "wanted_ms"),
+    [
+        # Its bar ends where it failed, not at the 30 s it was given.
+        (PageFailure.DNS, {"domain_lookup_start_ms": 1.0, "domain_lookup_end_ms": 12.0}, 12),
+        (PageFailure.CONNECT, {"domain_lookup_end_ms": 12.0, "connect_start_ms": 13.0}, 13),
+        (PageFailure.INCOMPLETE, {"plt_ms": 480.0, "response_end_ms": 70.0}, 480),
+        (PageFailure.HTTP_STATUS, {"response_start_ms": 60.0, "response_end_ms": 70.0}, 70),
+        (PageFailure.PAGE_TIMEOUT, {"response_start_ms": 60.0}, 30_000),
+        (PageFailure.OTHER, {}, 0),
+    ],
+)
+def test_a_failed_load_s_bar_ends_with_what_is_known_of_it(
+    failure: PageFailure, told: dict[str, float], wanted_ms: float
+) -> None:
+    bare = dict.fromkeys(name for name in PageLoadRecord.__struct_fields__ if name.endswith("_ms") and name not in KEPT)
+    begun = {"navigation_start_unix_ms": START_UNIX_MS}
+    load = msgspec.structs.replace(page_load(failure=failure), **bare | told | begun)
+    browser = by_name(tracks_of([trial(), load]))["chromium"]
+    assert browser.slices[0].end_ns - browser.slices[0].start_ns == wanted_ms * 1_000_000
+
+
+KEPT = {"limit_ms", "navigation_start_unix_ms"}
+
+
 def test_a_load_that_failed_says_so_and_one_without_a_clock_is_left_out() -> None:
     gone = page_load(failure=PageFailure.DNS)
     assert tracks_of([trial(), gone])[0].slices == []
     timed = msgspec.structs.replace(gone, navigation_start_unix_ms=START_UNIX_MS)
     (browser,) = tracks_of([trial(), timed])
     assert browser.slices[0].name == "measured load, failed: dns"
-    assert browser.slices[0].end_ns - browser.slices[0].start_ns == 30_000_000_000
+    assert browser.slices[0].end_ns == browser.slices[0].start_ns, "nothing is known of it"
 
 
 def test_slices_go_on_the_first_track_that_is_free() -> None:

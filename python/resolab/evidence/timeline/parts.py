@@ -18,6 +18,7 @@ from resolab.records import (
     ConnectionRecord,
     EdgeQueryRecord,
     EdgeRequestRecord,
+    PageFailure,
     PageLoadRecord,
     QueryPurpose,
     QueryRecord,
@@ -28,6 +29,10 @@ from resolab.report import request_spans
 from resolab.urls import split_url
 
 MS_NS = 1e6
+_INSTANTS = (
+    "domain_lookup_start_ms", "domain_lookup_end_ms", "connect_start_ms", "connect_end_ms", "request_start_ms",
+    "response_start_ms", "response_end_ms",
+)  # fmt: skip
 
 
 def tracks_of(records: Iterable[Record], stamps: Sequence[Stamp] = ()) -> list[Track]:
@@ -59,7 +64,10 @@ def _browser(records: Iterable[Record], measured: MeasuredTrial) -> Iterator[Tra
         for one in loads
         if one.navigation_start_unix_ms is not None
     }
-    slices = [_load(one, starts[one.measured]) for one in loads if one.measured in starts]
+    resources = [resource for resource, _ in measured.requests]
+    slices = [
+        _load(one, starts[one.measured], resources if one.measured else ()) for one in loads if one.measured in starts
+    ]
     moments = [moment for one in loads if one.measured in starts for moment in _moments(one, starts[one.measured])]
     requests: list[Track] = []
     if True in starts:
@@ -70,8 +78,7 @@ def _browser(records: Iterable[Record], measured: MeasuredTrial) -> Iterator[Tra
     yield Track(loads[-1].browser, slices, moments, tracks=requests)
 
 
-def _load(load: PageLoadRecord, start_ns: int) -> Slice:
-    last_ms = load.plt_ms if load.failure is None and load.plt_ms is not None else load.limit_ms
+def _load(load: PageLoadRecord, start_ns: int, resources: Sequence[ResourceRecord]) -> Slice:
     name = "measured load" if load.measured else "warm-up load"
     facts = _facts(
         url=load.url,
@@ -81,8 +88,21 @@ def _load(load: PageLoadRecord, start_ns: int) -> Slice:
         plt_ms=load.plt_ms,
     )
     return Slice(
-        name if load.failure is None else f"{name}, failed: {load.failure}", start_ns, _at(start_ns, last_ms), facts
+        name if load.failure is None else f"{name}, failed: {load.failure}",
+        start_ns,
+        _at(start_ns, _last_ms(load, resources)),
+        facts,
     )
+
+
+def _last_ms(load: PageLoadRecord, resources: Sequence[ResourceRecord]) -> float:
+    """Tell until when a load went on: its event, its limit where that ended it, else the last that is known of it."""
+    if load.plt_ms is not None:
+        return load.plt_ms
+    if load.failure in {None, PageFailure.PAGE_TIMEOUT}:
+        return load.limit_ms
+    told = (getattr(one, name) for one in (load, *resources) for name in _INSTANTS)
+    return max((at_ms for at_ms in told if at_ms is not None), default=0.0)
 
 
 def _moments(load: PageLoadRecord, start_ns: int) -> list[Moment]:
