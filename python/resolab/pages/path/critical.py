@@ -112,19 +112,27 @@ def _chain(model: PageModel, load: LoadInstants, load_ns: int) -> Iterator[tuple
 def _before(
     place: int, model: PageModel, load: LoadInstants, holders: Mapping[int, tuple[int, ...]]
 ) -> tuple[int | None, bool]:
-    """Find what a request waited for: of its discoverer and what held that up, the one that came last."""
+    """Find what a request waited for: of its discoverer and what held that up, the one that came last.
+
+    A script had run by the request's start, whatever its end says: clocks are rounded. Where nobody told of the script,
+    what held it up may have been told: the model knows it. The request that led to the script counts in its place, from
+    its start where it went on after the request had begun.
+    """
     discoverer = _told_ancestor(place, model, load)
     parent = model.resources[place].parent
-    if discoverer is None or discoverer != parent or model.resources[place].discovery is not Discovery.SCRIPT:
+    if discoverer is None or parent is None or model.resources[place].discovery is not Discovery.SCRIPT:
         return discoverer, False
     start = ns(load.requests[place].start_ms)
-    there = [
+    held_up = (
         one
-        for one in (discoverer, *holders.get(discoverer, ()))
+        for one in holders.get(parent, ())
         # Before its follower by place, so that the chain ends.
         if one < place and one in load.requests and end_ns(load.requests[one]) <= start
-    ]
-    chosen = max(there, key=lambda one: (end_ns(load.requests[one]), one == discoverer), default=discoverer)
+    )
+    ends = {one: end_ns(load.requests[one]) for one in (*held_up, discoverer)}
+    if ends[discoverer] > start:
+        ends[discoverer] = start if discoverer == parent else ns(load.requests[discoverer].start_ms)
+    chosen = max(ends, key=lambda one: (ends[one], one == discoverer))
     return chosen, chosen != discoverer
 
 

@@ -96,6 +96,34 @@ def test_a_sheet_that_came_later_in_this_load_than_the_script_s_request_held_not
     assert places(path) == [0, 2, 3]
 
 
+def held_page() -> PageModel:
+    """Make a page whose script waited for a sheet, and asked for a picture."""
+    sheet = request(0, MARKUP, Kind.STYLESHEET, start_ms=10, first_byte_ms=100)
+    held = script(ScriptMode.SYNC, start_ms=10, first_byte_ms=50)
+    return model(document(), sheet, held, request(2, SCRIPT, start_ms=120))  # type: ignore[arg-type]
+
+
+def test_a_script_that_a_rounded_clock_has_end_after_what_it_asked_for_still_led_to_it() -> None:
+    sheet, asked = told(10, wait=100), told(210, wait=50)
+    late = told(10, wait=200.05)  # ends 50 µs after the picture's start, long after the sheet
+    path = critical_path(held_page(), load(300, told(0, wait=10), sheet, late, asked))
+    assert places(path) == [0, 2, 3]
+    assert not any(link.held_up for link in path.links)
+
+
+def test_what_held_a_script_up_is_known_where_nobody_told_of_the_script() -> None:
+    page, sheet, asked = held_page(), told(10, wait=190), told(210, wait=50)
+    path = critical_path(page, load(300, told(0, wait=10), sheet, None, asked))
+    assert places(path) == [0, 1, 3]
+    assert [link.held_up for link in path.links] == [False, True, False]
+    # A document that still arrives led to the script before that: the sheet was there later than its beginning.
+    path = critical_path(page, load(300, told(0, wait=10, receive=230), sheet, None, asked))
+    assert places(path) == [0, 1, 3]
+    # Without anything told that held it up, there is what led to it alone.
+    path = critical_path(page, load(300, told(0, wait=10), None, None, asked))
+    assert places(path) == [0, 3]
+
+
 def test_a_deferred_script_waited_for_its_document() -> None:
     page = model(document(first_byte_ms=0, receive_ms=90), script(ScriptMode.DEFER), request(1, SCRIPT, start_ms=100))  # type: ignore[arg-type]
     path = critical_path(page, load(300, told(0, wait=10, receive=150), told(20, wait=60), told(170, wait=50)))
