@@ -2,6 +2,7 @@
 
 import filecmp
 import gzip
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,21 @@ def test_scripts_compute_and_ask_with_method_body_and_mode(tmp_path: Path) -> No
     frame = text_of(tmp_path / "shop", 7)
     assert f'[60,2,"i","{url_of(MODEL, 8)}",""]' in frame
     assert "responseStart" in frame, "what a document asks for late counts from its first byte"
+
+
+def test_a_document_asks_for_what_a_bodiless_script_asked_for_when_that_one_did(tmp_path: Path) -> None:
+    """Due 5 ms since a script ran is no instant of the document's: the script was there 600 ms after its first byte."""
+    page = (
+        asked(Kind.DOCUMENT, Discovery.NAVIGATION, None, start_ms=0.0, first_byte_ms=40.0),
+        asked(Kind.SCRIPT, DOCUMENT, 0, status=204, start_ms=50.0, first_byte_ms=640.0, script_mode=ScriptMode.ASYNC),
+        asked(Kind.FETCH, SCRIPT, 1, start_ms=645.0, first_byte_ms=700.0, due_ms=5.0),
+        asked(Kind.FETCH, Discovery.INLINE_SCRIPT, 0, start_ms=47.0, first_byte_ms=90.0, due_ms=7.0),
+    )
+    model = msgspec.structs.replace(MODEL, resources=page)
+    write_clone(model, tmp_path / "shop", seed=1)
+    (root,) = (tmp_path / "shop" / "hosts" / "0").glob("0.html")
+    calls = re.findall(r'\[([0-9.]+),1,"h","[^"]*/([0-9]+)\.json"', root.read_text())
+    assert calls == [("7", "3"), ("605", "2")]
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:

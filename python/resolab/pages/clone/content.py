@@ -104,9 +104,16 @@ def _body(model: PageModel, place: int, roles: Sequence[Role], seed: str) -> Bod
 
 
 def _script(model: PageModel, place: int, roles: Sequence[Role]) -> str:
-    one, runs = model.resources[place], roles[place].runs
-    texts = {run for run in runs if model.resources[run].kind in _TEXTS and roles[run].runs}
-    return script_text(model, runs, run_ms=one.run_ms, in_document=one.kind is Kind.DOCUMENT, texts=texts)
+    one, role = model.resources[place], roles[place]
+    texts = {run for run in role.runs if model.resources[run].kind in _TEXTS and roles[run].runs}
+    return script_text(
+        model,
+        role.runs,
+        run_ms=one.run_ms,
+        in_document=one.kind is Kind.DOCUMENT,
+        texts=texts,
+        taken_over_ms=role.taken_over_ms,
+    )
 
 
 def _followed(text: str, around: tuple[str, str], size_bytes: int) -> Sequence[str | Gap]:

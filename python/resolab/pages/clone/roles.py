@@ -26,6 +26,8 @@ class Role:
     """Of a document: what its parser finds, in order."""
     runs: list[int] = field(default_factory=list)
     """Of a script, or of the script in a document's head: what it asks for, in order of time."""
+    taken_over_ms: dict[int, float] = field(default_factory=dict)
+    """Of a document: when it asks for what somebody else asked for in the recording, since its first byte."""
     styles: list[int] = field(default_factory=list)
     """Of a style sheet."""
     is_parsed: bool = False
@@ -42,6 +44,11 @@ def roles_of(model: PageModel) -> Sequence[Role]:
 def has_body(one: Resource) -> bool:
     """Whether its answer has a body that a browser uses."""
     return one.outcome is Outcome.ANSWERED and not leads_on(one) and one.status not in BODILESS
+
+
+def due_ms(one: Resource, place: int, role: Role) -> float:
+    """Return when its asker asks for a request, since that one ran or, of a document, since its first byte."""
+    return role.taken_over_ms.get(place, one.due_ms or 0.0)
 
 
 class _Casting:
@@ -62,7 +69,7 @@ class _Casting:
         for role in self._roles:
             for place in role.markup:
                 self._parsed(place)
-            role.runs.sort(key=lambda place: (self._resources[place].due_ms or 0.0, place))
+            role.runs.sort(key=lambda place: (due_ms(self._resources[place], place, role), place))
         return self._roles
 
     def _cast(self, place: int, one: Resource, parent: int) -> None:
@@ -78,7 +85,15 @@ class _Casting:
         elif one.discovery is Discovery.SCRIPT and self._runs(parent):
             self._roles[parent].runs.append(place)
         else:
-            self._roles[self._document(one)].runs.append(place)
+            self._leave_to_document(place, one)
+
+    def _leave_to_document(self, place: int, one: Resource) -> None:
+        """Have a request's document ask for it, when the recording has it: its discoverer was there later."""
+        document = self._document(one)
+        self._roles[document].runs.append(place)
+        began_ms = self._resources[document].first_byte_ms
+        if document != one.parent and began_ms is not None:
+            self._roles[document].taken_over_ms[place] = max(0.0, one.start_ms - began_ms)
 
     def _is(self, place: int, kind: Kind) -> bool:
         return self._resources[place].kind is kind and has_body(self._resources[place])

@@ -8,8 +8,9 @@ until then, which makes no request (found in both browsers). What came after the
 """
 
 import json
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from resolab.pages.clone.names import url_of
 from resolab.pages.model import Cors, Kind, PageModel, Resource
@@ -78,12 +79,14 @@ def script_text(
     run_ms: float = 0.0,
     in_document: bool = False,
     texts: Container[int] = (),
+    taken_over_ms: Mapping[int, float] = MappingProxyType({}),
 ) -> str:
     """Write a script: what it asks for since it runs, or in a document since that one's first byte.
 
-    `texts` are requests whose answers are run when they are there.
+    `texts` are requests whose answers are run when they are there; `taken_over_ms` has when a document asks for what
+    somebody else had asked for.
     """
-    calls = [_call(model, place, runs_text=place in texts) for place in runs]
+    calls = [_call(model, place, taken_over_ms.get(place), runs_text=place in texts) for place in runs]
     burn = _BURN % _number(run_ms) if run_ms > 0 else ""
     if not calls:
         return burn
@@ -110,13 +113,14 @@ def crossorigin_of(one: Resource) -> str:
     return _CROSSORIGIN[one.cors]
 
 
-def _call(model: PageModel, place: int, *, runs_text: bool) -> _Call:
+def _call(model: PageModel, place: int, taken_over_ms: float | None, *, runs_text: bool) -> _Call:
+    due_ms = model.resources[place].due_ms if taken_over_ms is None else taken_over_ms
     one, url = model.resources[place], url_of(model, place)
     word = _WORDS.get(one.kind, "h")
     if word == "b" and one.method != "POST":
         word = "h"
     phase = _AFTER_LOAD if one.after_load else _BEFORE_LOAD
-    return _Call(one.due_ms or 0.0, phase, word, (url, *_arguments(one, word, runs_text=runs_text)))
+    return _Call(due_ms or 0.0, phase, word, (url, *_arguments(one, word, runs_text=runs_text)))
 
 
 def _arguments(one: Resource, word: str, *, runs_text: bool) -> tuple[str | int, ...]:
