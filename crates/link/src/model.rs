@@ -184,9 +184,11 @@ impl DirectionModel {
         self.delay.change(profile, new_stream("jitter"));
     }
 
-    /// Let nothing enter the link before `until_ns`; 0 ends an outage. Packets on their way, and
-    /// those that wait, are not held up.
-    pub fn set_outage(&mut self, until_ns: u64) {
+    /// From `now_ns` on let nothing enter the link before `until_ns`, neither packets to be carried
+    /// nor those of others; 0 ends an outage. Packets on their way, and those that wait, are not held
+    /// up.
+    pub fn set_outage(&mut self, now_ns: u64, until_ns: u64) {
+        self.advance(now_ns);
         self.outage_until_ns = until_ns;
     }
 
@@ -252,7 +254,9 @@ impl DirectionModel {
         // One that comes as another leaves still finds it gone, as real arrivals do.
         let before_ns = dequeue_ns.map_or(now_ns, |at_ns| at_ns.saturating_sub(1));
         if let Some((at_ns, bytes)) = self.cross_traffic.take_until(before_ns) {
-            self.enqueue(at_ns, bytes, Traffic::Phantom);
+            if at_ns >= self.outage_until_ns {
+                self.enqueue(at_ns, bytes, Traffic::Phantom);
+            }
         } else if let Some(at_ns) = dequeue_ns {
             self.dequeue(at_ns);
         } else {

@@ -101,7 +101,7 @@ impl Link {
         ] {
             lane.settle(now_ns, &mut self.observer);
             lane.model.change_over(profile, trace.clone(), seed, now_ns);
-            lane.model.set_outage(0);
+            lane.model.set_outage(now_ns, 0);
         }
     }
 
@@ -126,7 +126,7 @@ impl Link {
                     lane.model
                         .change_over(profile, trace.clone(), None, due.at_ns);
                 }
-                lane.model.set_outage(due.outage_until_ns);
+                lane.model.set_outage(due.at_ns, due.outage_until_ns);
             }
         }
     }

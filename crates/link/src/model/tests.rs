@@ -133,12 +133,49 @@ fn a_queue_can_be_limited_in_packets() {
 fn nothing_enters_during_an_outage_and_what_is_under_way_arrives() {
     let mut link = DirectionModel::new(&profile(5.0, Some(12e6), Some(15_000)), "up", 1);
     assert_eq!(released(link.arrival(0, 1_500)), 6_000_000);
-    link.set_outage(2_000_000);
+    link.set_outage(0, 2_000_000);
     assert_eq!(
         link.arrival(1_999_999, 1_500),
         Fate::Drop(DropCause::Outage)
     );
     assert_eq!(released(link.arrival(2_000_000, 1_500)), 8_000_000);
+}
+
+/// Others send more than the link takes, so the queue is full when the outage begins. It drains in
+/// 240 ms; an outage longer than that ends on an idle link, a much shorter one behind what
+/// is left of it.
+#[test]
+fn an_outage_holds_back_the_traffic_of_others_too() {
+    const BEGIN_NS: u64 = 5_000_000_000;
+    for discipline in [QueueDiscipline::Droptail, QueueDiscipline::Codel] {
+        let crowded = DirectionProfile {
+            rate_bps: Some(1e6),
+            queue_packets: Some(20),
+            queue_discipline: Some(discipline),
+            cross_traffic: Some(CrossTraffic {
+                model: CrossTrafficModel::Poisson,
+                rate_bps: 1.3e6,
+                packet_bytes: None,
+                on_ms: None,
+                off_ms: None,
+            }),
+            ..profile(0.0, None, None)
+        };
+        let way_after_ns = |outage_ns: u64| {
+            let mut link = DirectionModel::new(&crowded, "down", 1);
+            link.set_outage(BEGIN_NS, BEGIN_NS + outage_ns);
+            let during = link.arrival(BEGIN_NS + outage_ns - 1, 1_500);
+            assert_eq!(during, Fate::Drop(DropCause::Outage));
+            let end_ns = BEGIN_NS + outage_ns;
+            let fate = match link.arrival(end_ns, 1_500) {
+                Fate::Waits => link.settled(end_ns + 1_000_000_000).unwrap(),
+                fate @ (Fate::Release { .. } | Fate::Drop(_)) => fate,
+            };
+            released(fate) - end_ns
+        };
+        assert_eq!(way_after_ns(1_000_000_000), 12_000_000);
+        assert!(way_after_ns(1_000_000) > 12_000_000);
+    }
 }
 
 #[test]
