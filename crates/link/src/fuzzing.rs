@@ -68,7 +68,34 @@ pub fn cut_train(header: [u8; HEADER_BYTES], frame: &[u8]) -> Vec<Vec<u8>> {
 /// A profile as its file has it; checked and completed if it can be, without looking for traces.
 pub fn read_profile(text: &str) -> Option<LinkProfile> {
     let profile = profile::parse(text, Path::new("fuzz.toml")).ok()?;
-    profile::complete_beside(profile, &[]).ok()
+    profile::complete_beside(profile, &[], None).ok()
+}
+
+/// Have packets take a profile's link, one a millisecond; how many of them are released in the end.
+pub fn released_count(profile: &LinkProfile, packets_count: u64) -> usize {
+    let mut released_count = 0;
+    for (label, direction) in [("up", &profile.up), ("down", &profile.down)] {
+        let mut link = DirectionModel::new(direction, label, 1);
+        let mut fates = Vec::new();
+        let (first_ns, gap_ns) = (10_000_000_000, 1_000_000);
+        for index in 0..packets_count {
+            let now_ns = first_ns + index * gap_ns;
+            fates.extend(std::iter::from_fn(|| link.settled(now_ns)));
+            fates.push(link.arrival(now_ns, 1_000));
+        }
+        // An hour later even 1,000 bit/s has taken them.
+        fates.extend(std::iter::from_fn(|| {
+            link.settled(first_ns + 3_600_000_000_000)
+        }));
+        let releases = fates.iter().filter_map(|fate| match fate {
+            Fate::Release { at_ns } => Some(*at_ns),
+            Fate::Drop(_) | Fate::Waits => None,
+        });
+        released_count += releases
+            .inspect(|at_ns| assert!(*at_ns >= first_ns))
+            .count();
+    }
+    released_count
 }
 
 /// The value of an attribute in a netlink answer.

@@ -27,7 +27,7 @@ const MTU_BYTES: RangeInclusive<f64> = 576.0..=65_535.0;
 
 /// Find, read, check and complete a profile. `wanted` is a path if it has a slash or ends in
 /// `.toml`, else the name of a file in one of `folders`, the first that has it. `mtu_bytes`, if
-/// given, stands in for the file's.
+/// given, stands in for that of the file and of those its schedule names.
 pub fn load(
     wanted: &str,
     folders: &[PathBuf],
@@ -36,13 +36,7 @@ pub fn load(
     let path = find(wanted, folders)?;
     let profile = read(&path)?;
     let beside = path.parent().map(Path::to_owned).unwrap_or_default();
-    complete_beside(
-        LinkProfile {
-            mtu_bytes: mtu_bytes.or(profile.mtu_bytes),
-            ..profile
-        },
-        &[&[beside], folders].concat(),
-    )
+    complete_beside(profile, &[&[beside], folders].concat(), mtu_bytes)
 }
 
 /// Check every value and write the defaults out, so that records say what was in force: the MTU,
@@ -50,20 +44,23 @@ pub fn load(
 /// packets, a thousand under CoDel) for the queue of a direction with a rate.
 /// A trace is looked for in the folders of profiles, as the profile has no file.
 pub fn complete(profile: LinkProfile) -> Result<LinkProfile, ProfileError> {
-    complete_beside(profile, &folders())
+    complete_beside(profile, &folders(), None)
 }
 
 pub(crate) fn complete_beside(
     profile: LinkProfile,
     folders: &[PathBuf],
+    mtu_instead_bytes: Option<u32>,
 ) -> Result<LinkProfile, ProfileError> {
     check_texts(&profile)?;
-    let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
+    let own_mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
+    let mtu_bytes = mtu_instead_bytes.unwrap_or(own_mtu_bytes);
     check_range(&profile.name, "mtu_bytes", f64::from(mtu_bytes), MTU_BYTES)?;
     check_far(&profile.name, profile.far.as_deref().unwrap_or_default())?;
     let completion = Completion {
         profile: &profile.name,
         mtu_bytes,
+        own_mtu_bytes,
         folders,
     };
     let (up, down) = completion.directions("", &profile.up, &profile.down)?;

@@ -19,7 +19,10 @@ const MIN_CODEL_PACKETS: u64 = 1_000;
 /// What completing a direction needs to know of the profile it stands in.
 pub(super) struct Completion<'a> {
     pub(super) profile: &'a str,
+    /// In force.
     pub(super) mtu_bytes: u32,
+    /// What the profile says itself.
+    pub(super) own_mtu_bytes: u32,
     pub(super) folders: &'a [PathBuf],
 }
 

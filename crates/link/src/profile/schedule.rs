@@ -75,7 +75,8 @@ impl Completion<'_> {
     fn named(&self, key: &str, name: &str) -> Result<Directions, ProfileError> {
         let path = find(name, self.folders)?;
         let profile = read(&path)?;
-        if profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES) != self.mtu_bytes {
+        let own_mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
+        if own_mtu_bytes != self.own_mtu_bytes {
             return Err(self.bad(
                 format!("{key}profile = {name:?}"),
                 "a profile with the same mtu_bytes",
@@ -86,6 +87,7 @@ impl Completion<'_> {
         let completion = Completion {
             profile: &profile.name,
             mtu_bytes: self.mtu_bytes,
+            own_mtu_bytes,
             folders: &folders,
         };
         completion.directions("", &profile.up, &profile.down)
@@ -121,7 +123,7 @@ mod tests {
              [down]\none_way_delay_ms = 2\n{schedule}"
         );
         let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles");
-        complete_beside(toml::from_str(&text).unwrap(), &[shipped])
+        complete_beside(toml::from_str(&text).unwrap(), &[shipped], None)
     }
 
     fn error_of(schedule: &str) -> String {
@@ -142,7 +144,10 @@ mod tests {
         assert!(up.queue_bytes.is_some());
         assert_eq!(changes[1].down.as_ref(), Some(&profile.down));
         assert_eq!((&changes[2].up, &changes[2].down), (&None, &None));
-        assert_eq!(complete_beside(profile.clone(), &[]).unwrap(), profile);
+        assert_eq!(
+            complete_beside(profile.clone(), &[], None).unwrap(),
+            profile
+        );
     }
 
     #[test]

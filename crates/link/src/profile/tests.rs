@@ -248,12 +248,12 @@ fn absurd_policers_are_named_with_their_range() {
 fn a_trace_is_found_beside_the_profile() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let wanted = parse(&with("trace_file = 'tiny.trace'"), Path::new("x.toml")).unwrap();
-    let profile = complete_beside(wanted.clone(), std::slice::from_ref(&folder)).unwrap();
+    let profile = complete_beside(wanted.clone(), std::slice::from_ref(&folder), None).unwrap();
     let path = folder.join("tiny.trace").to_string_lossy().into_owned();
     assert_eq!(profile.up.trace_file, Some(path));
     assert_eq!(profile.up.queue_bytes, Some(15_000));
     assert_eq!(complete(profile.clone()).unwrap(), profile);
-    let message = complete_beside(wanted, &[]).unwrap_err().to_string();
+    let message = complete_beside(wanted, &[], None).unwrap_err().to_string();
     assert!(
         message.contains("up.trace_file: failed to read trace /"),
         "{message}"
@@ -341,4 +341,30 @@ fn the_mtu_can_be_given_beside_the_file() {
     let profile = load("ideal", &[shipped()], Some(1_280)).unwrap();
     assert_eq!(profile.mtu_bytes, Some(1_280));
     assert!(load("ideal", &[shipped()], Some(100)).is_err());
+}
+
+/// An MTU beside the file holds for the profiles of its schedule, too; what their files say is compared
+/// as it stands there.
+#[test]
+fn an_mtu_beside_the_file_is_the_schedules_too() {
+    let folder = std::env::temp_dir().join(format!("resolab-mtu-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let handover = "[[schedule]]\nafter_ms = 5\nprofile = 'dsl'\n";
+    let path = folder.join("x.toml");
+    std::fs::write(&path, with("") + handover).unwrap();
+    let read = |mtu_bytes| load(path.to_str().unwrap(), &[shipped()], mtu_bytes);
+    let profile = read(Some(1_400)).unwrap();
+    assert_eq!(profile.mtu_bytes, Some(1_400));
+    let change = &profile.schedule.as_deref().unwrap()[0];
+    // Ten full packets, more than the rate takes in a round trip.
+    assert_eq!(change.up.as_ref().unwrap().queue_bytes, Some(14_000));
+    let usual = read(None).unwrap();
+    let change = &usual.schedule.as_deref().unwrap()[0];
+    assert_eq!(change.up.as_ref().unwrap().queue_bytes, Some(15_000));
+    std::fs::write(&path, format!("mtu_bytes = 1400\n{}{handover}", with(""))).unwrap();
+    for mtu_bytes in [None, Some(1_400), Some(1_500)] {
+        let message = read(mtu_bytes).unwrap_err().to_string();
+        assert!(message.contains("the same mtu_bytes"), "{message}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }
