@@ -1,6 +1,7 @@
 //! The allowed ranges of a profile's values. Not for: reading files or defaults (that is `profile`).
 
 use super::error::ProfileError;
+use crate::elements::cross_traffic::DEFAULT_PACKET_BYTES;
 use crate::elements::far::Network;
 use crate::elements::spread;
 use resolab_record::{
@@ -22,6 +23,11 @@ const CODEL_TARGET_MS: RangeInclusive<f64> = 0.01..=1_000.0;
 const CODEL_INTERVAL_MS: RangeInclusive<f64> = 0.1..=60_000.0;
 const PACKET_BYTES: RangeInclusive<f64> = 20.0..=65_535.0;
 const ON_OFF_MS: RangeInclusive<f64> = 0.1..=3_600_000.0;
+/// The model goes through cross traffic packet by packet, up to two seconds of it before one packet of
+/// ours.
+const CROSS_TRAFFIC_MAX_PACKETS_PER_S: f64 = 1_000_000.0;
+/// Mean number of packets of a time on; the model goes through times without one, too.
+const MIN_PACKETS_WHILE_ON: f64 = 0.001;
 const RATIO: RangeInclusive<f64> = 0.0..=1.0;
 
 /// One direction's keys, as named in messages.
@@ -182,6 +188,21 @@ impl Direction<'_> {
             return self.bad(
                 "cross_traffic",
                 "given with both on_ms and off_ms for the model on_off, with neither for poisson",
+            );
+        }
+        let length_bytes = traffic.packet_bytes.unwrap_or(DEFAULT_PACKET_BYTES);
+        let packets_per_s = traffic.rate_bps / 8.0 / f64::from(length_bytes);
+        if packets_per_s > CROSS_TRAFFIC_MAX_PACKETS_PER_S {
+            return self.bad(
+                "cross_traffic",
+                "at most 1,000,000 packets a second (rate_bps / 8 / packet_bytes)",
+            );
+        }
+        let while_on = traffic.on_ms.map(|on_ms| packets_per_s * on_ms / 1e3);
+        if while_on.is_some_and(|packets| packets < MIN_PACKETS_WHILE_ON) {
+            return self.bad(
+                "cross_traffic",
+                "at least 0.001 packets while on (rate_bps / 8 / packet_bytes x on_ms)",
             );
         }
         Ok(())

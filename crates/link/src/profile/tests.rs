@@ -244,6 +244,32 @@ fn absurd_policers_are_named_with_their_range() {
     }
 }
 
+/// Each packet of others, and each time without one, is a step of the model.
+#[test]
+fn cross_traffic_is_bounded_in_steps() {
+    for (keys, wanted) in [
+        (
+            "model = 'poisson', rate_bps = 1e10, packet_bytes = 20",
+            "at most 1,000,000 packets a second",
+        ),
+        (
+            "model = 'poisson', rate_bps = 1.3e10",
+            "at most 1,000,000 packets a second",
+        ),
+        (
+            "model = 'on_off', rate_bps = 1e5, on_ms = 0.1, off_ms = 1",
+            "at least 0.001 packets while on",
+        ),
+    ] {
+        let text = with(&format!("cross_traffic = {{ {keys} }}"));
+        let message = read_text(&text).unwrap_err().to_string();
+        let wanted = format!("up.cross_traffic must be {wanted}");
+        assert!(message.contains(&wanted), "{message}");
+    }
+    let usual = "cross_traffic = { model = 'poisson', rate_bps = 1e10 }";
+    assert!(read_text(&with(usual)).is_ok());
+}
+
 #[test]
 fn a_trace_is_found_beside_the_profile() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
