@@ -106,6 +106,7 @@ fn normal_share_below(number: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn milliseconds(spread: &Spread, number: f64) -> f64 {
         spread.delay_ns(number) as f64 / 1e6
@@ -146,5 +147,34 @@ mod tests {
             ..Jitter::default()
         };
         assert_eq!(Spread::new(3.0, &wanted).delay_ns(-5.0), 0);
+    }
+
+    proptest! {
+        /// Whatever profiles may ask for, at every number that 53 bits can make: a delay, and no longest one
+        /// there is.
+        #[test]
+        fn delays_are_finite(
+            mean_ms in prop_oneof![Just(0.0), Just(f64::MIN_POSITIVE), 0.0..10_000.0],
+            share in 0.0..=2.0_f64,
+            quantiles in proptest::option::of(proptest::collection::vec(0.0..=1.0_f64, 2..1_002)),
+            is_lognormal: bool,
+            number in -13.0..13.0_f64,
+        ) {
+            let quantiles_ms = quantiles.map(|shares| {
+                let mut values: Vec<f64> =
+                    shares.iter().map(|share| share * (10_000.0 + mean_ms) - mean_ms).collect();
+                values.sort_by(f64::total_cmp);
+                values
+            });
+            let wanted = Jitter {
+                standard_deviation_ms: quantiles_ms.is_none().then_some(share * mean_ms),
+                quantiles_ms,
+                distribution: is_lognormal.then_some(JitterDistribution::Lognormal),
+                ..Jitter::default()
+            };
+            prop_assert!(deviation_ms(&wanted).is_finite());
+            let delay_ns = Spread::new(mean_ms, &wanted).delay_ns(number);
+            prop_assert!(delay_ns < 100_000_000_000_000_000, "{}", delay_ns);
+        }
     }
 }
