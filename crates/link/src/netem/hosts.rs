@@ -99,11 +99,11 @@ impl NetemPath {
         let is_queue = old.element == Element::Queue && !old.commands.is_empty();
         if is_queue && (resized || old.disciplines != new.disciplines) {
             let way = usize::from(old.sender == Host::Server);
-            let dropped = Counts::read()?[way].queue_drops_only();
+            let gone = Counts::read()?[way].gone_with_the_queue();
             let words = format!("qdisc del dev {} root", old.device);
             ToolCommand::new("tc", &words).run()?;
             // The new discipline counts from 0.
-            self.window_start.0[way] = self.window_start.0[way].since(dropped);
+            self.window_start.0[way] = self.window_start.0[way].since(gone);
         }
         run_all(&new.commands)
     }

@@ -22,6 +22,8 @@ pub struct Counts {
     dropped_queue: u64,
     dropped_codel: u64,
     dropped_device: u64,
+    /// No total: packets in the queue now, which go with it if it is made anew.
+    queued: u64,
 }
 
 /// What both directions did in a window.
@@ -51,6 +53,7 @@ impl Counts {
         let left = device(exit_device(sender, Element::Delay)).map(|one| &one["stats64"]["tx"]);
         let dropped = |element| discipline_drops(disciplines, exit_device(sender, element));
         let (queue, codel) = dropped(Element::Queue);
+        let root = root_discipline(disciplines, exit_device(sender, Element::Queue));
         let refused: u64 = ELEMENTS
             .iter()
             .filter_map(|element| device(exit_device(sender, *element)))
@@ -70,6 +73,7 @@ impl Counts {
             dropped_queue: queue,
             dropped_codel: codel,
             dropped_device: refused + dropped(Element::Link).0 + dropped(Element::Delay).0,
+            queued: root.map_or(0, |one| number(one, "qlen")),
         }
     }
 
@@ -85,13 +89,15 @@ impl Counts {
             dropped_queue: since(self.dropped_queue, start.dropped_queue),
             dropped_codel: since(self.dropped_codel, start.dropped_codel),
             dropped_device: since(self.dropped_device, start.dropped_device),
+            queued: self.queued,
         }
     }
 
-    /// Only the drops of the queue, whose discipline may be made anew.
-    pub fn queue_drops_only(self) -> Self {
+    /// What is no longer counted once the queue's discipline is made anew: its drops, and the packets in
+    /// it, which the kernel throws away without a word.
+    pub fn gone_with_the_queue(self) -> Self {
         Self {
-            dropped_queue: self.dropped_queue,
+            dropped_queue: self.dropped_queue + self.queued,
             dropped_codel: self.dropped_codel,
             ..Self::default()
         }
@@ -117,13 +123,18 @@ impl Counts {
 /// their wait, which the kernel counts in the root, too.
 fn discipline_drops(disciplines: &Value, device: &str) -> (u64, u64) {
     let all = disciplines.as_array().map_or(&[][..], Vec::as_slice);
-    let here = || all.iter().filter(|one| one["dev"] == device);
-    let root = here().find(|one| one["root"] == true);
-    let codel = here().find(|one| one["kind"] == "codel").map_or(0, |one| {
+    let mut here = all.iter().filter(|one| one["dev"] == device);
+    let root = root_discipline(disciplines, device);
+    let codel = here.find(|one| one["kind"] == "codel").map_or(0, |one| {
         number(one, "drops").saturating_sub(number(one, "drop_overlimit"))
     });
     let total = root.map_or(0, |one| number(one, "drops"));
     (total.saturating_sub(codel), codel)
+}
+
+fn root_discipline<'a>(disciplines: &'a Value, device: &str) -> Option<&'a Value> {
+    let mut all = disciplines.as_array()?.iter();
+    all.find(|one| one["dev"] == device && one["root"] == true)
 }
 
 fn entry<'a>(list: &'a Value, key: &str, value: &str) -> Option<&'a Value> {
@@ -159,7 +170,7 @@ mod tests {
         let disciplines = json!([
             {"kind": "ingress", "dev": "hop1c", "drops": 99},
             {"kind": "netem", "dev": "hop1c", "root": true, "drops": 3},
-            {"kind": "tbf", "dev": "hop2c", "root": true, "drops": 11},
+            {"kind": "tbf", "dev": "hop2c", "root": true, "drops": 11, "qlen": 6},
             {"kind": "codel", "dev": "hop2c", "parent": "1:1", "drops": 11, "drop_overlimit": 4},
             {"kind": "netem", "dev": "hop3c", "root": true, "drops": 5},
             {"kind": "netem", "dev": "server0", "root": true, "drops": 6},
@@ -190,19 +201,21 @@ mod tests {
     #[test]
     fn a_queue_made_anew_does_not_disturb_the_window() {
         let start = counted();
-        // Two more drops, then the discipline is made anew and counts from 0; then one more.
+        // Two more drops, then the discipline is made anew with six packets in it and counts from 0; then
+        // one more.
         let before = Counts {
             dropped_queue: start.dropped_queue + 2,
             ..start
         };
-        let start = start.since(before.queue_drops_only());
+        let start = start.since(before.gone_with_the_queue());
         let end = Counts {
             dropped_queue: 1,
             dropped_codel: 0,
+            queued: 0,
             ..before
         };
         let wanted = Counts {
-            dropped_queue: 3,
+            dropped_queue: 3 + 6,
             ..Counts::default()
         };
         assert_eq!(end.since(start), wanted);
