@@ -328,6 +328,46 @@ fn child_named(parent: u32, name: &str) -> Option<u32> {
         .and_then(|child| child.parse().ok())
 }
 
+/// As in a container. Without the right over networks alone, a user namespace of root's own helps.
+#[test]
+fn root_without_rights_is_told_which_or_does_without() {
+    let mut probe = Command::new("unshare");
+    let probed = probe.args(["--user", "--map-root-user", "true"]).output();
+    if !nix::unistd::geteuid().is_root() || !probed.unwrap().status.success() {
+        support::skip("only a root who may make user namespaces can give rights up and go on");
+        return;
+    }
+    let without = |rights: &str| {
+        let sets = [
+            format!("--bounding-set={rights}"),
+            format!("--inh-caps={rights}"),
+        ];
+        let mut command = Command::new("setpriv");
+        command.args(sets).arg(env!("CARGO_BIN_EXE_resolab-core"));
+        let profiles = concat!(env!("CARGO_MANIFEST_DIR"), "/../../profiles");
+        command
+            .args(["path", "--profile", "fiber"])
+            .stdin(Stdio::null());
+        let output = command.env("RESOLAB_PROFILES", profiles).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+    let (code, ready, said) = without("-net_admin");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(ready.contains("\"rootless\":true"), "{ready}");
+    let (code, _, said) = without("-all");
+    assert_eq!(code, Some(4), "{said}");
+    assert!(
+        said.contains("this root has not the capabilities"),
+        "{said}"
+    );
+    assert!(said.contains("--cap-add NET_ADMIN"), "{said}");
+}
+
 #[test]
 fn an_unknown_profile_lists_what_exists() {
     let output = Command::new(support::PROGRAM)

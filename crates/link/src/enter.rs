@@ -95,8 +95,8 @@ pub enum EnterError {
     Account(String),
     /// An ordinary user's view needs a user namespace.
     #[error(
-        "make a user namespace: {0}; run this as root, or allow it: sudo sysctl -w \
-         kernel.unprivileged_userns_clone=1 (Debian), \
+        "make a user namespace: {0}; run this as root (in a container with --cap-add SYS_ADMIN), or \
+         allow it: sudo sysctl -w kernel.unprivileged_userns_clone=1 (Debian), \
          kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu)"
     )]
     NoUserNamespace(Errno),

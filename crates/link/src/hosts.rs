@@ -7,6 +7,7 @@ pub mod device;
 pub mod grants;
 pub(crate) mod interface;
 pub mod namespace;
+pub(crate) mod remedies;
 pub mod rights;
 pub mod tun;
 

@@ -10,6 +10,7 @@ use crate::hosts::anchor::{drop_anchor, weigh_anchor};
 use crate::hosts::device::{self, HostDevice};
 use crate::hosts::grants::Grants;
 use crate::hosts::namespace::{self, RefusedSetting};
+use crate::hosts::remedies;
 use crate::hosts::tun;
 use crate::hosts::{
     DEVICE_NAME, FURTHER_SERVER_NETWORKS, HOSTS, Host, LINK_PREFIX_LENGTH, PREFIX_LENGTH_V6,
@@ -27,15 +28,11 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum PathError {
     /// No right to make namespaces.
-    #[error(
-        "make network namespaces: {0}; run as root, or allow user namespaces \
-         (user.max_user_namespaces, kernel.unprivileged_userns_clone, \
-         kernel.apparmor_restrict_unprivileged_userns)"
-    )]
+    #[error("make network namespaces: {0}; {remedy}", remedy = remedies::namespaces())]
     Namespaces(Errno),
     /// No TUN device.
-    #[error("open {file}: {0}; {1}", file = tun::DEVICE_FILE)]
-    Tun(Errno, &'static str),
+    #[error("open {file}: {0}; {remedy}", file = tun::DEVICE_FILE, remedy = remedies::tun(*.0))]
+    Tun(Errno),
     /// No packet device.
     #[error(transparent)]
     Packet(#[from] FarSideError),
@@ -86,7 +83,7 @@ impl DeviceMaker {
     fn make(&mut self, host: Host) -> Result<Device, PathError> {
         Ok(match self {
             Self::Tun { offloads } => {
-                let descriptor = tun::create(DEVICE_NAME, *offloads).map_err(tun_error)?;
+                let descriptor = tun::create(DEVICE_NAME, *offloads).map_err(PathError::Tun)?;
                 Device::Tun(TunDevice::new(descriptor))
             }
             Self::Packet(far_side) => Device::Packet(far_side.make_device(host)?),
@@ -272,16 +269,4 @@ pub(crate) fn refused(host: Host, step: &'static str, error: Errno) -> PathError
         step,
         error,
     }
-}
-
-fn tun_error(error: Errno) -> PathError {
-    let remedy = if [Errno::ENOENT, Errno::ENODEV, Errno::ENXIO].contains(&error) {
-        "load the kernel module: modprobe tun"
-    } else if error == Errno::EACCES {
-        "let ordinary users open it (chmod 0666 as root), or take the other back end: \
-         backend = \"packet\" under [instrument] in a plan, --backend packet for resolab-core path"
-    } else {
-        "the kernel refuses TUN devices here"
-    };
-    PathError::Tun(error, remedy)
 }

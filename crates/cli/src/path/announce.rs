@@ -52,7 +52,7 @@ pub fn announce(
 pub fn exit_code(error: &PathError) -> u8 {
     match error {
         PathError::Namespaces(_)
-        | PathError::Tun(..)
+        | PathError::Tun(_)
         | PathError::Packet(_)
         | PathError::Network { .. } => output::EXIT_MACHINE,
         PathError::Start(_) | PathError::Ferry(_) => output::EXIT_INTERNAL,

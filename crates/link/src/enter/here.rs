@@ -4,8 +4,8 @@
 
 use super::join::open_process;
 use super::{Ending, EnterError, Guest, Program, supervise};
-use crate::hosts::namespace::own_user_namespace;
-use caps::{CapSet, Capability};
+use crate::hosts::namespace::{has_right, own_user_namespace};
+use caps::Capability;
 use nix::unistd::getppid;
 use std::os::fd::OwnedFd;
 
@@ -38,5 +38,5 @@ fn open_caller() -> Result<Option<OwnedFd>, EnterError> {
 
 /// Whether a mount namespace can be made without a user namespace.
 fn may_mount() -> bool {
-    caps::has_cap(None, CapSet::Effective, Capability::CAP_SYS_ADMIN).unwrap_or(false)
+    has_right(Capability::CAP_SYS_ADMIN)
 }

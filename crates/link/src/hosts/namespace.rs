@@ -1,7 +1,8 @@
-//! Getting the right to make network namespaces: as root directly, as anybody else through a user
-//! namespace of one's own in which one keeps one's uid. Also the kernel settings of a fresh
+//! Getting the right to make network namespaces and what is in them: as a root who has it directly, as
+//! anybody else through a user namespace of one's own in which one keeps one's uid. Also the kernel settings of a fresh
 //! network namespace. Not for: devices and addresses (that is `path`).
 
+use caps::{CapSet, Capability};
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
@@ -11,19 +12,31 @@ use std::fs;
 /// Make namespaces possible for this process, which must have one thread only. Returns whether
 /// that took a user namespace.
 pub fn gain_rights() -> Result<bool, Errno> {
-    match unshare(CloneFlags::CLONE_NEWNET) {
-        Ok(()) => return Ok(false),
-        Err(Errno::EPERM) => {}
-        Err(error) => return Err(error),
+    // Who could make the namespace and no device in it is helped by a user namespace.
+    if has_right(Capability::CAP_NET_ADMIN) {
+        match unshare(CloneFlags::CLONE_NEWNET) {
+            Ok(()) => return Ok(false),
+            Err(Errno::EPERM) => {}
+            Err(error) => return Err(error),
+        }
     }
     own_user_namespace()?;
     Ok(true)
+}
+
+/// Whether this process has a right as it is.
+pub fn has_right(right: Capability) -> bool {
+    caps::has_cap(None, CapSet::Effective, right).unwrap_or(false)
 }
 
 /// A user namespace in which this process, which must have one thread only, keeps its uid and has
 /// every right over what it makes there.
 pub fn own_user_namespace() -> Result<(), Errno> {
     let (uid, gid) = (geteuid(), getegid());
+    // Refused by the kernel later, when this process has no uid left (user_namespaces(7)).
+    if uid.is_root() && !has_right(Capability::CAP_SETFCAP) {
+        return Err(Errno::EPERM);
+    }
     unshare(CloneFlags::CLONE_NEWUSER)?;
     // A file capability (cap_sys_nice) makes the process undumpable and its /proc files root's.
     prctl::set_dumpable(true)?;

@@ -9,7 +9,7 @@ use crate::hosts::anchor::drop_anchor;
 use crate::hosts::device::{HostDevice, Refused};
 use crate::hosts::grants::Grants;
 use crate::hosts::namespace::{self, RefusedSetting};
-use crate::hosts::{DEVICE_NAME, tun};
+use crate::hosts::{DEVICE_NAME, remedies, tun};
 use crate::path::Anchors;
 use crate::profile::DEFAULT_MTU_BYTES;
 use crate::star::config::prefixes;
@@ -26,18 +26,10 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum StarError {
     /// No right to make namespaces.
-    #[error(
-        "make network namespaces: {0}; run as root, or allow user namespaces \
-         (user.max_user_namespaces, kernel.unprivileged_userns_clone, \
-         kernel.apparmor_restrict_unprivileged_userns)"
-    )]
+    #[error("make network namespaces: {0}; {remedy}", remedy = remedies::namespaces())]
     Namespaces(Errno),
     /// No TUN device.
-    #[error(
-        "open {file}: {0}; load the kernel module (modprobe tun), or let ordinary users open it \
-         (chmod 0666 as root)",
-        file = tun::DEVICE_FILE
-    )]
+    #[error("open {file}: {0}; {remedy}", file = tun::DEVICE_FILE, remedy = remedies::tun(*.0))]
     Tun(Errno),
     /// A network setting was refused.
     #[error("set up host {host} ({step}): {error}")]
