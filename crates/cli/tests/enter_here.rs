@@ -145,6 +145,40 @@ fn a_resolver_configuration_that_is_a_link_is_replaced_and_its_service_hidden() 
     }
 }
 
+/// A root that is an ordinary folder, with what a program needs; says what it changed in the mounts outside.
+const CHROOTED: &str = "cd \"$0\" && mkdir etc tmp && touch core && mount --bind \"$1\" core || exit 9; shift; \
+    for folder in /bin /sbin /lib /lib32 /lib64 /usr /dev /proc; do \
+        if [ -L $folder ]; then cp -P $folder .$folder; \
+        elif [ -d $folder ]; then mkdir .$folder && mount --rbind $folder .$folder; fi || exit 9; \
+    done; \
+    for file in resolv.conf hosts nsswitch.conf; do echo >> etc/$file; done; \
+    cat /proc/self/mountinfo > before; chroot . /core \"$@\" || exit $?; \
+    cat /proc/self/mountinfo | diff before -";
+
+/// The namespace's mounts are shared with the script's, where a mount made inside would be seen.
+#[test]
+fn a_root_that_is_no_mount_is_good_enough() {
+    if !geteuid().is_root() {
+        support::skip("only root can change its root");
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("resolab-chroot-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let mut command = Command::new("unshare");
+    command
+        .args(["--mount", "--propagation", "shared", "sh", "-c", CHROOTED])
+        .arg(&folder)
+        .arg(PROGRAM);
+    command.args(["enter", "--here", "--nameserver", "127.0.0.9", "--"]);
+    let inside = "cat /etc/resolv.conf; ls -d /core; pwd";
+    let output = command.args(["sh", "-c", inside]).output().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let seen = String::from_utf8(output.stdout).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(seen, "nameserver 127.0.0.9\n/core\n/\n", "{said}");
+    assert!(output.status.success(), "{said}");
+}
+
 #[test]
 fn the_network_is_the_machines_and_the_user_stays_who_it_is() {
     let network = std::fs::read_link("/proc/self/ns/net").unwrap();

@@ -5,7 +5,11 @@
 
 use super::Program;
 use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, setns};
+use nix::sys::stat::Mode;
+use nix::unistd::{chroot, fchdir};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -26,9 +30,8 @@ pub enum MountError {
 /// Make the view in the mount namespace this process is in, which must be its own.
 pub fn prepare(program: &Program, fresh_proc: bool) -> Result<(), MountError> {
     let none: Option<&str> = None;
-    let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     let resolver = resolver_text(program);
-    mount(none, "/", none, private, none).map_err(other("make mounts private"))?;
+    make_private().map_err(other("make mounts private"))?;
     if fresh_proc {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
         mount(Some("proc"), "/proc", Some("proc"), flags, none).map_err(MountError::ProcRefused)?;
@@ -44,6 +47,31 @@ pub fn prepare(program: &Program, fresh_proc: bool) -> Result<(), MountError> {
     let uncovered = umount2(SCRATCH_FOLDER, MntFlags::MNT_DETACH);
     result?;
     uncovered.map_err(other("uncover /tmp"))
+}
+
+/// Have no mount of this namespace seen in the one it was made from. After chroot(2) the root may be an
+/// ordinary folder, which is no mount that could be named: setns(2) leads to the namespace's own root, from
+/// which all are, and back.
+fn make_private() -> Result<(), Errno> {
+    let none: Option<&str> = None;
+    let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+    match mount(none, "/", none, private, none) {
+        Err(Errno::EINVAL) => {}
+        done => return done,
+    }
+    let folder = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+    let root = open("/", folder, Mode::empty())?;
+    let here = open(".", folder, Mode::empty())?;
+    let namespace = open(
+        "/proc/self/ns/mnt",
+        OFlag::O_RDONLY | OFlag::O_CLOEXEC,
+        Mode::empty(),
+    )?;
+    setns(namespace, CloneFlags::CLONE_NEWNS)?;
+    mount(none, "/", none, private, none)?;
+    fchdir(&root)?;
+    chroot(".")?;
+    fchdir(&here)
 }
 
 /// Text of the program's resolv.conf(5). The machine's is read before the folder its link may lead
