@@ -208,9 +208,9 @@ fn root_may_have_it_run_as_somebody_else() {
         return;
     }
     let options = ["--user", "nobody", "--nameserver", "127.0.0.9"];
-    let script = "id -u; grep CapEff /proc/self/status; cat /etc/resolv.conf";
+    let script = "id -u; grep -e CapEff -e NoNewPrivs /proc/self/status; cat /etc/resolv.conf";
     let seen = Entrant::ourselves().sees(&options, script);
-    let expected = "65534\nCapEff:\t0000000000000000\nnameserver 127.0.0.9\n";
+    let expected = "65534\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nnameserver 127.0.0.9\n";
     assert_eq!(seen, expected);
     let unknown = Entrant::ourselves().enter(&["--user", "no-such-user", "--", "true"]);
     assert_eq!(unknown.status.code(), Some(3));

@@ -2,6 +2,7 @@
 //! rights over the machine. Not for: making users.
 
 use super::EnterError;
+use nix::sys::prctl;
 use nix::unistd::{Gid, Uid, User, getgrouplist, setgroups, setresgid, setresuid};
 use std::ffi::CString;
 use std::io;
@@ -37,6 +38,8 @@ impl Account {
         setgroups(&self.groups)?;
         setresgid(self.gid, self.gid, self.gid)?;
         setresuid(self.uid, self.uid, self.uid)?;
+        // Nor may what it runs win rights back by its owner (setuid) or capabilities of its file.
+        prctl::set_no_new_privs()?;
         Ok(())
     }
 }
