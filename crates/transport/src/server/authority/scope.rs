@@ -10,8 +10,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Special-use domains (RFC 6761); pages and resolvers of the lab are below `resolab.test`.
 const DOMAINS: [&str; 4] = ["test", "example", "invalid", "localhost"];
 
-/// Private, shared, loopback, link-local and documentation networks, with their prefix lengths.
-const V4_NETWORKS: [([u8; 4], u8); 9] = [
+/// Private, shared, loopback, link-local, benchmarking and documentation networks (RFC 6890, RFC 5737), with
+/// their prefix lengths.
+const V4_NETWORKS: [([u8; 4], u8); 10] = [
     ([10, 0, 0, 0], 8),
     ([100, 64, 0, 0], 10),
     ([127, 0, 0, 0], 8),
@@ -20,15 +21,17 @@ const V4_NETWORKS: [([u8; 4], u8); 9] = [
     ([192, 0, 2, 0], 24),
     ([192, 168, 0, 0], 16),
     ([198, 18, 0, 0], 15),
+    ([198, 51, 100, 0], 24),
     ([203, 0, 113, 0], 24),
 ];
 
-/// Loopback, unique local, link-local and documentation networks.
-const V6_NETWORKS: [([u16; 8], u8); 4] = [
+/// Loopback, unique local, link-local and documentation networks (RFC 3849, RFC 9637).
+const V6_NETWORKS: [([u16; 8], u8); 5] = [
     ([0, 0, 0, 0, 0, 0, 0, 1], 128),
     ([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7),
     ([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10),
     ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32),
+    ([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20),
 ];
 
 /// For the authority's certificate.
@@ -90,6 +93,11 @@ mod tests {
             "10.77.1.9",
             "127.9.8.7",
             "192.168.0.1",
+            "192.0.2.9",
+            "198.51.100.9",
+            "203.0.113.9",
+            "2001:db8::1",
+            "3fff:0fff::1",
             "::1",
             "fd77::1",
             "fe80::1",
@@ -102,6 +110,8 @@ mod tests {
             "",
             "9.9.9.9",
             "11.0.0.1",
+            "198.51.101.1",
+            "3fff:1000::1",
             "::2",
             "2620:fe::fe",
         ] {
