@@ -63,13 +63,17 @@ pub fn answer_bare(message: &[u8], rcode: Rcode, out: &mut Vec<u8>) -> Facts {
     }
 }
 
+/// TKEY, TSIG, IXFR and AXFR: no questions for records, but exchanges of their own, which the edge does
+/// not have (RFC 5936 section 2.2.1).
+const TYPES_OF_OTHER_EXCHANGES: std::ops::RangeInclusive<u16> = 249..=252;
+
 #[derive(Debug, Default)]
 struct Found {
     sets: Vec<(Section, OwnedSet)>,
 }
 
-/// Longest chain of CNAMEs followed.
-const CHAIN_LIMIT_COUNT: usize = 8;
+/// Longest chain of CNAMEs followed; a longer one, or a loop, is an error (RFC 1034 section 3.6.2).
+const CHAIN_LIMIT_COUNT: usize = 16;
 
 /// `None` if the name asked is not the zone's.
 fn resolve(query: &Query<'_>, zone: &Zone) -> Option<(Rcode, Found)> {
@@ -81,34 +85,37 @@ fn resolve(query: &Query<'_>, zone: &Zone) -> Option<(Rcode, Found)> {
     if question.qclass != CLASS_IN {
         return Some((Rcode::Refused, found));
     }
+    if TYPES_OF_OTHER_EXCHANGES.contains(&question.qtype) {
+        return Some((Rcode::NotImp, found));
+    }
     if question.qtype == TYPE_ANY {
         return resolve_any(question, zone);
     }
     let mut name = question.name.to_vec();
     let mut owner = Owner::Question;
-    for _ in 0..CHAIN_LIMIT_COUNT {
+    for _ in 0..=CHAIN_LIMIT_COUNT {
         match zone.lookup(&name, question.qtype) {
             Lookup::Records(set) => {
                 found.sets.push((Section::Answer, owned(owner, set)));
                 if set.record_type != TYPE_CNAME || question.qtype == TYPE_CNAME {
-                    break;
+                    return Some((Rcode::NoError, found));
                 }
                 name.clone_from(&set.contents[0]);
                 owner = Owner::Other(name.clone());
             }
             Lookup::NoData(origin) => {
                 found.sets.extend(negative(zone, origin, &owner));
-                break;
+                return Some((Rcode::NoError, found));
             }
             Lookup::NoName(origin) => {
                 found.sets.extend(negative(zone, origin, &owner));
                 return Some((Rcode::NxDomain, found));
             }
             Lookup::NotOurs if found.sets.is_empty() => return None,
-            Lookup::NotOurs => break,
+            Lookup::NotOurs => return Some((Rcode::NoError, found)),
         }
     }
-    Some((Rcode::NoError, found))
+    Some((Rcode::ServFail, Found::default()))
 }
 
 /// RFC 8482 section 4.2: ANY gets one synthetic HINFO.

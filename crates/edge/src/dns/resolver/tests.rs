@@ -9,6 +9,9 @@ use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use hickory_proto::rr::{Name, RData, RecordType};
 use proptest::prelude::*;
 
+/// CNAMEs of `step-0.resolab.test`, one behind the other.
+const CHAIN_STEPS: usize = 17;
+
 fn zone() -> Zone {
     let mut zone = Zone::default();
     let wire = |text: &str| name_wire(text).unwrap();
@@ -32,6 +35,17 @@ fn zone() -> Zone {
         60,
         wire("nothing.resolab.test"),
     );
+    for (owner, target) in [("loop-1", "loop-2"), ("loop-2", "loop-1")] {
+        let [owner, target] = [owner, target].map(|label| wire(&format!("{label}.resolab.test")));
+        zone.add(&owner, TYPE_CNAME, 60, target);
+    }
+    for step in 0..CHAIN_STEPS {
+        let [owner, target] =
+            [step, step + 1].map(|step| wire(&format!("step-{step}.resolab.test")));
+        zone.add(&owner, TYPE_CNAME, 60, target);
+    }
+    let last = wire(&format!("step-{CHAIN_STEPS}.resolab.test"));
+    zone.add(&last, TYPE_A, 60, vec![10, 77, 1, 2]);
     let (_, long) = parse_content("TXT", &"x".repeat(2_000)).unwrap();
     zone.add(&wire("long.resolab.test"), TYPE_TXT, 300, long);
     zone
@@ -115,6 +129,41 @@ fn an_address_is_answered_with_the_question_as_asked() {
     assert!(matches!(&response.answers[0].data, RData::A(a) if a.octets() == [10, 77, 1, 1]));
     assert!(response.metadata.recursion_available && response.metadata.recursion_desired);
     assert!(response.edns.is_none());
+}
+
+/// RFC 1034 section 3.6.2: chains are followed, loops are an error.
+#[test]
+fn a_chain_is_followed_and_a_loop_is_an_error() {
+    let answers = |name: &str| {
+        let (answer, response) = ask(&query(name, RecordType::A), Channel::Stream);
+        assert_eq!(
+            answer.rcode.number(),
+            u16::from(response.metadata.response_code)
+        );
+        (answer.rcode, response.answers.len())
+    };
+    let (rcode, count) = answers("step-1.resolab.test.");
+    assert_eq!((rcode, count), (Rcode::NoError, CHAIN_STEPS));
+    for endless in ["loop-1.resolab.test.", "step-0.resolab.test."] {
+        assert_eq!(answers(endless), (Rcode::ServFail, 0), "{endless}");
+    }
+    let alias = query("loop-1.resolab.test.", RecordType::CNAME);
+    let (answer, response) = ask(&alias, Channel::Stream);
+    assert_eq!((answer.rcode, response.answers.len()), (Rcode::NoError, 1));
+}
+
+/// RFC 5936 section 2.2.1: who transfers no zones says so, whatever the name and the transport.
+#[test]
+fn transfers_are_not_implemented() {
+    for record_type in [RecordType::AXFR, RecordType::IXFR] {
+        for name in ["resolab.test.", "page.resolab.test.", "other.test."] {
+            for channel in [Channel::Datagram, Channel::Stream, Channel::Encrypted] {
+                let (answer, response) = ask(&query(name, record_type), channel);
+                assert_eq!(answer.rcode, Rcode::NotImp, "{name}");
+                assert!(response.answers.is_empty() && response.authorities.is_empty());
+            }
+        }
+    }
 }
 
 #[test]
@@ -360,9 +409,11 @@ fn any_query() -> impl Strategy<Value = Vec<u8>> {
         0..2_u8,
     ));
     (
-        proptest::sample::select(vec!["page", "alias", "gone", "long", "none", "a.b"]),
+        proptest::sample::select(vec![
+            "page", "alias", "gone", "long", "none", "a.b", "loop-1", "step-0",
+        ]),
         any::<u64>(),
-        proptest::sample::select(vec![1_u16, 2, 5, 6, 16, 28, 65, 255, 731, 65_281]),
+        proptest::sample::select(vec![1_u16, 2, 5, 6, 16, 28, 65, 252, 255, 731, 65_281]),
         proptest::sample::select(vec![1_u16, 1, 1, 1, 3, 255]),
         any::<[u8; 4]>(),
         edns,
