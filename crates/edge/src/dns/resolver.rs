@@ -6,7 +6,7 @@
 use crate::dns::answer::{Asked, Channel, Facts, Response, answer_bare};
 use crate::dns::behaviour::{Behaviours, Treatment};
 use crate::dns::wire::{Query, QueryError, Question, Rcode};
-use crate::dns::wire_cache::WireCache;
+use crate::dns::wire_cache::{WireCache, bound_ttls};
 use crate::dns::zone::Zone;
 use resolab_record::{DnsTransport, EdgeSummaryRecord, FailureMode};
 use std::collections::BTreeMap;
@@ -252,8 +252,9 @@ impl Resolver {
             return Some(asked.answer_code(Rcode::ServFail, &self.zone, out));
         };
         let response = Response::adopt(message, &query.question, rcode, out);
-        let facts = response.end(&asked, rcode, ttl_s);
+        let mut facts = response.end(&asked, rcode, ttl_s);
         if self.settings.wire_cache && self.settings.caches_forwarded {
+            bound_ttls(out, &mut facts);
             self.cache.keep(&asked, out, facts, true, way.now_ns);
         }
         Some(facts)

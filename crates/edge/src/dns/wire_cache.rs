@@ -14,6 +14,8 @@ const GENERATION_COUNT_MAX: usize = 32_768;
 const GENERATION_BYTES_MAX: usize = 16 << 20;
 /// Longer answers are rare and are written anew.
 const ENTRY_BYTES_MAX: usize = 8_192;
+/// Nothing is kept longer than seven days, whatever upstream says (RFC 8767 section 4).
+const TTL_MAX_S: u32 = 604_800;
 const FLAG_TRUNCATED: u8 = 0x02;
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -112,14 +114,8 @@ impl Entry {
         let age_s = self.age_s(now_ns);
         if age_s > 0 {
             facts.ttl_s = facts.ttl_s.map(|ttl_s| ttl_s.saturating_sub(age_s));
-            for at in self.counting.iter().flat_map(|(offsets, _)| offsets) {
-                let at = usize::from(*at);
-                if let Some(bytes) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<4>) {
-                    *bytes = u32::from_be_bytes(*bytes)
-                        .saturating_sub(age_s)
-                        .to_be_bytes();
-                }
-            }
+            let offsets = self.counting.iter().flat_map(|(offsets, _)| offsets);
+            change_ttls(out, offsets, |ttl_s| ttl_s.saturating_sub(age_s));
         }
         facts
     }
@@ -227,6 +223,26 @@ impl WireCache {
             entry_count: entries().count() as u64,
             entry_bytes: entries().map(|entry| entry.message.len() as u64).sum(),
             invalidation_count: self.invalidation_count,
+        }
+    }
+}
+
+/// Bound the TTLs of a response that is going to be kept: they are said as long as it is kept.
+pub fn bound_ttls(message: &mut [u8], facts: &mut Facts) {
+    facts.ttl_s = facts.ttl_s.map(|ttl_s| ttl_s.min(TTL_MAX_S));
+    let offsets = ttl_offsets(message).unwrap_or_default();
+    change_ttls(message, &offsets, |ttl_s| ttl_s.min(TTL_MAX_S));
+}
+
+fn change_ttls<'a>(
+    message: &mut [u8],
+    offsets: impl IntoIterator<Item = &'a u16>,
+    change: impl Fn(u32) -> u32,
+) {
+    for at in offsets {
+        let rest = message.get_mut(usize::from(*at)..);
+        if let Some(bytes) = rest.and_then(<[u8]>::first_chunk_mut::<4>) {
+            *bytes = change(u32::from_be_bytes(*bytes)).to_be_bytes();
         }
     }
 }

@@ -399,6 +399,45 @@ fn a_changed_zone_is_answered_from_at_once() {
     assert!(out.ends_with(&[10, 77, 1, 9]));
 }
 
+/// RFC 8767 section 4: what is kept has a TTL of seven days at most, the first time it is said, too.
+#[test]
+fn what_upstream_says_is_kept_for_a_week_at_most() {
+    const WEEK_S: u32 = 604_800;
+    let message = query("a.other.test.", RecordType::A).to_vec().unwrap();
+    let mut upstream = message.clone();
+    upstream[2] |= 0x80;
+    upstream[7] = 2;
+    for ttl_s in [u32::MAX, 1_000_000] {
+        upstream.extend(b"\xc0\x0c\x00\x01\x00\x01");
+        upstream.extend(ttl_s.to_be_bytes());
+        upstream.extend(b"\x00\x04\xc0\x00\x02\x01");
+    }
+    let ttls_s = |bytes: &[u8]| -> Vec<u32> {
+        let response = Message::from_vec(bytes).unwrap();
+        response.answers.iter().map(|record| record.ttl).collect()
+    };
+    for (caches_forwarded, said_s) in [(true, [WEEK_S; 2]), (false, [u32::MAX, 1_000_000])] {
+        let settings = ResolverSettings {
+            forwards: true,
+            caches_forwarded,
+            ..ResolverSettings::default()
+        };
+        let mut resolver = Resolver::new(settings, zone(), Behaviours::default());
+        let mut way = way(Channel::Stream);
+        let mut out = upstream.clone();
+        let said = Some((Rcode::NoError, Some(1_000_000)));
+        let facts = resolver.finish_forwarded(&message, way, said, &mut out);
+        assert_eq!(facts.unwrap().ttl_s, said_s.iter().min().copied());
+        assert_eq!(ttls_s(&out), said_s);
+        way.now_ns += 5_000_000_000;
+        let verdict = resolver.judge(&message, way, &mut out);
+        assert_eq!(verdict.forward, !caches_forwarded);
+        if caches_forwarded {
+            assert_eq!(ttls_s(&out), [WEEK_S - 5; 2]);
+        }
+    }
+}
+
 /// Any query for one of the names: letters of any case, any id and flags, with EDNS or without.
 fn any_query() -> impl Strategy<Value = Vec<u8>> {
     let edns = proptest::option::of((
