@@ -6,25 +6,30 @@ use crate::dns::early_data;
 use crate::http_message::{Fate, HttpReply, HttpRequest, plain, set};
 use crate::partial::PartialAnswers;
 use crate::web::Body;
+use crate::web::encoding::weight_of;
 use crate::world::{Arrival, Reply, World};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
+use percent_encoding::percent_decode_str;
 use resolab_dns::iana::DNS_MESSAGE;
 use resolab_dns::partial;
 use resolab_record::{DnsTransport, HttpVersion};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+/// What is answered: RFC 8484 section 4.1, and HEAD wherever there is GET (RFC 9110 section 9.1).
+const METHODS: &str = "GET, HEAD, POST";
 
 /// DoH. A POST is answered in early data too: a DNS query is safe to repeat whatever the method
 /// that carries it (RFC 9250 section 4.5 says so of its opcode), and browsers send it that way.
 pub async fn reply_dns(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpReply {
-    let message = match dns_message(request) {
+    let message = match dns_message(request.head, &request.body) {
         Ok(message) => message,
-        Err(status) => return plain(status),
+        Err(status) => return refusal(status),
     };
     if request.in_early_data && !early_data::is_repeatable(&message) {
         return plain(StatusCode::TOO_EARLY);
@@ -42,6 +47,7 @@ pub async fn reply_dns(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpRep
         received_ns: request.received_ns,
     };
     let is_taken = matches!(request.version, HttpVersion::H2 | HttpVersion::H3)
+        && request.head.method() != Method::HEAD
         && takes_parts(request.head.headers());
     if is_taken
         && let Some(answers) = PartialAnswers::begin(world, Some(request.connection), &arrival)
@@ -74,8 +80,18 @@ pub async fn reply_dns(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpRep
         let max_age = HeaderValue::from_str(&format!("max-age={ttl_s}"));
         set(&mut reply, CACHE_CONTROL, max_age.unwrap_or(NO_STORE));
     }
-    reply.body = Body::from(answer.message);
+    if request.head.method() != Method::HEAD {
+        reply.body = Body::from(answer.message);
+    }
     reply.query = Some(note);
+    reply
+}
+
+fn refusal(status: StatusCode) -> HttpReply {
+    let mut reply = plain(status);
+    if status == StatusCode::METHOD_NOT_ALLOWED {
+        set(&mut reply, ALLOW, HeaderValue::from_static(METHODS));
+    }
     reply
 }
 
@@ -95,26 +111,41 @@ fn takes_parts(fields: &HeaderMap) -> bool {
     accepted
         .filter_map(|field| field.to_str().ok())
         .flat_map(|field| field.split(','))
-        .any(|range| range.trim() == partial::MEDIA_TYPE)
+        .any(|range| {
+            let (_, parameters) = range.split_once(';').unwrap_or((range, ""));
+            is_media_type(range, partial::MEDIA_TYPE) && weight_of(parameters) > 0
+        })
+}
+
+/// Whether a field names a media type: in any case, with whatever parameters (RFC 9110 section 8.3.1).
+fn is_media_type(field: &str, media_type: &str) -> bool {
+    let (named, _) = field.split_once(';').unwrap_or((field, ""));
+    named.trim().eq_ignore_ascii_case(media_type)
 }
 
 /// The DNS message of a DoH request (RFC 8484 section 4.1).
-fn dns_message(request: &HttpRequest<'_>) -> Result<Bytes, StatusCode> {
-    let method = request.head.method();
+pub fn dns_message(
+    head: &Request<()>,
+    body: &Result<Bytes, StatusCode>,
+) -> Result<Bytes, StatusCode> {
+    let method = head.method();
     if method == Method::POST {
-        let content_type = request.head.headers().get(CONTENT_TYPE);
-        let right = content_type.is_some_and(|value| value.as_bytes() == DNS_MESSAGE.as_bytes());
-        return if right {
-            request.body.clone()
+        let content_type = head.headers().get(CONTENT_TYPE);
+        let content_type = content_type.and_then(|value| value.to_str().ok());
+        return if content_type.is_some_and(|field| is_media_type(field, DNS_MESSAGE)) {
+            body.clone()
         } else {
             Err(StatusCode::UNSUPPORTED_MEDIA_TYPE)
         };
     }
-    if method != Method::GET {
+    if ![Method::GET, Method::HEAD].contains(method) {
         return Err(StatusCode::METHOD_NOT_ALLOWED);
     }
-    let query = request.head.uri().query().unwrap_or("");
-    let encoded = query.split('&').find_map(|pair| pair.strip_prefix("dns="));
-    let decoded = encoded.and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
+    let query = head.uri().query().unwrap_or("");
+    // An escaped letter is the same letter (RFC 3986 section 2.3).
+    let plain = |text| Cow::from(percent_decode_str(text));
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let encoded = pairs.find(|(key, _)| *plain(key) == *b"dns");
+    let decoded = encoded.and_then(|(_, text)| URL_SAFE_NO_PAD.decode(plain(text)).ok());
     decoded.map(Bytes::from).ok_or(StatusCode::BAD_REQUEST)
 }

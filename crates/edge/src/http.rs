@@ -24,24 +24,27 @@ pub async fn reply(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpReply {
         return plain(StatusCode::TOO_EARLY);
     }
     let site = world.site(host);
+    let is_known = site.is_some();
     match site.filter(|_| world.coalescing.admits(request.connection, host)) {
         Some(site) => reply_page(&site, request),
+        // The resolver has nothing at this path; another connection would have no more.
+        None if !is_known && is_resolver(world, host) => plain(StatusCode::NOT_FOUND),
         None => plain(StatusCode::MISDIRECTED_REQUEST),
     }
 }
 
 /// Whether what a request says in its body matters: DNS queries alone.
 pub fn reads_body(world: &World, head: &Request<()>) -> bool {
-    let host = host_of(authority(head));
-    let doh = world.doh.as_ref();
-    doh.is_some_and(|doh| is_doh(doh, host, head.uri().path()))
+    let is_path = |doh: &DohPlace| doh.path == head.uri().path();
+    world.doh.as_ref().is_some_and(is_path) && is_resolver(world, host_of(authority(head)))
 }
 
-fn is_doh(doh: &DohPlace, host: &str, path: &str) -> bool {
+fn is_resolver(world: &World, host: &str) -> bool {
     let address = host.trim_matches(['[', ']']).parse().ok();
-    let ours = host.eq_ignore_ascii_case(&doh.name)
-        || address.is_some_and(|address| doh.addresses.contains(&address));
-    ours && path == doh.path
+    world.doh.as_ref().is_some_and(|doh| {
+        host.eq_ignore_ascii_case(&doh.name)
+            || address.is_some_and(|address| doh.addresses.contains(&address))
+    })
 }
 
 fn host_of(authority: &str) -> &str {

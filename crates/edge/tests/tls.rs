@@ -168,7 +168,45 @@ fn doh(method: Method, query: &str, content_type: &str) -> Request<()> {
         .unwrap()
 }
 
+fn elsewhere(host: &str, path: &str) -> Request<()> {
+    let uri = format!("https://{host}{path}");
+    Request::get(uri).body(()).unwrap()
+}
+
 const MESSAGE: &str = "application/dns-message";
+
+/// Media types have no case and may have parameters (RFC 9110 section 8.3.1), escaped letters of a query
+/// are the same letters (RFC 3986 section 2.3), and HEAD is GET without its content.
+#[tokio::test]
+async fn doh_takes_every_spelling_of_a_request() {
+    let lab = Lab::start().await;
+    let mut http = open_h2(&lab, lab.doh(), RESOLVER).await;
+    for media_type in [
+        "Application/DNS-Message",
+        "application/dns-message; charset=utf-8",
+        "application/dns-message;x",
+    ] {
+        let request = doh(Method::POST, "", media_type);
+        let (head, body) = fetch(&mut http, request, Some(query())).await;
+        assert_eq!(head.status().as_u16(), 200, "{media_type}");
+        assert_answer(&lab, &body);
+    }
+    let encoded = URL_SAFE_NO_PAD.encode(query());
+    let escaped: String = encoded.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    for parameters in [format!("?dns={escaped}"), format!("?a=b&%64ns={encoded}&c")] {
+        let (_, body) = fetch(&mut http, doh(Method::GET, &parameters, MESSAGE), None).await;
+        assert_answer(&lab, &body);
+    }
+    let parameters = format!("?dns={encoded}");
+    let (got, body) = fetch(&mut http, doh(Method::GET, &parameters, MESSAGE), None).await;
+    let (head, nothing) = fetch(&mut http, doh(Method::HEAD, &parameters, MESSAGE), None).await;
+    assert_eq!(
+        (head.status(), head.headers()),
+        (got.status(), got.headers())
+    );
+    assert_eq!(head.headers()["content-length"], body.len().to_string());
+    assert!(nothing.is_empty());
+}
 
 #[tokio::test]
 async fn doh_answers_post_and_get_and_refuses_what_is_neither() {
@@ -189,9 +227,16 @@ async fn doh_answers_post_and_get_and_refuses_what_is_neither() {
         (doh(Method::GET, "?dns=%%%", MESSAGE), None, 400),
         (doh(Method::GET, "", MESSAGE), None, 400),
         (doh(Method::PUT, "", MESSAGE), Some(query()), 405),
+        (doh(Method::OPTIONS, "", MESSAGE), None, 405),
+        (elsewhere(RESOLVER, "/"), None, 404),
+        (elsewhere(RESOLVER, "/dns-query/"), None, 404),
+        (elsewhere("other.test", "/dns-query"), None, 421),
     ] {
-        let (head, _) = fetch(&mut http, request, body).await;
-        assert_eq!(head.status().as_u16(), status);
+        let (head, body) = fetch(&mut http, request, body).await;
+        assert_eq!((head.status().as_u16(), body.len()), (status, 0));
+        let allowed = (status == 405).then_some("GET, HEAD, POST");
+        let allow = head.headers().get("allow");
+        assert_eq!(allow.map(|value| value.to_str().unwrap()), allowed);
     }
     let queries = lab.queries(2).await;
     assert!(

@@ -117,7 +117,7 @@ impl<'a> Wishes<'a> {
 }
 
 /// Thousandths of a `q` parameter; a wrong one is as good as none wanted.
-fn weight_of(parameters: &str) -> u16 {
+pub fn weight_of(parameters: &str) -> u16 {
     let Some((name, value)) = parameters.split_once('=') else {
         return FULL_WEIGHT;
     };

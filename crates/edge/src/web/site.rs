@@ -10,6 +10,7 @@ use super::response::Response;
 use super::server_time::Waits;
 use super::settings::{SiteConfig, SiteProtocol, WebConfig};
 use http::HeaderValue;
+use percent_encoding::percent_decode_str;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -175,17 +176,7 @@ fn seed_of(seed: u64, path: &str) -> u64 {
 }
 
 fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let hex = tail.get(..2).filter(|_| first == b'%');
-        let decoded = hex
-            .and_then(|hex| std::str::from_utf8(hex).ok())
-            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        bytes.push(decoded.unwrap_or(first));
-        rest = if decoded.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -311,6 +302,6 @@ mod tests {
 
     #[test]
     fn a_bad_escape_stays_as_it_is() {
-        assert_eq!(percent_decode("/100%/%zz/%41"), "/100%/%zz/A");
+        assert_eq!(percent_decode("/100%/%zz/%+f/%41"), "/100%/%zz/%+f/A");
     }
 }
