@@ -177,6 +177,36 @@ async fn pushed_answers_are_asked_for_by_nobody() {
     }
 }
 
+/// A pushed answer to a question that is dropped is promised and never comes, as if it had been asked.
+#[tokio::test]
+async fn a_dropped_question_gets_no_pushed_answer() {
+    let lab = Lab::start_edited(|text| {
+        let resolver = text.split("addresses = [\"").nth(1).unwrap();
+        let resolver = resolver.split('"').next().unwrap();
+        format!(
+            "{text}\n[[site]]\nhost = '{SHARED_HOST}'\naddress = '{resolver}'\ngenerated_prefix = '/'\n\
+             [[site.response]]\npath = '/names.html'\npushed_questions = ['a.resolab.test A']\n\
+             [coalescing]\nshared_connection = true\n[limits]\nidle_timeout_s = 1\n\
+             [[name]]\nname = 'a.resolab.test'\nfailure = 'drop'\n"
+        )
+    })
+    .await;
+    let stream = clients::tls(&lab.tls_client("h2"), lab.doh(), RESOLVER).await;
+    let (http, connection) = h2::client::handshake(stream).await.unwrap();
+    tokio::spawn(connection);
+    let mut http = http.ready().await.unwrap();
+    let request = clients::request(Method::GET, SHARED_HOST, "/names.html", &[]);
+    let (mut response, _) = http.send_request(request, true).unwrap();
+    let mut pushes = response.push_promises();
+    assert_eq!(response.await.unwrap().status(), StatusCode::OK);
+    let promised = pushes.push_promise().await.unwrap().unwrap();
+    let (request, pushed) = promised.into_parts();
+    assert_eq!(request.uri().path(), "/dns-query");
+    assert!(pushed.await.is_err());
+    let query = lab.queries(1).await.remove(0);
+    assert_eq!((query.rcode, query.answered_ns), (None, None));
+}
+
 #[tokio::test]
 async fn who_takes_no_pushes_gets_none() {
     let lab = lab().await;

@@ -4,10 +4,9 @@
 //! For: HTTP/2, and of HTTP/3 the 103. Not for: what that is; that is `web::ahead`'s, nor for HTTP/1.1,
 //! over which nothing is sent ahead.
 
+use super::exchange;
 use crate::connections::OpenConnection;
-use crate::doh::reply_dns;
 use crate::http_message::{HttpReply, HttpRequest};
-use crate::serve::http_record::Pending;
 use crate::web::Ahead;
 use crate::world::World;
 use base64::Engine;
@@ -22,6 +21,7 @@ use resolab_dns::message::build_query;
 use resolab_dns::{EdnsOptions, Question};
 use resolab_record::HttpVersion;
 use resolab_transport::clock::monotonic_ns;
+use std::future::poll_fn;
 use std::sync::Arc;
 
 /// The 103, if there is one.
@@ -88,7 +88,7 @@ fn doh_request(resolver: &str, question: &Question) -> Option<Request<()>> {
     request.body(()).ok()
 }
 
-/// Answer it as if it had been asked.
+/// Answer it as if it had been asked: a query that is dropped on purpose gets no answer.
 async fn push(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
@@ -103,8 +103,11 @@ async fn push(
         in_early_data: false,
         received_ns: monotonic_ns(),
     };
-    let mut reply = reply_dns(world, &request).await;
-    let mut pending = Pending::new(world, &request, &mut reply);
+    let decided = exchange::decide(world, &request).await;
+    let refused = async {
+        let _ = poll_fn(|context| pushed.poll_reset(context)).await;
+    };
+    let (reply, mut pending) = exchange::hold(decided, connection, refused).await?;
     let HttpReply { head, mut body, .. } = reply;
     let mut stream = pushed.send_response(head, body.is_empty()).ok()?;
     if !body.is_empty() {
