@@ -124,7 +124,12 @@ pub fn weight_of(parameters: &str) -> u16 {
     if !name.trim().eq_ignore_ascii_case("q") {
         return FULL_WEIGHT;
     }
-    let value: f32 = value.trim().parse().unwrap_or(0.0);
+    // RFC 9110 section 12.4.2: neither a sign nor an exponent.
+    let text = value.trim();
+    let is_plain = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let value: f32 = text.parse().ok().filter(|_| is_plain).unwrap_or(0.0);
     if (0.0..=1.0).contains(&value) {
         (value * f32::from(FULL_WEIGHT)).round() as u16
     } else {
@@ -159,6 +164,7 @@ mod tests {
             ("deflate", None),
             ("", None),
             ("gzip;q=7, br;q=x", None),
+            ("gzip;q=+1, br;q=1e-1", None),
         ] {
             assert_eq!(chosen(accept), expected, "{accept}");
         }

@@ -20,6 +20,7 @@ impl Network {
     /// From `address/length`; `None` if it is not that, or the address is not the network's first.
     pub fn parse(text: &str) -> Option<Self> {
         let (address, prefix) = text.split_once('/')?;
+        let prefix = Some(prefix).filter(|digits| !digits.starts_with('+'))?;
         let address: IpAddr = address.parse().ok()?;
         let network = Self::around(address, prefix.parse().ok()?)?;
         (network.first == bits_of(address).0).then_some(network)
@@ -151,6 +152,7 @@ mod tests {
         for bad in [
             "10.77.1.17/28",
             "10.77.1.0/33",
+            "10.77.1.0/+28",
             "10.77.1.0",
             "x/8",
             "fd00::1/64",

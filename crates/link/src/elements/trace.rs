@@ -67,9 +67,10 @@ impl Trace {
     pub fn parse(text: &str) -> Result<Self, (usize, &'static str)> {
         let mut opportunities_ms: Vec<u64> = Vec::new();
         for (index, line) in text.lines().enumerate() {
-            let at_ms = line
-                .parse()
-                .map_err(|_| (index + 1, "a whole number of milliseconds"))?;
+            let digits = Some(line).filter(|line| !line.starts_with('+'));
+            let at_ms = digits
+                .and_then(|digits| digits.parse().ok())
+                .ok_or((index + 1, "a whole number of milliseconds"))?;
             if opportunities_ms.last().is_some_and(|last| *last > at_ms) {
                 return Err((index + 1, "no time before the line above"));
             }
@@ -138,6 +139,7 @@ mod tests {
     fn what_is_not_a_trace_is_named_with_its_line() {
         for (text, line, word) in [
             ("1\nx\n", 2, "whole number"),
+            ("+1\n2\n", 1, "whole number"),
             ("1\n\n2\n", 2, "whole number"),
             ("3\n2\n", 2, "no time before"),
             ("", 1, "period"),

@@ -16,6 +16,7 @@ impl Prefix {
     /// From `a.b.c.d/length`; `None` if it is not that, or the address is not the network's first.
     pub fn parse(text: &str) -> Option<Self> {
         let (address, length) = text.split_once('/')?;
+        let length = Some(length).filter(|digits| !digits.starts_with('+'))?;
         let first = address.parse::<Ipv4Addr>().ok()?.to_bits();
         let length_bits = length.parse().ok().filter(|bits| *bits <= 32)?;
         (first & mask(length_bits) == first).then_some(Self { first, length_bits })
@@ -105,6 +106,7 @@ mod tests {
         for bad in [
             "198.18.0.1/31",
             "198.18.0.0/33",
+            "198.18.0.0/+15",
             "198.18.0.0",
             "x/8",
             "fd00::/64",

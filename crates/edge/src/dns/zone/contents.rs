@@ -3,7 +3,7 @@
 //! For: one table of what types consist of, for reading them and for checking what came as bytes.
 //! Not for: owners, classes and TTLs.
 
-use super::entries::{Word, name, unescape, words};
+use super::entries::{Word, name, unescape, unsigned, words};
 use super::service;
 use crate::dns::wire::{TYPE_HTTPS, TYPE_TXT, type_number, type_text};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -110,9 +110,9 @@ fn push(
         Part::V4 => content.extend(parsed::<Ipv4Addr>(text, "IPv4 address")?.octets()),
         Part::V6 => content.extend(parsed::<Ipv6Addr>(text, "IPv6 address")?.octets()),
         Part::Name => content.extend(name(text, origin)?),
-        Part::U8 => content.push(parsed(text, "number up to 255")?),
-        Part::U16 => content.extend(parsed::<u16>(text, "number up to 65535")?.to_be_bytes()),
-        Part::U32 => content.extend(parsed::<u32>(text, "number")?.to_be_bytes()),
+        Part::U8 => content.push(number(text, "number up to 255")?),
+        Part::U16 => content.extend(number::<u16>(text, "number up to 65535")?.to_be_bytes()),
+        Part::U32 => content.extend(number::<u32>(text, "number")?.to_be_bytes()),
         Part::Time => content.extend(time_s(text)?.to_be_bytes()),
         Part::Rest => content.extend(unescape(text)?),
         Part::Text | Part::Texts | Part::Service => push_text(content, text)?,
@@ -122,6 +122,10 @@ fn push(
 
 fn parsed<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("`{text}` is no {what}"))
+}
+
+fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, String> {
+    unsigned(text).ok_or_else(|| format!("`{text}` is no {what}"))
 }
 
 fn push_text(content: &mut Vec<u8>, text: &str) -> Result<(), String> {
@@ -151,10 +155,11 @@ fn unknown(record_type: u16, words: &[Word]) -> Result<Vec<u8>, String> {
     let [length, digits @ ..] = words else {
         return Err("there is no length behind `\\#`".to_owned());
     };
-    let length: usize = parsed(&length.text, "length")?;
+    let length: usize = number(&length.text, "length")?;
     let digits: String = digits.iter().map(|word| word.text.as_str()).collect();
     let wrong = || format!("`{digits}` is no even number of hexadecimal digits");
-    if !digits.is_ascii() || !digits.len().is_multiple_of(2) {
+    let is_digit = |byte: u8| byte.is_ascii_hexdigit();
+    if !digits.bytes().all(is_digit) || !digits.len().is_multiple_of(2) {
         return Err(wrong());
     }
     let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).map_err(|_| wrong());

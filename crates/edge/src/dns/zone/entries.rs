@@ -163,10 +163,7 @@ pub fn unescape_one(byte: u8, tail: &[u8]) -> Result<(u8, bool, &[u8]), String> 
     match tail {
         [first, second, third, rest @ ..] if first.is_ascii_digit() => {
             let digits = [*first, *second, *third];
-            let number = std::str::from_utf8(&digits)
-                .ok()
-                .filter(|text| text.bytes().all(|digit| digit.is_ascii_digit()));
-            let value = number.and_then(|text| text.parse::<u8>().ok());
+            let value = std::str::from_utf8(&digits).ok().and_then(unsigned);
             value
                 .map(|value| (value, true, rest))
                 .ok_or_else(|| "`\\DDD` is not three digits up to 255".to_owned())
@@ -175,6 +172,12 @@ pub fn unescape_one(byte: u8, tail: &[u8]) -> Result<(u8, bool, &[u8]), String> 
         [first, rest @ ..] => Ok((*first, true, rest)),
         [] => Err("a `\\` with nothing behind it".to_owned()),
     }
+}
+
+/// A number in decimal digits alone: Rust's may begin with `+`, a zone file's do not.
+pub fn unsigned<T: std::str::FromStr>(text: &str) -> Option<T> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_plain)
 }
 
 /// Wire form of a name in a zone file, case kept; one without a final dot is below `origin`.

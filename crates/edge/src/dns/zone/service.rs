@@ -2,7 +2,7 @@
 //!
 //! For: their text and wire form. Not for: priority and target, which are ordinary values.
 
-use super::entries::{Word, unescape};
+use super::entries::{Word, unescape, unsigned};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -70,8 +70,8 @@ fn key_of(name: &str) -> Result<u16, String> {
     let numbered = || {
         let digits = name.strip_prefix("key")?;
         // RFC 9460 section 2.1: without leading zeros; 65535 is reserved.
-        let plain = digits == "0" || !digits.starts_with(['0', '+']);
-        digits.parse().ok().filter(|&key| plain && key != u16::MAX)
+        let plain = digits == "0" || !digits.starts_with('0');
+        unsigned(digits).filter(|&key| plain && key != u16::MAX)
     };
     known
         .map(|(_, key)| *key)
@@ -95,9 +95,7 @@ fn value_of(key: u16, value: Option<&str>) -> Result<Vec<u8>, String> {
         MANDATORY => mandatory(&text()),
         ALPN => alpn(&bytes),
         PORT => {
-            let port: u16 = text()
-                .parse()
-                .map_err(|_| format!("`{}` is no port", text()))?;
+            let port: u16 = unsigned(&text()).ok_or_else(|| format!("`{}` is no port", text()))?;
             Ok(port.to_be_bytes().to_vec())
         }
         IPV4_HINT => hints::<Ipv4Addr, 4>(&text(), |address| address.octets()),

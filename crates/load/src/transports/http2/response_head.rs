@@ -65,8 +65,10 @@ impl ResponseHeads {
 }
 
 fn read_status(value: &[u8]) -> u16 {
-    let text = std::str::from_utf8(value).unwrap_or_default();
-    text.parse().unwrap_or(0)
+    // RFC 9110 section 15: three digits.
+    let is_status = value.len() == 3 && value.iter().all(u8::is_ascii_digit);
+    let text = std::str::from_utf8(value).ok().filter(|_| is_status);
+    text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 /// Whether a media type is that of DNS messages, parameters aside.
@@ -179,6 +181,8 @@ mod tests {
         assert_eq!(heads.read(&[0x8d]).unwrap().status, 404);
         assert_eq!(heads.read(b"\x08\x03503").unwrap().status, 503);
         assert_eq!(heads.read(b"\x08\x03abc").unwrap().status, 0);
+        assert_eq!(heads.read(b"\x08\x04+200").unwrap().status, 0);
+        assert_eq!(heads.read(b"\x08\x040200").unwrap().status, 0);
         assert_eq!(heads.read(b"").unwrap().status, 0);
         assert!(is_dns_message(b"Application/DNS-Message"));
         assert!(is_dns_message(b"application/dns-message ; a=b"));
