@@ -205,7 +205,13 @@ fn what_cannot_be_done_has_its_own_exit_codes() {
             "share",
         ),
         ("udp://127.0.0.1:9", &names, "--fail fast>1", 2, "condition"),
-        ("udp://127.0.0.1:9", &names, "--duration 0", 2, "above 0"),
+        (
+            "udp://127.0.0.1:9",
+            &names,
+            "--duration 0",
+            2,
+            "a number from 0.001",
+        ),
     ] {
         let output = command(resolver, names, arguments).output().unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();

@@ -27,6 +27,8 @@ mod timing;
 mod transports;
 
 pub use condition::Condition;
+pub use counting::LONGEST_NS;
+pub use counting::slots::SLOTS_MAX;
 pub use error::LoadError;
 pub use gathering::Gathering;
 pub use names::Names;

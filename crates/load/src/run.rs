@@ -39,8 +39,10 @@ pub fn run(
         let done = done.clone();
         let name = format!("load-{}", worker.index);
         let body = move || {
-            // Dropped on the way out, whichever that is.
+            // Both are dropped on the way out, whichever that is: also by a panic, after which nobody
+            // waits for this worker.
             let _done = done;
+            let _leaving = Leaving(Arc::clone(&worker.gate));
             transports::run(&worker, &counters)
         };
         let spawned = thread::Builder::new().name(name).spawn(body);
@@ -70,6 +72,15 @@ pub fn run(
         stopped_early: stopped.load(Ordering::Relaxed),
     };
     Ok(summary::record(&plan, &tally, &facts))
+}
+
+/// A worker on its way out: before the start it calls that off.
+struct Leaving(Arc<StartGate>);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.0.call_off();
+    }
 }
 
 type Worker = thread::JoinHandle<Result<Tally, LoadError>>;

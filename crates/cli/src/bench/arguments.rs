@@ -7,18 +7,25 @@ use clap::ValueEnum;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::client::tls_of;
 use resolab_dns::{ClientOptions, EdnsOptions, Padding, ResolverAddress};
-use resolab_load::{Arrivals, Condition, Extent, Gathering, LoadPlan, Names, Pace};
+use resolab_load::{
+    Arrivals, Condition, Extent, Gathering, LONGEST_NS, LoadPlan, Names, Pace, SLOTS_MAX,
+};
 use resolab_record::DnsTransport;
 use resolab_transport::client::Sha256;
 use std::net::Ipv6Addr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 const DEFAULT_CONNECTIONS_PER_THREAD: u32 = 10;
 const DEFAULT_OUTSTANDING: u32 = 100;
-/// What a connection's message ids have room for.
-const OUTSTANDING_PER_CONNECTION_MAX: f64 = 16_384.0;
+/// Each is a socket; no system gives a process more.
+const CONNECTIONS_MAX: i64 = 1_000_000;
+/// From about one query a day to more than any network takes.
+const RATES_PER_S: RangeInclusive<f64> = 1e-5..=1e9;
+/// As nanoseconds, twice the longest still fits into 64 bits.
+const TIMES_S: RangeInclusive<f64> = 1e-3..=1e9;
 const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
 /// Arguments of a load run.
@@ -63,13 +70,13 @@ pub struct Arguments {
     #[arg(short = 'q', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     outstanding: Option<u32>,
     /// Connections, or sockets for DoUDP, kept open; 10 a thread, or as many as --outstanding.
-    #[arg(short, long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=CONNECTIONS_MAX))]
     connections: Option<u32>,
     /// Threads that share the load.
     #[arg(short = 'T', long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
     /// Open loop: queries sent a second, whatever the answers do.
-    #[arg(short = 'Q', long, value_name = "QUERIES/S", value_parser = positive)]
+    #[arg(short = 'Q', long, value_name = "QUERIES/S", value_parser = rate)]
     rate: Option<f64>,
     /// Open loop with exponentially distributed distances instead of equal ones.
     #[arg(long, requires = "rate")]
@@ -78,13 +85,13 @@ pub struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How long to send; 10 unless --count is given.
-    #[arg(short = 'l', long, value_name = "SECONDS", value_parser = positive, conflicts_with = "count")]
+    #[arg(short = 'l', long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "count")]
     duration: Option<f64>,
     /// Number of queries to send.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// How long to wait for an answer, and for a connection.
-    #[arg(long, value_name = "MILLISECONDS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=LONGEST_NS / 1_000_000))]
     timeout_ms: u64,
     /// Closed loop: time to let pass after the first answer before all are taken, which costs
     /// less processor time per query. auto: up to 100, by what answers take; 0: never.
@@ -98,7 +105,7 @@ pub struct Arguments {
     #[arg(long)]
     spin: bool,
     /// Distance of progress reports.
-    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = positive)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
     pub(super) interval: f64,
     #[command(flatten)]
     groups: GroupArguments,
@@ -167,10 +174,22 @@ impl ServerMode {
     }
 }
 
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() && number > 0.0 && number <= 1e9 => Ok(number),
-        _ => Err("give a number above 0".to_owned()),
+fn rate(text: &str) -> Result<f64, String> {
+    number_within(text, &RATES_PER_S)
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    number_within(text, &TIMES_S)
+}
+
+fn number_within(text: &str, range: &RangeInclusive<f64>) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        _ => Err(format!(
+            "give a number from {} to {}",
+            range.start(),
+            range.end()
+        )),
     }
 }
 
@@ -295,7 +314,7 @@ impl Arguments {
             (None, Some(rate)) => {
                 // Even if nothing is answered, until the timeout.
                 let unanswered = rate * self.timeout_ms as f64 / 1e3;
-                let room = f64::from(connections) * OUTSTANDING_PER_CONNECTION_MAX;
+                let room = f64::from(connections) * SLOTS_MAX as f64;
                 (unanswered.min(room).ceil() as u32).max(connections)
             }
         };
@@ -343,6 +362,31 @@ mod tests {
         assert_eq!(limits("--rate 1000000 --connections 1"), Some((1, 16_384)));
         assert_eq!(limits("--outstanding 5 --connections 6"), None);
         assert_eq!(limits("--threads 3 --connections 2"), None);
+    }
+
+    /// What would be no time at all as nanoseconds, or more of them than 64 bits hold, is refused.
+    #[test]
+    fn times_and_rates_are_what_a_clock_can_add() {
+        for wrong in [
+            "--interval 1e-10",
+            "--interval nan",
+            "--duration 1e10",
+            "--duration 0",
+            "--rate 1e-12",
+            "--rate inf",
+            "--timeout-ms 9223372036854775807",
+            "--timeout-ms 600001",
+            "--timeout-ms 0",
+            "--connections 4294967295",
+            "--threads 257",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+        let longest = "--interval 1e9 --duration 1e9 --rate 1e-5 --timeout-ms 600000";
+        let shortest = "--interval 0.001 --duration 0.001 --rate 1e9 --timeout-ms 1";
+        for right in [longest, shortest] {
+            assert!(read(right).unwrap().limits().is_ok(), "{right}");
+        }
     }
 
     #[test]

@@ -6,8 +6,8 @@ use hdrhistogram::Histogram;
 use resolab_record::{Failure, HelloCount, HelloFacts};
 use std::collections::BTreeMap;
 
-/// Longest time a histogram can tell from longer ones.
-const LONGEST_NS: u64 = 600_000_000_000;
+/// Longest time a histogram can tell from longer ones: no answer may be waited for longer.
+pub const LONGEST_NS: u64 = 600_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Durations as a histogram.

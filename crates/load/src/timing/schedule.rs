@@ -87,7 +87,7 @@ impl Schedule {
                 distance_ns,
                 position,
                 ..
-            } => *start_ns + (*position as f64 * *distance_ns) as u64,
+            } => start_ns.saturating_add((*position as f64 * *distance_ns) as u64),
             Kind::Poisson {
                 start_ns,
                 mean_distance_ns,
@@ -95,7 +95,7 @@ impl Schedule {
                 random,
             } => {
                 *elapsed_ns += *mean_distance_ns * random.draw_exponential();
-                *start_ns + *elapsed_ns as u64
+                start_ns.saturating_add(*elapsed_ns as u64)
             }
         }
     }
@@ -121,6 +121,21 @@ mod tests {
         let instants = take(&mut schedule, 3_000_001);
         assert_eq!(instants[..3], [1_000, 333_334_333, 666_667_666]);
         assert_eq!(instants[3_000_000], 1_000_000 * 1_000_000_000 + 1_000);
+    }
+
+    /// At one query a day, and at the lowest rate there is: late, and never back at the beginning.
+    #[test]
+    fn instants_beyond_the_clock_do_not_wrap() {
+        let start_ns = 1_000_000_000_000;
+        for rate_per_s in [1e-5, 1e-12, f64::MIN_POSITIVE] {
+            for mut schedule in [
+                Schedule::constant(start_ns, rate_per_s, 0, 1),
+                Schedule::poisson(start_ns, rate_per_s, 0, 1, 7),
+            ] {
+                assert!(take(&mut schedule, 10).is_sorted());
+                assert!(schedule.next_ns() > start_ns + 1_000_000_000);
+            }
+        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl StartGate {
         state.start_ns
     }
 
-    /// This worker will not come. Without effect once the clock has started.
+    /// This worker will not come, or has left. Without effect once the clock has started.
     pub fn call_off(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.called_off = true;
@@ -91,5 +91,14 @@ mod tests {
             assert_eq!(waiting.join().unwrap(), None);
         });
         assert_eq!(gate.arrive(), None);
+    }
+
+    #[test]
+    fn who_leaves_after_the_start_holds_nobody_up() {
+        let gate = StartGate::new(1);
+        let start = gate.arrive();
+        gate.call_off();
+        assert_eq!((gate.arrive(), gate.start_ns()), (start, start));
+        assert!(start.is_some());
     }
 }
