@@ -3,6 +3,7 @@
 use crate::group_arguments::GroupArguments;
 use crate::output;
 use crate::refusal::Refusal;
+use crate::times::deadline_ms;
 use clap::ValueEnum;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{
@@ -121,7 +122,7 @@ pub struct ClientArguments {
     retry: RetryArgument,
     /// How long DoUDP waits before it asks again, instead of a policy of --retry (5000 if only
     /// --udp-try-count is given).
-    #[arg(long, value_name = "MILLISECONDS")]
+    #[arg(long, value_name = "MILLISECONDS", value_parser = deadline_ms())]
     udp_timeout_ms: Option<u64>,
     /// Times DoUDP sends a query at most, instead of a policy of --retry (2 if only
     /// --udp-timeout-ms is given).

@@ -3,6 +3,7 @@
 
 use crate::group_arguments::GroupArguments;
 use crate::refusal::Refusal;
+use crate::times::{deadline_ms, pause_ms};
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{EdnsOptions, Padding, ResolverAddress};
 use std::net::SocketAddr;
@@ -27,10 +28,10 @@ pub struct FetchingArguments {
     #[arg(long, default_value_t = 1)]
     pub count: u64,
     /// Pause between fetches.
-    #[arg(long, default_value_t = 0, value_name = "MILLISECONDS")]
+    #[arg(long, default_value_t = 0, value_name = "MILLISECONDS", value_parser = pause_ms())]
     interval_ms: u64,
     /// Deadline of each fetch.
-    #[arg(long, default_value_t = 10_000, value_name = "MILLISECONDS")]
+    #[arg(long, default_value_t = 10_000, value_name = "MILLISECONDS", value_parser = deadline_ms())]
     timeout_ms: u64,
 }
 

@@ -25,6 +25,7 @@ mod schema;
 mod small_pages;
 mod standing;
 mod stub;
+mod times;
 
 use clap::{Parser, Subcommand};
 use mimalloc::MiMalloc;

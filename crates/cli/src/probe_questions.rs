@@ -5,6 +5,7 @@ use crate::client_arguments::ClientArguments;
 use crate::edns_arguments::EdnsArguments;
 use crate::output;
 use crate::refusal::Refusal;
+use crate::times::deadline_ms;
 use resolab_dns::questions_probe::probe_questions;
 use resolab_dns::{DnsClient, Question};
 use resolab_record::Record;
@@ -40,7 +41,7 @@ pub struct Arguments {
     )]
     counts: Vec<u16>,
     /// How long a response is waited for, connection set-up included.
-    #[arg(long, default_value_t = 2_000, value_name = "MILLISECONDS")]
+    #[arg(long, default_value_t = 2_000, value_name = "MILLISECONDS", value_parser = deadline_ms())]
     timeout_ms: u64,
     #[command(flatten)]
     client: ClientArguments,

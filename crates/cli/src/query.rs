@@ -10,6 +10,7 @@ use crate::client_arguments::ClientArguments;
 use crate::edns_arguments::EdnsArguments;
 use crate::output;
 use crate::refusal::Refusal;
+use crate::times::{deadline_ms, pause_ms};
 use clap::ValueEnum;
 use pause::{Intervals, Pauses};
 use resolab_dns::partial::QUESTIONS_MAX_COUNT;
@@ -72,7 +73,7 @@ pub struct Arguments {
     #[arg(
         long,
         value_name = "MILLISECONDS",
-        value_parser = clap::value_parser!(u64).range(1..)
+        value_parser = deadline_ms()
     )]
     idle_timeout_ms: Option<u64>,
     /// Ask this many questions in one message, whose answers leave as they are known (partial responses,
@@ -91,7 +92,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 1)]
     count: u64,
     /// Pause between queries.
-    #[arg(long, default_value_t = 0, value_name = "MILLISECONDS")]
+    #[arg(long, default_value_t = 0, value_name = "MILLISECONDS", value_parser = pause_ms())]
     interval_ms: u64,
     /// Whether all pauses are that long, or that is their mean.
     #[arg(long, value_enum, default_value = "constant")]
@@ -100,7 +101,7 @@ pub struct Arguments {
     #[arg(long)]
     seed: Option<u64>,
     /// Deadline of each query, connection set-up and retries included.
-    #[arg(long, default_value_t = 10_000, value_name = "MILLISECONDS")]
+    #[arg(long, default_value_t = 10_000, value_name = "MILLISECONDS", value_parser = deadline_ms())]
     timeout_ms: u64,
     #[command(flatten)]
     client: ClientArguments,

@@ -6,6 +6,7 @@ use crate::command_lines::Stay;
 use crate::edns_arguments::EdnsArguments;
 use crate::output;
 use crate::refusal::Refusal;
+use crate::times::deadline_ms;
 use clap::ValueEnum;
 use resolab_dns::stub::{ClientLimits, ConnectionPolicy, Stub, StubOptions};
 use resolab_link::enter::{self, Listening};
@@ -40,7 +41,8 @@ pub struct Arguments {
         long,
         visible_alias = "deadline-ms",
         default_value_t = 5_000,
-        value_name = "MILLISECONDS"
+        value_name = "MILLISECONDS",
+        value_parser = deadline_ms()
     )]
     timeout_ms: u64,
     /// Ask queries that come within this time of the first in one message, whose answers come as they
@@ -83,7 +85,7 @@ struct ConnectionArguments {
     #[arg(
         long,
         value_name = "MILLISECONDS",
-        value_parser = clap::value_parser!(u64).range(1..)
+        value_parser = deadline_ms()
     )]
     idle_timeout_ms: Option<u64>,
     /// Queries a connection gets at most before another is opened.

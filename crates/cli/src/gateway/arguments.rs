@@ -4,6 +4,7 @@ use crate::client_arguments::{ClientArguments, HandshakeArgument};
 use crate::command_lines::Stay;
 use crate::edns_arguments::EdnsArguments;
 use crate::refusal::Refusal;
+use crate::times::deadline_ms;
 use clap::ValueEnum;
 use resolab_gateway::GatewayOptions;
 use resolab_gateway::names::AddressRange;
@@ -62,7 +63,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "separate")]
     sharing: SharingArgument,
     /// How long a look-up, and then a connection, may take.
-    #[arg(long, default_value_t = 10_000, value_name = "MILLISECONDS")]
+    #[arg(long, default_value_t = 10_000, value_name = "MILLISECONDS", value_parser = deadline_ms())]
     timeout_ms: u64,
     /// How to ask the resolver; --ca and --groups hold for the names' servers, too.
     #[command(flatten)]

@@ -4,7 +4,7 @@
 
 use crate::dns::behaviour::{Behaviours, one_delay};
 use resolab_record::{FailureMode, HandshakeMode, NameDelay};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::path::PathBuf;
 
 /// `[[name]]`.
@@ -57,7 +57,7 @@ pub struct ForwardConfig {
     #[serde(default)]
     pub resolve: Vec<String>,
     /// Time after which the answer is SERVFAIL.
-    #[serde(default = "default_timeout_ms")]
+    #[serde(default = "default_timeout_ms", deserialize_with = "timeout_ms")]
     pub timeout_ms: u64,
     /// Whether answers go into the wire-format cache for their TTL.
     #[serde(default)]
@@ -70,6 +70,13 @@ fn default_handshake() -> HandshakeMode {
 
 fn default_timeout_ms() -> u64 {
     5_000
+}
+
+fn timeout_ms<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let timeout_ms = u64::deserialize(deserializer)?;
+    Some(timeout_ms)
+        .filter(|timeout_ms| (1..=86_400_000).contains(timeout_ms))
+        .ok_or_else(|| serde::de::Error::custom("1 to 86,400,000 ms are needed"))
 }
 
 /// `[records]`.
