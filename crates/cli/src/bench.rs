@@ -6,6 +6,7 @@ mod statistics;
 
 pub use arguments::Arguments;
 
+use crate::edge::allow_many_sockets;
 use crate::output;
 use crate::refusal::Refusal;
 use resolab_load::{Condition, LoadError, LoadPlan};
@@ -35,6 +36,7 @@ fn measure(arguments: &Arguments) -> Result<LoadRecord, Refusal> {
         output::write_record(&output::start_record("bench", monotonic_ns()))
             .map_err(Refusal::unwritten)?;
     }
+    allow_many_sockets();
     let stopped = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stopped)?;
     let record = put_load(plan, arguments, &stopped)?;
@@ -66,7 +68,7 @@ fn put_load(
     };
     resolab_load::run(plan, stopped, interval, &mut progress).map_err(|error| match error {
         LoadError::Unsupported(_) => Refusal::unsupported(error),
-        LoadError::Kernel { .. } => Refusal::machine(error),
+        LoadError::Kernel { .. } | LoadError::TooManySockets(_) => Refusal::machine(error),
         LoadError::Panicked => Refusal::internal(error),
         LoadError::Connect { failure, .. } => not_connected(failure, &error),
         LoadError::Tls(_) | LoadError::CalledOff => Refusal::configuration(error),

@@ -13,6 +13,38 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+/// The soft limit of open files is raised to the hard one; where that is too low the message says so.
+#[test]
+fn too_few_open_files_are_named() {
+    let names = NamesFile::new("files");
+    for (resolver, options) in [
+        ("udp://127.0.0.1:9", ""),
+        ("tcp://127.0.0.1:9", ""),
+        ("quic://127.0.0.1:9", "--insecure"),
+    ] {
+        let arguments =
+            format!("--connections 60 --outstanding 60 --count 60 --timeout-ms 200 {options}");
+        let bench = command(resolver, &names, &arguments);
+        for (limit, is_named) in [("ulimit -n 40", true), ("ulimit -Sn 40", false)] {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("{limit}; exec \"$0\" \"$@\"")]);
+            let output = shell
+                .arg(bench.get_program())
+                .args(bench.get_args())
+                .output();
+            let output = output.unwrap();
+            let errors = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(
+                errors.contains("(ulimit -n)"),
+                is_named,
+                "{resolver}: {errors}"
+            );
+            let code = if is_named { 4 } else { 5 };
+            assert_eq!(output.status.code(), Some(code), "{resolver}: {errors}");
+        }
+    }
+}
+
 /// Answers every query but each tenth, which it drops, or gives SERVFAIL to all.
 struct Server {
     address: SocketAddr,

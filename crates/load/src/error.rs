@@ -26,6 +26,12 @@ pub enum LoadError {
         /// What was wrong.
         source: std::io::Error,
     },
+    /// More sockets than this process may have.
+    #[error(
+        "open a socket for each connection: {0}; raise the limit of open files (ulimit -n), or give \
+         fewer --connections"
+    )]
+    TooManySockets(std::io::Error),
     /// No TLS or QUIC.
     #[error(transparent)]
     Tls(#[from] TlsConfigError),
@@ -41,6 +47,18 @@ pub enum LoadError {
 }
 
 impl LoadError {
+    /// A connection could not begin.
+    pub fn not_connected(resolver: SocketAddr, failure: Failure, error: std::io::Error) -> Self {
+        match error.raw_os_error() {
+            Some(libc::EMFILE | libc::ENFILE) => Self::TooManySockets(error),
+            _ => Self::Connect {
+                resolver,
+                failure,
+                reason: error.to_string(),
+            },
+        }
+    }
+
     /// The kernel refused `attempt`.
     pub fn kernel(attempt: &'static str) -> impl FnOnce(std::io::Error) -> Self {
         move |source| Self::Kernel { attempt, source }

@@ -65,11 +65,7 @@ impl Datagrams {
         let mut peers = Vec::new();
         for (token, slot_count) in worker.slot_counts().into_iter().enumerate() {
             let socket = connected(plan.resolver_address, has_stamps).map_err(|error| {
-                LoadError::Connect {
-                    resolver: plan.resolver_address,
-                    failure: Failure::Other,
-                    reason: error.to_string(),
-                }
+                LoadError::not_connected(plan.resolver_address, Failure::Other, error)
             })?;
             readiness
                 .watch(socket.as_fd(), token, Interest::Read)

@@ -93,22 +93,21 @@ impl<'a, P: Protocol> Streams<'a, P> {
     /// Open all connections, side by side; one that cannot be is the end.
     fn open_all(&mut self, live: &LiveCounters, tally: &mut Tally) -> Result<(), LoadError> {
         let resolver = self.resolver;
-        let refused = |failure: Failure, reason: String| LoadError::Connect {
-            resolver,
-            failure,
-            reason,
+        let ended = |phase: Phase, error: io::Error| {
+            LoadError::not_connected(resolver, phase.failure_of(&error), error)
         };
-        let ended =
-            |phase: Phase, error: &io::Error| refused(phase.failure_of(error), error.to_string());
         for connection in 0..self.connections.len() {
             self.open(connection)
-                .map_err(|error| ended(Phase::Connecting, &error))?;
+                .map_err(|error| ended(Phase::Connecting, error))?;
         }
         let deadline_ns = monotonic_ns() + self.timeout_ns;
         while let Some(late) = self.connections.iter().find(|one| !one.is_open()) {
             if monotonic_ns() > deadline_ns {
-                let failure = late.phase().failure_of_timeout();
-                return Err(refused(failure, "no connection in time".to_owned()));
+                return Err(LoadError::Connect {
+                    resolver,
+                    failure: late.phase().failure_of_timeout(),
+                    reason: "no connection in time".to_owned(),
+                });
             }
             if live.is_stopped() {
                 return Err(LoadError::CalledOff);
@@ -118,7 +117,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
                 let connection = self.readiness.ready(position);
                 let proceeded = self.proceed(connection, tally);
                 let phase = self.connections[connection].phase();
-                proceeded.map_err(|error| ended(phase, &error))?;
+                proceeded.map_err(|error| ended(phase, error))?;
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! QUIC connections of a load: each its own socket and port, as if they were so many clients, and
 //! servers that spread clients by port spread them.
 
+use crate::error::LoadError;
 use crate::plan::WorkerPlan;
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{
@@ -27,6 +28,8 @@ pub struct NotConnected {
     pub failure: Failure,
     /// In words.
     pub reason: String,
+    /// The kernel's number of it, if it was the kernel that refused.
+    pub os_error: Option<i32>,
 }
 
 impl NotConnected {
@@ -35,6 +38,30 @@ impl NotConnected {
         Self {
             failure: Failure::Other,
             reason: error.to_string(),
+            os_error: None,
+        }
+    }
+
+    /// The kernel gave no socket.
+    fn without_socket(error: &io::Error) -> Self {
+        Self {
+            os_error: error.raw_os_error(),
+            ..Self::here(error)
+        }
+    }
+
+    /// As the end of a run that cannot begin.
+    pub fn into_load_error(self, resolver: SocketAddr) -> LoadError {
+        match self.os_error {
+            Some(number) => {
+                let error = io::Error::from_raw_os_error(number);
+                LoadError::not_connected(resolver, self.failure, error)
+            }
+            None => LoadError::Connect {
+                resolver,
+                failure: self.failure,
+                reason: self.reason,
+            },
         }
     }
 }
@@ -68,7 +95,9 @@ impl Connector {
         let log = Arc::<SetupLog>::default();
         let mut config = ClientConfig::new(observed(Arc::clone(&self.crypto) as _, &log));
         config.transport_config(Arc::clone(&self.transport));
-        let endpoint = self.endpoint().map_err(NotConnected::here)?;
+        let endpoint = self
+            .endpoint()
+            .map_err(|error| NotConnected::without_socket(&error))?;
         let connecting = endpoint
             .connect_with(config, self.server, &self.server_name)
             .map_err(NotConnected::here)?;
@@ -86,10 +115,12 @@ impl Connector {
                     | ConnectionError::CidsExhausted => Failure::QuicHandshakeFailed,
                 },
                 reason: error.to_string(),
+                os_error: None,
             }),
             Err(_) => Err(NotConnected {
                 failure: Failure::QuicHandshakeTimeout,
                 reason: format!("no handshake within {:?}", self.timeout),
+                os_error: None,
             }),
         }
     }

@@ -123,6 +123,7 @@ async fn connect<P: QuicProtocol>(worker: &Worker<P>) -> Result<Open<P>, NotConn
     let conversation = opened.map_err(|reason| NotConnected {
         failure: Failure::HttpProtocol,
         reason,
+        os_error: None,
     })?;
     let took_ns = monotonic_ns() - begun_ns;
     let mut tally = worker.tally.borrow_mut();

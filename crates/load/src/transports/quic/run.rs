@@ -57,11 +57,8 @@ async fn drive<P: QuicProtocol>(
     let mut lanes = Vec::new();
     for _ in 0..worker.share.connections.max(1) {
         let lane = Lane::open(worker).await;
-        lanes.push(lane.map_err(|error| LoadError::Connect {
-            resolver: worker.share.plan.resolver_address,
-            failure: error.failure,
-            reason: error.reason,
-        })?);
+        let resolver = worker.share.plan.resolver_address;
+        lanes.push(lane.map_err(|error| error.into_load_error(resolver))?);
     }
     let start_ns = worker.share.gate.arrive().ok_or(LoadError::CalledOff)?;
     worker.start_ns.set(start_ns);
