@@ -89,6 +89,10 @@ UDP = b"\x9c\x40\x03\x55" + struct.pack(">H", 8 + len(INITIAL)) + b"\x00\x00" + 
 TCP = b"\x9c\x40\x03\x55\x00\x00\x00\x01\x00\x00\x00\x00\x50\x02\xff\xff\x00\x00\x00\x00" + b"payload!" * 4
 
 
+def h2_frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
+    return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
+
+
 def stamp() -> bytes:
     address, host, path = b"192.0.2.1", b"dns.example", b"/dns-query"
     parts = [bytes([len(part)]) + part for part in (address, b"\x03" * 32, host, path)]
@@ -135,6 +139,14 @@ c SRV 1 2 3 a.
 d TYPE700 \# 2 ab cd
 e CAA 0 issue "x"
 """
+CROWDED = PROFILE.replace(
+    b"[down]",
+    b"""queue_discipline = "codel"
+policer = { rate_bps = 1e6, burst_bytes = 9000 }
+cross_traffic = { model = "on_off", rate_bps = 1e6, on_ms = 20, off_ms = 30 }
+[down]
+gilbert_elliott = { good_to_bad_ratio = 0.1, bad_to_good_ratio = 0.5 }""",
+)
 TRAIN = b"\x01\x01\x28\x00\x08\x00\x14\x00\x10\x00" + ipv4(6, TCP)
 
 SEEDS: dict[str, list[bytes]] = {
@@ -154,11 +166,29 @@ SEEDS: dict[str, list[bytes]] = {
     "offload_train": [TRAIN, TRAIN[:1] + b"\x04" + TRAIN[2:6] + b"\x28\x00\x10\x00" + ipv6(6, TCP)],
     "netlink_answer": [b"\x17\x00" + struct.pack("<HH", 12, 0x17) + bytes(8)],
     "mahimahi_trace": [b"0\n5\n5\n12\n"],
-    "profile": [PROFILE],
+    "profile": [PROFILE, CROWDED],
     "edge_config": [EDGE],
     "wire_cache": [b"".join(map(behind_length, (QUERY, QUERY.replace(b"\x01a", b"\x01A"), message(0x0100, b"", 0))))],
     "zone_file": [ZONE, b"$INCLUDE more.zone t.\n\x0c@ A 192.0.2.1\n"],
     "edge_query": [QUERY, QUERY.replace(b"\x01a", b"\x04loop"), QUERY.replace(b"\x01a", b"\x05large")],
+    "doh_request": [
+        b"GET\n\n/dns-query?dns=AAABAAABAAAAAAAAAWEEdGVzdAAAAQAB\n",
+        b"HEAD\n\n/dns-query?a=b&%64ns=AAAB\n",
+        b"POST\napplication/dns-message;a=b\n/dns-query\n" + QUERY,
+    ],
+    "page_request": [
+        struct.pack(">Q", 1000) + b"range:bytes=10-20\naccept-encoding:br;q=0.5, *;q=0",
+        struct.pack(">Q", 1000) + b'range:bytes=-5\nif-range:"a"\nif-modified-since:Sun, 06 Nov 1994 08:49:37 GMT',
+        struct.pack(">Q", 0) + b'if-match:"b", W/"a"\nif-none-match:*',
+    ],
+    "load_http2": [
+        b"\x3f"
+        + h2_frame(4, 0, 0, struct.pack(">HI", 3, 128))
+        + h2_frame(1, 4, 1, b"\x88\x5f\x17application/dns-message")
+        + h2_frame(0, 1, 1, RESPONSE)
+        + h2_frame(3, 0, 3, bytes(4)),
+        b"\x07" + h2_frame(1, 0, 5, b"\x88") + h2_frame(9, 4, 5, b"\x5f\x00") + h2_frame(7, 0, 0, bytes(8)),
+    ],
     # A control stream: SETTINGS, ORIGIN, GOAWAY; a query and a request.
     "private_streams": [
         b"\x03\x00\x04\x00" + b"\x0c\x10" + behind_length(b"https://a.test") + b"\x07\x01\x00",

@@ -1,8 +1,10 @@
-//! A link profile's file; those that name other files are left out.
+//! A link profile's file, and packets that take its link; those that name other files are left out.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use resolab_link::fuzzing::read_profile;
+use resolab_link::fuzzing::{read_profile, released_count};
+
+const PACKETS_COUNT: u64 = 20;
 
 fuzz_target!(|input: &str| {
     if input.contains("trace_file") || input.contains('/') {
@@ -10,5 +12,6 @@ fuzz_target!(|input: &str| {
     }
     if let Some(profile) = read_profile(input) {
         assert!(profile.mtu_bytes.is_some());
+        assert!(released_count(&profile, PACKETS_COUNT) <= 2 * PACKETS_COUNT as usize);
     }
 });

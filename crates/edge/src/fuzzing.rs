@@ -6,7 +6,14 @@ use crate::dns::resolver::{Resolver, ResolverSettings, Way};
 use crate::dns::wire::{TYPE_A, TYPE_CNAME, TYPE_TXT, name_wire};
 use crate::dns::zone::file::{FileRecord, records};
 use crate::dns::zone::{Zone, is_well_formed};
+use crate::doh::dns_message;
+use crate::web::conditions::{Validators, Verdict, judge};
+use crate::web::encoding::{Encoding, choose};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use resolab_record::DnsTransport;
+use std::ops::Range;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// A small zone under `test`, with an alias that points at itself and a wildcard.
 fn zone() -> Zone {
@@ -112,4 +119,24 @@ pub fn zone_answers(records: Vec<FileRecord>) -> Vec<Vec<u8>> {
         out
     };
     queries.into_iter().map(answer).collect()
+}
+
+/// The DNS message of a DoH request, or the status it is refused with.
+pub fn doh_message(head: &Request<()>, body: &[u8]) -> Result<Bytes, StatusCode> {
+    dns_message(head, &Ok(Bytes::copy_from_slice(body)))
+}
+
+/// The part of a representation of so many bytes that a GET with these fields gets, if it gets one, after
+/// its coding was chosen.
+pub fn page_part(fields: &HeaderMap, len_bytes: u64) -> Option<Range<u64>> {
+    choose(fields, [Encoding::Br, Encoding::Gzip].into_iter());
+    let etag = HeaderValue::from_static("\"a\"");
+    let validators = Validators {
+        etag: &etag,
+        last_modified: Some(UNIX_EPOCH + Duration::from_secs(784_111_777)),
+    };
+    match judge(&Method::GET, fields, validators, len_bytes) {
+        Verdict::Part(range) => Some(range),
+        Verdict::Whole | Verdict::NotModified | Verdict::Failed | Verdict::Unsatisfiable => None,
+    }
 }

@@ -4,6 +4,7 @@
 use crate::devices::arrival::Arrival;
 use crate::devices::offload::{HEADER_BYTES, Offload, Train};
 use crate::hosts::Host;
+use crate::model::{DirectionModel, Fate};
 use crate::profile;
 use crate::seeing::capture::Packets;
 use crate::seeing::tap::Tap;

@@ -14,6 +14,9 @@
 mod condition;
 mod counting;
 mod error;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod gathering;
 mod loops;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument

@@ -1,0 +1,55 @@
+//! Doors for the fuzz targets to what is private, open only in their build (`--cfg fuzzing`).
+//! Not for: anybody else.
+
+use crate::counting::answer;
+use crate::names::Names;
+use crate::transports::http2::{Event, Http2, Request, RequestBlock};
+
+/// Requests under way on one connection, and how often each has ended.
+pub struct Requests {
+    http: Http2,
+    out: Vec<u8>,
+    ended_counts: Vec<u32>,
+    names: Names,
+}
+
+impl Requests {
+    /// So many, by GET.
+    pub fn opened(count: u32) -> Self {
+        let mut out = Vec::new();
+        let mut http = Http2::new(RequestBlock::get("dns.example"), &mut out);
+        for token in 0..count {
+            http.open(Request::Get(b"\x04/abc"), token, &mut out);
+        }
+        let names = Names::parse("Example.test AAAA", None, false);
+        Self {
+            http,
+            out,
+            ended_counts: vec![0; count as usize],
+            names: names.unwrap_or_else(|error| unreachable!("{error}")),
+        }
+    }
+
+    /// Take what the server sent; `None` if the connection is at its end.
+    pub fn receive(&mut self, bytes: &[u8]) -> Option<()> {
+        let (counts, names) = (&mut self.ended_counts, &self.names);
+        let mut on = |event: Event<'_>| {
+            let token = match event {
+                Event::Answered { token, body, .. } => {
+                    answer::read(names.get(0), body);
+                    token
+                }
+                Event::Refused { token } | Event::Failed { token } => token,
+            };
+            counts[token as usize] += 1;
+        };
+        let received = self.http.receive(bytes, &mut self.out, &mut on);
+        self.out.clear();
+        received.ok()
+    }
+
+    /// How often each has ended.
+    pub fn ended_counts(&self) -> &[u32] {
+        &self.ended_counts
+    }
+}
