@@ -119,8 +119,8 @@ class Operations:
         queued = await self._queued(run)
         lost: list[Job] = []
         for vantage in run.vantages:
-            there = (await Results(self._client, vantage).use()).names
             jobs = [Job(run=run.id, vantage=vantage, block=block) for block in range(run.blocks)]
+            there = (await Results(self._client, vantage).use([job.result for job in jobs])).names
             missing = [job for job in jobs if job.result not in there]
             if queued.get(f"jobs.{run.id}.{vantage}", 0) < len(missing):
                 lost += missing
@@ -151,8 +151,8 @@ class Operations:
         return RunProgress(run, [await self._place(run, vantage, states.get(vantage)) for vantage in run.vantages])
 
     async def _place(self, run: Run, vantage: str, said: AgentState | Unreadable | None) -> PlaceProgress:
-        use = await Results(self._client, vantage).use()
         ours = {Job(run=run.id, vantage=vantage, block=block).result for block in range(run.blocks)}
+        use = await Results(self._client, vantage).use(ours)
         return PlaceProgress(vantage, len(ours & use.names), run.blocks, said, use)
 
     async def queued_count(self, run: Run) -> int:

@@ -12,7 +12,7 @@ import binascii
 import hashlib
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,8 @@ SILENCE_S = 60.0
 """Within this one chunk of 128 KiB has come, over the slowest line; there is no limit for all of a block."""
 LEAST_CHUNK_BYTES = 32 * 1024
 """Of all chunks but an object's last; clients make them of 128 KiB, and a block of crumbs would never end to come."""
+MOST_LISTED = 10_000
+"""Subjects, each of some kB at most: a list of more than 64 MB would cost its asker the connection."""
 _NOT_FOUND = 404
 _NUID = re.compile(r"[A-Za-z0-9]{1,64}")
 
@@ -65,17 +67,32 @@ class _Answer(msgspec.Struct, frozen=True):
     error: _Error | None = None
 
 
+class _State(msgspec.Struct, frozen=True):
+    bytes: int
+    num_subjects: int = 0
+    subjects: dict[str, int] | None = None
+
+
+class _Config(msgspec.Struct, frozen=True):
+    max_bytes: int = -1
+
+
+class _Info(msgspec.Struct, frozen=True):
+    state: _State
+    config: _Config
+
+
 @dataclass(frozen=True, slots=True)
 class StoreUse:
     """What a store holds."""
 
     names: frozenset[str]
-    """Of its objects, whole or not."""
+    """Of its objects, whole or not; where there are too many to list, of those that were wanted."""
     size_bytes: int
     quota_bytes: int | None
     """None: without one."""
     chunks: Mapping[str, int]
-    """How many there are, by their objects' chunk names."""
+    """How many there are, by their objects' chunk names; none where there are too many names to list."""
 
 
 class Results:
@@ -87,10 +104,12 @@ class Results:
         self._stream = f"OBJ_{self._store}"
         self._js = client.jetstream(timeout=TIMEOUT_S)
 
-    async def use(self) -> StoreUse:
-        """Look what it holds."""
-        async with asked(f"look into the results of {self._vantage}"):
-            info = await self._js.stream_info(self._stream, subjects_filter=f"$O.{self._store}.>")
+    async def use(self, wanted: Collection[str] = ()) -> StoreUse:
+        """Look what it holds; of a store of very many objects those that are wanted are looked for alone."""
+        info = await self._info({})
+        is_listed = info.state.num_subjects <= MOST_LISTED
+        if is_listed:
+            info = await self._info({"subjects_filter": f"$O.{self._store}.>"})
         names, chunks = set(), Counter[str]()
         for subject, count in (info.state.subjects or {}).items():
             kind, _, name = subject.removeprefix(f"$O.{self._store}.").partition(".")
@@ -98,8 +117,17 @@ class Results:
                 names.add(object_name(name))
             else:
                 chunks[name] += count
+        if not is_listed:
+            names = {name for name in wanted if await self._last(name) is not None}
         quota = info.config.max_bytes
-        return StoreUse(frozenset(names), info.state.bytes, quota if quota and quota > 0 else None, chunks)
+        return StoreUse(frozenset(names), info.state.bytes, quota if quota > 0 else None, chunks)
+
+    async def _info(self, which: Mapping[str, object]) -> _Info:
+        """Ask what the store is; the client's own call does not tell how many subjects it has."""
+        async with asked(f"look into the results of {self._vantage}"):
+            request = msgspec.json.encode(which)
+            reply = await self._client.request(f"{API}.STREAM.INFO.{self._stream}", request, timeout=TIMEOUT_S)
+            return msgspec.json.decode(reply.data, type=_Info)
 
     async def download(self, job: Job, file: Path) -> bool:
         """Write a block's bundle into a file; False: it is not there.
@@ -157,7 +185,7 @@ class Results:
         """Name the chunks that objects of these names have."""
         found = set()
         for name in names - {""}:
-            message = await self._message({"last_by_subj": self._description_subject(name)})
+            message = await self._last(name)
             described = None if message is None else _description(message)
             if described is not None and not described.deleted:
                 found.add(described.nuid)
@@ -173,13 +201,17 @@ class Results:
         return f"$O.{self._store}.M.{base64.urlsafe_b64encode(name.encode()).decode()}"
 
     async def _described(self, job: Job) -> _Description | None:
-        message = await self._message({"last_by_subj": self._description_subject(job.result)})
+        message = await self._last(job.result)
         if message is None:
             return None
         described = _description(message)
         if described is None:
             raise ConfigurationError("its result is damaged on the server: nobody can read its description")
         return described
+
+    async def _last(self, name: str) -> Message | None:
+        """Ask for an object's description."""
+        return await self._message({"last_by_subj": self._description_subject(name)})
 
     async def _message(self, which: Mapping[str, object]) -> Message | None:
         return await stored_message(self._client, self._stream, which)

@@ -24,7 +24,7 @@ from test_fleet_agent import begun, hurried  # noqa: F401 - a fixture by its nam
 from resolab.cli.fleet import runs
 from resolab.errors import MachineError
 from resolab.fleet import operations as operations_module
-from resolab.fleet import storage, streams
+from resolab.fleet import results, storage, streams
 from resolab.fleet.connection import connect_agent, connect_operator
 from resolab.fleet.fetch import Fetch
 from resolab.fleet.invitation import read_invitation, withdraw
@@ -251,6 +251,28 @@ def test_uploads_without_end_end_at_the_quota_and_are_removed(tmp_path, monkeypa
             assert (await Fetch(operator, run).into(tmp_path / "out")).blocks_count == {"fra": 2, "evil": 0}
             await operator.close()
             await agent.close()
+
+    asyncio.run(scene())
+
+
+def test_names_without_end_are_not_listed_and_hide_no_result(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "MOST_LISTED", 10)
+
+    async def scene() -> None:
+        async with a_world(tmp_path, ["evil"]) as world:
+            run = run_of("evil", blocks=2)
+            await begun(world, run)
+            agent = await hostile(world)
+            for number in range(20):
+                await agent.jetstream().publish(f"$O.results-evil.M.{'x' * 3_000}{number}", b"")
+            await agent.close()
+            await world.begin_agent("evil")
+            await world.until_done(run)
+            operator = await connect_operator(world.folder, world.said.append)
+            (place,) = (await Operations(operator).progress(run)).places
+            assert (place.blocks_done_count, place.use.names) == (2, {"fleet-1.0", "fleet-1.1"})
+            assert (await Fetch(operator, run).into(tmp_path / "out")).blocks_count == {"evil": 2}
+            await operator.close()
 
     asyncio.run(scene())
 
