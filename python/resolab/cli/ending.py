@@ -106,7 +106,7 @@ def _said(error: BaseException | None, code: int, problem: OSError | None) -> in
     if error is None:
         return code
     if isinstance(error, BrokenPipeError):
-        # Who read it has gone, as `head` does.
+        # The reader has gone, as `head` does.
         return EXIT_BROKEN_PIPE
     if is_interruption(error):
         _complain("interrupted")

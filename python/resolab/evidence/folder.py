@@ -90,8 +90,11 @@ def _read(dataset: Path, trial: str) -> _Trial:
         has = f"it has {next(iter(trials))}, for example" if trials else "it has none"
         raise ConfigurationError(f"failed to lay out trial {trial!r} of {dataset}: no such finished trial; {has}")
     records = list(read_trial(trials[trial]))
-    (head,) = (one for one in records if isinstance(one, TrialRecord))
-    (end,) = (one for one in records if isinstance(one, TrialEndRecord))
+    head, end = records[0], records[-1]
+    if not isinstance(head, TrialRecord) or not isinstance(end, TrialEndRecord):
+        raise ConfigurationError(
+            f"failed to read {trials[trial]}: it lacks its first or last line; remove it and resume"
+        )
     return _Trial(dataset, trials[trial], records, head, end)
 
 

@@ -39,7 +39,7 @@ def measured_trial(records: Iterable[Record]) -> MeasuredTrial:
     since_ns = next(
         (r.window_start_ns for r in all_records if isinstance(r, PathSummaryRecord) and r.label == MEASURED_LABEL), 0
     )
-    (trial,) = (r for r in all_records if isinstance(r, TrialRecord))
+    trial = next(r for r in all_records if isinstance(r, TrialRecord))
     load = next((r for r in all_records if isinstance(r, PageLoadRecord) and r.measured), None)
     resources = [r for r in all_records if isinstance(r, ResourceRecord)]
     if not resources and load is not None:

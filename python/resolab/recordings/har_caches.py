@@ -1,4 +1,4 @@
-"""What HARs of different makers say of an answer that came from a cache, or from a service worker.
+"""Answers from a cache or from a service worker, as HARs of different makers tell of them.
 
 For: Chromium's makers (`fromDiskCache`, `_fromCache`), Safari (`_fetchType`), Firefox (`cache.afterRequest`). Not for:
 what becomes of such requests (`har`, `service_workers`).
@@ -16,7 +16,7 @@ _FIREFOX = "firefox"
 
 
 def is_cached(entry: Entry, maker: str | None) -> bool:
-    """Whether a cache answered; what a service worker had it from is seen beside its own requests."""
+    """Tell if a cache answered; where a service worker had it from is seen beside its own requests."""
     if is_by_service_worker(entry):
         return False
     response = entry.response or Response()

@@ -13,7 +13,7 @@ import msgspec
 
 Shape = TypeVar("Shape")
 JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What decoding raises for text that is no JSON, or none of the shape."""
+"""Decoding raises these for text that is no JSON, or none of the shape."""
 
 _ONE_LINE = bytes.maketrans(bytes(range(32)), b" " * 32)
 """Outside of strings a line's end is white space like another."""
@@ -68,7 +68,7 @@ def _odd_escapes(text: bytearray) -> Iterator[tuple[int, int]]:
 
 
 def _is_escaped(text: bytearray, place: int) -> bool:
-    """Whether a backslash belongs to one before it."""
+    """Tell if a backslash belongs to one before it."""
     begin = place
     while begin > 0 and text[begin - 1] == ord("\\"):
         begin -= 1

@@ -43,7 +43,7 @@ class PageLoad:
 
     @property
     def is_answered(self) -> bool:
-        """Whether there was a document to load."""
+        """Tell if there was a document to load."""
         return any(has_body(one.status) for one in self.navigations)
 
     @property
@@ -192,6 +192,6 @@ class Navigations:
         return self._commits[after - 1][1] if after else before_all
 
     def _is_led_to(self, before: Navigation, one: Navigation) -> bool:
-        """Whether a page that had not loaded went there by itself."""
+        """Tell if a page that had not loaded went there by itself."""
         has_loaded = any(place < one.place for place, _ in before.loaded)
         return has_body(before.status) and not has_loaded and (self._goes_on or one.is_by_script)

@@ -173,7 +173,7 @@ def _form(content: memoryview) -> Form:
 
 
 def _is_event(head: bytes) -> bool:
-    """Whether the first line is an event of the DevTools protocol, whatever it begins with, or chromedriver's."""
+    """Tell if the first line is an event of the DevTools protocol, in any order of keys, or chromedriver's."""
     line, _, rest = head.partition(b"\n")
     if not rest.strip():
         return False

@@ -17,7 +17,7 @@ _NO_DOCUMENTS = {Kind.STYLESHEET, Kind.SCRIPT, Kind.IMAGE, Kind.FONT, Kind.MEDIA
 
 
 def has_body(status: int) -> bool:
-    """Whether an answer with this status brings a document, if only one that says what went wrong."""
+    """Tell if an answer with this status brings a document, be it one that tells of an error."""
     return (200 <= status < 300 and status not in _WITHOUT_BODY) or status >= 400
 
 

@@ -128,7 +128,7 @@ class Recording:
     recorded: str | None = None
     sha256: str | None = None
     is_on_ticks: bool = False
-    """Whether its clock is the one Chromium's network log has, monotonic, and not Unix time."""
+    """Its clock is the one of Chromium's network log, monotonic, and not Unix time."""
     async_stacks: bool = False
     """Whether the recorder followed stacks through timers and promises; if not told, those that go on say so."""
     is_parser_sure: bool = False

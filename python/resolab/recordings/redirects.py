@@ -91,7 +91,7 @@ def _is_in_time(redirect: Exchange, target: Exchange) -> bool:
 
 
 def _may_be_followed(redirect: Exchange, place: int, target: Exchange, last_of_id: Mapping[str, int]) -> bool:
-    """Whether a request with another id may be the target.
+    """Tell if a request with another id may be the target.
 
     Where both have one it is another request, but that Chromium up to 57 followed redirects across origins under a new
     id, with an initiator that names nobody.

@@ -17,7 +17,7 @@ _WITH_PORT = re.compile(r"(.*)(:[0-9]*)", re.DOTALL)
 _DOTS = re.compile("[.\u3002\uff0e\uff61]")
 """All four part labels (UTS #46, section 2.3)."""
 _NO_HOST = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^|\x7f]")
-"""What no host of a URL has (URL Standard, forbidden domain code points), if it was written with other letters."""
+"""No host of a URL has these (URL Standard, forbidden domain code points), however it was written."""
 
 
 def number(value: object) -> float | None:

@@ -50,7 +50,8 @@ def read_trial(file: Path) -> Iterator[Record]:
 
 
 def trial_records(lines: Iterable[bytes], file: Path) -> Iterator[Record]:
-    """Read a trial's records out of the lines of its file."""
+    """Read a trial's records out of the lines of its file, the trial's own first."""
+    number = 0
     for number, line in enumerate(lines, start=1):
         try:
             record = _DECODER.decode(line)
@@ -59,7 +60,15 @@ def trial_records(lines: Iterable[bytes], file: Path) -> Iterator[Record]:
             raise ConfigurationError(f"failed to read {file} line {number}: {error}; {hint}") from error
         if isinstance(record, TrialRecord):
             _check_version(file, record.format_version)
+        elif number == 1:
+            raise _incomplete(file)
         yield record
+    if number == 0:
+        raise _incomplete(file)
+
+
+def _incomplete(file: Path) -> ConfigurationError:
+    return ConfigurationError(f"failed to read {file}: it lacks its first or last line; remove it and resume")
 
 
 def _check_version(file: Path, version: str) -> None:

@@ -221,3 +221,23 @@ def test_an_unreadable_manifest_ends_in_one_line(folder: Path, problem: str, cap
     for command in (["report"], ["export"]):
         assert main([*command, str(folder)]) == 3
         assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("lines", [0, 1, slice(1, None)], ids=["empty", "its head alone", "without its head"])
+@pytest.mark.parametrize("words", [["har"], ["evidence"], ["page", "show"]], ids=" ".join)
+def test_a_trial_file_without_its_ends_is_one_line_to_every_reader(
+    folder: Path, words: list[str], lines: int | slice, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A full disk or a copy that was cut off leaves such files."""
+    file = next(iter(finished_trials(folder).values()))
+    kept = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(kept[lines] if isinstance(lines, slice) else kept[:lines]))
+    target = [str(file)] if words == ["page", "show"] else [str(folder), file.stem, "-o", str(folder / "x")]
+    code = main([*words, *target])
+    said = capsys.readouterr().err
+    if words == ["har"] and lines == 1:
+        assert code == 0, "an archive needs no end"
+        return
+    assert code == 3
+    assert str(file) in said
+    assert said.count("\n") == 1

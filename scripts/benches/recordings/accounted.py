@@ -1,6 +1,6 @@
-"""What became of every request a recording tells of: it is one of the model, or a loss with a name that counts it.
+"""Every request a recording tells of is one of its model, or a loss with a name that counts it.
 
-For: `broken`, and tests of real recordings. Not for: whether a loss should have been one.
+For: `broken`. Not for: whether a loss should have been one.
 """
 
 import json
