@@ -60,6 +60,21 @@ class Output(io.TextIOWrapper):
             raise
 
 
+class Notes(Output):
+    """Standard error that says nothing where it cannot be written: no result is lost for a word on it."""
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        with suppress(OSError):
+            yield
+
+    def write(self, text: str, /) -> int:
+        """Write, or pass over."""
+        with self._noted():
+            super().write(text)
+        return len(text)
+
+
 def begin_streams() -> None:
     """Make the three streams usable; raises MachineError where nobody could read what is said.
 
@@ -74,18 +89,17 @@ def begin_streams() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003 - its own signature
     if sys.stdin is None:
         sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115 - for as long as the process
-    if sys.stdout is None:
-        sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115
-    elif type(sys.stdout) is io.TextIOWrapper:
-        sys.stdout = Output.like(sys.stdout)
-    if sys.stderr is None:
-        sys.stderr = open(2, "w", encoding="utf-8")  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal or a pipe of another encoding gets what it cannot show spelled out.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    sys.stdout, sys.stderr = _usable(sys.stdout, 1, Output), _usable(sys.stderr, 2, Notes)
     if is_closed:
         raise MachineError("standard output is closed: nobody could read what is said; send it to a file or /dev/null")
+
+
+def _usable(stream: TextIO | None, number: int, kind: type[Output]) -> TextIO:
+    """Give a stream that spells out what an encoding cannot show; another's, as a test's, stays itself."""
+    stream = stream or open(number, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    return kind.like(stream) if type(stream) is io.TextIOWrapper else stream
 
 
 def end(error: BaseException | None, code: int = 0) -> int:

@@ -50,9 +50,7 @@ COMMANDS = [
     ["list", "profiles", "--json"],
     ["plan", "check", "quick"],
     ["page", "show", "www.shop.har", "--waterfall"],
-    ["page", "show", "www.shop.har", "--tree"],
     ["page", "import", "www.shop.har", "--force"],
-    ["page", "schema"],
     ["doctor"],
     QUERY,
     [*QUERY, "--json"],
@@ -78,6 +76,15 @@ def test_a_closed_standard_output_is_one_line(words: list[str]) -> None:
 @pytest.mark.parametrize(("words", "code"), [(["page", "show", "none.har"], 3), (["list", "profiles"], 0)])
 def test_without_a_standard_error_the_exit_code_says_it(words: list[str], code: int, redirected: str) -> None:
     assert resolab(words, redirected) == (code, "")
+
+
+def test_no_result_is_lost_for_a_word_on_a_full_standard_error(tmp_path: Path) -> None:
+    """Two files of three cannot be read, which is told on standard error."""
+    for name in ("a.har", "b.har"):
+        Path(name).write_text("{")
+    words = ["page", "import", "a.har", "www.shop.har", "b.har", "-o", str(tmp_path / "made")]
+    assert resolab(words, "2> /dev/full") == (3, "")
+    assert [file.name for file in (tmp_path / "made").iterdir()] == [MODEL]
 
 
 def test_what_a_closed_stream_leaves_free_is_no_file_of_ours() -> None:
