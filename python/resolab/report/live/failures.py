@@ -3,7 +3,8 @@
 For: our failure classes in the paper's words, with words of their own for 429, 403 and a resolver that refuses. Not
 for: which failure a load had.
 
-Every finished trial counts, those too that the instrument lost or that manners left alone: none is dropped.
+Every finished trial counts, those too that the instrument lost or that manners left alone: none is dropped but those of
+copies, which are counted beside.
 """
 
 import enum
@@ -22,6 +23,7 @@ from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table
 from resolab.stats import Estimate, proportion
 from resolab.store.live.queries import StatusRow, statuses
+from resolab.wording import counted
 
 
 class LiveStatus(enum.StrEnum):
@@ -173,11 +175,20 @@ def _percent(ratio: float | None) -> str:
 def _note(study: LiveStudy) -> str:
     return (
         f"Share and count of all finished trials; successful ones with {level_text(study.level)} interval (Wilson). "
-        "None is dropped. Selenium Error is Browser error here. The paper counts a document with any HTTP status as "
+        f"{_dropped(study)} Selenium Error is Browser error here. The paper counts a document with any HTTP status as "
         "successful; here all but 2xx is a failure with a word of its own. Left alone, opted out: our manners "
         "contacted nothing, as site or resolver had said no or its domain is on the opt-out list. The file holds every "
         "status with its interval."
     )
+
+
+def _dropped(study: LiveStudy) -> str:
+    """Say that copies of conditions are not in the table, if there are any."""
+    copies = {one.id for one in study.findings.plan.conditions() if one.replicate > 1}
+    count = sum(load.condition in copies for load in study.findings.loads)
+    if not count:
+        return "None is dropped."
+    return f"{counted(count, 'trial')} of copies left out, which are for A/A comparisons; no other is dropped."
 
 
 def _row(study: LiveStudy, one: Outcomes, status: LiveStatus) -> dict[str, Value]:

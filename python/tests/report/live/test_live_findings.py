@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -14,7 +15,7 @@ from resolab.plots.save import Value
 from resolab.records import PageFailure
 from resolab.report.findings.analysis import analyse
 from resolab.report.live.answers import live_answers
-from resolab.report.live.failures import STATUSES, LiveStatus, live_status, status_table
+from resolab.report.live.failures import STATUSES, LiveStatus, _dropped, live_status, status_table
 from resolab.report.live.ground import live_environment, live_lines
 from resolab.report.live.lookups import sample_of_sites
 from resolab.report.live.section import Live
@@ -279,6 +280,18 @@ def test_pairs_without_an_interval_are_counted(told: Told) -> None:
     once = len(bare) // 2
     assert f"0 of {once} pairs of configurations are told apart" in answer
     assert f", {once} have no interval" in answer
+
+
+def test_trials_of_copies_are_counted_where_they_are_left_out(told: Told) -> None:
+    findings, first = told.findings, told.findings.loads[0]
+    study = LiveStudy.__new__(LiveStudy)
+    study.findings = findings
+    assert "None is dropped." in status_table(study, []).note
+    copied = next(one for one in findings.plan.conditions() if one.id == first.condition)
+    plan = Mock(wraps=findings.plan, conditions=lambda: [copied, replace(copied, replicate=2)])
+    copy = msgspec.structs.replace(first, condition=replace(copied, replicate=2).id)
+    study.findings = replace(findings, plan=plan, loads=[first, copy, copy])
+    assert "2 trials of copies left out, which are for A/A comparisons" in _dropped(study)
 
 
 def test_the_ground_stands_above_all(told: Told) -> None:
