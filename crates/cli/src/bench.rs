@@ -80,7 +80,10 @@ fn put_load(
 fn not_connected(failure: Failure, error: &LoadError) -> Refusal {
     let is_somebody = matches!(
         failure,
-        Failure::TlsHandshakeFailed | Failure::TlsCertificateInvalid | Failure::QuicHandshakeFailed
+        Failure::TlsHandshakeFailed
+            | Failure::TlsAlpnMismatch
+            | Failure::TlsCertificateInvalid
+            | Failure::QuicHandshakeFailed
     );
     if is_somebody {
         Refusal::configuration(error)

@@ -106,6 +106,9 @@ fn handling_of(failure: Failure) -> Option<QuestionsHandling> {
         | Failure::TlsHandshakeTimeout
         | Failure::TlsCertificateInvalid
         | Failure::QuicHandshakeTimeout
+        | Failure::TlsAlpnMismatch
+        | Failure::QuicHandshakeUnreachable
+        | Failure::QueryUnreachable
         | Failure::Other => None,
     }
 }

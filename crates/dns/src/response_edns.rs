@@ -3,6 +3,7 @@
 
 use hickory_proto::op::Message;
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
+use resolab_transport::client::one_line;
 use std::fmt::Write;
 
 /// Option code of Extended DNS Errors (RFC 8914 section 2).
@@ -68,7 +69,7 @@ fn extended_error(code: u16, text: &[u8]) -> String {
     }
     // Some servers end it with a zero byte, which is no part of it (RFC 8914 section 2).
     let text = String::from_utf8_lossy(text);
-    let text = text.trim_end_matches('\0');
+    let text = one_line(text.trim_end_matches('\0'));
     if !text.is_empty() {
         words.push_str(": ");
         words.extend(text.chars().take(TEXT_MAX_CHARACTERS));
@@ -122,6 +123,7 @@ mod tests {
             (15, b"\x00\x06"),
             (15, b"\x00\x03stale\x00"),
             (15, b"\xc0\x00private"),
+            (15, "\0\u{4}a\u{1b}[31m\u{9b}1m".as_bytes()),
             (15, b"\x01"),
             (15, &long),
         ]));
@@ -131,6 +133,7 @@ mod tests {
             "6 DNSSEC Bogus",
             "3 Stale Answer: stale",
             "49152: private",
+            "4 Forged Answer: a [31m 1m",
             &blocked,
         ];
         assert_eq!(found, expected);

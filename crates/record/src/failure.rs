@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt::{self, Write};
 
 /// Why a query, connection or request failed.
 #[derive(
@@ -16,22 +17,30 @@ pub enum Failure {
     TcpConnectRefused,
     /// No answer to the SYN in time.
     TcpConnectTimeout,
-    /// No route, or the network said unreachable.
+    /// No route, no address of this machine to come from, or the network said unreachable.
     TcpConnectUnreachable,
     /// The peer broke off the TLS handshake.
     TlsHandshakeFailed,
     /// The TLS handshake did not end in time.
     TlsHandshakeTimeout,
+    /// The TLS handshake ended, and the peer had not chosen the protocol that the transport needs, such as
+    /// HTTP/2 for DoH (RFC 7301, RFC 9113 section 3.2).
+    TlsAlpnMismatch,
     /// The peer's certificate was not accepted.
     TlsCertificateInvalid,
     /// The peer broke off the QUIC handshake.
     QuicHandshakeFailed,
     /// The QUIC handshake did not end in time.
     QuicHandshakeTimeout,
+    /// The kernel sent no packet of the QUIC handshake: no route, or no address of this machine to come from.
+    QuicHandshakeUnreachable,
     /// No response to the query in time.
     QueryTimeout,
     /// ICMP port unreachable or a like refusal of the query.
     QueryRefused,
+    /// The kernel did not send the query: no route, or no address of this machine to come from; or the
+    /// network said unreachable.
+    QueryUnreachable,
     /// The connection ended before the response was complete.
     QueryConnectionClosed,
     /// The response was no valid answer to the query.
@@ -46,4 +55,35 @@ pub enum Failure {
     HttpProtocol,
     /// None of the above; `failure_detail` says what.
     Other,
+}
+
+impl fmt::Display for Failure {
+    /// As records spell it.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, letter) in format!("{self:?}").char_indices() {
+            if at > 0 && letter.is_ascii_uppercase() {
+                formatter.write_char('_')?;
+            }
+            formatter.write_char(letter.to_ascii_lowercase())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_is_the_records() {
+        for failure in [
+            Failure::Other,
+            Failure::TcpConnectRefused,
+            Failure::TlsAlpnMismatch,
+            Failure::QuicHandshakeUnreachable,
+        ] {
+            let recorded = serde_json::to_value(failure).unwrap();
+            assert_eq!(recorded, failure.to_string());
+        }
+    }
 }

@@ -11,6 +11,7 @@ mod failure;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
+mod handshake_failure;
 mod hello_watch;
 mod key_log;
 mod observed_session;
@@ -31,7 +32,8 @@ mod watched_tcp;
 
 pub use address_tokens::AddressTokens;
 pub use certificate_names::{certificate_covers, leaf_covers};
-pub use failure::MeasuredFailure;
+pub use failure::{MeasuredFailure, one_line};
+pub use handshake_failure::{AlpnMismatch, handshake_failure};
 pub use hello_watch::HelloWatch;
 pub use observed_session::observed;
 pub use path_facts::PathFacts;
@@ -40,7 +42,7 @@ pub use qlog::{QlogFolder, QlogFolderError};
 pub use quic::{QuicClient, QuicConnection, quic_failure};
 pub(crate) use server_hello::{ServerHello, ServerHelloReader};
 pub use setup::{Handshake, Phase, SetupLog};
-pub use tcp::{ClientTcpStream, connect as connect_tcp, tcp_connect_failure};
+pub use tcp::{ClientTcpStream, connect as connect_tcp, is_unreachable, tcp_connect_failure};
 pub use tcp_options::TcpOptions;
 pub use tickets::TicketStore;
 pub use tls::{

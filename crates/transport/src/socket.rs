@@ -7,6 +7,7 @@
 //! Not for: ECN, path MTU discovery, or a socket bound to a wildcard address on a host with many
 //! (replies leave from the bound address).
 
+use crate::client::is_unreachable;
 use crate::flights::{FirstPacket, Flights};
 use crate::receive_stamp::{self, LastArrival};
 use quinn::udp::{RecvMeta, Transmit};
@@ -16,10 +17,41 @@ use std::future::Future;
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use tokio::io::{Interest, ReadBuf};
 use tokio::net::UdpSocket;
+use tokio::sync::Notify;
+
+/// Why the kernel did not send a datagram of a connection, where there is no way to its peer.
+#[derive(Debug, Default)]
+pub struct Unsent {
+    reason: OnceLock<String>,
+    told: Notify,
+}
+
+impl Unsent {
+    fn tell(&self, error: &io::Error) {
+        self.reason.get_or_init(|| error.to_string());
+        self.told.notify_waiters();
+    }
+
+    /// The first reason, in the system's words.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.get().map(String::as_str)
+    }
+
+    /// Resolves when there is one; never where there is a way.
+    pub async fn wait(&self) -> &str {
+        loop {
+            let told = self.told.notified();
+            if let Some(reason) = self.reason() {
+                return reason;
+            }
+            told.await;
+        }
+    }
+}
 
 /// A non-blocking UDP socket without offloads.
 #[derive(Debug)]
@@ -33,6 +65,7 @@ pub struct RawUdpSocket {
 struct Watched {
     last_arrival: Arc<LastArrival>,
     flights: Arc<Flights>,
+    unsent: Arc<Unsent>,
 }
 
 impl RawUdpSocket {
@@ -42,11 +75,13 @@ impl RawUdpSocket {
     }
 
     /// Bind for one connection, have the kernel's stamp of the datagram received last put where it
-    /// says, and those of its handshake counted; needs the context of a tokio runtime.
+    /// says, those of its handshake counted, and told that there is no way to the peer; needs the
+    /// context of a tokio runtime.
     pub(crate) fn bind_stamped(
         local: SocketAddr,
         last_arrival: Arc<LastArrival>,
         flights: Arc<Flights>,
+        unsent: Arc<Unsent>,
     ) -> io::Result<Arc<Self>> {
         let socket = std::net::UdpSocket::bind(local)?;
         // Without stamps the connection is as good as ever, and the records say that there are none.
@@ -54,6 +89,7 @@ impl RawUdpSocket {
         let watched = Watched {
             last_arrival,
             flights,
+            unsent,
         };
         Self::new(socket, Some(watched))
     }
@@ -74,7 +110,13 @@ impl RawUdpSocket {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
             // Any other refusal is to QUIC what a lost packet is: its timers deal with it. An
             // error here would end every connection of the endpoint.
-            _ => Ok(()),
+            Err(error) => {
+                if let Some(watched) = self.watched.as_ref().filter(|_| is_unreachable(&error)) {
+                    watched.unsent.tell(&error);
+                }
+                Ok(())
+            }
+            Ok(_) => Ok(()),
         }
     }
 
@@ -222,8 +264,13 @@ mod tests {
         keep_stamping();
         let last_arrival = Arc::<LastArrival>::default();
         let local = "127.0.0.1:0".parse().unwrap();
-        let socket =
-            RawUdpSocket::bind_stamped(local, Arc::clone(&last_arrival), Arc::default()).unwrap();
+        let socket = RawUdpSocket::bind_stamped(
+            local,
+            Arc::clone(&last_arrival),
+            Arc::default(),
+            Arc::default(),
+        )
+        .unwrap();
         let peer = std::net::UdpSocket::bind(local).unwrap();
         let mut instants = Vec::new();
         for contents in [&b"first"[..], b"second, longer"] {

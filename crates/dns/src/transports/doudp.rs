@@ -1,5 +1,5 @@
 //! DNS over UDP (RFC 1035, RFC 6891): a new connected socket for each query, sent again by a policy,
-//! and TCP when the response is truncated (RFC 7766 section 5).
+//! and TCP when the response is truncated (RFC 7766 section 5) or longer than was announced.
 
 mod receiver;
 
@@ -8,9 +8,9 @@ use crate::message::id_of;
 use crate::transports::course::Course;
 use crate::transports::dotcp;
 use crate::transports::retry::{Retries, Wait};
-use receiver::Receiver;
+use receiver::{Datagram, Receiver};
 use resolab_record::Failure;
-use resolab_transport::client::{MeasuredFailure, SetupLog};
+use resolab_transport::client::{MeasuredFailure, SetupLog, is_unreachable};
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::stamped_udp::StampedUdpSocket;
 use std::io;
@@ -33,20 +33,22 @@ pub(crate) async fn exchange(
     }
     let answer = ask(resolver, retries, query, log).await?;
     let is_truncated = answer
+        .message
         .get(2)
         .is_some_and(|flags| flags & TRUNCATION_BIT != 0);
-    if !is_truncated {
-        log.query_exchange.finish();
-        return Ok(answer);
-    }
-    ask_by_tcp(resolver, query, setup, log)
-        .await
-        .map_err(|failure| {
-            MeasuredFailure::new(
-                Failure::QueryTruncated,
-                format_args!("then over TCP: {failure}"),
-            )
-        })
+    let reason = match (answer.is_cut, is_truncated) {
+        (false, false) => {
+            log.query_exchange.finish();
+            return Ok(answer.message);
+        }
+        (true, _) => "the response by UDP was longer than announced (RFC 6891 section 6.2.3), ",
+        (false, true) => "",
+    };
+    let asked = ask_by_tcp(resolver, query, setup, log).await;
+    asked.map_err(|failure| {
+        let detail = format_args!("{reason}then over TCP: {failure}");
+        MeasuredFailure::new(Failure::QueryTruncated, detail)
+    })
 }
 
 async fn ask_by_tcp(
@@ -64,7 +66,7 @@ async fn ask(
     retries: &Retries,
     query: &[u8],
     log: &ExchangeLog,
-) -> Result<Vec<u8>, MeasuredFailure> {
+) -> Result<Datagram, MeasuredFailure> {
     let mut tries = retries.begin();
     let mut receiver = None;
     let socket = StampedUdpSocket::connect(resolver).map_err(|error| failure_of(&error))?;
@@ -133,6 +135,8 @@ async fn within<T>(wait: Wait, answer: impl Future<Output = T>) -> Option<T> {
 fn failure_of(error: &io::Error) -> MeasuredFailure {
     let failure = if error.kind() == io::ErrorKind::ConnectionRefused {
         Failure::QueryRefused
+    } else if is_unreachable(error) {
+        Failure::QueryUnreachable
     } else {
         Failure::Other
     };
@@ -242,17 +246,15 @@ mod tests {
         assert_eq!(failure.failure, Failure::QueryRefused);
     }
 
-    #[tokio::test]
-    async fn a_truncated_answer_is_had_by_tcp() {
+    /// Answers by UDP as told, and then whole by TCP.
+    async fn is_had_by_tcp(by_udp: impl Fn(&[u8]) -> Vec<u8>) {
         let (server, address) = server().await;
         let listener = TcpListener::bind(address).await.unwrap();
         let tries = tries(2000, 1);
         let (query, log, setup) = (query(), ExchangeLog::default(), Arc::default());
         let serve = async {
             let (query, from) = receive(&server).await;
-            let mut truncated = answer_to(&query);
-            truncated[2] |= TRUNCATION_BIT;
-            server.send_to(&truncated, from).await.unwrap();
+            server.send_to(&by_udp(&query), from).await.unwrap();
             let (mut stream, _) = listener.accept().await.unwrap();
             let length = stream.read_u16().await.unwrap();
             let mut query = vec![0; usize::from(length)];
@@ -264,5 +266,36 @@ mod tests {
         assert_eq!(answer.unwrap(), answer_to(&query));
         assert_eq!(log.attempt_count(), 2);
         assert!(setup.tcp_connect.end_ns().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_truncated_answer_is_had_by_tcp() {
+        is_had_by_tcp(|query| {
+            let mut truncated = answer_to(query);
+            truncated[2] |= TRUNCATION_BIT;
+            truncated
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn an_answer_longer_than_any_announced_is_had_by_tcp() {
+        is_had_by_tcp(|query| {
+            let mut long = answer_to(query);
+            long.resize(9_900, 0);
+            long
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_sent_to_has_a_class_of_its_own() {
+        keep_stamping();
+        // A scope of IPv6 that no machine has (RFC 4007 section 6).
+        let nowhere = "[fe80::1%4294967295]:53".parse().unwrap();
+        let (query, log, setup) = (query(), ExchangeLog::default(), Arc::default());
+        let asked = exchange(nowhere, &tries(2000, 1), &query, &setup, &log).await;
+        let failure = asked.unwrap_err();
+        assert_eq!(failure.failure, Failure::QueryUnreachable, "{failure}");
     }
 }

@@ -256,7 +256,7 @@ fn certificates_nobody_should_trust() {
             }
         }
         for (scheme, _) in TLS_SCHEMES {
-            let expected = fails(Failure::TlsHandshakeFailed, "");
+            let expected = fails(Failure::TlsAlpnMismatch, "");
             family.case(
                 format!("{scheme}: no protocol in common"),
                 expected,

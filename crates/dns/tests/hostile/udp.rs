@@ -114,8 +114,8 @@ fn truncated_and_then_wrong_over_tcp() {
             let expected = fails(Failure::QueryTruncated, detail);
             family.case(name, expected, peer(|query| vec![truncated(query)], steps));
         };
-        case("closed", "QueryConnectionClosed", |_| vec![]);
-        case("cut", "QueryConnectionClosed", |query| {
+        case("closed", "query_connection_closed", |_| vec![]);
+        case("cut", "query_connection_closed", |query| {
             let framed = framed(&good(query));
             vec![Step::Send(framed[..20].to_vec())]
         });

@@ -3,7 +3,9 @@
 
 use resolab_record::{Failure, HelloFacts};
 use resolab_transport::Hellos;
-use resolab_transport::client::{HelloWatch, TlsClient, tcp_connect_failure};
+use resolab_transport::client::{
+    AlpnMismatch, HelloWatch, TlsClient, handshake_failure, tcp_connect_failure,
+};
 use resolab_transport::clock::monotonic_ns;
 use rustls::ClientConnection;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -29,9 +31,12 @@ pub enum Phase {
 impl Phase {
     /// What a connection that `error` ended in this phase counts as.
     pub fn failure_of(self, error: &io::Error) -> Failure {
+        let inner = error.get_ref();
+        let is_alpn = inner.is_some_and(|inner| inner.is::<AlpnMismatch>());
         match self {
             Self::Connecting => tcp_connect_failure(error),
-            Self::Handshaking => Failure::TlsHandshakeFailed,
+            Self::Handshaking => handshake_failure(error).failure,
+            Self::Open if is_alpn => Failure::TlsAlpnMismatch,
             Self::Open => Failure::QueryConnectionClosed,
         }
     }

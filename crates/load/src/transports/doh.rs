@@ -12,6 +12,7 @@ use crate::transports::doh_conversation::{Conversation, Requests};
 use crate::transports::stream_protocol::Protocol;
 use crate::transports::streams;
 use resolab_record::Failure;
+use resolab_transport::client::AlpnMismatch;
 use resolab_transport::clock::monotonic_ns;
 use std::collections::VecDeque;
 use std::io;
@@ -47,7 +48,11 @@ impl Protocol for Doh {
 
     fn begin(&self, conversation: &mut Conversation, stream: &mut Stream) -> io::Result<()> {
         if stream.alpn() != Some(ALPN) {
-            return Err(io::Error::other("the server does not speak HTTP/2"));
+            let text = |alpn| String::from_utf8_lossy(alpn).into_owned();
+            return Err(io::Error::other(AlpnMismatch {
+                offered: text(ALPN),
+                chosen: stream.alpn().map(text),
+            }));
         }
         stream.write(conversation.begin())?;
         stream.flush()

@@ -28,7 +28,21 @@ enum Mismatch {
     PublicKey(Option<Sha256>),
     #[error("no certificate of its chain has a hash the stamp gives")]
     Chain,
+    #[error(
+        "it is a certificate authority's own, which no server may use (RFC 5280 section 4.2.1.9); {}",
+        way_out(.0.as_ref())
+    )]
+    Authority(Option<Sha256>),
 }
+
+/// Self-signed certificates as `openssl req -x509` makes them are authorities' own.
+fn way_out(key: Option<&Sha256>) -> String {
+    let pin = key.map_or_else(String::new, |key| format!(" --pin {key}"));
+    format!("of a self-signed one trust the key: --insecure{pin}")
+}
+
+/// Of the authorities' verifier, which says so by its `Debug` alone.
+const AUTHORITY_AS_SERVER: &str = "CaUsedAsEndEntity";
 
 /// rustls shows other people's errors by their `Debug`, to people.
 impl fmt::Debug for Mismatch {
@@ -79,18 +93,23 @@ impl CertificateCheck {
         now: UnixTime,
     ) -> Result<(), Error> {
         if let Some(authorities) = &self.authorities {
-            authorities.verify_server_cert(
-                end_entity,
-                intermediates,
-                server_name,
-                ocsp_response,
-                now,
-            )?;
+            authorities
+                .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+                .map_err(|error| explained(error, end_entity))?;
         }
         self.check_chain(std::iter::once(end_entity).chain(intermediates))?;
         self.check_pins(end_entity)?;
         Ok(())
     }
+}
+
+fn explained(error: Error, leaf: &CertificateDer<'_>) -> Error {
+    if let Error::InvalidCertificate(CertificateError::Other(inner)) = &error
+        && inner.0.to_string() == AUTHORITY_AS_SERVER
+    {
+        return Mismatch::Authority(Sha256::of_public_key(leaf)).into();
+    }
+    error
 }
 
 #[cfg(test)]

@@ -13,21 +13,32 @@ pub struct MeasuredFailure {
 }
 
 impl MeasuredFailure {
-    /// A failure and what is known about it. Peers have a say in the detail (a QUIC close carries
-    /// a text), so control characters, line ends among them, become spaces.
+    /// A failure and what is known about it. Peers have a say in the detail: a QUIC close carries a text.
     pub fn new(failure: Failure, detail: impl fmt::Display) -> Self {
-        let detail = detail.to_string();
         Self {
             failure,
-            detail: detail.replace(char::is_control, " "),
+            detail: one_line(&detail.to_string()),
         }
     }
 }
 
 impl fmt::Display for MeasuredFailure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{:?}: {}", self.failure, self.detail)
+        write!(formatter, "{}: {}", self.failure, self.detail)
     }
+}
+
+/// A peer's text as one line that commands no terminal and reads in one direction: control characters,
+/// line ends and the marks of writing directions (Unicode Standard Annex #9) become spaces.
+pub fn one_line(text: &str) -> String {
+    let is_command = |character: char| {
+        character.is_control()
+            || matches!(
+                character,
+                '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            )
+    };
+    text.replace(is_command, " ")
 }
 
 #[cfg(test)]
@@ -38,5 +49,11 @@ mod tests {
     fn the_detail_is_one_line_whatever_the_peer_says() {
         let failure = MeasuredFailure::new(Failure::Other, "one\r\ntwo\x1b[31m");
         assert_eq!(failure.detail, "one  two [31m");
+        assert_eq!(failure.to_string(), "other: one  two [31m");
+        // A C1 control (ECMA-48), a line end and an override of the writing direction.
+        assert_eq!(
+            one_line("a\u{9b}31mb\u{2028}c\u{202e}d ü。"),
+            "a 31mb c d ü。"
+        );
     }
 }

@@ -3,27 +3,25 @@
 //! written before the first await leaves as 0-RTT data.
 
 use super::failure::MeasuredFailure;
+use super::handshake_failure::{CERTIFICATE_REASON, unwrapped};
 use super::observed_session::ObservedConfig;
 use super::path_facts::{PathProbe, QUIC_INITIAL_RTT};
 use super::qlog::QlogFolder;
 use super::setup::SetupLog;
+use super::tcp::is_unreachable;
 use super::tls_config::{TlsClient, TlsConfigError};
 use crate::flights::Flights;
 use crate::socket::RawUdpSocket;
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{
-    ClientConfig, Connecting, ConnectionError, Endpoint, EndpointConfig, NoneTokenStore,
-    TokenMemoryCache, TokenStore, TokioRuntime, TransportConfig, VarInt,
+    ClientConfig, Connecting, Connection, ConnectionError, Endpoint, EndpointConfig,
+    NoneTokenStore, TokenMemoryCache, TokenStore, TokioRuntime, TransportConfig, VarInt,
 };
 use resolab_record::{Failure, HandshakeMode};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// How rustls words what is wrong with a certificate; the alert QUIC makes of it can mean other
-/// things too.
-const CERTIFICATE_REASON: &str = "invalid peer certificate";
 
 /// Ethernet's 1,500 bytes without the headers of IPv4 and UDP.
 const DATAGRAM_MAX_BYTES: u16 = 1_472;
@@ -97,9 +95,7 @@ impl QuicClient {
         let (endpoint, connecting) = self.start(server, &log)?;
         let connection = match connecting.into_0rtt() {
             Ok((connection, _accepted)) => connection,
-            Err(connecting) => connecting
-                .await
-                .map_err(|error| quic_failure(&error, &log))?,
+            Err(connecting) => Self::handshake(connecting, &log).await?,
         };
         log.set_path(PathProbe::Quic(connection.clone()));
         Ok(QuicConnection {
@@ -107,6 +103,20 @@ impl QuicClient {
             log,
             endpoint,
         })
+    }
+
+    /// A full or resumed handshake, which ends at once where no packet of it can leave.
+    async fn handshake(
+        connecting: Connecting,
+        log: &SetupLog,
+    ) -> Result<Connection, MeasuredFailure> {
+        tokio::select! {
+            biased;
+            connected = connecting => connected.map_err(|error| quic_failure(&error, log)),
+            reason = log.unsent.wait() => {
+                Err(MeasuredFailure::new(Failure::QuicHandshakeUnreachable, reason))
+            }
+        }
     }
 
     fn start(
@@ -121,8 +131,9 @@ impl QuicClient {
         };
         let flights = Arc::<Flights>::default();
         log.hellos.set_flights(Arc::clone(&flights));
-        let socket = RawUdpSocket::bind_stamped(local, Arc::clone(&log.last_arrival), flights)
-            .map_err(|error| other(&error))?;
+        let (last_arrival, unsent) = (Arc::clone(&log.last_arrival), Arc::clone(&log.unsent));
+        let socket = RawUdpSocket::bind_stamped(local, last_arrival, flights, unsent)
+            .map_err(|error| unbound(&error))?;
         let endpoint = Endpoint::new_with_abstract_socket(
             self.endpoint_config.clone(),
             None,
@@ -154,6 +165,16 @@ impl QuicClient {
         }
         Ok(config)
     }
+}
+
+/// A socket that could not be had: of an address family that this machine has not, for one.
+fn unbound(error: &io::Error) -> MeasuredFailure {
+    let failure = if is_unreachable(error) {
+        Failure::QuicHandshakeUnreachable
+    } else {
+        Failure::Other
+    };
+    MeasuredFailure::new(failure, error)
 }
 
 /// Datagrams up to what Ethernet carries over IPv4: quinn's default of 65,527 bytes makes each new
@@ -210,5 +231,5 @@ pub fn quic_failure(error: &ConnectionError, log: &SetupLog) -> MeasuredFailure 
         _ if handshaking => Failure::QuicHandshakeFailed,
         _ => Failure::QueryConnectionClosed,
     };
-    MeasuredFailure::new(failure, error)
+    MeasuredFailure::new(failure, unwrapped(&error.to_string()))
 }

@@ -3,10 +3,12 @@
 //! can tell which phase it cut off.
 //! Not for: the exchange on the connection, but for when what it brought last arrived.
 
+use super::handshake_failure::AlpnMismatch;
 use super::path_facts::{PathFacts, PathProbe};
 use crate::clock::monotonic_ns;
 use crate::hellos::Hellos;
 use crate::receive_stamp::LastArrival;
+use crate::socket::Unsent;
 use resolab_record::{Failure, HandshakeMode, HelloFacts};
 use rustls::pki_types::CertificateDer;
 use std::net::SocketAddr;
@@ -119,9 +121,12 @@ pub struct SetupLog {
     /// When the kernel received what was last read from the connection's socket.
     pub last_arrival: Arc<LastArrival>,
     pub(super) hellos: Hellos,
+    /// Why packets of a QUIC handshake did not leave.
+    pub(super) unsent: Arc<Unsent>,
     peer_leaf: OnceLock<CertificateDer<'static>>,
     handshake: OnceLock<Handshake>,
     handshake_ended: Notify,
+    alpn_mismatch: OnceLock<AlpnMismatch>,
     quic_version: OnceLock<u32>,
     quic_retry: OnceLock<()>,
     path: OnceLock<PathProbe>,
@@ -138,6 +143,15 @@ impl SetupLog {
     pub fn set_handshake(&self, handshake: impl FnOnce() -> Handshake) {
         self.handshake.get_or_init(handshake);
         self.handshake_ended.notify_waiters();
+    }
+
+    /// That the handshake ended without the protocol that its connection needs.
+    pub(super) fn alpn_mismatch(&self) -> Option<&AlpnMismatch> {
+        self.alpn_mismatch.get()
+    }
+
+    pub(super) fn set_alpn_mismatch(&self, mismatch: AlpnMismatch) {
+        self.alpn_mismatch.get_or_init(|| mismatch);
     }
 
     /// The server's certificate over TCP, that of the ticket in a resumed handshake; `None` before the
@@ -235,7 +249,10 @@ impl SetupLog {
         } else if self.tls_handshake.is_under_way() {
             Failure::TlsHandshakeTimeout
         } else if self.quic_handshake.is_under_way() {
-            Failure::QuicHandshakeTimeout
+            match self.unsent.reason() {
+                Some(_) => Failure::QuicHandshakeUnreachable,
+                None => Failure::QuicHandshakeTimeout,
+            }
         } else {
             Failure::QueryTimeout
         }

@@ -35,7 +35,7 @@ pub async fn connect(
 ) -> Result<ClientTcpStream, MeasuredFailure> {
     log.tcp_connect.begin();
     let socket = new_socket(address, options)
-        .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
+        .map_err(|error| MeasuredFailure::new(tcp_connect_failure(&error), error))?;
     let inner = socket.connect(address).await.map_err(|error| {
         MeasuredFailure::new(
             tcp_connect_failure(&error),
@@ -98,11 +98,24 @@ pub fn tcp_connect_failure(error: &io::Error) -> Failure {
     match error.kind() {
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => Failure::TcpConnectRefused,
         ErrorKind::TimedOut => Failure::TcpConnectTimeout,
-        ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
-            Failure::TcpConnectUnreachable
-        }
+        _ if is_unreachable(error) => Failure::TcpConnectUnreachable,
         _ => Failure::Other,
     }
+}
+
+/// Whether an error says that there is no way to where something was to be sent: no route or one that is
+/// forbidden, no address to come from, or an address family that this machine has not.
+pub fn is_unreachable(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::HostUnreachable
+            | ErrorKind::NetworkUnreachable
+            | ErrorKind::NetworkDown
+            | ErrorKind::AddrNotAvailable
+    ) || matches!(
+        error.raw_os_error(),
+        Some(libc::EAFNOSUPPORT | libc::EACCES)
+    )
 }
 
 impl ClientTcpStream {
@@ -252,6 +265,25 @@ mod tests {
         let sent = (0..=255u8).flat_map(|number| vec![number; usize::from(number) * 7 + 1]);
         assert!(sent.eq(all));
         assert!((began_ns..=wall_ns()).contains(&log.last_arrival.wall_ns().unwrap()));
+    }
+
+    #[test]
+    fn what_cannot_be_sent_to_is_unreachable() {
+        // connect(2), ip(7): no route, interface down, no address to come from, IPv6 off, forbidden.
+        for number in [
+            libc::ENETUNREACH,
+            libc::EHOSTUNREACH,
+            libc::ENETDOWN,
+            libc::EADDRNOTAVAIL,
+            libc::EAFNOSUPPORT,
+            libc::EACCES,
+        ] {
+            let error = io::Error::from_raw_os_error(number);
+            let failure = tcp_connect_failure(&error);
+            assert_eq!(failure, Failure::TcpConnectUnreachable, "{error}");
+        }
+        let error = io::Error::from_raw_os_error(libc::EMFILE);
+        assert_eq!(tcp_connect_failure(&error), Failure::Other);
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@
 //! Not for: QUIC, which has TLS inside.
 
 use super::failure::MeasuredFailure;
+use super::handshake_failure::{AlpnMismatch, handshake_failure};
 use super::setup::{Handshake, SetupLog};
 use super::tcp::ClientTcpStream;
 use super::tls_config::{TlsClient, iana_name};
@@ -24,8 +25,12 @@ pub struct ClientTlsStream {
     log: Arc<SetupLog>,
     early_data_offered: bool,
     observed: bool,
+    /// What the server must have chosen when the handshake ends.
+    required_alpn: Option<&'static str>,
 }
 
+/// ALPN of HTTP/2 over TLS (RFC 9113 section 3.1).
+const H2: &str = "h2";
 /// Of a stream of messages, what leaves at once at most.
 const MESSAGES: Gathering = Gathering {
     written_bytes: 16 << 10,
@@ -87,17 +92,27 @@ async fn connect_by(
         log,
         early_data_offered,
         observed: false,
+        required_alpn: required_alpn(client),
     };
-    stream.observe();
+    stream
+        .observe()
+        .map_err(|error| handshake_failure(&error))?;
     Ok(stream)
 }
 
+/// HTTP/2 is spoken where the server has chosen it (RFC 9113 section 3.2); DNS over TLS knows no ALPN (RFC
+/// 7858 section 3.1), and whoever chooses none speaks it all the same.
+fn required_alpn(client: &TlsClient) -> Option<&'static str> {
+    let offered = &client.config.alpn_protocols;
+    matches!(&offered[..], [only] if only == H2.as_bytes()).then_some(H2)
+}
+
 impl ClientTlsStream {
-    /// Look whether the handshake has ended.
-    fn observe(&mut self) {
+    /// Look whether the handshake has ended; an error where the server did not choose what it had to.
+    fn observe(&mut self) -> io::Result<()> {
         let (tcp, session) = self.inner.get_mut();
         if self.observed || session.is_handshaking() {
-            return;
+            return self.check_alpn();
         }
         self.observed = true;
         self.log.tls_handshake.finish();
@@ -110,6 +125,22 @@ impl ClientTlsStream {
             self.log.set_peer_leaf(leaf.clone());
         }
         self.log.set_handshake(|| handshake);
+        self.check_alpn()
+    }
+
+    fn check_alpn(&self) -> io::Result<()> {
+        let (Some(required), Some(handshake)) = (self.required_alpn, self.log.handshake()) else {
+            return Ok(());
+        };
+        if handshake.alpn.as_deref() == Some(required) {
+            return Ok(());
+        }
+        let mismatch = AlpnMismatch {
+            offered: required.to_owned(),
+            chosen: handshake.alpn.clone(),
+        };
+        self.log.set_alpn_mismatch(mismatch.clone());
+        Err(io::Error::other(mismatch))
     }
 }
 
@@ -131,17 +162,22 @@ fn describe(session: &ClientConnection, early_data_offered: bool) -> Handshake {
 
 /// What an error of the stream means: a failed handshake before its end, a lost connection after.
 pub fn stream_failure(error: &io::Error, log: &SetupLog) -> MeasuredFailure {
+    // What HTTP/2 hands on of an error is its text.
+    if let Some(mismatch) = log.alpn_mismatch() {
+        return MeasuredFailure::new(Failure::TlsAlpnMismatch, mismatch);
+    }
     let tls = error
         .get_ref()
         .and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    let failure = match tls {
-        Some(rustls::Error::InvalidCertificate(_)) => Failure::TlsCertificateInvalid,
-        // With TCP Fast Open the first write connects.
-        None if error.kind() == io::ErrorKind::ConnectionRefused => Failure::TcpConnectRefused,
-        _ if log.tls_handshake.is_under_way() => Failure::TlsHandshakeFailed,
-        _ => Failure::QueryConnectionClosed,
-    };
-    MeasuredFailure::new(failure, error)
+    let is_certificate = matches!(tls, Some(rustls::Error::InvalidCertificate(_)));
+    // With TCP Fast Open the first write connects.
+    if tls.is_none() && error.kind() == io::ErrorKind::ConnectionRefused {
+        MeasuredFailure::new(Failure::TcpConnectRefused, error)
+    } else if is_certificate || log.tls_handshake.is_under_way() {
+        handshake_failure(error)
+    } else {
+        MeasuredFailure::new(Failure::QueryConnectionClosed, error)
+    }
 }
 
 impl AsyncRead for ClientTlsStream {
@@ -151,7 +187,7 @@ impl AsyncRead for ClientTlsStream {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let result = Pin::new(&mut self.inner).poll_read(cx, buffer);
-        self.observe();
+        self.observe()?;
         result
     }
 }
@@ -163,19 +199,19 @@ impl AsyncWrite for ClientTlsStream {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.inner).poll_write(cx, bytes);
-        self.observe();
+        self.observe()?;
         result
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let result = Pin::new(&mut self.inner).poll_flush(cx);
-        self.observe();
+        self.observe()?;
         result
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let result = Pin::new(&mut self.inner).poll_shutdown(cx);
-        self.observe();
+        self.observe()?;
         result
     }
 
@@ -185,7 +221,7 @@ impl AsyncWrite for ClientTlsStream {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
-        self.observe();
+        self.observe()?;
         result
     }
 

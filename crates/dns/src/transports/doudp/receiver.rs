@@ -15,8 +15,15 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// The largest payload size our queries may announce.
-const DATAGRAM_MAX_BYTES: usize = *UDP_PAYLOAD_RANGE_BYTES.end() as usize;
+/// The largest payload size our queries may announce, and a byte that only a longer datagram has.
+const BUFFER_BYTES: usize = *UDP_PAYLOAD_RANGE_BYTES.end() as usize + 1;
+
+/// A response that came by UDP.
+pub(super) struct Datagram {
+    pub message: Vec<u8>,
+    /// It is longer than any query of ours announces, and its end was not taken.
+    pub is_cut: bool,
+}
 
 /// A socket, registered with the reactor.
 pub(super) struct Receiver {
@@ -34,20 +41,22 @@ impl Receiver {
 
     /// Wait for the response; what does not answer the query is passed over (RFC 5452 section
     /// 9.1), and so is what does not go with its cookie (RFC 7873 section 5.3) or its client
-    /// subnet (RFC 7871 section 7.3).
+    /// subnet (RFC 7871 section 7.3). Of one that was cut these are missing, and it is only a reason to ask
+    /// over TCP.
     pub(super) async fn receive_answer(
         &self,
         query: &[u8],
         log: &ExchangeLog,
-    ) -> io::Result<Vec<u8>> {
-        let mut datagram = vec![0; DATAGRAM_MAX_BYTES];
+    ) -> io::Result<Datagram> {
+        let mut message = vec![0; BUFFER_BYTES];
         loop {
-            let received = self.receive(&mut datagram).await?;
-            let response = &datagram[..received.length];
-            if check_echo(query, response).is_ok() && is_believed(response, log) {
+            let received = self.receive(&mut message).await?;
+            let response = &message[..received.length];
+            let is_cut = received.length == BUFFER_BYTES;
+            if check_echo(query, response).is_ok() && (is_cut || is_believed(response, log)) {
                 log.kernel_stamps.received(received.wall_ns);
-                datagram.truncate(received.length);
-                return Ok(datagram);
+                message.truncate(received.length);
+                return Ok(Datagram { message, is_cut });
             }
         }
     }
@@ -60,7 +69,7 @@ impl Receiver {
         course: &Course,
         answered: impl FnOnce(),
     ) -> Result<(), MeasuredFailure> {
-        let mut datagram = vec![0; DATAGRAM_MAX_BYTES];
+        let mut datagram = vec![0; BUFFER_BYTES];
         let mut answered = Some(answered);
         loop {
             let received = self.receive(&mut datagram).await;
