@@ -2,6 +2,7 @@
 //! it.
 
 use super::Answer;
+use crate::client::is_unreachable;
 use crate::clock::{monotonic_ns, wall_minus_monotonic_ns};
 use crate::receive_stamp;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -32,7 +33,10 @@ pub fn await_answer(
             Err(error) => return Err(failure(&error)),
         };
         if is_answer(&buffer[..received.length]) {
-            return Ok(received_ns(received.wall_ns).saturating_sub(sent_ns));
+            let stamp_ns = received
+                .wall_ns
+                .map(|wall_ns| wall_ns - wall_minus_monotonic_ns());
+            return Ok(received_ns(stamp_ns, sent_ns, monotonic_ns()) - sent_ns);
         }
     }
 }
@@ -52,12 +56,12 @@ fn is_readable(socket: &impl AsFd, deadline_ns: u64) -> Result<bool, PingFailure
     }
 }
 
-/// On the monotonic clock; that of the reading where the kernel has put no stamp.
-fn received_ns(wall_ns: Option<i64>) -> u64 {
-    match wall_ns {
-        Some(wall_ns) => (wall_ns - wall_minus_monotonic_ns()) as u64,
-        None => monotonic_ns(),
-    }
+/// On the monotonic clock: when it was read, where the kernel has put no stamp, or one from outside the
+/// wait. The wall clock, by which the kernel stamps, was set then.
+fn received_ns(stamp_ns: Option<i64>, sent_ns: u64, read_ns: u64) -> u64 {
+    let stamp_ns = stamp_ns.and_then(|stamp_ns| u64::try_from(stamp_ns).ok());
+    let believed = stamp_ns.filter(|stamp_ns| (sent_ns..=read_ns).contains(stamp_ns));
+    believed.unwrap_or(read_ns.max(sent_ns))
 }
 
 /// What a system's error counts as.
@@ -68,8 +72,24 @@ fn received_ns(wall_ns: Option<i64>) -> u64 {
 pub fn failure(error: &io::Error) -> PingFailure {
     match error.kind() {
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => PingFailure::Refused,
-        ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => PingFailure::Unreachable,
+        _ if is_unreachable(error) => PingFailure::Unreachable,
         ErrorKind::TimedOut => PingFailure::Timeout,
         _ => PingFailure::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_from_outside_the_wait_is_none() {
+        assert_eq!(received_ns(Some(1_500), 1_000, 2_000), 1_500);
+        assert_eq!(received_ns(None, 1_000, 2_000), 2_000);
+        // The wall clock was set back by an hour, or forward, between stamp and reading.
+        let hour_ns = 3_600_000_000_000;
+        for stamp_ns in [1_500 - hour_ns, 1_500 + hour_ns, 999, 2_001] {
+            assert_eq!(received_ns(Some(stamp_ns), 1_000, 2_000), 2_000);
+        }
     }
 }
