@@ -10,6 +10,7 @@ use resolab_dns::ResolverAddress;
 use resolab_dns::fetch::{FetchClient, FetchError, FetchOptions, PageAddress};
 use resolab_record::{CoalescingMode, Record};
 use resolab_transport::clock::monotonic_ns;
+use resolab_transport::exact_timer::wait_for;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -81,11 +82,11 @@ fn fetch_all(
     let all = async {
         for sequence in 0..count {
             if sequence > 0 && !interval.is_zero() {
-                tokio::time::sleep(interval).await;
+                wait_for(interval).await;
             }
             if let Some(primed) = client.prime(sequence, deadline).await {
                 output::write_record(&Record::Fetch(Box::new(primed)))?;
-                tokio::time::sleep(interval).await;
+                wait_for(interval).await;
             }
             let fetched = client.fetch_once(sequence, deadline).await;
             output::write_record(&Record::Fetch(Box::new(fetched)))?;

@@ -11,6 +11,7 @@ use resolab_dns::fetch::PageAddress;
 use resolab_dns::fetch_names::{FetchNamesClient, FetchNamesError, FetchNamesOptions};
 use resolab_record::{CoalescingMode, NameAnnouncement, Record};
 use resolab_transport::clock::monotonic_ns;
+use resolab_transport::exact_timer::wait_for;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -85,7 +86,7 @@ fn fetch_all(
     let all = async {
         for sequence in 0..count {
             if sequence > 0 && !interval.is_zero() {
-                tokio::time::sleep(interval).await;
+                wait_for(interval).await;
             }
             let fetched = client.fetch_once(sequence, deadline).await;
             output::write_record(&Record::FetchNames(Box::new(fetched)))?;

@@ -65,6 +65,12 @@ pub async fn wait_until(instant_ns: u64) {
     }
 }
 
+/// Wait for a time, from now on.
+pub async fn wait_for(time: Duration) {
+    let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    wait_until(monotonic_ns().saturating_add(time_ns)).await;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

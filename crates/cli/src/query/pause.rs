@@ -1,6 +1,7 @@
 //! Pauses between queries: all alike, or those of queries that come by chance. Not for: which queries.
 
 use resolab_load::SplitMix64;
+use resolab_transport::exact_timer::wait_for;
 use std::time::Duration;
 
 /// How pauses are drawn.
@@ -33,7 +34,7 @@ impl Pauses {
     pub async fn wait(&mut self) {
         let pause = self.next();
         if !pause.is_zero() {
-            tokio::time::sleep(pause).await;
+            wait_for(pause).await;
         }
     }
 
@@ -51,6 +52,7 @@ impl Pauses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use resolab_transport::clock::monotonic_ns;
 
     const MEAN: Duration = Duration::from_millis(200);
 
@@ -64,6 +66,20 @@ mod tests {
         let pauses = drawn(Intervals::Constant, 1);
         assert_eq!(pauses[0], Duration::ZERO);
         assert!(pauses[1..].iter().all(|pause| *pause == MEAN));
+    }
+
+    #[tokio::test]
+    async fn a_pause_is_as_long_as_it_says_and_no_millisecond_longer() {
+        let mut pauses = Pauses::new(Duration::from_micros(2_300), Intervals::Constant, 1);
+        pauses.wait().await;
+        let mut least_ns = u64::MAX;
+        for _ in 0..20 {
+            let begun_ns = monotonic_ns();
+            pauses.wait().await;
+            least_ns = least_ns.min(monotonic_ns() - begun_ns);
+        }
+        // Rounded up to milliseconds, and from the next one on, none would be below 3 ms.
+        assert!((2_300_000..3_000_000).contains(&least_ns), "{least_ns}");
     }
 
     #[test]

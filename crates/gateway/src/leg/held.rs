@@ -5,13 +5,13 @@ use crate::world::World;
 use resolab_record::{GatewayLegRecord, GatewayTrigger, HttpVersion, Record};
 use resolab_transport::client::MeasuredFailure;
 use resolab_transport::clock::monotonic_ns;
+use resolab_transport::exact_timer::wait_until;
 use resolab_transport::server::HandshakeFacts;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 /// A connection of the browser. Its record is written when the last request on it has ended.
 pub(crate) struct Leg {
@@ -80,10 +80,7 @@ impl Leg {
         let handshake = &setup.quic_handshake;
         if let (Some(start_ns), Some(end_ns)) = (handshake.start_ns(), handshake.end_ns()) {
             let ready_ns = self.hello_ns + 2 * end_ns.saturating_sub(start_ns);
-            sleep(Duration::from_nanos(
-                ready_ns.saturating_sub(monotonic_ns()),
-            ))
-            .await;
+            wait_until(ready_ns).await;
         }
     }
 
