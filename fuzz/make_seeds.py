@@ -154,6 +154,12 @@ SEEDS: dict[str, list[bytes]] = {
     "dns_response": [RESPONSE, ALIAS, b"\x01" + RESPONSE[2:12] + RESPONSE[12 + len(QUESTION) :]],
     "framed_messages": [b"\x05" + behind_length(RESPONSE) + behind_length(QUERY)],
     "resolver_address": [stamp(), b"https://dns.example:8443/dns-query{?dns}", b"tls://[::1]:853", b"192.0.2.1"],
+    "presentation": [
+        b"\x00\x10\x05plain\x02\x1b\xff",
+        b"\x00\x41\x00\x01\x00\x00\x01\x00\x09\x02h2\x05f\\o,b\x00\x02\x00\x00\x00\x03\x00\x02\x20\xfb",
+        b"\x00\x0f\x00\x0a\x03a.b\x00",
+        "a\\065b.m\u00fcnchen\u3002test".encode(),
+    ],
     "doh_response": [b"\x00\xc8" + behind_length(b"application/dns-message") + RESPONSE],
     "stub_reply": [behind_length(QUERY) + RESPONSE, behind_length(message(0x0100, b"", 0)) + ALIAS],
     "partial_response": [b"".join(bytes([len(one) - 2]) + one[2:] for one in (LAST, PARTIAL))],

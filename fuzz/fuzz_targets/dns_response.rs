@@ -29,7 +29,7 @@ fuzz_target!(|input: &[u8]| {
     let Ok(read) = read_response(&response) else {
         return;
     };
-    assert_eq!(read.answer_count == 0, read.ttl_s.is_none());
+    assert!(read.answer_count > 0 || read.ttl_s.is_none());
     assert!(read.addresses.len() <= read.answer_count as usize);
     if is_echo && read.is_answer {
         assert_eq!(read.message.queries.len(), 1);

@@ -50,6 +50,9 @@ pub struct Arguments {
         value_name = "TYPE"
     )]
     record_type: Vec<String>,
+    /// Class to ask for: IN, CH, HS or one like CLASS32.
+    #[arg(long, default_value = "IN")]
+    class: String,
     /// Ask for all types of a name at the same time and on one connection, as browsers do.
     #[arg(long)]
     together: bool,
@@ -198,7 +201,9 @@ impl Arguments {
     }
 
     fn question(&self, name: &str, record_type: &str) -> Result<Question, Refusal> {
-        let mut question = Question::parse(name, record_type).map_err(Refusal::usage)?;
+        let question = Question::parse(name, record_type);
+        let question = question.and_then(|question| question.of_class(&self.class));
+        let mut question = question.map_err(Refusal::usage)?;
         question.dnssec_ok = self.dnssec;
         Ok(question)
     }

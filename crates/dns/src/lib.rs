@@ -21,6 +21,8 @@ pub mod message;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod partial;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
+pub mod presentation;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod question;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod resolver_address;

@@ -1,8 +1,12 @@
 //! Builds a query and checks and reads a response.
 //! Not for: framing, which belongs to each transport.
 
+mod answering;
+
 use crate::edns::QueryEdns;
+use crate::presentation::{name_text, record_data_text};
 use crate::question::Question;
+use answering::Owners;
 use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{RData, Record};
 use resolab_record::rcode_text;
@@ -61,9 +65,9 @@ pub struct Response {
     pub truncated: bool,
     /// Records in the answer section.
     pub answer_count: u32,
-    /// Addresses in the answer section.
+    /// Addresses of the name asked for, or of one it is an alias of.
     pub addresses: Vec<IpAddr>,
-    /// Smallest TTL of the answer section.
+    /// Smallest TTL of the records that answer the question.
     pub ttl_s: Option<u32>,
     /// All of it.
     pub message: Message,
@@ -73,13 +77,19 @@ impl Response {
     /// What a message says.
     pub fn of(message: Message) -> Self {
         let rcode = message.metadata.response_code;
+        let owners = Owners::of(&message);
+        let answering: Vec<&Record> = message
+            .answers
+            .iter()
+            .filter(|record| owners.answer_by(record))
+            .collect();
         Self {
             rcode: rcode_text(rcode.into()),
             is_answer: matches!(rcode, ResponseCode::NoError | ResponseCode::NXDomain),
             truncated: message.metadata.truncation,
             answer_count: message.answers.len() as u32,
-            addresses: message.answers.iter().filter_map(address_of).collect(),
-            ttl_s: message.answers.iter().map(|record| record.ttl).min(),
+            addresses: answering.iter().filter_map(|one| address_of(one)).collect(),
+            ttl_s: answering.iter().map(|record| record.ttl).min(),
             message,
         }
     }
@@ -123,7 +133,9 @@ pub fn build_message(
     message.metadata.recursion_desired = true;
     message.metadata.checking_disabled = first.is_some_and(|first| first.checking_disabled);
     for question in questions {
-        message.add_query(Query::query(question.name.clone(), question.record_type));
+        let mut query = Query::query(question.name.clone(), question.record_type);
+        query.set_query_class(question.class);
+        message.add_query(query);
     }
     message.set_edns(edns.record(first.is_some_and(|first| first.dnssec_ok)));
     let mut bytes = message.to_vec().map_err(|error| EncodeError {
@@ -255,26 +267,32 @@ pub(crate) fn negative_ttl_s(message: &Message) -> Option<u32> {
         })
 }
 
-/// The records that are no addresses, as text. Few and short: a response of 64 KiB can have thousands,
+/// The records that are not among the addresses, as text; those of another owner than the name asked for
+/// and its aliases with that owner in front. Few and short: a response of 64 KiB can have thousands,
 /// each with a name of hundreds of bytes that takes two in the message (RFC 1035 section 4.1.4).
-pub(crate) fn other_answers(answers: &[Record]) -> Vec<String> {
-    let text = |record: &Record| {
-        let whole = format!("{} {}", record.record_type(), presented(&record.data));
-        whole.chars().take(ANSWER_MAX_CHARACTERS).collect()
-    };
-    let others = answers.iter().filter(|record| address_of(record).is_none());
-    others.take(ANSWERS_MAX_COUNT).map(text).collect()
+pub(crate) fn other_answers(message: &Message) -> Vec<String> {
+    let owners = Owners::of(message);
+    let texts = message.answers.iter().filter_map(|record| {
+        match (owners.answer_by(record), address_of(record)) {
+            (true, Some(_)) => None,
+            (true, None) => Some(record_data_text(record)),
+            (false, _) => Some(format!(
+                "{} {}",
+                name_text(&record.name),
+                record_data_text(record)
+            )),
+        }
+    });
+    texts.take(ANSWERS_MAX_COUNT).map(shortened).collect()
 }
 
-/// The data as zone files have it: the lists of HTTPS and SVCB records end without a comma (RFC 9460
-/// section 2.1).
-fn presented(data: &RData) -> String {
-    let text = data.to_string();
-    if !matches!(data, RData::HTTPS(_) | RData::SVCB(_)) {
+/// Told from a whole one by its last character.
+fn shortened(text: String) -> String {
+    if text.len() <= ANSWER_MAX_CHARACTERS {
         return text;
     }
-    let words = text.split(' ').map(|word| word.trim_end_matches(','));
-    words.collect::<Vec<_>>().join(" ")
+    let kept = text.chars().take(ANSWER_MAX_CHARACTERS - 1);
+    kept.chain(['\u{2026}']).collect()
 }
 
 #[cfg(test)]

@@ -31,6 +31,11 @@ fn zone() -> Zone {
     zone
 }
 
+/// Record data from its text in a zone file.
+pub fn zone_data(record_type: u16, text: &str) -> Result<Vec<u8>, String> {
+    parse_content(&format!("TYPE{record_type}"), text).map(|(_, data)| data)
+}
+
 /// The same zone with and without the wire-format cache.
 pub struct Resolvers {
     fresh: Resolver,

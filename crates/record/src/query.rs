@@ -177,10 +177,14 @@ pub struct QueryRecord {
     /// from before format 1.11); and in records from before certificates could go unchecked.
     #[serde(default)]
     pub certificate_checked: Option<bool>,
-    /// Name asked, with its final dot.
+    /// Name asked, with its final dot, in presentation form (RFC 1035 section 5.1): `\DDD` is the byte of
+    /// that decimal number. Records from before format 1.21 have octal numbers.
     pub qname: String,
     /// Type asked, as text.
     pub qtype: String,
+    /// Class asked, as text; `null`: IN.
+    #[serde(default)]
+    pub qclass: Option<String>,
     /// What it was asked for.
     pub purpose: QueryPurpose,
     /// Position among the queries of this run with the same resolver, from 0.
@@ -239,13 +243,15 @@ pub struct QueryRecord {
     pub truncated: Option<bool>,
     /// Records in the answer section.
     pub answer_count: Option<u32>,
-    /// Addresses in the answer section.
+    /// Addresses of the name asked for, or of one it is an alias of (RFC 1034 section 5.3.3).
     pub addresses: Vec<IpAddr>,
-    /// Records of the answer section that are no addresses, as `TYPE VALUE` in presentation form;
-    /// the first 16, each cut after 256 characters.
+    /// Records of the answer section that are not among the addresses, as `TYPE VALUE` in presentation form
+    /// (RFC 1035 section 5.1, RFC 3597, RFC 9460); those of other owners than the name and its aliases as
+    /// `OWNER TYPE VALUE`. The first 16, each of at most 256 characters, the last of which is `…` where it
+    /// was cut.
     #[serde(default)]
     pub answers: Vec<String>,
-    /// Smallest TTL of the answer section.
+    /// Smallest TTL of the records that answer the question.
     pub ttl_s: Option<u32>,
     /// How long a response without an answer may be kept (RFC 2308 section 5): the lower of the SOA
     /// record's TTL and its MINIMUM field; `null` for responses with answers or without such a record.

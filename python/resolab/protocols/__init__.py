@@ -27,6 +27,7 @@ from resolab.protocols.dns_transports import (
     transport_label,
 )
 from resolab.protocols.first_byte import PathBytes, first_byte_bytes
+from resolab.protocols.record_types import is_class, is_record_type
 
 __all__ = [
     "DNS_TRANSPORTS",
@@ -43,6 +44,8 @@ __all__ = [
     "first_byte_bytes",
     "has_handshake",
     "in_round_trips",
+    "is_class",
+    "is_record_type",
     "lookup_round_trips",
     "page_handshake_round_trips",
     "place_of",

@@ -25,11 +25,14 @@ class Failure(enum.StrEnum):
     TCP_CONNECT_UNREACHABLE = "tcp_connect_unreachable"
     TLS_HANDSHAKE_FAILED = "tls_handshake_failed"
     TLS_HANDSHAKE_TIMEOUT = "tls_handshake_timeout"
+    TLS_ALPN_MISMATCH = "tls_alpn_mismatch"
     TLS_CERTIFICATE_INVALID = "tls_certificate_invalid"
     QUIC_HANDSHAKE_FAILED = "quic_handshake_failed"
     QUIC_HANDSHAKE_TIMEOUT = "quic_handshake_timeout"
+    QUIC_HANDSHAKE_UNREACHABLE = "quic_handshake_unreachable"
     QUERY_TIMEOUT = "query_timeout"
     QUERY_REFUSED = "query_refused"
+    QUERY_UNREACHABLE = "query_unreachable"
     QUERY_CONNECTION_CLOSED = "query_connection_closed"
     QUERY_MALFORMED = "query_malformed"
     QUERY_TRUNCATED = "query_truncated"
@@ -1613,6 +1616,7 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     certificate_checked: bool | None = None
     qname: str
     qtype: str
+    qclass: str | None = None
     purpose: QueryPurpose
     sequence: int
     time_origin_ns: int

@@ -1,12 +1,17 @@
 """`resolab query` takes its words as users of dig and kdig write them."""
 
+import re
 import shlex
+from pathlib import Path
 
 import pytest
 
 from resolab.cli.main import _parsers
 from resolab.cli.query.asked import Asked, read_words
 from resolab.errors import UsageError
+from resolab.protocols.record_types import RECORD_TYPES
+
+ROOT = Path(__file__).parents[3]
 
 
 def asked(line: str) -> Asked:
@@ -21,6 +26,8 @@ def asked(line: str) -> Asked:
         ("https example.com @192.0.2.1", ["example.com"], ["HTTPS"], ["192.0.2.1"]),
         ("@192.0.2.1 example.com -t TXT mx", ["example.com"], ["TXT", "MX"], ["192.0.2.1"]),
         ("example.com @192.0.2.1#5353 @::1#53", ["example.com"], [], ["udp://192.0.2.1:5353", "udp://[::1]:53"]),
+        ("example.com LOC uri TYPE65280 zonemd", ["example.com"], ["LOC", "URI", "TYPE65280", "ZONEMD"], []),
+        ("fe80.example @fe80::1%lo", ["fe80.example"], [], ["fe80::1%lo"]),
         ("mx", ["mx"], [], []),
         ("mx ns", ["mx"], ["NS"], []),
         ("a.example b.example", ["a.example", "b.example"], [], []),
@@ -34,8 +41,32 @@ def test_words_are_understood(line: str, names: list[str], types: list[str], res
 
 
 @pytest.mark.parametrize(
+    ("line", "names", "types", "record_class"),
+    [
+        ("id.server CH TXT", ["id.server"], ["TXT"], "CH"),
+        ("ch txt id.server", ["id.server"], ["TXT"], "CH"),
+        ("example.com IN A", ["example.com"], ["A"], "IN"),
+        ("example.com CLASS32 TYPE1", ["example.com"], ["TYPE1"], "CLASS32"),
+        ("ch", ["ch"], [], None),
+        ("ch hs txt", ["ch"], ["TXT"], "HS"),
+        ("example.com --class hs", ["example.com"], [], "HS"),
+    ],
+)
+def test_a_class_is_a_word_beside_a_name(
+    line: str, names: list[str], types: list[str], record_class: str | None
+) -> None:
+    assert asked(line) == Asked(names, types, [], record_class=record_class)
+
+
+def test_every_type_that_resolab_core_knows_is_a_word() -> None:
+    table = (ROOT / "crates/dns/src/presentation/numbers.rs").read_text().partition("TYPE_NAMES")[2].partition("];")[0]
+    assert set(re.findall(r'\(\d[\d_]*, "([^"]+)"\)', " ".join(table.split()))) == RECORD_TYPES
+
+
+@pytest.mark.parametrize(
     ("line", "says"),
     [
+        ("example.com CH HS", "CH and HS are two classes"),
         ("example.com +tls @192.0.2.1", "tls is written -r tls://ADDRESS here"),
         ("example.com +bufsize=4096", "bufsize=4096 is written --edns-payload BYTES here"),
         ("example.com +trace", "trace is not taken; of dig's words with a plus"),

@@ -70,6 +70,7 @@ impl Asking<'_> {
             certificate_checked: self.client.certificate_checked,
             qname: self.question.name_text(),
             qtype: self.question.type_text(),
+            qclass: self.question.class_text(),
             purpose,
             sequence,
             time_origin_ns: self.time_origin_ns,
@@ -202,7 +203,7 @@ fn write_answer(record: &mut QueryRecord, answer: &Answer) {
     record.truncated = Some(response.truncated);
     record.answer_count = Some(response.answer_count);
     record.addresses.clone_from(&response.addresses);
-    record.answers = other_answers(&response.message.answers);
+    record.answers = other_answers(&response.message);
     record.ttl_s = response.ttl_s;
     record.negative_ttl_s = negative_ttl_s(&response.message);
     record.authentic_data = Some(response.message.metadata.authentic_data);

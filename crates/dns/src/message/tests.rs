@@ -3,6 +3,7 @@ use crate::edns::{ClientEdns, EdnsOptions};
 use hickory_proto::rr::rdata::opt::EdnsCode;
 use hickory_proto::rr::rdata::svcb::{Alpn, SVCB, SvcParamKey, SvcParamValue};
 use hickory_proto::rr::rdata::{A, AAAA, CNAME, HTTPS, MX, SOA, TXT};
+use hickory_proto::rr::{Name, RecordType};
 
 fn edns(padded: bool) -> QueryEdns {
     let resolver = IpAddr::from([192, 0, 2, 1]);
@@ -168,6 +169,41 @@ fn the_time_in_a_cache_is_taken_off_all_ttls() {
     assert_eq!(ttls(u32::MAX), (Some(0), [0, 0, 0]));
 }
 
+/// A response whose question has this name, with these answers.
+fn answered(name: &Name, answers: Vec<Record>) -> Message {
+    let mut message = Message::new(0, MessageType::Response, OpCode::Query);
+    message.add_query(Query::query(name.clone(), RecordType::ANY));
+    message.answers = answers;
+    message
+}
+
+#[test]
+fn records_of_other_owners_answer_nothing() {
+    // RFC 1034 section 5.3.3: the name and what it is an alias of.
+    let bytes = response(&query(false), |message| {
+        let name = |text| Question::parse(text, "A").unwrap().name;
+        let alias = RData::CNAME(CNAME(name("b.test")));
+        message.add_answer(Record::from_rdata(
+            name("victim.test"),
+            5,
+            RData::A(A::new(203, 0, 113, 66)),
+        ));
+        message.add_answer(Record::from_rdata(name("EXAMPLE.resolab.test"), 60, alias));
+        message.add_answer(Record::from_rdata(
+            name("b.test"),
+            30,
+            RData::A(A::new(192, 0, 2, 1)),
+        ));
+    });
+    let read = read_response(&bytes).unwrap();
+    assert_eq!(read.addresses, [IpAddr::from([192, 0, 2, 1])]);
+    assert_eq!((read.answer_count, read.ttl_s), (3, Some(30)));
+    assert_eq!(
+        other_answers(&read.message),
+        ["victim.test. A 203.0.113.66", "CNAME b.test."]
+    );
+}
+
 #[test]
 fn other_answers_are_texts_few_and_short() {
     let name = Question::parse("a.test", "MX").unwrap().name;
@@ -176,9 +212,10 @@ fn other_answers_are_texts_few_and_short() {
     let address = RData::A(A::new(10, 77, 1, 1));
     let data = [address, mail].into_iter().chain(vec![long; 40]);
     let record = |data| Record::from_rdata(name.clone(), 60, data);
-    let texts = other_answers(&data.map(record).collect::<Vec<_>>());
+    let texts = other_answers(&answered(&name, data.map(record).collect()));
     assert_eq!(texts[0], "MX 10 mail.a.test.");
-    assert_eq!((texts.len(), texts[1].len()), (16, 256));
+    assert_eq!((texts.len(), texts[1].chars().count()), (16, 256));
+    assert!(texts[1].starts_with("TXT \"xxx") && texts[1].ends_with("x\u{2026}"));
 }
 
 #[test]
@@ -186,8 +223,9 @@ fn service_records_are_as_zone_files_have_them() {
     let name = Question::parse("a.test", "HTTPS").unwrap().name;
     let alpn = SvcParamValue::Alpn(Alpn(vec!["h2".into(), "h3".into()]));
     let service = SVCB::new(1, ".".parse().unwrap(), vec![(SvcParamKey::Alpn, alpn)]);
-    let record = Record::from_rdata(name, 60, RData::HTTPS(HTTPS(service)));
-    assert_eq!(other_answers(&[record]), ["HTTPS 1 . alpn=h2,h3"]);
+    let record = Record::from_rdata(name.clone(), 60, RData::HTTPS(HTTPS(service)));
+    let response = answered(&name, vec![record]);
+    assert_eq!(other_answers(&response), ["HTTPS 1 . alpn=h2,h3"]);
 }
 
 #[test]

@@ -108,6 +108,7 @@ impl Gathering {
             !is_answered
                 && asked.name == *answered.name()
                 && asked.record_type == answered.query_type()
+                && asked.class == answered.query_class()
         })
     }
 

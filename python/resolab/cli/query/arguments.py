@@ -22,8 +22,8 @@ def add_query(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     query.add_argument(
         "names", nargs="*", metavar="NAME",
-        help="name to ask for; @ADDRESS is short for -r ADDRESS, a record type beside a name for -t, and "
-        "+short prints the answers alone",
+        help="name to ask for; @ADDRESS is short for -r ADDRESS, a record type or class beside a name for -t or "
+        "--class, and +short prints the answers alone",
     )  # fmt: skip
     query.add_argument(
         "-x", "--reverse", action="append", default=[], metavar="ADDRESS",
@@ -36,6 +36,7 @@ def add_query(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )  # fmt: skip
     query.add_argument("-p", "--port", type=_port, metavar="PORT", help="UDP port of resolvers given as addresses")
     query.add_argument("-t", "--type", metavar="TYPE[,TYPE...]", help="record types (default: A)")
+    query.add_argument("--class", metavar="CLASS", dest="record_class", help="class, such as CH (default: IN)")
     query.add_argument("--together", action="store_true", help="ask for all types of a name at once, as browsers do")
     _add_rounds(query)
     _add_connection(query)
@@ -152,6 +153,8 @@ def core_arguments(options: argparse.Namespace, resolvers: list[str], names: lis
     ]
     if options.type is not None:
         arguments.append(f"--type={options.type}")
+    if options.record_class is not None:
+        arguments.append(f"--class={options.record_class}")
     seed = 1 if options.seed is None and options.count > 1 else options.seed
     if seed is not None:
         arguments.append(f"--seed={seed}")

@@ -1,6 +1,7 @@
 """What the words of `resolab query` ask for, written as users of dig and kdig write them.
 
-For: @RESOLVER, record types among the names, +short, -x and -p. Not for: asking, or what stands in no word.
+For: @RESOLVER, record types and a class among the names, +short, -x and -p. Not for: asking, or what stands in no
+word.
 """
 
 import argparse
@@ -9,13 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolab.errors import UsageError
-
-_TYPES = frozenset((
-    "A", "AAAA", "ANY", "CAA", "CDNSKEY", "CDS", "CERT", "CNAME", "CSYNC", "DNAME", "DNSKEY", "DS", "HINFO",
-    "HTTPS", "MX", "NAPTR", "NS", "NSEC", "NSEC3", "NSEC3PARAM", "OPENPGPKEY", "PTR", "RRSIG", "SMIMEA", "SOA",
-    "SRV", "SSHFP", "SVCB", "TLSA", "TXT", "URI", "ZONEMD",
-))  # fmt: skip
-"""Words that are types where a name stands beside them."""
+from resolab.protocols import is_class, is_record_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +22,8 @@ class Asked:
     resolvers: list[str]
     short: bool = False
     """The answers alone, one a line."""
+    record_class: str | None = None
+    """Nothing: IN."""
 
 
 PLUS = {
@@ -46,17 +43,24 @@ def read_words(options: argparse.Namespace) -> Asked:
     resolvers = [_at(word[1:]) for word in options.names if word.startswith("@")] + options.resolvers
     types = [] if options.type is None else options.type.split(",")
     pointers = [_pointer(address) for address in options.reverse]
-    names = [word for word in words if word.upper() not in _TYPES]
-    if names or pointers:
-        types += [word.upper() for word in words if word.upper() in _TYPES]
-    else:
+    names = [word for word in words if not (is_record_type(word) or is_class(word))]
+    if not (names or pointers):
         # A name that is also a type's, such as `mx`, stands first.
-        names, types = words[:1], types + [word.upper() for word in words[1:]]
+        names, words = words[:1], words[1:]
+    types += [word.upper() for word in words if is_record_type(word)]
+    record_class = _class_of(options, [word.upper() for word in words if is_class(word)])
     if pointers and not types:
         if names:
             raise UsageError("-x asks for PTR records and NAME for A records: ask in two commands, or give -t")
         types = ["PTR"]
-    return Asked(names + pointers, types, _with_port(resolvers, options.port), bool(pluses))
+    return Asked(names + pointers, types, _with_port(resolvers, options.port), bool(pluses), record_class)
+
+
+def _class_of(options: argparse.Namespace, words: Sequence[str]) -> str | None:
+    typed = [*words, *([] if options.record_class is None else [options.record_class.upper()])]
+    if len(set(typed)) > 1:
+        raise UsageError(f"{' and '.join(dict.fromkeys(typed))} are two classes: ask for one, in two commands for both")
+    return typed[0] if typed else None
 
 
 def _check_pluses(pluses: Sequence[str]) -> None:

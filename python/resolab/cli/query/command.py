@@ -96,6 +96,7 @@ def _asked(options: argparse.Namespace, notes: Console) -> tuple[list[str], list
     """Names and resolvers, the system's where none is given."""
     asked = read_words(options)
     options.type, options.short = ",".join(asked.types) or None, asked.short
+    options.record_class = asked.record_class
     if asked.short and options.json:
         raise UsageError("+short is for people and --json for programs: give one of them")
     if not asked.names:

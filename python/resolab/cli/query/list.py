@@ -26,7 +26,7 @@ def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
 
     columns = [
         column("name", lambda one: plain(one.qname)),
-        column("type", lambda one: plain(one.qtype)),
+        column("type", lambda one: plain(one.qtype if one.qclass is None else f"{one.qclass} {one.qtype}")),
         column("rcode", _rcode),
         column("answer", lambda one: Text("below" if _is_long(one) else "\n".join(answers(one)))),
         column("TTL", lambda one: Text("" if one.ttl_s is None else f"{one.ttl_s} s"), right=True, rank=3),

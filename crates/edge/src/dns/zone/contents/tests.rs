@@ -3,6 +3,7 @@
 use super::*;
 use hickory_proto::rr::{RData, Record, RecordType};
 use hickory_proto::serialize::binary::{BinDecodable, BinDecoder};
+use proptest::prelude::*;
 
 fn read(record_type: &str, value: &str) -> Result<Vec<u8>, String> {
     let number = type_number(record_type).unwrap();
@@ -184,4 +185,24 @@ fn the_configuration_has_short_forms() {
             .unwrap_err()
             .contains("`::1` is no IPv4 address")
     );
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_of_a_response_is_read_as_the_same_bytes(
+        record_type in prop::sample::select(vec![1, 2, 5, 6, 12, 13, 15, 16, 28, 33, 64, 65, 99, 257, 65_280]),
+        start in prop::collection::vec(0..4_u8, 0..4),
+        strings in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 0..4),
+        end: Vec<u8>,
+    ) {
+        // Numbers, character strings or labels, and what comes.
+        let strings = strings.iter().flat_map(|text| [&[text.len() as u8], &text[..]].concat());
+        let data: Vec<u8> = start.into_iter().chain(strings).chain(end).collect();
+        let text = resolab_dns::presentation::data_text(record_type, &data);
+        match contents(record_type, &words(&text).unwrap(), None) {
+            Ok(read) => prop_assert_eq!(read, data, "{}", text),
+            // Forms that no record should have, and bytes of a type's that are none of it.
+            Err(_) => prop_assert!(text.starts_with("\\#") || matches!(record_type, 64 | 65 | 99), "{}", text),
+        }
+    }
 }

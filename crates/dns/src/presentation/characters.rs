@@ -1,0 +1,133 @@
+//! Bytes as characters and back: `\DDD` is the byte of that decimal number, `\X` the character X itself
+//! (RFC 1035 section 5.1). Not for: which characters are special where.
+
+use std::iter::Peekable;
+use std::str::Chars;
+use thiserror::Error;
+
+/// Why a `\` stands for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum EscapeError {
+    /// It ends the text.
+    #[error("a backslash ends it: `\\\\` is one")]
+    Unfinished,
+    /// Digits that are no byte.
+    #[error("a backslash before a digit needs three of them, of a number up to 255")]
+    Number,
+}
+
+/// What comes next in a text with escapes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Character {
+    /// As it stands.
+    Plain(char),
+    /// It stood behind a backslash.
+    Quoted(char),
+    /// The byte of a number.
+    Byte(u8),
+}
+
+/// Take the next character off a text, its escape resolved; `None` at the end.
+pub fn next_character(rest: &mut Peekable<Chars<'_>>) -> Result<Option<Character>, EscapeError> {
+    let Some(character) = rest.next() else {
+        return Ok(None);
+    };
+    if character != '\\' {
+        return Ok(Some(Character::Plain(character)));
+    }
+    match rest.peek() {
+        None => Err(EscapeError::Unfinished),
+        Some(digit) if digit.is_ascii_digit() => byte_of_digits(rest).map(Some),
+        Some(_) => Ok(rest.next().map(Character::Quoted)),
+    }
+}
+
+fn byte_of_digits(rest: &mut Peekable<Chars<'_>>) -> Result<Character, EscapeError> {
+    let mut number = 0;
+    for _ in 0..3 {
+        let digit = rest.next().and_then(|digit| digit.to_digit(10));
+        number = number * 10 + digit.ok_or(EscapeError::Number)?;
+    }
+    u8::try_from(number)
+        .map(Character::Byte)
+        .map_err(|_| EscapeError::Number)
+}
+
+/// Write a byte behind a text: as it is, behind a backslash where it is one of `special`, or as its
+/// number where it is no visible character.
+pub fn push_byte(text: &mut String, byte: u8, special: &[u8]) {
+    match byte {
+        b'\\' => text.push_str("\\\\"),
+        _ if special.contains(&byte) => text.extend(['\\', char::from(byte)]),
+        0x21..=0x7e => text.push(char::from(byte)),
+        _ => push_number(text, byte),
+    }
+}
+
+fn push_number(text: &mut String, byte: u8) {
+    let digit = |value: u8| char::from(b'0' + value % 10);
+    text.extend(['\\', digit(byte / 100), digit(byte / 10), digit(byte)]);
+}
+
+/// A character string in quotes (RFC 1035 section 3.3); blanks stand in it as they are.
+pub fn quoted(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() + 2);
+    text.push('"');
+    for byte in bytes {
+        match byte {
+            b' ' => text.push(' '),
+            _ => push_byte(&mut text, *byte, b"\""),
+        }
+    }
+    text.push('"');
+    text
+}
+
+/// Bytes as one word, in quotes only where it would not be one without.
+pub fn word(bytes: &[u8]) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_graphic() && !b"\"();\\".contains(byte);
+    if !bytes.is_empty() && bytes.iter().all(is_plain) {
+        return bytes.iter().copied().map(char::from).collect();
+    }
+    quoted(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<Character>, EscapeError> {
+        let mut rest = text.chars().peekable();
+        let mut found = Vec::new();
+        while let Some(character) = next_character(&mut rest)? {
+            found.push(character);
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn digits_behind_a_backslash_are_decimal() {
+        use Character::{Byte, Plain, Quoted};
+        assert_eq!(
+            read("a\\065\\.\\\\\\\"").unwrap(),
+            [Plain('a'), Byte(65), Quoted('.'), Quoted('\\'), Quoted('"')]
+        );
+        assert_eq!(read("\\2559").unwrap(), [Byte(255), Plain('9')]);
+        for text in ["\\256", "\\12", "\\1x2", "\\9"] {
+            assert_eq!(read(text), Err(EscapeError::Number), "{text}");
+        }
+        assert_eq!(read("a\\"), Err(EscapeError::Unfinished));
+    }
+
+    #[test]
+    fn bytes_are_written_so_that_they_are_read_back() {
+        // What dig writes of the same bytes.
+        assert_eq!(quoted(b"plain"), "\"plain\"");
+        assert_eq!(quoted(b"\x1b]0;x\x07"), "\"\\027]0;x\\007\"");
+        assert_eq!(quoted(b"quote \" and \\"), "\"quote \\\" and \\\\\"");
+        assert_eq!(quoted("mü".as_bytes()), "\"m\\195\\188\"");
+        assert_eq!(word(b"/dns-query{?dns}"), "/dns-query{?dns}");
+        assert_eq!(word(b""), "\"\"");
+        assert_eq!(word(b"a b"), "\"a b\"");
+    }
+}

@@ -1,0 +1,192 @@
+//! Domain names between text and labels. Any octets may stand in a label (RFC 2181 section 11), as
+//! `\DDD` where they are no visible characters (RFC 4343 section 2.1); labels beyond ASCII are read as
+//! their A-labels (UTS #46). Not for: names in messages, which may be compressed.
+
+use super::characters::{Character, EscapeError, next_character, push_byte};
+use hickory_proto::rr::Name;
+use idna::AsciiDenyList;
+use idna::uts46::{DnsLength, Hyphens, Uts46};
+use thiserror::Error;
+
+const LABEL_MAX_BYTES: usize = 63;
+/// With the lengths of its labels and the root's (RFC 1035 section 2.3.4).
+const NAME_MAX_BYTES: usize = 255;
+/// Characters that zone files have another meaning for, as BIND escapes them, and those that are slips
+/// where they are typed.
+const SPECIAL: &[u8] = b"\"().;@$:,";
+
+/// Why a text is no domain name.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NameError {
+    /// Nothing at all, such as a variable of a shell that was not set.
+    #[error("it is empty; the root is `.`")]
+    Empty,
+    /// Two dots in a row, or one in front.
+    #[error("a label is empty")]
+    EmptyLabel,
+    /// A label is longer than its length can say.
+    #[error("a label has {0} bytes, {LABEL_MAX_BYTES} is the most")]
+    LongLabel(usize),
+    /// The name is too long.
+    #[error("it has {0} bytes in a message, {NAME_MAX_BYTES} is the most")]
+    LongName(usize),
+    /// A backslash that stands for nothing.
+    #[error(transparent)]
+    Escape(#[from] EscapeError),
+    /// Beyond ASCII, and no letters of names.
+    #[error("{0:?} has no form in ASCII (UTS #46)")]
+    NoAsciiForm(String),
+    /// Bytes and Unicode in one label: which of both is meant by the bytes nobody can say.
+    #[error("a label beyond ASCII has a backslash")]
+    EscapeBeyondAscii,
+    /// A character that is a slip where nobody said that it is meant.
+    #[error("{0:?} stands in it, which is a slip as a rule: write `\\{number:03}` where it is meant", number = *.0 as u32)]
+    Slip(char),
+}
+
+/// A name from text, absolute whether or not its final dot is there. The case of ASCII is kept.
+pub fn read_name(text: &str) -> Result<Name, NameError> {
+    if text.is_empty() {
+        return Err(NameError::Empty);
+    }
+    check_edges(text)?;
+    let mut rest = text.chars().peekable();
+    let mut labels: Vec<Vec<u8>> = Vec::new();
+    let mut label = Label::default();
+    let is_root = text.chars().count() == 1 && text.chars().all(is_separator);
+    let mut is_open = !is_root;
+    while let Some(character) = next_character(&mut rest)?.filter(|_| !is_root) {
+        match character {
+            Character::Plain(dot) if is_separator(dot) => {
+                labels.push(std::mem::take(&mut label).bytes()?);
+                is_open = rest.peek().is_some();
+            }
+            Character::Plain(slip) if is_slip(slip) => return Err(NameError::Slip(slip)),
+            other => label.push(other),
+        }
+    }
+    if is_open {
+        labels.push(label.bytes()?);
+    }
+    of_labels(labels)
+}
+
+/// Every dot of UTS #46 section 2.3.
+fn is_separator(character: char) -> bool {
+    matches!(character, '.' | '\u{3002}' | '\u{ff0e}' | '\u{ff61}')
+}
+
+/// Names of hosts with a port, URLs, lists, lines: each would be asked for, and nobody meant it.
+fn is_slip(character: char) -> bool {
+    matches!(character, ':' | ',') || character.is_control()
+}
+
+/// A blank in front or behind is one that a shell or a file left there.
+fn check_edges(text: &str) -> Result<(), NameError> {
+    let edges = [text.chars().next(), text.chars().next_back()];
+    let is_escaped = text.ends_with("\\ ");
+    let blank = edges
+        .into_iter()
+        .flatten()
+        .find(|edge| edge.is_whitespace());
+    match blank.filter(|_| !is_escaped) {
+        Some(blank) => Err(NameError::Slip(blank)),
+        None => Ok(()),
+    }
+}
+
+/// A label as it is read.
+#[derive(Default)]
+struct Label {
+    bytes: Vec<u8>,
+    /// The same as text, for one beyond ASCII.
+    text: String,
+    is_escaped: bool,
+}
+
+impl Label {
+    fn push(&mut self, character: Character) {
+        match character {
+            Character::Plain(plain) => self.push_char(plain),
+            Character::Quoted(quoted) => {
+                self.is_escaped = true;
+                self.push_char(quoted);
+            }
+            Character::Byte(byte) => {
+                self.is_escaped = true;
+                self.bytes.push(byte);
+            }
+        }
+    }
+
+    fn push_char(&mut self, character: char) {
+        let mut buffer = [0; 4];
+        let encoded = character.encode_utf8(&mut buffer);
+        self.bytes.extend_from_slice(encoded.as_bytes());
+        self.text.push(character);
+    }
+
+    fn bytes(self) -> Result<Vec<u8>, NameError> {
+        let bytes = match (self.text.is_ascii(), self.is_escaped) {
+            (true, _) => self.bytes,
+            (false, true) => return Err(NameError::EscapeBeyondAscii),
+            (false, false) => a_label(&self.text)?,
+        };
+        match bytes.len() {
+            0 => Err(NameError::EmptyLabel),
+            1..=LABEL_MAX_BYTES => Ok(bytes),
+            length => Err(NameError::LongLabel(length)),
+        }
+    }
+}
+
+/// A name may have letters that hosts may not, such as `_` (RFC 2181 section 11), so nothing of ASCII is
+/// denied.
+fn a_label(text: &str) -> Result<Vec<u8>, NameError> {
+    Uts46::new()
+        .to_ascii(
+            text.as_bytes(),
+            AsciiDenyList::EMPTY,
+            Hyphens::Allow,
+            DnsLength::Ignore,
+        )
+        .ok()
+        .filter(|ascii| !ascii.contains('.'))
+        .map(|ascii| ascii.as_bytes().to_vec())
+        .ok_or_else(|| NameError::NoAsciiForm(text.to_owned()))
+}
+
+fn of_labels(labels: Vec<Vec<u8>>) -> Result<Name, NameError> {
+    let length = labels.iter().map(|label| 1 + label.len()).sum::<usize>() + 1;
+    if length > NAME_MAX_BYTES {
+        return Err(NameError::LongName(length));
+    }
+    let labels = labels.iter().map(Vec::as_slice);
+    // Its only reasons are lengths, which are as they must be.
+    let mut name = Name::from_labels(labels).map_err(|_| NameError::LongName(length))?;
+    name.set_fqdn(true);
+    Ok(name)
+}
+
+/// A name as text, with its final dot.
+pub fn name_text(name: &Name) -> String {
+    labels_text(name.iter())
+}
+
+/// The same of its labels.
+pub(super) fn labels_text<'a>(labels: impl Iterator<Item = &'a [u8]>) -> String {
+    let mut text = String::new();
+    for label in labels {
+        for byte in label {
+            push_byte(&mut text, *byte, SPECIAL);
+        }
+        text.push('.');
+    }
+    if text.is_empty() {
+        text.push('.');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! Types and classes between their names and their numbers; those without a name are `TYPE65280` and
+//! `CLASS32` (RFC 3597 section 5). Not for: what records of a type consist of.
+
+use hickory_proto::rr::{DNSClass, RecordType};
+
+/// Names of types that are registered (IANA, Resource Record (RR) TYPEs, 2026-11), by number.
+pub(crate) const TYPE_NAMES: [(u16, &str); 97] = [
+    (1, "A"),
+    (2, "NS"),
+    (3, "MD"),
+    (4, "MF"),
+    (5, "CNAME"),
+    (6, "SOA"),
+    (7, "MB"),
+    (8, "MG"),
+    (9, "MR"),
+    (10, "NULL"),
+    (11, "WKS"),
+    (12, "PTR"),
+    (13, "HINFO"),
+    (14, "MINFO"),
+    (15, "MX"),
+    (16, "TXT"),
+    (17, "RP"),
+    (18, "AFDB"),
+    (19, "X25"),
+    (20, "ISDN"),
+    (21, "RT"),
+    (22, "NSAP"),
+    (23, "NSAP-PTR"),
+    (24, "SIG"),
+    (25, "KEY"),
+    (26, "PX"),
+    (27, "GPOS"),
+    (28, "AAAA"),
+    (29, "LOC"),
+    (30, "NXT"),
+    (31, "EID"),
+    (32, "NIMLOC"),
+    (33, "SRV"),
+    (34, "ATMA"),
+    (35, "NAPTR"),
+    (36, "KX"),
+    (37, "CERT"),
+    (38, "A6"),
+    (39, "DNAME"),
+    (40, "SINK"),
+    (41, "OPT"),
+    (42, "APL"),
+    (43, "DS"),
+    (44, "SSHFP"),
+    (45, "IPSECKEY"),
+    (46, "RRSIG"),
+    (47, "NSEC"),
+    (48, "DNSKEY"),
+    (49, "DHCID"),
+    (50, "NSEC3"),
+    (51, "NSEC3PARAM"),
+    (52, "TLSA"),
+    (53, "SMIMEA"),
+    (55, "HIP"),
+    (56, "NINFO"),
+    (57, "RKEY"),
+    (58, "TALINK"),
+    (59, "CDS"),
+    (60, "CDNSKEY"),
+    (61, "OPENPGPKEY"),
+    (62, "CSYNC"),
+    (63, "ZONEMD"),
+    (64, "SVCB"),
+    (65, "HTTPS"),
+    (66, "DSYNC"),
+    (67, "HHIT"),
+    (68, "BRID"),
+    (99, "SPF"),
+    (104, "NID"),
+    (105, "L32"),
+    (106, "L64"),
+    (107, "LP"),
+    (108, "EUI48"),
+    (109, "EUI64"),
+    (128, "NXNAME"),
+    (249, "TKEY"),
+    (250, "TSIG"),
+    (251, "IXFR"),
+    (252, "AXFR"),
+    (253, "MAILB"),
+    (254, "MAILA"),
+    (255, "ANY"),
+    (256, "URI"),
+    (257, "CAA"),
+    (258, "AVC"),
+    (259, "DOA"),
+    (260, "AMTRELAY"),
+    (261, "RESINFO"),
+    (262, "WALLET"),
+    (263, "CLA"),
+    (264, "IPN"),
+    (32_768, "TA"),
+    (32_769, "DLV"),
+    (100, "UINFO"),
+    (101, "UID"),
+    (102, "GID"),
+    (103, "UNSPEC"),
+];
+
+const CLASS_NAMES: [(u16, &str); 5] =
+    [(1, "IN"), (3, "CH"), (4, "HS"), (254, "NONE"), (255, "ANY")];
+
+/// A type by its name or as `TYPE65535`, in any case.
+pub fn read_type(text: &str) -> Option<RecordType> {
+    number_of(text, &TYPE_NAMES, "TYPE").map(RecordType::from)
+}
+
+/// A type as text.
+pub fn type_text(record_type: RecordType) -> String {
+    type_number_text(record_type.into())
+}
+
+/// The same of its number.
+pub fn type_number_text(number: u16) -> String {
+    text_of(number, &TYPE_NAMES, "TYPE")
+}
+
+/// A class by its name or as `CLASS65535`, in any case.
+pub fn read_class(text: &str) -> Option<DNSClass> {
+    number_of(text, &CLASS_NAMES, "CLASS").map(DNSClass::from)
+}
+
+/// A class as text.
+pub fn class_text(class: DNSClass) -> String {
+    text_of(class.into(), &CLASS_NAMES, "CLASS")
+}
+
+fn number_of(text: &str, names: &[(u16, &str)], prefix: &str) -> Option<u16> {
+    let known = names
+        .iter()
+        .find(|(_, name)| name.eq_ignore_ascii_case(text));
+    let numbered = || {
+        let (start, digits) = text.split_at_checked(prefix.len())?;
+        let is_number = start.eq_ignore_ascii_case(prefix) && !digits.starts_with('+');
+        digits.parse().ok().filter(|_| is_number)
+    };
+    known.map(|(number, _)| *number).or_else(numbered)
+}
+
+fn text_of(number: u16, names: &[(u16, &str)], prefix: &str) -> String {
+    let known = names.iter().find(|(candidate, _)| *candidate == number);
+    known.map_or_else(
+        || format!("{prefix}{number}"),
+        |(_, name)| (*name).to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_and_classes_have_one_text_that_is_read_back() {
+        for number in 0..=u16::MAX {
+            let record_type = RecordType::from(number);
+            let text = type_text(record_type);
+            assert_eq!(read_type(&text.to_lowercase()), Some(record_type), "{text}");
+            let class = DNSClass::from(number);
+            let text = class_text(class);
+            assert_eq!(read_class(&text).map(u16::from), Some(number), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_number_and_name_stands_once() {
+        for (index, (number, name)) in TYPE_NAMES.iter().enumerate() {
+            let mut others = TYPE_NAMES[index + 1..].iter();
+            assert!(
+                !others.any(|other| other.0 == *number || other.1 == *name),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_type() {
+        for text in ["FOO", "TYPE", "TYPE65536", "TYPE+1", "TYPE-1", "", "É"] {
+            assert_eq!(read_type(text), None, "{text}");
+        }
+        assert_eq!(read_type("loc").map(u16::from), Some(29));
+        assert_eq!(read_class("CLASS32").map(u16::from), Some(32));
+    }
+}

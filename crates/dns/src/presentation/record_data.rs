@@ -1,0 +1,259 @@
+//! Record data as text: one table of what the types consist of. Data of other types, and data that does
+//! not consist of what its type does, is written `\# LENGTH HEX` (RFC 3597 section 5), which every reader
+//! of zone files takes for any type. Not for: parameters of services (`service`) and forms that one type
+//! alone has (`special`).
+
+use super::characters::{quoted, word};
+use super::names::labels_text;
+use super::numbers::{type_number_text, type_text};
+use super::{service, special};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hickory_proto::rr::{RData, Record};
+use hickory_proto::serialize::binary::{BinEncodable, BinEncoder, NameEncoding};
+use std::fmt::Write;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// A part of record data, as it stands in both forms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    V4,
+    V6,
+    Name,
+    U8,
+    U16,
+    U32,
+    /// A character string, in quotes.
+    Text,
+    /// One or more of them.
+    Texts,
+    /// A character string that is a word.
+    Word,
+    /// All that is left, in quotes.
+    RestText,
+    RestHex,
+    RestBase64,
+    /// A type that a signature covers or a notification is for.
+    Type,
+    /// An instant as `YYYYMMDDHHmmSS` (RFC 4034 section 3.2).
+    Instant,
+    /// Types as windows of bits (RFC 4034 section 4.1.2).
+    Types,
+    /// Bytes behind their length, in hexadecimal; `-` for none (RFC 5155 section 3.3).
+    Salt,
+    /// Bytes behind their length, in base32hex (RFC 5155 section 3.3).
+    Hash,
+    /// Parameters of SVCB and HTTPS.
+    Service,
+    /// Six or eight bytes between hyphens (RFC 7043).
+    Octets(usize),
+    /// Eight bytes in four groups (RFC 6742).
+    Locator,
+    /// RFC 1876.
+    Location,
+    /// RFC 3123.
+    Prefixes,
+}
+
+/// By the documents that made the types; algorithms and the like are numbers, which all of them allow.
+fn parts_of(record_type: u16) -> Option<&'static [Part]> {
+    use Part::{
+        Hash, Instant, Location, Locator, Name, Octets, Prefixes, RestBase64, RestHex, RestText,
+        Salt, Service, Text, Texts, Type, Types, U8, U16, U32, V4, V6, Word,
+    };
+    Some(match record_type {
+        1 => &[V4],
+        28 => &[V6],
+        2..=5 | 7..=9 | 12 | 39 => &[Name],
+        6 => &[Name, Name, U32, U32, U32, U32, U32],
+        13 => &[Text, Text],
+        14 | 17 | 58 => &[Name, Name],
+        15 | 18 | 21 | 36 | 107 => &[U16, Name],
+        16 | 56 | 99 | 258 | 261..=263 => &[Texts],
+        19 => &[Text],
+        20 => &[Texts],
+        24 | 46 => &[Type, U8, U8, U32, Instant, Instant, U16, Name, RestBase64],
+        25 | 48 | 57 | 60 => &[U16, U8, U8, RestBase64],
+        26 => &[U16, Name, Name],
+        29 => &[Location],
+        33 => &[U16, U16, U16, Name],
+        35 => &[U16, U16, Text, Text, Text, Name],
+        37 => &[U16, U16, U8, RestBase64],
+        42 => &[Prefixes],
+        43 | 59 | 32_768 | 32_769 => &[U16, U8, U8, RestHex],
+        44 => &[U8, U8, RestHex],
+        47 => &[Name, Types],
+        49 | 61 => &[RestBase64],
+        50 => &[U8, U8, U16, Salt, Hash, Types],
+        51 => &[U8, U8, U16, Salt],
+        52 | 53 => &[U8, U8, U8, RestHex],
+        62 => &[U32, U16, Types],
+        63 => &[U32, U8, U8, RestHex],
+        64 | 65 => &[U16, Name, Service],
+        66 => &[Type, U8, U16, Name],
+        104 | 106 => &[U16, Locator],
+        105 => &[U16, V4],
+        108 => &[Octets(6)],
+        109 => &[Octets(8)],
+        256 => &[U16, U16, RestText],
+        257 => &[U8, Word, RestText],
+        _ => return None,
+    })
+}
+
+/// A record's type and data, as `TYPE DATA`.
+pub fn record_data_text(record: &Record) -> String {
+    let text = data_text(record.record_type().into(), &wire_of(&record.data));
+    format!("{} {text}", type_text(record.record_type()))
+}
+
+/// The data of a record of this type, from its bytes, whose names are not compressed but by each other.
+pub fn data_text(record_type: u16, data: &[u8]) -> String {
+    parts_of(record_type)
+        .and_then(|parts| written(parts, data))
+        .filter(|text| !text.is_empty())
+        .unwrap_or_else(|| generic(data))
+}
+
+/// A name as text from its bytes, which are not compressed; `None` where they are none, or more.
+pub fn wire_name_text(wire: &[u8]) -> Option<String> {
+    let mut rest = Data(wire);
+    let text = rest.name()?;
+    rest.0.is_empty().then_some(text)
+}
+
+/// Nothing where hickory cannot write what it has read.
+fn wire_of(data: &RData) -> Vec<u8> {
+    let mut wire = Vec::new();
+    let mut encoder = BinEncoder::new(&mut wire);
+    encoder.set_name_encoding(NameEncoding::Uncompressed);
+    if data.emit(&mut encoder).is_err() {
+        wire.clear();
+    }
+    wire
+}
+
+fn generic(data: &[u8]) -> String {
+    if data.is_empty() {
+        return "\\# 0".to_owned();
+    }
+    format!("\\# {} {}", data.len(), hex(data))
+}
+
+fn written(parts: &[Part], data: &[u8]) -> Option<String> {
+    let mut rest = Data(data);
+    let mut words = Vec::new();
+    for part in parts {
+        rest.write(*part, &mut words)?;
+    }
+    rest.0.is_empty().then(|| words.join(" "))
+}
+
+/// What of record data is not written yet.
+struct Data<'a>(&'a [u8]);
+
+impl<'a> Data<'a> {
+    fn write(&mut self, part: Part, words: &mut Vec<String>) -> Option<()> {
+        let text = match part {
+            Part::V4 => Ipv4Addr::from(self.take::<4>()?).to_string(),
+            Part::V6 => Ipv6Addr::from(self.take::<16>()?).to_string(),
+            Part::Name => self.name()?,
+            Part::U8 => self.take::<1>()?[0].to_string(),
+            Part::U16 => u16::from_be_bytes(self.take()?).to_string(),
+            Part::U32 => u32::from_be_bytes(self.take()?).to_string(),
+            Part::Type => type_number_text(u16::from_be_bytes(self.take()?)),
+            Part::Text => quoted(self.string()?),
+            Part::Word => word(self.string().filter(|bytes| !bytes.is_empty())?),
+            Part::Texts => return self.write_texts(words),
+            Part::RestText => quoted(self.rest()),
+            Part::RestHex => some(hex(self.rest()))?,
+            Part::RestBase64 => some(STANDARD.encode(self.rest()))?,
+            Part::Instant => special::instant(u32::from_be_bytes(self.take()?)),
+            Part::Types => return self.write_types(words),
+            Part::Salt => some(hex(self.string()?)).unwrap_or_else(|| "-".to_owned()),
+            Part::Hash => some(special::base32hex(self.string()?))?,
+            Part::Service => return service::write_parameters(self.rest(), words),
+            Part::Octets(count) => special::octets(self.bytes(count)?),
+            Part::Locator => special::locator(self.take()?),
+            Part::Location => special::location(&self.take()?)?,
+            Part::Prefixes => return special::write_prefixes(self.rest(), words),
+        };
+        words.push(text);
+        Some(())
+    }
+
+    fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.bytes(N)?.try_into().ok()
+    }
+
+    fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.0)
+    }
+
+    /// Bytes behind their length.
+    fn string(&mut self) -> Option<&'a [u8]> {
+        let length = self.take::<1>()?[0];
+        self.bytes(length.into())
+    }
+
+    fn name(&mut self) -> Option<String> {
+        let mut labels = Vec::new();
+        let before = self.0.len();
+        loop {
+            let length = self.take::<1>()?[0];
+            match length {
+                0 if before - self.0.len() <= 255 => return Some(labels_text(labels.into_iter())),
+                1..=63 => labels.push(self.bytes(length.into())?),
+                _ => return None,
+            }
+        }
+    }
+
+    fn write_texts(&mut self, words: &mut Vec<String>) -> Option<()> {
+        words.push(quoted(self.string()?));
+        while !self.0.is_empty() {
+            words.push(quoted(self.string()?));
+        }
+        Some(())
+    }
+
+    fn write_types(&mut self, words: &mut Vec<String>) -> Option<()> {
+        let mut last_window = None;
+        while !self.0.is_empty() {
+            let window = self.take::<1>()?[0];
+            let bits = self.string().filter(|bits| matches!(bits.len(), 1..=32))?;
+            // What is written must be read back as the same bytes.
+            if last_window >= Some(window) || bits.last() == Some(&0) {
+                return None;
+            }
+            last_window = Some(window);
+            for (index, byte) in bits.iter().enumerate() {
+                let set = (0..8).filter(|bit| byte & (0x80 >> bit) != 0);
+                let number = |bit: u16| u16::from(window) << 8 | (index as u16) << 3 | bit;
+                words.extend(set.map(|bit| type_number_text(number(bit))));
+            }
+        }
+        Some(())
+    }
+}
+
+fn some(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let mut digits = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        write!(digits, "{byte:02X}").expect("a string takes all");
+    }
+    digits
+}
+
+#[cfg(test)]
+mod tests;
