@@ -1,13 +1,18 @@
 //! Turns the resolver's host name into an address before any clock starts, or says how that is to be
-//! done inside it. Not for: look-ups inside a clock; those are `look_up`'s.
+//! done inside it: by what was given, by resolvers that a stamp names, by the system. Not for: look-ups
+//! inside a clock; those are `look_up`'s.
 
 pub(crate) mod look_up;
 
 use crate::bootstrap::look_up::{Location, LookUp};
 use crate::resolver_address::ResolverAddress;
+use crate::zoned_address::ZonedAddress;
+use nix::net::if_::if_nametoindex;
 use resolab_record::Bootstrap;
+use resolab_transport::client::MeasuredFailure;
 use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
+use std::thread;
 use thiserror::Error;
 
 /// Why a resolver has no address.
@@ -21,6 +26,16 @@ pub enum BootstrapError {
         /// What the system said.
         reason: String,
     },
+    /// No such interface.
+    #[error(
+        "use {host}%{zone}: no interface has the name or number {zone:?} (RFC 4007 section 11)"
+    )]
+    Zone {
+        /// The address.
+        host: String,
+        /// As given.
+        zone: String,
+    },
     /// Not `HOST=ADDRESS`.
     #[error("read {0:?}: give HOST=ADDRESS, such as dns.example=192.0.2.1")]
     NotAPair(String),
@@ -28,14 +43,14 @@ pub enum BootstrapError {
 
 /// Addresses given on the command line.
 #[derive(Debug, Clone, Default)]
-pub struct GivenAddresses(HashMap<String, IpAddr>);
+pub struct GivenAddresses(HashMap<String, ZonedAddress>);
 
 impl GivenAddresses {
     /// Read `HOST=ADDRESS` pairs.
     pub fn parse(pairs: &[String]) -> Result<Self, BootstrapError> {
         let read = |pair: &String| {
             let (host, address) = pair.split_once('=')?;
-            Some((host.to_ascii_lowercase(), address.parse().ok()?))
+            Some((host.to_ascii_lowercase(), ZonedAddress::read(address)?))
         };
         pairs
             .iter()
@@ -49,8 +64,11 @@ impl GivenAddresses {
         &self,
         resolver: &ResolverAddress,
     ) -> Result<(SocketAddr, Bootstrap), BootstrapError> {
-        if let Some(address) = self.given(resolver) {
+        if let Some(address) = self.given(resolver)? {
             return Ok((address, Bootstrap::Given));
+        }
+        if let Some(address) = ask_stamped(resolver) {
+            return Ok((address, Bootstrap::Resolver));
         }
         let not_found = |reason: String| BootstrapError::NotFound {
             host: resolver.host.clone(),
@@ -73,28 +91,77 @@ impl GivenAddresses {
     }
 
     /// The same for a client that looks it up inside the clock, asking a resolver over DoUDP or, if
-    /// none is given, the system. What is given needs no look-up.
+    /// none is given, the first that a stamp names, or the system. What is given needs no look-up.
     pub fn locate_inside(&self, resolver: &ResolverAddress, by: Option<SocketAddr>) -> Location {
         match self.given(resolver) {
-            Some(address) => Location::Known(address, Bootstrap::Given),
-            None => Location::Unknown(LookUp {
-                host: resolver.host.clone(),
-                port: resolver.port,
-                by,
-            }),
+            Ok(Some(address)) => Location::Known(address, Bootstrap::Given),
+            Ok(None) => {
+                let stamped = resolver.bootstrap_resolvers.first().copied();
+                Location::Unknown(look_up(resolver, by.or(stamped)))
+            }
+            Err(error) => Location::Missing(error.to_string()),
         }
     }
 
-    fn given(&self, resolver: &ResolverAddress) -> Option<SocketAddr> {
-        let given = self.0.get(&resolver.host.to_ascii_lowercase()).copied();
-        let ip = given.or(resolver.stamped_ip).or(resolver.ip())?;
-        Some(SocketAddr::new(ip, resolver.port))
+    fn given(&self, resolver: &ResolverAddress) -> Result<Option<SocketAddr>, BootstrapError> {
+        if let Some(given) = self.0.get(&resolver.host.to_ascii_lowercase()) {
+            return socket_address(given.ip, given.zone.as_deref(), resolver.port).map(Some);
+        }
+        let ip = resolver.stamped_ip.or(resolver.ip());
+        ip.map(|ip| socket_address(ip, resolver.zone.as_deref(), resolver.port))
+            .transpose()
     }
+}
+
+fn look_up(resolver: &ResolverAddress, by: Option<SocketAddr>) -> LookUp {
+    LookUp {
+        host: resolver.host.clone(),
+        port: resolver.port,
+        by,
+    }
+}
+
+/// With the interface that an address of one link is behind, whose zone is its name or number.
+fn socket_address(ip: IpAddr, zone: Option<&str>, port: u16) -> Result<SocketAddr, BootstrapError> {
+    let (IpAddr::V6(v6), Some(zone)) = (ip, zone) else {
+        return Ok(SocketAddr::new(ip, port));
+    };
+    let number = zone.parse().ok().or_else(|| if_nametoindex(zone).ok());
+    let scope_id = number.ok_or_else(|| BootstrapError::Zone {
+        host: ip.to_string(),
+        zone: zone.to_owned(),
+    })?;
+    Ok(SocketAddrV6::new(v6, port, 0, scope_id).into())
+}
+
+/// The address by the first resolver named in a stamp that knows one. On a thread of its own: who asks may
+/// have a runtime.
+fn ask_stamped(resolver: &ResolverAddress) -> Option<SocketAddr> {
+    let named = resolver.bootstrap_resolvers.iter();
+    let look_ups: Vec<_> = named.map(|by| look_up(resolver, Some(*by))).collect();
+    if look_ups.is_empty() {
+        return None;
+    }
+    let asked = thread::spawn(move || look_ups.iter().find_map(|one| ask(one).ok()));
+    asked.join().ok().flatten()
+}
+
+fn ask(look_up: &LookUp) -> Result<SocketAddr, MeasuredFailure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| look_up.failure(error))?;
+    runtime.block_on(look_up.ask())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base64::Engine;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    use hickory_proto::op::Message;
+    use hickory_proto::rr::rdata::A;
+    use hickory_proto::rr::{RData, Record};
 
     fn locate(pairs: &[&str], url: &str) -> Result<(SocketAddr, Bootstrap), BootstrapError> {
         let pairs: Vec<String> = pairs.iter().map(ToString::to_string).collect();
@@ -117,6 +184,55 @@ mod tests {
         assert_eq!(locate(&[], stamp).unwrap(), at("192.0.2.1"));
         let given = ["dns.example=192.0.2.9"];
         assert_eq!(locate(&given, stamp).unwrap(), at("192.0.2.9"));
+    }
+
+    #[test]
+    fn an_address_of_one_link_needs_its_interface() {
+        let at = |url: &str| locate(&[], url).map(|(address, _)| address);
+        let index = if_nametoindex("lo").unwrap();
+        let expected: SocketAddr =
+            SocketAddrV6::new("fe80::1".parse().unwrap(), 53, 0, index).into();
+        for url in [
+            "fe80::1%lo",
+            "udp://[fe80::1%25lo]",
+            &format!("fe80::1%{index}"),
+        ] {
+            assert_eq!(at(url).unwrap(), expected, "{url}");
+        }
+        let given = locate(&["dns.test=fe80::1%lo"], "udp://dns.test").unwrap();
+        assert_eq!(given, (expected, Bootstrap::Given));
+        let error = at("fe80::1%nowhere").unwrap_err().to_string();
+        assert!(
+            error.contains("no interface") && error.contains("nowhere"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_stamp_may_name_whom_to_ask_for_the_address() {
+        let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let at = server.local_addr().unwrap();
+        let serve = thread::spawn(move || {
+            let mut buffer = [0; 512];
+            let (length, from) = server.recv_from(&mut buffer).unwrap();
+            let query = Message::from_vec(&buffer[..length]).unwrap();
+            let name = query.queries[0].name().clone();
+            let mut answer = query.into_response();
+            let address = RData::A(A::new(192, 0, 2, 7));
+            answer.add_answer(Record::from_rdata(name, 60, address));
+            server.send_to(&answer.to_vec().unwrap(), from).unwrap();
+        });
+        // DoT, no address, dns.example, and one to ask.
+        let bootstrap = at.to_string();
+        let mut stamp = b"\x03\0\0\0\0\0\0\0\0\0\0\x0bdns.example".to_vec();
+        stamp.push(bootstrap.len() as u8);
+        stamp.extend(bootstrap.as_bytes());
+        let url = format!("sdns://{}", URL_SAFE_NO_PAD.encode(stamp));
+        let expected = ("192.0.2.7:853".parse().unwrap(), Bootstrap::Resolver);
+        assert_eq!(locate(&[], &url).unwrap(), expected);
+        serve.join().unwrap();
+        let inside = GivenAddresses::default().locate_inside(&url.parse().unwrap(), None);
+        assert!(matches!(inside, Location::Unknown(look_up) if look_up.by == Some(at)));
     }
 
     #[test]

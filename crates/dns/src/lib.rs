@@ -44,6 +44,8 @@ mod stamp;
 mod standing;
 mod transports;
 mod upstream;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
+mod zoned_address;
 
 pub use asking::{Answer, Asking, Outcome, Slot};
 pub use bootstrap::look_up::{Location, LookUp};

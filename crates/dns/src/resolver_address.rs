@@ -3,13 +3,14 @@
 //! Not for: turning host names into addresses; that is `bootstrap`.
 
 use crate::stamp::{Stamp, StampError};
+use crate::zoned_address::{ZonedAddress, split_zone};
 use resolab_record::DnsTransport;
 use resolab_transport::client::Sha256;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use thiserror::Error;
-use url::Url;
+use url::{Host, Url};
 
 /// Path of DoH when the URL has none (RFC 8484 leaves it to a template; everybody uses this one).
 const DEFAULT_DOH_PATH: &str = "/dns-query";
@@ -65,10 +66,14 @@ pub struct ResolverAddress {
     pub host: String,
     /// Port, the transport's own unless another was given.
     pub port: u16,
-    /// Path and query of DoH, `{?dns}` removed.
+    /// Path and query of DoH without the variable `dns` of a URI template.
     pub path: String,
+    /// Interface, by name or number, that an address of one link is behind.
+    pub zone: Option<String>,
     /// Where the host is, when a stamp says so.
     pub stamped_ip: Option<IpAddr>,
+    /// Resolvers to look the host up with over DoUDP, when a stamp names some.
+    pub bootstrap_resolvers: Vec<SocketAddr>,
     /// One certificate the server sends must be one of them (the hash is of its signed part),
     /// unless there are none; only stamps have them.
     pub certificate_hashes: Vec<Sha256>,
@@ -94,18 +99,25 @@ impl ResolverAddress {
     }
 
     fn bare(text: &str) -> Option<Self> {
-        let (ip, port) = match (text.parse::<SocketAddr>(), text.parse::<IpAddr>()) {
-            (Ok(address), _) => (address.ip(), address.port()),
-            (_, Ok(ip)) => (ip, default_port(DnsTransport::Doudp)),
-            _ => return None,
+        let alone = || {
+            let address = ZonedAddress::read(text)?;
+            Some((address, default_port(DnsTransport::Doudp)))
+        };
+        let (ZonedAddress { ip, zone }, port) =
+            ZonedAddress::read_with_port(text).or_else(alone)?;
+        let url = match &zone {
+            Some(zone) => format!("udp://[{ip}%{zone}]:{port}"),
+            None => format!("udp://{}", SocketAddr::new(ip, port)),
         };
         Some(Self {
-            url: format!("udp://{}", SocketAddr::new(ip, port)),
+            url,
             transport: DnsTransport::Doudp,
             host: ip.to_string(),
             port,
             path: String::new(),
+            zone,
             stamped_ip: None,
+            bootstrap_resolvers: Vec::new(),
             certificate_hashes: Vec::new(),
         })
     }
@@ -117,7 +129,9 @@ impl ResolverAddress {
             port: stamp.port.unwrap_or(default_port(stamp.transport)),
             host: stamp.host,
             path: String::new(),
+            zone: stamp.zone,
             stamped_ip: stamp.address,
+            bootstrap_resolvers: stamp.bootstrap_resolvers,
             certificate_hashes: stamp.certificate_hashes,
         };
         // A stamp that says `/` means it.
@@ -125,9 +139,11 @@ impl ResolverAddress {
             address.path = stamp.path;
         } else if stamp.transport == DnsTransport::Doh {
             let url = format!("https://{}{}", address.authority(), stamp.path);
-            let url = Url::parse(&url).map_err(|error| ResolverAddressError::NotAUrl {
-                text: text.to_owned(),
-                reason: error.to_string(),
+            let url = Url::parse(without_variable(&url)).map_err(|error| {
+                ResolverAddressError::NotAUrl {
+                    text: text.to_owned(),
+                    reason: error.to_string(),
+                }
             })?;
             address.path = path_of(&url, stamp.transport, text)?;
         }
@@ -158,11 +174,17 @@ impl FromStr for ResolverAddress {
             })?;
             return Self::stamped(text, stamp);
         }
-        let url = Url::parse(text).map_err(|error| not_a_url(error.to_string()))?;
+        let no_zone = || not_a_url("the zone of its address is empty".to_owned());
+        let (without_zone, zone) = split_zone(text).ok_or_else(no_zone)?;
+        let url = Url::parse(without_variable(&without_zone));
+        let url = url.map_err(|error| not_a_url(error.to_string()))?;
         let transport = transport_of(url.scheme()).ok_or_else(|| ResolverAddressError::Scheme {
             text: text.to_owned(),
             scheme: url.scheme().to_owned(),
         })?;
+        if zone.is_some() && !matches!(url.host(), Some(Host::Ipv6(_))) {
+            return Err(not_a_url("only an address of IPv6 has a zone".to_owned()));
+        }
         let host = url.host_str().filter(|host| !host.is_empty());
         let host = host.ok_or_else(|| not_a_url("it has no host".to_owned()))?;
         let port = url.port().unwrap_or(default_port(transport));
@@ -178,7 +200,9 @@ impl FromStr for ResolverAddress {
                 .trim_end_matches(']')
                 .to_owned(),
             path: path_of(&url, transport, text)?,
+            zone,
             stamped_ip: None,
+            bootstrap_resolvers: Vec::new(),
             certificate_hashes: Vec::new(),
         })
     }
@@ -230,16 +254,29 @@ fn path_of(url: &Url, transport: DnsTransport, text: &str) -> Result<String, Res
             Err(wrong("a path"))
         };
     }
-    if url.query().is_some_and(|query| query != "dns}") {
-        return Err(wrong("a query"));
+    let path = match url.path() {
+        "" | "/" => DEFAULT_DOH_PATH,
+        path => path,
+    };
+    let path = match url.query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
+    };
+    if path.contains(['{', '}']) || path.contains("%7B") || path.contains("%7D") {
+        return Err(wrong(
+            "a variable of a template but {?dns} or {&dns} at its end",
+        ));
     }
-    // A URI template's `{?dns}` reaches us as `{` or `%7B` and the query `dns}`.
-    let path = url.path().trim_end_matches("%7B").trim_end_matches('{');
-    Ok(if matches!(path, "" | "/") {
-        DEFAULT_DOH_PATH.to_owned()
-    } else {
-        path.to_owned()
-    })
+    Ok(path)
+}
+
+/// A URI template without its variable (RFC 8484 section 3), which stands at the end of all that are known.
+fn without_variable(template: &str) -> &str {
+    let variables = ["{?dns}", "{&dns}"];
+    let without = variables
+        .into_iter()
+        .find_map(|variable| template.strip_suffix(variable));
+    without.unwrap_or(template)
 }
 
 #[cfg(test)]
@@ -293,6 +330,44 @@ mod tests {
     }
 
     #[test]
+    fn an_address_of_one_link_has_a_zone() {
+        for (text, url, zone) in [
+            ("fe80::1%lo", "udp://[fe80::1%lo]:53", "lo"),
+            ("[fe80::1%2]:5300", "udp://[fe80::1%2]:5300", "2"),
+            ("udp://[fe80::1%25lo]", "udp://[fe80::1%25lo]", "lo"),
+            (
+                "https://[fe80::1%eth0]:8443/q",
+                "https://[fe80::1%eth0]:8443/q",
+                "eth0",
+            ),
+        ] {
+            let address = parse(text);
+            assert_eq!(
+                (address.url.as_str(), address.zone.as_deref()),
+                (url, Some(zone))
+            );
+            assert_eq!(address.host, "fe80::1", "{text}");
+        }
+        // What the server gets to see has no zone (RFC 6874 section 4).
+        assert_eq!(
+            parse("https://[fe80::1%eth0]:8443").authority(),
+            "[fe80::1]:8443"
+        );
+    }
+
+    #[test]
+    fn a_doh_url_may_have_a_query() {
+        // RFC 8484 section 3.
+        for (url, path) in [
+            ("https://dns.example/?token=a", "/dns-query?token=a"),
+            ("https://dns.example/q?token=a{&dns}", "/q?token=a"),
+            ("h3://dns.example/q{?dns}", "/q"),
+        ] {
+            assert_eq!(parse(url).path, path, "{url}");
+        }
+    }
+
+    #[test]
     fn version_6_addresses_lose_their_brackets() {
         let address = parse("quic://[2620:fe::fe]:8853");
         assert_eq!(address.ip(), Some("2620:fe::fe".parse().unwrap()));
@@ -326,7 +401,9 @@ mod tests {
             (b"\x05/a/\xc3\xbc", "/a/%C3%BC"),
             (b"\x12/dns-query{?dns}\0", "error"),
             (b"\x10/dns-query{?dns}", "/dns-query"),
-            (b"\x04/q?x", "error"),
+            (b"\x04/q?x", "/q?x"),
+            (b"\x0a/q?x{&dns}", "/q?x"),
+            (b"\x05/{dns", "error"),
         ] {
             let rest = [&b"\x05:8443\0\x0bdns.example"[..], given].concat();
             let read = stamp(2, &rest);
@@ -349,7 +426,10 @@ mod tests {
             ("quic://", "no host"),
             ("quic://dns.example/x", "a path"),
             ("https://me@dns.example/", "a user name"),
-            ("https://dns.example/?x=1", "a query"),
+            ("https://dns.example/q{?dns,x}", "a variable"),
+            ("https://dns.example/{dns}", "a variable"),
+            ("udp://[fe80::1%]", "the zone of its address is empty"),
+            ("udp://192.0.2.1%eth0", "only an address of IPv6"),
             ("tls://dns.example#x", "a fragment"),
             ("udp://1.2.3.4:99999", "invalid port"),
             ("https://dns.example:0/", "port is 0"),

@@ -1,19 +1,21 @@
 //! Reads DNS stamps (<https://dnscrypt.info/stamps-specifications>), `sdns://` and base64url: all a
 //! client must know of a resolver in one line.
-//! Not for: what a resolver address means here; that is `resolver_address`. Two parts are skipped:
-//! properties (DNSSEC, no logs, no filter), for they are promises, and the resolvers to look the name
-//! up with, for that is done before any clock starts, by the system.
+//! Not for: what a resolver address means here; that is `resolver_address`. Properties (DNSSEC, no logs, no
+//! filter) are skipped: they are promises.
 
+use crate::zoned_address::ZonedAddress;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use resolab_record::DnsTransport;
 use resolab_transport::client::Sha256;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use thiserror::Error;
 use url::Host;
 
 const SCHEME: &str = "sdns://";
 const PROPERTIES_BYTES: usize = 8;
+/// RFC 1035 section 4.2.1.
+const DNS_PORT: u16 = 53;
 /// The length of an element of a set has this bit when another element follows.
 const MORE_FOLLOWS: u8 = 0x80;
 
@@ -62,6 +64,8 @@ pub struct Stamp {
     pub transport: DnsTransport,
     /// Where the resolver is; otherwise the host name must be looked up.
     pub address: Option<IpAddr>,
+    /// Interface that the address is behind, where it is of one link.
+    pub zone: Option<String>,
     /// Host name in ASCII, or an address without brackets.
     pub host: String,
     /// Port, unless it is the transport's own.
@@ -70,6 +74,8 @@ pub struct Stamp {
     pub path: String,
     /// One certificate of the resolver's chain must be one of them, unless there are none.
     pub certificate_hashes: Vec<Sha256>,
+    /// Resolvers over DoUDP that know the host name.
+    pub bootstrap_resolvers: Vec<SocketAddr>,
 }
 
 impl Stamp {
@@ -88,14 +94,16 @@ impl Stamp {
         parts.take(PROPERTIES_BYTES, "properties")?;
         let (address, address_port) = read_address(parts.text("address")?)?;
         let stamp = if transport == DnsTransport::Doudp {
-            let ip = address.ok_or(StampError::Nowhere)?;
+            let ZonedAddress { ip, zone } = address.ok_or(StampError::Nowhere)?;
             Self {
                 transport,
-                address,
+                address: Some(ip),
+                zone,
                 host: ip.to_string(),
                 port: address_port,
                 path: String::new(),
                 certificate_hashes: Vec::new(),
+                bootstrap_resolvers: Vec::new(),
             }
         } else {
             parts.encrypted(transport, address, address_port)?
@@ -152,7 +160,7 @@ impl<'a> Parts<'a> {
     fn encrypted(
         &mut self,
         transport: DnsTransport,
-        address: Option<IpAddr>,
+        address: Option<ZonedAddress>,
         address_port: Option<u16>,
     ) -> Result<Stamp, StampError> {
         let hashes = self.set("certificate hashes")?;
@@ -165,24 +173,31 @@ impl<'a> Parts<'a> {
             | DnsTransport::Doh3
             | DnsTransport::Doq => String::new(),
         };
-        if !self.0.is_empty() {
-            self.set("bootstrap addresses")?;
-        }
+        let bootstrap = match self.0 {
+            [] => Vec::new(),
+            _ => self.set("bootstrap addresses")?,
+        };
         if let (Some(first), Some(second)) = (address_port, host_port)
             && first != second
         {
             return Err(StampError::TwoPorts(first, second));
         }
+        let (address, zone) = address.map(|one| (one.ip, one.zone)).unzip();
         let host = host.or(address.map(|ip| ip.to_string()));
         Ok(Stamp {
             transport,
             address,
+            zone: zone.flatten(),
             host: host.ok_or(StampError::Nowhere)?,
             port: host_port.or(address_port),
             path,
             certificate_hashes: hashes
                 .into_iter()
                 .map(read_hash)
+                .collect::<Result<_, _>>()?,
+            bootstrap_resolvers: bootstrap
+                .into_iter()
+                .map(read_bootstrap)
                 .collect::<Result<_, _>>()?,
         })
     }
@@ -211,16 +226,18 @@ fn transport_of(protocol: u8) -> Result<DnsTransport, StampError> {
 }
 
 /// Nothing, `:PORT`, an address, or both; version 6 in brackets.
-fn read_address(text: &str) -> Result<(Option<IpAddr>, Option<u16>), StampError> {
+fn read_address(text: &str) -> Result<(Option<ZonedAddress>, Option<u16>), StampError> {
     let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
     if text.is_empty() {
         return Ok((None, None));
-    } else if let Ok(address) = text.parse::<SocketAddr>() {
-        return Ok((Some(address.ip()), Some(address.port())));
-    } else if let Ok(ip) = text.parse() {
-        return Ok((Some(ip), None));
-    } else if let Some(Ok(ip)) = bare.map(str::parse::<Ipv6Addr>) {
-        return Ok((Some(ip.into()), None));
+    } else if let Some((address, port)) = ZonedAddress::read_with_port(text) {
+        return Ok((Some(address), Some(port)));
+    } else if let Some(address) = ZonedAddress::read(text) {
+        return Ok((Some(address), None));
+    } else if let Some(address) = bare.and_then(ZonedAddress::read) {
+        if address.ip.is_ipv6() {
+            return Ok((Some(address), None));
+        }
     }
     let port = text.strip_prefix(':').and_then(|port| port.parse().ok());
     port.map(|port| (None, Some(port)))
@@ -255,6 +272,19 @@ fn read_path(text: &str) -> Result<String, StampError> {
     } else {
         Err(wrong("path", text, "which does not begin with /"))
     }
+}
+
+/// DoUDP's port unless another is given.
+fn read_bootstrap(bytes: &[u8]) -> Result<SocketAddr, StampError> {
+    let (part, expected) = (
+        "bootstrap address",
+        "not an IP address with or without a port",
+    );
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    let no_address = || wrong(part, &String::from_utf8_lossy(bytes), expected);
+    let (address, port) = read_address(text).map_err(|_| no_address())?;
+    let address = address.ok_or_else(no_address)?;
+    Ok(SocketAddr::new(address.ip, port.unwrap_or(DNS_PORT)))
 }
 
 fn read_hash(bytes: &[u8]) -> Result<Sha256, StampError> {

@@ -21,8 +21,7 @@ def system_resolver(file: Path = RESOLV_CONF) -> str:
                     ip = ipaddress.ip_address(address)
                 except ValueError:
                     continue
-                if "%" not in address:
-                    return f"udp://{ip}" if ip.version == 4 else f"udp://[{ip}]"
+                return f"udp://{ip}" if ip.version == 4 else f"udp://[{ip}]"
     raise ConfigurationError(f"{file} has no nameserver line with an address: name a resolver with -r")
 
 

@@ -11,7 +11,7 @@ from resolab.queries import as_recorded, system_resolver
     [
         ("# nameserver 9.9.9.9\noptions rotate\nnameserver 192.0.2.53 \nnameserver 192.0.2.54\n", "udp://192.0.2.53"),
         ("search x\nnameserver 2001:db8::53\n", "udp://[2001:db8::53]"),
-        ("nameserver fe80::1%eth0\nnameserver nonsense\nnameserver 192.0.2.1", "udp://192.0.2.1"),
+        ("nameserver nonsense\nnameserver fe80::1%eth0\nnameserver 192.0.2.1", "udp://[fe80::1%eth0]"),
     ],
 )
 def test_the_first_nameserver_that_can_be_asked(tmp_path, text, url):
@@ -35,6 +35,8 @@ def test_without_one_the_user_is_told_what_to_do(tmp_path):
         ("127.0.0.1:5300", "udp://127.0.0.1:5300"),
         ("::1", "udp://[::1]:53"),
         ("[::1]:5300", "udp://[::1]:5300"),
+        ("fe80::1%eth0", "udp://[fe80::1%eth0]:53"),
+        ("[fe80::1%2]:5300", "udp://[fe80::1%2]:5300"),
         ("udp://9.9.9.9", "udp://9.9.9.9"),
         ("quic://[::1]:853", "quic://[::1]:853"),
         ("dns.example:53", "dns.example:53"),

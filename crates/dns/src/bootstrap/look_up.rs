@@ -79,7 +79,8 @@ impl Location {
 }
 
 impl LookUp {
-    async fn ask(&self) -> Result<SocketAddr, MeasuredFailure> {
+    /// The address, by whoever is to be asked.
+    pub(super) async fn ask(&self) -> Result<SocketAddr, MeasuredFailure> {
         let Some(resolver) = self.by else {
             return self.ask_system().await;
         };
@@ -122,7 +123,7 @@ impl LookUp {
         }
     }
 
-    fn failure(&self, reason: impl Display) -> MeasuredFailure {
+    pub(super) fn failure(&self, reason: impl Display) -> MeasuredFailure {
         let detail = format_args!("find an address for {}: {reason}", self.host);
         MeasuredFailure::new(Failure::BootstrapFailed, detail)
     }

@@ -89,7 +89,10 @@ pub fn promised_query(request: &Request<()>, url: &str) -> Option<Vec<u8>> {
     let media = request.headers().get(ACCEPT);
     let is_ours = request.method() == Method::GET
         && uri.scheme_str() == Some("https")
-        && asked.eq_ignore_ascii_case(url)
+        && url
+            .split('?')
+            .next()
+            .is_some_and(|url| asked.eq_ignore_ascii_case(url))
         && media.is_none_or(|media| media.as_bytes() == DNS_MESSAGE.as_bytes());
     let pairs = uri.query().filter(|_| is_ours)?.split('&');
     let encoded = pairs

@@ -59,7 +59,9 @@ fn every_part_is_read() {
         host: "dns.example".to_owned(),
         port: Some(8443),
         path: "/q".to_owned(),
+        zone: None,
         certificate_hashes: vec![Sha256([1; 32]), Sha256([2; 32])],
+        bootstrap_resolvers: vec!["9.9.9.9:53".parse().unwrap(), "1.1.1.1:53".parse().unwrap()],
     };
     assert_eq!(read(&encode(&bytes)).unwrap(), expected);
     for cut in 0..bytes.len() {
@@ -110,6 +112,19 @@ fn addresses_hosts_and_ports() {
             (DnsTransport::Doq, ip, expected.1, expected.2)
         );
     }
+    let linked = read(&stamp(0, &[b"[fe80::1%eth0]:5300"])).unwrap();
+    assert_eq!(
+        (linked.host.as_str(), linked.zone.as_deref()),
+        ("fe80::1", Some("eth0"))
+    );
+    let named = [&b""[..], b"", b"dns.example", b"[2001:db8::1]:5353"];
+    let named = read(&stamp(3, &named)).unwrap();
+    assert_eq!(
+        named.bootstrap_resolvers,
+        ["[2001:db8::1]:5353".parse().unwrap()]
+    );
+    let wrong = [&b""[..], b"", b"dns.example", b"dns.other"];
+    assert!(says(&stamp(3, &wrong)).contains("bootstrap address is \"dns.other\""));
     let plain = read(&stamp(0, &[b"[2001:db8::1]:5300"])).unwrap();
     assert_eq!(
         (plain.transport, plain.port),

@@ -8,7 +8,7 @@ use crate::transports::framed::take_message;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::{Bytes, BytesMut};
-use http::header::{ACCEPT, AGE, CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{ACCEPT, AGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use resolab_record::{DohMethod, Failure};
 use resolab_transport::client::MeasuredFailure;
@@ -52,6 +52,11 @@ impl RequestTemplate {
         self.request_for(query, &format!("{}, {DNS_MESSAGE}", partial::MEDIA_TYPE))
     }
 
+    /// Of a further variable (RFC 6570 sections 3.2.8 and 3.2.9).
+    fn separator(&self) -> char {
+        if self.uri.contains('?') { '&' } else { '?' }
+    }
+
     fn request_for(&self, query: &[u8], accept: &str) -> Result<Request<Bytes>, MeasuredFailure> {
         let request = match self.method {
             DohMethod::Post => Request::post(self.uri.as_str())
@@ -60,8 +65,9 @@ impl RequestTemplate {
                 .header(CONTENT_LENGTH, query.len())
                 .body(Bytes::copy_from_slice(query)),
             DohMethod::Get => Request::get(format!(
-                "{}?dns={}",
+                "{}{}dns={}",
                 self.uri,
+                self.separator(),
                 URL_SAFE_NO_PAD.encode(query)
             ))
             .header(ACCEPT, accept)
@@ -91,10 +97,19 @@ impl DnsBody {
                 format_args!("status {status}"),
             ));
         }
-        let media_type = response
-            .headers()
-            .get(CONTENT_TYPE)
-            .map_or(&b""[..], |v| v.as_bytes());
+        let field = |name| {
+            response
+                .headers()
+                .get(name)
+                .map_or(&b""[..], |v| v.as_bytes())
+        };
+        let (media_type, coding) = (field(CONTENT_TYPE), field(CONTENT_ENCODING));
+        if !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity") {
+            let coding = String::from_utf8_lossy(coding);
+            let detail =
+                format!("the response's content-encoding is {coding:?}, which was not asked for");
+            return Err(MeasuredFailure::new(Failure::QueryMalformed, detail));
+        }
         if !is_dns_message(media_type) {
             let media_type = String::from_utf8_lossy(media_type);
             let detail = format!("the response's media type is {media_type:?}");
@@ -210,6 +225,60 @@ mod tests {
             .unwrap();
         assert_eq!(request.uri().query(), Some("dns=AAH7_w"));
         assert!(request.body().is_empty());
+    }
+
+    #[test]
+    fn a_query_of_the_url_stays_where_it_is() {
+        let template = |url: &str, method| RequestTemplate::new(&url.parse().unwrap(), method);
+        let uri = |url: &str, method| {
+            let request = template(url, method).request(b"\x00\x01").unwrap();
+            request.uri().to_string()
+        };
+        let (get, post) = (DohMethod::Get, DohMethod::Post);
+        for (url, with_get, with_post) in [
+            (
+                "https://d.test/q{?dns}",
+                "https://d.test/q?dns=AAE",
+                "https://d.test/q",
+            ),
+            (
+                "https://d.test/q?t=1",
+                "https://d.test/q?t=1&dns=AAE",
+                "https://d.test/q?t=1",
+            ),
+            (
+                "https://d.test/q?t=1{&dns}",
+                "https://d.test/q?t=1&dns=AAE",
+                "https://d.test/q?t=1",
+            ),
+            (
+                "https://d.test?t=1",
+                "https://d.test/dns-query?t=1&dns=AAE",
+                "https://d.test/dns-query?t=1",
+            ),
+        ] {
+            assert_eq!(
+                (uri(url, get), uri(url, post)),
+                (with_get.into(), with_post.into())
+            );
+        }
+    }
+
+    #[test]
+    fn a_coding_nobody_asked_for_is_said_to_be_one() {
+        let respond = |coding: &str| {
+            let response = Response::builder()
+                .header(CONTENT_TYPE, DNS_MESSAGE)
+                .header(CONTENT_ENCODING, coding);
+            DnsBody::of(response.body(Bytes::from_static(b"m")).unwrap())
+        };
+        let failure = respond("gzip").unwrap_err();
+        assert_eq!(failure.failure, Failure::QueryMalformed);
+        assert!(
+            failure.detail.contains("content-encoding is \"gzip\""),
+            "{failure}"
+        );
+        assert_eq!(respond("Identity").unwrap().message, b"m");
     }
 
     #[test]

@@ -5,7 +5,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 /// The resolver's path with a query in it.
 pub fn of_get(path: &str, message: &[u8]) -> String {
-    format!("{path}?dns={}", URL_SAFE_NO_PAD.encode(message))
+    let separator = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{separator}dns={}", URL_SAFE_NO_PAD.encode(message))
 }
 
 #[cfg(test)]
@@ -16,5 +17,6 @@ mod tests {
     fn the_message_is_in_the_query_without_padding() {
         let path = of_get("/dns-query", b"\x00\x01\xfb\xff");
         assert_eq!(path, "/dns-query?dns=AAH7_w");
+        assert_eq!(of_get("/q?t=1", b"\x00\x01"), "/q?t=1&dns=AAE");
     }
 }
