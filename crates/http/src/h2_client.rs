@@ -26,6 +26,12 @@ pub struct H2Windows {
     pub connection_bytes: u32,
 }
 
+/// As Chromium grants: whole pages are held up by the path alone.
+pub const PAGE_WINDOWS: H2Windows = H2Windows {
+    stream_bytes: 6 << 20,
+    connection_bytes: 15 << 20,
+};
+
 /// One connection; exchanges may overlap.
 pub struct H2Client {
     requests: SendRequest<Bytes>,
@@ -52,19 +58,19 @@ impl H2Client {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let mut builder = builder();
-        builder
-            .initial_window_size(windows.stream_bytes)
-            .initial_connection_window_size(windows.connection_bytes);
-        Self::open_by(&builder, stream, log).await
+        Self::open_by(&builder_with(windows), stream, log).await
     }
 
     /// The same, of a client that takes what the server pushes.
-    pub async fn open_for_pushes<S>(stream: S, log: Arc<SetupLog>) -> Result<Self, MeasuredFailure>
+    pub async fn open_for_pushes<S>(
+        stream: S,
+        windows: H2Windows,
+        log: Arc<SetupLog>,
+    ) -> Result<Self, MeasuredFailure>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let mut builder = builder();
+        let mut builder = builder_with(windows);
         builder.enable_push(true);
         Self::open_by(&builder, stream, log).await
     }
@@ -193,6 +199,14 @@ fn builder() -> Builder {
     builder
         .enable_push(false)
         .max_header_list_size(HEAD_MAX_BYTES);
+    builder
+}
+
+fn builder_with(windows: H2Windows) -> Builder {
+    let mut builder = builder();
+    builder
+        .initial_window_size(windows.stream_bytes)
+        .initial_connection_window_size(windows.connection_bytes);
     builder
 }
 

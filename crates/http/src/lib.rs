@@ -20,7 +20,7 @@ pub mod streaming;
 
 pub use content_length::ContentLength;
 pub use control_stream::{ControlFrames, ControlReader};
-pub use h2_client::{H2Client, H2Windows};
+pub use h2_client::{H2Client, H2Windows, PAGE_WINDOWS};
 pub use h3_client::{H3Client, ResponseTimes};
 pub use origins::{Origins, https_origin, origin_frame};
 pub use priorities::{PriorityUpdate, PriorityUpdates, RequestPriority};

@@ -4,6 +4,7 @@
 use super::client::address_type;
 use crate::edns::QueryEdns;
 use crate::message::{Response, build_query, check_echo, read_response};
+use crate::presentation::{name_text, type_text};
 use crate::question::Question;
 use crate::transports::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
 use resolab_http::H2Client;
@@ -22,6 +23,8 @@ pub(super) struct LookUps {
     pub template: RequestTemplate,
     pub edns: QueryEdns,
     pub resolver_at: SocketAddr,
+    /// Host of the document, which is asked for first of all and is no name of the document's.
+    own_host: String,
     pub time_origin_ns: u64,
     known: Mutex<Known>,
     changed: Notify,
@@ -48,12 +51,14 @@ impl LookUps {
         template: RequestTemplate,
         edns: QueryEdns,
         resolver_at: SocketAddr,
+        own_host: &str,
     ) -> Self {
         Self {
             client,
             template,
             edns,
             resolver_at,
+            own_host: own_host.to_owned(),
             time_origin_ns: monotonic_ns(),
             known: Mutex::default(),
             changed: Notify::new(),
@@ -123,6 +128,9 @@ impl LookUps {
 
     /// Note how a name became known; whether it is new.
     fn note(&self, name: &str, by: By, is_promised: bool) -> bool {
+        if name == self.own_host {
+            return false;
+        }
         let now_ns = self.since_origin();
         let mut known = self.known();
         let place = known.names.iter().position(|one| one.name == name);
@@ -186,8 +194,8 @@ impl LookUps {
         let [question] = message.queries.as_slice() else {
             return None;
         };
-        let is_wanted = question.query_type().to_string() == address_type(self.resolver_at);
-        let text = question.name().to_ascii().to_ascii_lowercase();
+        let is_wanted = type_text(question.query_type()) == address_type(self.resolver_at);
+        let text = name_text(question.name()).to_ascii_lowercase();
         is_wanted.then(|| text.trim_end_matches('.').to_owned())
     }
 
@@ -261,6 +269,7 @@ mod tests {
     use bytes::Bytes;
     use h2::server::SendResponse;
     use http::{Request, Response as Head};
+    use resolab_http::PAGE_WINDOWS;
     use resolab_record::DohMethod;
     use std::time::Duration;
     use tokio::io::DuplexStream;
@@ -328,12 +337,13 @@ mod tests {
     async fn fetched() -> Arc<LookUps> {
         let (near, far) = tokio::io::duplex(1 << 20);
         tokio::spawn(serve(far));
-        let client = H2Client::open_for_pushes(near, Arc::default())
+        let client = H2Client::open_for_pushes(near, PAGE_WINDOWS, Arc::default())
             .await
             .unwrap();
         let template = RequestTemplate::new(&URL.parse().unwrap(), DohMethod::Post);
         let at = AT.parse().unwrap();
-        let look_ups = LookUps::new(Arc::new(client), template, QueryEdns::default(), at);
+        let edns = QueryEdns::default();
+        let look_ups = LookUps::new(Arc::new(client), template, edns, at, "page.test");
         let look_ups = Arc::new(look_ups);
         let request = Request::get("https://page.test/").body(()).unwrap();
         let (_, mut reader) = look_ups.client.begin(request, true).await.unwrap();
@@ -371,6 +381,22 @@ mod tests {
         assert!(!new.pushed && new.asked_ns.is_some() && new.announced_ns.is_none());
         assert_eq!(refused_push_count, 1);
         look_ups.stop().await;
+    }
+
+    #[tokio::test]
+    async fn the_documents_own_name_is_none_of_its_names() {
+        let look_ups = fetched().await;
+        look_ups.announced(vec!["page.test".to_owned()]);
+        look_ups.found(vec!["page.test".to_owned(), "new.test".to_owned()]);
+        timeout(Duration::from_secs(10), look_ups.settled())
+            .await
+            .unwrap();
+        let (names, _) = look_ups.names();
+        assert!(names.iter().any(|one| one.name == "new.test"));
+        assert!(
+            names.iter().all(|one| one.name != "page.test"),
+            "{names:#?}"
+        );
     }
 
     #[tokio::test]

@@ -7,8 +7,8 @@ use super::look_ups::LookUps;
 use crate::edns::QueryEdns;
 use http::header::LINK;
 use http::{Request, Response, StatusCode};
-use resolab_http::H2Client;
 use resolab_http::streaming::{BodyReader, BrokenOff, PushedResponses};
+use resolab_http::{H2Client, PAGE_WINDOWS};
 use resolab_record::{CoalescingMode, Failure, FetchNamesRecord, NameAnnouncement};
 use resolab_transport::client::{
     MeasuredFailure, SetupLog, TcpOptions, TlsClient, connect_tcp, connect_tls, leaf_covers,
@@ -16,6 +16,7 @@ use resolab_transport::client::{
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 /// A document is taken up to this length.
 const DOCUMENT_MAX_BYTES: u64 = 64 << 20;
@@ -28,6 +29,8 @@ const CLOSE_AT_MOST: Duration = Duration::from_millis(200);
 pub(super) struct Course {
     pub look_ups: OnceLock<Arc<LookUps>>,
     pub resolver_log: Arc<SetupLog>,
+    /// Of the document's own connection, from when it is wanted.
+    pub web_log: OnceLock<Arc<SetupLog>>,
     pub web: OnceLock<Arc<H2Client>>,
     pub name_complete_ns: OnceLock<u64>,
     pub document_request_ns: OnceLock<u64>,
@@ -69,7 +72,8 @@ impl FetchNamesClient {
                     MeasuredFailure::new(Failure::DnsRcode, "the name has no address")
                 })?;
                 let address = SocketAddr::new(*address, self.page.port);
-                let opened = self.open(&self.web_tls, address, Arc::default()).await?;
+                let log = Arc::clone(course.web_log.get_or_init(Arc::default));
+                let opened = self.open(&self.web_tls, address, log).await?;
                 let _ = course.web.set(Arc::clone(&opened.client));
                 opened.client
             }
@@ -90,11 +94,8 @@ impl FetchNamesClient {
         let stream = connect_tls(tcp, tls, Arc::clone(&log)).await?;
         let leaf = log.peer_leaf();
         let covers_page = leaf.is_some_and(|leaf| leaf_covers(leaf, &self.page.host));
-        let client = if self.options.announcement == NameAnnouncement::ServerPush {
-            H2Client::open_for_pushes(stream, log).await?
-        } else {
-            H2Client::open(stream, log).await?
-        };
+        let takes_pushes = self.options.announcement == NameAnnouncement::ServerPush;
+        let client = begin_http2(stream, takes_pushes, log).await?;
         Ok(Opened {
             client: Arc::new(client),
             covers_page,
@@ -108,6 +109,7 @@ impl FetchNamesClient {
             self.template.clone(),
             QueryEdns::without_cookie(self.options.edns, true),
             self.resolver_at,
+            &self.page.host,
         ))
     }
 
@@ -200,12 +202,8 @@ impl Course {
 
     fn cut_off(&self, deadline: Duration) -> MeasuredFailure {
         let detail = format!("the deadline of {} ms passed", deadline.as_millis());
-        let failure = if self.look_ups.get().is_none() {
-            self.resolver_log.failure_at_deadline()
-        } else {
-            Failure::QueryTimeout
-        };
-        MeasuredFailure::new(failure, detail)
+        let log = self.web_log.get().unwrap_or(&self.resolver_log);
+        MeasuredFailure::new(log.failure_at_deadline(), detail)
     }
 
     /// Close in an orderly way what is open.
@@ -216,6 +214,22 @@ impl Course {
             close(Arc::into_inner(look_ups).map(|look_ups| look_ups.client)).await;
         }
         close(web).await;
+    }
+}
+
+/// With a browser's windows: a document's names shall be held up by the path alone.
+async fn begin_http2<S>(
+    stream: S,
+    takes_pushes: bool,
+    log: Arc<SetupLog>,
+) -> Result<H2Client, MeasuredFailure>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    if takes_pushes {
+        H2Client::open_for_pushes(stream, PAGE_WINDOWS, log).await
+    } else {
+        H2Client::open_with(stream, PAGE_WINDOWS, log).await
     }
 }
 
@@ -242,4 +256,62 @@ fn linked_by(head: &Response<()>) -> Vec<String> {
 
 fn broken(broken: BrokenOff) -> MeasuredFailure {
     MeasuredFailure::new(Failure::HttpProtocol, broken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use std::future::poll_fn;
+    use tokio::io::DuplexStream;
+
+    /// Bytes of one response that the server may send before any is taken.
+    async fn window_bytes(far: DuplexStream) -> usize {
+        let mut builder = h2::server::Builder::new();
+        builder.max_send_buffer_size(32 << 20);
+        let mut connection = builder.handshake::<_, Bytes>(far).await.unwrap();
+        let (_, mut respond) = connection.accept().await.unwrap().unwrap();
+        let mut send = respond.send_response(Response::new(()), false).unwrap();
+        send.reserve_capacity(32 << 20);
+        let capacity = async {
+            while send.capacity() < PAGE_WINDOWS.stream_bytes as usize {
+                poll_fn(|cx| send.poll_capacity(cx)).await.unwrap().unwrap();
+            }
+            send.capacity()
+        };
+        tokio::select! {
+            capacity = capacity => capacity,
+            _ = connection.accept() => 0,
+        }
+    }
+
+    #[tokio::test]
+    async fn the_server_may_send_as_much_ahead_as_to_a_browser() {
+        for takes_pushes in [false, true] {
+            let (near, far) = tokio::io::duplex(1 << 20);
+            let server = tokio::spawn(window_bytes(far));
+            let client = begin_http2(near, takes_pushes, Arc::default())
+                .await
+                .unwrap();
+            let request = Request::get("https://page.test/").body(()).unwrap();
+            let _response = client.begin(request, true).await.unwrap();
+            let window = tokio::time::timeout(Duration::from_secs(20), server);
+            // Chromium's 6 MiB; HTTP/2's default is 65,535 bytes (RFC 9113 section 6.9.2).
+            assert_eq!(window.await.unwrap().unwrap(), 6 << 20, "{takes_pushes}");
+        }
+    }
+
+    #[test]
+    fn a_deadline_names_what_it_cut_off_of_either_connection() {
+        let course = Course::default();
+        let failure = |course: &Course| course.cut_off(Duration::from_secs(1)).failure;
+        course.resolver_log.tls_handshake.begin();
+        assert_eq!(failure(&course), Failure::TlsHandshakeTimeout);
+        course.resolver_log.tls_handshake.finish();
+        let web = course.web_log.get_or_init(Arc::default);
+        web.tcp_connect.begin();
+        assert_eq!(failure(&course), Failure::TcpConnectTimeout);
+        web.tcp_connect.finish();
+        assert_eq!(failure(&course), Failure::QueryTimeout);
+    }
 }

@@ -2,12 +2,12 @@
 //! on it; that is `sharing`.
 
 use super::identity::Identity;
-use super::servers::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES, Server, Way};
+use super::servers::{Server, Way};
 use crate::leg::HEAD_MAX_BYTES;
 use h3::quic::StreamId;
 use http::{Method, Request, Version};
 use resolab_http::streaming::{BodyWriter, ResponseReader};
-use resolab_http::{H2Client, H2Windows, H3_NO_ERROR, H3Client};
+use resolab_http::{H2Client, H3_NO_ERROR, H3Client, PAGE_WINDOWS};
 use resolab_record::{Failure, HttpVersion};
 use resolab_transport::client::{
     MeasuredFailure, SetupLog, TcpOptions, certificate_covers, connect_tcp, connect_tls_for_bodies,
@@ -243,11 +243,7 @@ async fn open_h2(
 ) -> Result<Client, MeasuredFailure> {
     let tcp = connect_tcp(address, TcpOptions { fast_open: false }, setup).await?;
     let stream = connect_tls_for_bodies(tcp, tls, Arc::clone(setup)).await?;
-    let windows = H2Windows {
-        stream_bytes: STREAM_WINDOW_BYTES,
-        connection_bytes: CONNECTION_WINDOW_BYTES,
-    };
-    let client = H2Client::open_with(stream, windows, Arc::clone(setup)).await?;
+    let client = H2Client::open_with(stream, PAGE_WINDOWS, Arc::clone(setup)).await?;
     Ok(Client::H2(Mutex::new(Some(Arc::new(client)))))
 }
 

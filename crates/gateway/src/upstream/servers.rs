@@ -2,6 +2,7 @@
 //! with them the one store of session tickets and address tokens. Not for: connections.
 
 use crate::options::GatewayOptions;
+use resolab_http::PAGE_WINDOWS;
 use resolab_record::{Failure, HttpVersion};
 use resolab_transport::client::{
     MeasuredFailure, QuicClient, TicketStore, TlsClient, TlsConfigError,
@@ -9,10 +10,9 @@ use resolab_transport::client::{
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a server may send before the browser takes it, of one response and of all of a connection:
-/// as Chromium grants, so that a page's bodies are held up by the path alone.
-pub(crate) const STREAM_WINDOW_BYTES: u32 = 6 << 20;
-pub(crate) const CONNECTION_WINDOW_BYTES: u32 = 15 << 20;
+/// What a server may send before the browser takes it, of one response and of all of a connection.
+pub(crate) const STREAM_WINDOW_BYTES: u32 = PAGE_WINDOWS.stream_bytes;
+pub(crate) const CONNECTION_WINDOW_BYTES: u32 = PAGE_WINDOWS.connection_bytes;
 
 /// A server and its tickets.
 pub(super) struct Server {
