@@ -1,5 +1,5 @@
-//! What is asked: names and types of a file as dnsperf reads it, as queries ready to send but for
-//! their id. Not for: which query is next on a connection; that is the engine's.
+//! What is asked: names and types of a file as dnsperf reads it, or of a ranked list, as queries ready to
+//! send but for their id. Not for: which query is next on a connection; that is the engine's.
 
 use resolab_dns::edns::QueryEdns;
 use resolab_dns::message::{EncodeError, build_query};
@@ -16,6 +16,8 @@ const TYPE_AND_CLASS_BYTES: usize = 4;
 /// Where the low byte of ARCOUNT is (RFC 1035 section 4.1.1).
 const ADDITIONAL_COUNT_AT: usize = 11;
 const DEFAULT_TYPE: &str = "A";
+/// Some editors put it in front of a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Why there are no names.
 #[derive(Debug, Error)]
@@ -29,7 +31,7 @@ pub enum NamesError {
         source: std::io::Error,
     },
     /// A line is no question.
-    #[error("read names, line {line}: {source}; a line is NAME or NAME TYPE")]
+    #[error("read names, line {line}: {source}; a line is NAME, NAME TYPE or RANK,NAME")]
     Question {
         /// From 1.
         line: usize,
@@ -37,7 +39,9 @@ pub enum NamesError {
         source: QuestionError,
     },
     /// A line has more than a question.
-    #[error("read names, line {line}: {text:?} after the type; a line is NAME or NAME TYPE")]
+    #[error(
+        "read names, line {line}: {text:?} after the type; a line is NAME, NAME TYPE or RANK,NAME"
+    )]
     Surplus {
         /// From 1.
         line: usize,
@@ -48,7 +52,9 @@ pub enum NamesError {
     #[error(transparent)]
     Encode(#[from] EncodeError),
     /// Nothing to ask.
-    #[error("read names: there are none; a line is NAME or NAME TYPE, `#` and `;` begin comments")]
+    #[error(
+        "read names: there are none; a line is NAME, NAME TYPE or RANK,NAME, `#` and `;` begin comments"
+    )]
     Empty,
 }
 
@@ -124,6 +130,7 @@ impl Names {
             messages: Vec::new(),
             places: Vec::new(),
         };
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         for (index, line) in text.lines().enumerate() {
             let line_number = index + 1;
             let content = line.split(['#', ';']).next().unwrap_or_default();
@@ -138,11 +145,12 @@ impl Names {
                     text: text.to_owned(),
                 });
             }
-            let question =
-                Question::parse(name, record_type).map_err(|source| NamesError::Question {
+            let question = Question::parse(unranked(name), record_type).map_err(|source| {
+                NamesError::Question {
                     line: line_number,
                     source,
-                })?;
+                }
+            })?;
             names.push(&encode(&question, edns, is_encrypted)?);
         }
         if names.places.is_empty() {
@@ -216,6 +224,14 @@ impl Order {
     }
 }
 
+/// The name of a line `RANK,NAME`, as lists of popular names have them (Tranco's, and `sites.list` of
+/// plans).
+fn unranked(word: &str) -> &str {
+    let is_rank = |rank: &str| !rank.is_empty() && rank.bytes().all(|byte| byte.is_ascii_digit());
+    let ranked = word.split_once(',').filter(|(rank, _)| is_rank(rank));
+    ranked.map_or(word, |(_, name)| name)
+}
+
 fn encode(
     question: &Question,
     edns: Option<EdnsOptions>,
@@ -266,6 +282,13 @@ mod tests {
     }
 
     #[test]
+    fn reads_lists_of_popular_names() {
+        let names = Names::parse("\u{feff}1,a.test\r\n2,b.test AAAA\r\n", None, false).unwrap();
+        assert_eq!(&names.get(0).message[12..], b"\x01a\x04test\0\0\x01\0\x01");
+        assert_eq!(&names.get(1).message[12..], b"\x01b\x04test\0\0\x1c\0\x01");
+    }
+
+    #[test]
     fn edns_is_there_when_asked_for_and_padded_when_encrypted() {
         let edns = Some(EdnsOptions::default());
         let plain = Names::parse("a.test", edns, false).unwrap();
@@ -285,6 +308,7 @@ mod tests {
             ("a.test\nb.test FOO", "line 2: read \"FOO\""),
             ("a.test A IN", "line 1: \"IN\""),
             ("# only\n", "there are none"),
+            ("a.test\nb.test,c.test", "line 2: read \"b.test,c.test\""),
         ] {
             let error = Names::parse(text, None, false).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");

@@ -53,8 +53,8 @@ pub struct Arguments {
         default_value = "udp"
     )]
     mode: ServerMode,
-    /// File with what to ask, a line each: NAME or NAME TYPE; # and ; begin comments; -: standard
-    /// input. Asked in order, round and round.
+    /// File with what to ask, a line each: NAME, NAME TYPE, or RANK,NAME; # and ; begin comments; -:
+    /// standard input. Asked in order, round and round.
     #[arg(
         short = 'd',
         long,
