@@ -8,6 +8,9 @@ mod rcode;
 
 pub use client_subnet::ClientSubnet;
 pub use rcode::Rcode;
+pub use resolab_dns::presentation::type_number_text as type_text;
+
+use resolab_dns::presentation::{read_type, wire_name_text};
 
 /// Query type and class numbers used here.
 pub const TYPE_A: u16 = 1;
@@ -43,28 +46,6 @@ pub const OPTION_COOKIE: u16 = 10;
 const OPTION_KEEPALIVE: u16 = 11;
 /// Padding (RFC 7830).
 pub const OPTION_PADDING: u16 = 12;
-
-/// Types with a name of their own in records; others are written `TYPE65535` (RFC 3597).
-const TYPE_NAMES: [(u16, &str); 18] = [
-    (TYPE_A, "A"),
-    (TYPE_NS, "NS"),
-    (TYPE_CNAME, "CNAME"),
-    (TYPE_SOA, "SOA"),
-    (12, "PTR"),
-    (TYPE_HINFO, "HINFO"),
-    (15, "MX"),
-    (TYPE_TXT, "TXT"),
-    (TYPE_AAAA, "AAAA"),
-    (33, "SRV"),
-    (39, "DNAME"),
-    (43, "DS"),
-    (48, "DNSKEY"),
-    (64, "SVCB"),
-    (TYPE_HTTPS, "HTTPS"),
-    (TYPE_OPT, "OPT"),
-    (TYPE_ANY, "ANY"),
-    (257, "CAA"),
-];
 
 /// What is wrong with a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -237,43 +218,9 @@ pub fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
 }
 
-/// Text form of a name, final dot included, case kept, odd bytes as `\DDD` (RFC 1035 section 5.1).
+/// Text form of a name that was read, final dot included, case kept, odd bytes as `\DDD`.
 pub fn name_text(wire: &[u8]) -> String {
-    let mut text = String::with_capacity(wire.len());
-    let mut rest = wire;
-    while let Some((&length, tail)) = rest.split_first() {
-        if length == 0 {
-            break;
-        }
-        let Some((label, tail)) = tail.split_at_checked(usize::from(length)) else {
-            break;
-        };
-        for &byte in label {
-            match byte {
-                b'.' | b'\\' => text.extend(['\\', char::from(byte)]),
-                0x21..=0x7e => text.push(char::from(byte)),
-                other => text.extend(escaped(other)),
-            }
-        }
-        text.push('.');
-        rest = tail;
-    }
-    if text.is_empty() {
-        ".".to_owned()
-    } else {
-        text
-    }
-}
-
-/// `\DDD`.
-fn escaped(byte: u8) -> [char; 4] {
-    let digit = |value: u8| char::from(b'0' + value);
-    [
-        '\\',
-        digit(byte / 100),
-        digit(byte / 10 % 10),
-        digit(byte % 10),
-    ]
+    wire_name_text(wire).unwrap_or_default()
 }
 
 /// Wire form of a host name, lower case; `None` if it is none.
@@ -293,25 +240,9 @@ pub fn name_wire(text: &str) -> Option<Vec<u8>> {
     (wire.len() <= 255).then_some(wire)
 }
 
-/// Type as text.
-pub fn type_text(number: u16) -> String {
-    let known = TYPE_NAMES
-        .iter()
-        .find(|(candidate, _)| *candidate == number);
-    known.map_or_else(|| format!("TYPE{number}"), |(_, name)| (*name).to_owned())
-}
-
 /// Number of a type by its name or as `TYPE65535`, in any case.
 pub fn type_number(text: &str) -> Option<u16> {
-    let known = TYPE_NAMES
-        .iter()
-        .find(|(_, name)| name.eq_ignore_ascii_case(text));
-    let numbered = || {
-        let (prefix, digits) = text.split_at_checked(4)?;
-        let plain = prefix.eq_ignore_ascii_case("TYPE") && !digits.starts_with('+');
-        digits.parse().ok().filter(|_| plain)
-    };
-    known.map(|(number, _)| *number).or_else(numbered)
+    read_type(text).map(u16::from)
 }
 
 #[cfg(test)]
