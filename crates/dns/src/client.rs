@@ -40,8 +40,6 @@ pub struct DnsClient {
     /// `false` when a server could be anybody; `None` without TLS: there is nothing to check.
     pub certificate_checked: Option<bool>,
     transport: Transport,
-    /// Largest head of a page's response where DoH3's connections carry pages, too.
-    page_heads: Option<u32>,
     pub(crate) tcp: TcpOptions,
     /// Whether a connection asked the resolver for a Fast Open cookie; the kernel keeps it.
     pub(crate) fast_open_is_primed: AtomicBool,
@@ -78,7 +76,6 @@ impl DnsClient {
             fast_open_is_primed: AtomicBool::new(false),
             partial_support: PartialSupport::default(),
             edns_of_found: Mutex::default(),
-            page_heads: None,
             transport,
             resolver,
             location,
@@ -86,16 +83,11 @@ impl DnsClient {
     }
 
     /// The same, whose connections carry pages beside queries, with windows (of a stream, and of all)
-    /// and a largest head for them: over DoH3 as they are, over DoQ by the private ALPN, which servers
+    /// for them: over DoH3 as they are, over DoQ by the private ALPN, which servers
     /// offer where their HTTP/3 is. Other transports carry none.
-    pub fn carrying_pages(
-        mut self,
-        windows: (u32, u32),
-        head_max_bytes: u32,
-    ) -> Result<Self, ClientError> {
+    pub fn carrying_pages(mut self, windows: (u32, u32)) -> Result<Self, ClientError> {
         self.transport = match self.transport {
             Transport::H3(quic, template) => {
-                self.page_heads = Some(head_max_bytes);
                 Transport::H3(quic.with_windows(windows.0, windows.1), template)
             }
             Transport::Quic(tls, _) => {
@@ -103,7 +95,7 @@ impl DnsClient {
                 self.tickets.clone_from(&tls.tickets);
                 let quic = QuicClient::new(&tls)?;
                 let quic = quic.with_windows(windows.0, windows.1);
-                Transport::QuicBesideH3(quic, head_max_bytes)
+                Transport::QuicBesideH3(quic)
             }
             carries_none @ (Transport::Udp(_)
             | Transport::Tcp
@@ -139,18 +131,10 @@ impl DnsClient {
             }
             Transport::H3(quic, template) => {
                 let template = template.clone();
-                let session = match self.page_heads {
-                    None => doh3::open(address, quic, template, log).await?,
-                    Some(head_max_bytes) => {
-                        let quic = (quic, head_max_bytes);
-                        doh3::open_for_pages(address, quic, template, log).await?
-                    }
-                };
-                Session::doh3(session, edns)
+                Session::doh3(doh3::open(address, quic, template, log).await?, edns)
             }
             Transport::Quic(_, quic) => Session::doq(doq::open(address, quic, log).await?, edns),
-            Transport::QuicBesideH3(quic, head_max_bytes) => {
-                let quic = (quic, *head_max_bytes);
+            Transport::QuicBesideH3(quic) => {
                 Session::doq(doq::open_for_pages(address, quic, log).await?, edns)
             }
         })

@@ -98,3 +98,13 @@ async fn a_server_that_answered_421_is_not_asked_for_the_page_again() {
     }
     assert_eq!(resolver.pages.lock().unwrap().misdirected_count, 1);
 }
+
+/// A page has no limit by what of it comes before the answer for its name.
+#[tokio::test]
+async fn a_large_page_may_be_there_before_its_name_s_answer() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    resolver.pages.lock().unwrap().more_bytes = 6_000_000;
+    let record = fetch(&client(&resolver, true)).await;
+    assert_eq!(record.speculation, Some(Speculation::Used));
+    assert_eq!(record.shared_because, Some(SharedBecause::Address));
+}

@@ -91,3 +91,28 @@ async fn an_answer_with_an_edns_tcp_keepalive_option_ends_a_doq_connection() {
         assert_eq!(close.error_code, PROTOCOL_ERROR.into());
     }
 }
+
+/// quinn 0.11 forgets who waits for a stream when one of early data that was rejected, with its number, is
+/// dropped.
+#[tokio::test]
+async fn several_queries_outlive_the_rejection_of_their_early_data() {
+    for scheme in ["quic", "h3"] {
+        let resolver = TestResolver::start(TicketPolicy::EarlyData).await;
+        let options = ClientOptions {
+            handshake_mode: HandshakeMode::ZeroRtt,
+            ..ClientOptions::default()
+        };
+        let stub = support::stub::start(resolver.client(scheme, options), 60_000).await;
+        assert_eq!(stub.ask("a.test", 1).await.answers.len(), 1);
+        // The ticket is behind the answer.
+        assert_eq!(stub.ask("a.test", 2).await.answers.len(), 1);
+        let policies = &resolver.policies;
+        assert!(policies.set_policy(None, TicketPolicy::RejectEarlyData));
+        for _ in 0..5 {
+            stub.stub.close_connections(false).await;
+            let ask = async |id| stub.ask("a.test", id).await.answers.len();
+            let answers = tokio::join!(ask(3), ask(4), ask(5), ask(6), ask(7), ask(8));
+            assert_eq!(answers, (1, 1, 1, 1, 1, 1), "{scheme}");
+        }
+    }
+}

@@ -208,7 +208,7 @@ async fn our_client_knows_the_tickets_of_the_private_alpn_for_its_own() {
         ..ClientOptions::default()
     };
     let client = ours::client(&lab, "quic", lab.doh(), options);
-    let client = client.carrying_pages((1 << 20, 1 << 20), 1 << 16).unwrap();
+    let client = client.carrying_pages((1 << 20, 1 << 20)).unwrap();
     let question = Question::parse(HOST, "A").unwrap();
     let primed = client.prime(&question, 0, Duration::from_secs(5)).await;
     assert_eq!(primed.unwrap().failure, None);

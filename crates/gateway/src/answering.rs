@@ -26,6 +26,7 @@ pub(crate) struct Answers(pub Arc<World>);
 impl Answering for Answers {
     fn at_once(&self, query: &Message, question: &Question) -> Option<Message> {
         let world = &self.0;
+        world.count_query();
         let name = canonical(&question.name_text());
         if question.record_type == RecordType::A {
             world.upstreams.locations.begin(&name);

@@ -8,7 +8,7 @@ mod passing;
 mod priority;
 
 use crate::leg::{Arrived, Down, Leg, Up};
-use crate::upstream::{Begun, Connection};
+use crate::upstream::Connection;
 use entry::Entry;
 use http::{Method, Request, StatusCode};
 use priority::Priority;
@@ -33,10 +33,15 @@ pub(crate) struct Exchange {
 pub(crate) struct Sent {
     pub body: BodyWriter,
     pub response: ResponseReader,
-    /// Whether it left before the connection's handshake had ended.
-    pub is_early: bool,
     pub connection: Arc<Connection>,
     pub reason: ConnectionReason,
+}
+
+impl Sent {
+    /// Whether it left before the connection's handshake had ended.
+    pub fn is_early(&self) -> bool {
+        self.response.request_left_early()
+    }
 }
 
 /// Hand a request to a connection upstream. `None`: it was refused or failed, and the browser told.
@@ -128,14 +133,9 @@ async fn send_once(
     let (connection, reason) = found.map_err(|failure| (failure, None))?;
     let at_most = leg.world.options.deadline;
     match connection.begin(head.clone(), ends, at_most).await {
-        Ok(Begun {
+        Ok((body, response)) => Ok(Sent {
             body,
             response,
-            is_early,
-        }) => Ok(Sent {
-            body,
-            response,
-            is_early,
             connection,
             reason,
         }),

@@ -1,7 +1,6 @@
 //! A gateway as a whole: started, told of each new load, ended. Not for: what happens in a load.
 
 use crate::answering::Answers;
-use crate::leg::HEAD_MAX_BYTES;
 use crate::options::GatewayOptions;
 use crate::upstream::{CONNECTION_WINDOW_BYTES, Resolver, STREAM_WINDOW_BYTES};
 use crate::world::{LEGS_MAX_COUNT, World};
@@ -12,6 +11,7 @@ use resolab_transport::server::CertificateAuthority;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 use thiserror::Error;
@@ -43,6 +43,17 @@ pub enum GatewayError {
     Client(#[from] ClientError),
 }
 
+/// How a load came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LoadEnd {
+    /// Nothing of it is left.
+    Over,
+    /// More of it came meanwhile.
+    Stragglers,
+    /// Something of it does not end.
+    UnderWay,
+}
+
 /// A gateway that is listening.
 pub struct Gateway {
     stub: Stub,
@@ -68,7 +79,7 @@ impl Gateway {
         let requested = resolver.requested_handshake_mode;
         let resolver = if takes_pages {
             let windows = (STREAM_WINDOW_BYTES, CONNECTION_WINDOW_BYTES);
-            resolver.carrying_pages(windows, HEAD_MAX_BYTES)?
+            resolver.carrying_pages(windows)?
         } else {
             resolver
         };
@@ -116,23 +127,40 @@ impl Gateway {
     /// records of it written. Whether that was so in time. In the next load the document of
     /// `speculate_for` is asked for in the flight of its name's query.
     ///
-    /// A leg that comes meanwhile is a straggler of the old load, a beacon of its page for instance,
-    /// and its connection upstream nothing to find the next one's page on: it is a load by itself,
-    /// which is ended, too.
+    /// A leg or a query that comes meanwhile is a straggler of the old load, a beacon of its page for
+    /// instance, and its connection upstream nothing to find the next one's page on: it is a load by
+    /// itself, which is ended, too.
     pub async fn new_load(&self, forgets_tickets: bool, speculate_for: Option<&str>) -> bool {
-        let mut is_over = true;
+        let is_ending = &self.world.is_ending;
+        is_ending.store(true, Ordering::Relaxed);
+        let mut end = LoadEnd::Stragglers;
         for _ in 0..=STRAGGLING_LOADS_MAX_COUNT {
-            let legs_count = self.world.legs_count();
-            is_over = self.end_legs().await;
-            // Before the resolver's connection is closed: who loses it asks again on another.
-            self.stub.queries_ended().await;
-            self.close_connections(forgets_tickets).await;
-            if !is_over || self.world.legs_count() == legs_count {
+            end = self.end_load(forgets_tickets).await;
+            if end != LoadEnd::Stragglers {
                 break;
             }
         }
+        is_ending.store(false, Ordering::Relaxed);
         self.world.speculations.begin_load(speculate_for);
-        is_over
+        end == LoadEnd::Over
+    }
+
+    async fn end_load(&self, forgets_tickets: bool) -> LoadEnd {
+        let legs_count = self.world.legs_count();
+        let are_legs_over = self.end_legs().await;
+        self.world.speculations.end_load().await;
+        // Before the resolver's connection is closed: who loses it asks again on another.
+        self.stub.queries_ended().await;
+        let queries_count = self.world.queries_count();
+        self.close_connections(forgets_tickets).await;
+        let has_legs = self.world.legs_count() != legs_count;
+        if !are_legs_over {
+            LoadEnd::UnderWay
+        } else if has_legs || self.world.queries_count() != queries_count {
+            LoadEnd::Stragglers
+        } else {
+            LoadEnd::Over
+        }
     }
 
     async fn end_legs(&self) -> bool {
@@ -152,7 +180,9 @@ impl Gateway {
     /// Close everything in good order; look-ups under way are given up.
     pub async fn stop(&self) {
         self.world.sockets.close();
+        self.world.is_ending.store(true, Ordering::Relaxed);
         self.end_legs().await;
+        self.world.speculations.end_load().await;
         self.close_connections(false).await;
     }
 }

@@ -18,6 +18,3 @@ pub(crate) use arrived::Arrived;
 pub(crate) use down::{Down, DownBody};
 pub(crate) use held::Leg;
 pub(crate) use up::Up;
-
-/// Largest head, of a request and of a response.
-pub(crate) const HEAD_MAX_BYTES: u32 = 65_536;

@@ -4,6 +4,7 @@ use crate::leg;
 use crate::world::World;
 use resolab_record::{HttpVersion, RetryMode};
 use resolab_transport::server::{AuthorityError, QuicControl, QuicListener, QuicSettings};
+use socket2::{Domain, Socket, Type};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +16,8 @@ use tokio::task::JoinHandle;
 /// Requests under way at once on a leg, and unidirectional streams of HTTP/3.
 pub(crate) const STREAMS_MAX_COUNT: u32 = 100;
 const UNI_STREAMS_MAX_COUNT: u32 = 16;
+/// Connections over TCP that wait to be accepted.
+const TCP_WAITING_COUNT: i32 = 1_024;
 /// Silence after which a leg over QUIC is forgotten.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// What a browser may send before it is read, of one request and of all of a leg.
@@ -87,14 +90,30 @@ impl Sockets {
 }
 
 fn listen_tcp(address: SocketAddr) -> io::Result<TcpListener> {
-    let listener = std::net::TcpListener::bind(address)?;
-    listener.set_nonblocking(true)?;
-    TcpListener::from_std(listener)
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    socket.set_reuse_address(true)?;
+    bind_here(&socket, address)?;
+    socket.listen(TCP_WAITING_COUNT)?;
+    socket.set_nonblocking(true)?;
+    TcpListener::from_std(socket.into())
+}
+
+/// Only for this host's own connections, which come over its loopback device. A host takes packets for its
+/// addresses from any device (RFC 1122 section 3.3.4.2, the weak model), and the whole range is its own.
+fn bind_here(socket: &Socket, address: SocketAddr) -> io::Result<()> {
+    match socket.bind_device(Some(b"lo")) {
+        // Linux before 5.7 lets root alone do so; then the range is as any address of the host.
+        Err(error) if error.kind() != io::ErrorKind::PermissionDenied => return Err(error),
+        Ok(()) | Err(_) => (),
+    }
+    socket.bind(&address.into())
 }
 
 fn listen_quic(world: &World, address: SocketAddr) -> io::Result<QuicListener> {
-    QuicListener::bind(
-        address,
+    let socket = Socket::new(Domain::IPV4, Type::DGRAM, None)?;
+    bind_here(&socket, address)?;
+    QuicListener::over_small(
+        socket.into(),
         vec![b"h3".to_vec()],
         Arc::clone(&world.policies),
         &quic_settings(),

@@ -19,6 +19,7 @@ use resolab_transport::clock::monotonic_ns;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
 /// Longest head that is remembered, of fields and target.
 const HEAD_MAX_BYTES: usize = 16_384;
@@ -34,7 +35,14 @@ struct State {
     /// The name to send for, until its query comes.
     wanted: Option<String>,
     /// What is sent for a name, until its request comes.
-    under_way: Option<(String, oneshot::Receiver<Fired>)>,
+    under_way: Option<UnderWay>,
+}
+
+struct UnderWay {
+    name: String,
+    fired: oneshot::Receiver<Fired>,
+    /// Sends it; ends with this.
+    sending: JoinSet<()>,
 }
 
 struct Document {
@@ -60,17 +68,24 @@ impl Speculations {
         }
     }
 
-    /// A load begins, for whose document a request is to be sent early or not. One nobody came for
-    /// is let go.
+    /// A load begins, for whose document a request is to be sent early or not.
     pub fn begin_load(&self, wanted: Option<&str>) {
-        let mut state = self.state();
-        state.wanted = wanted.map(canonical);
-        if let Some((_, fired)) = state.under_way.take() {
-            tokio::spawn(async move {
-                if let Ok(fired) = fired.await {
-                    fired.discard(DiscardedBecause::Unclaimed);
-                }
-            });
+        self.state().wanted = wanted.map(canonical);
+    }
+
+    /// The load is over: nothing is sent for it any more, what nobody came for is let go, and its record is
+    /// written.
+    pub async fn end_load(&self) {
+        let under_way = {
+            let mut state = self.state();
+            state.wanted = None;
+            state.under_way.take()
+        };
+        if let Some(mut under_way) = under_way {
+            under_way.sending.shutdown().await;
+            if let Ok(fired) = under_way.fired.try_recv() {
+                fired.discard(DiscardedBecause::Unclaimed).await;
+            }
         }
     }
 
@@ -84,14 +99,19 @@ impl Speculations {
         }
         let document = state.documents.get(name);
         let head = document.map(|document| document.head.clone());
-        let (sender, fired) = oneshot::channel();
-        state.under_way = Some((name.to_owned(), fired));
-        let (world, name, query_ns) = (Arc::clone(world), name.to_owned(), monotonic_ns());
-        tokio::spawn(async move {
-            let fired = Fired::fire(&world, name, head, query_ns).await;
-            if let Err(unclaimed) = sender.send(fired) {
-                unclaimed.discard(DiscardedBecause::Unclaimed);
+        let (told, fired) = oneshot::channel();
+        let (world, host, query_ns) = (Arc::clone(world), name.to_owned(), monotonic_ns());
+        let mut sending = JoinSet::new();
+        sending.spawn(async move {
+            let fired = Fired::fire(&world, host, head, query_ns).await;
+            if let Err(unclaimed) = told.send(fired) {
+                unclaimed.discard(DiscardedBecause::Unclaimed).await;
             }
+        });
+        state.under_way = Some(UnderWay {
+            name: name.to_owned(),
+            fired,
+            sending,
         });
     }
 
@@ -104,9 +124,10 @@ impl Speculations {
     ) -> Option<(Speculation, Option<Sent>)> {
         let mine = {
             let mut state = self.state();
-            state.under_way.take_if(|(name, _)| **name == *leg.host)
+            state.under_way.take_if(|it| *it.name == *leg.host)
         };
-        let fired = mine?.1.await.ok()?;
+        let mut mine = mine?;
+        let fired = (&mut mine.fired).await.ok()?;
         Some(fired.judged(&leg.world, head).await)
     }
 

@@ -8,7 +8,7 @@ use crate::upstream::Upstreams;
 use resolab_record::Record;
 use resolab_transport::server::{CertificateAuthority, ServerPolicies, TicketTerms};
 use std::net::Ipv4Addr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Semaphore, watch};
@@ -25,6 +25,8 @@ pub(crate) struct World {
     pub records: Sender<Record>,
     /// The load under way; its end ends the legs.
     pub load: watch::Sender<u64>,
+    /// What comes is a straggler of the load before.
+    pub is_ending: AtomicBool,
     /// A place for each leg, held until its last record is written.
     pub places: Arc<Semaphore>,
     pub speculations: Speculations,
@@ -32,6 +34,7 @@ pub(crate) struct World {
     pub sockets: Sockets,
     next_leg: AtomicU64,
     next_request: AtomicU64,
+    queries_count: AtomicU64,
 }
 
 impl World {
@@ -51,12 +54,14 @@ impl World {
             policies: Arc::new(policies),
             records,
             load: watch::channel(0).0,
+            is_ending: AtomicBool::new(false),
             places: Arc::new(Semaphore::new(LEGS_MAX_COUNT as usize)),
             speculations: Speculations::default(),
             names: Mutex::new(names),
             sockets: Sockets::default(),
             next_leg: AtomicU64::new(0),
             next_request: AtomicU64::new(0),
+            queries_count: AtomicU64::new(0),
         }
     }
 
@@ -76,11 +81,28 @@ impl World {
         Ok(address)
     }
 
-    /// Have a connection for a host opened, if none is good for it.
-    pub fn begin_connection(&self, host: &str) {
-        let (upstreams, host) = (Arc::clone(&self.upstreams), host.to_owned());
-        // What comes of it is told by whoever needs it, and by its record.
-        tokio::spawn(async move { drop(upstreams.find(&host).await) });
+    /// Have a connection for a host opened in this load, if none is good for it; nobody needs one of a load
+    /// that is ending.
+    pub fn begin_connection(self: &Arc<Self>, host: &str) {
+        if self.is_ending.load(Ordering::Relaxed) {
+            return;
+        }
+        let (world, host, load) = (Arc::clone(self), host.to_owned(), *self.load.borrow());
+        tokio::spawn(async move {
+            tokio::select! {
+                biased;
+                () = world.load_ended(load) => (),
+                // What comes of it is told by whoever needs it, and by its record.
+                found = world.upstreams.find(&host) => drop(found),
+            }
+        });
+    }
+
+    /// Resolves at the end of a load.
+    pub async fn load_ended(&self, number: u64) {
+        let mut load = self.load.subscribe();
+        // The sender lives as long as this.
+        let _ = load.wait_for(|load| *load != number).await;
     }
 
     pub fn next_leg(&self) -> u64 {
@@ -90,6 +112,16 @@ impl World {
     /// How many legs there have been.
     pub fn legs_count(&self) -> u64 {
         self.next_leg.load(Ordering::Relaxed)
+    }
+
+    /// The browser asked for a name.
+    pub fn count_query(&self) {
+        self.queries_count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many queries there have been.
+    pub fn queries_count(&self) -> u64 {
+        self.queries_count.load(Ordering::Relaxed)
     }
 
     pub fn next_request(&self) -> u64 {

@@ -216,6 +216,32 @@ async fn heads_have_a_largest_size() {
     }
 }
 
+/// A request that its server did not look at may be sent again, and browsers do.
+#[tokio::test]
+async fn what_was_not_processed_is_sent_again() {
+    for upstream in UPSTREAMS {
+        let lab = lab(upstream).await;
+        let mut browser = lab.browser(HttpVersion::H2, FIRST).await;
+        assert_eq!(browser.get("/refused-once").await.head.status(), 200);
+        let request = lab.requests(1).await.remove(0);
+        assert_eq!((request.sent_again_count, request.failure), (1, None));
+    }
+}
+
+/// A stream whose head never comes whole is no other's business.
+#[tokio::test]
+async fn a_head_that_stalls_holds_up_no_other() {
+    let lab = lab(HttpVersion::H3).await;
+    let mut browser = lab.browser(HttpVersion::H3, FIRST).await;
+    let Browser::H3(_, _, quic) = &browser else {
+        unreachable!()
+    };
+    let (mut stalled, _receive) = quic.open_bi().await.unwrap();
+    // HEADERS of 64 bytes, of which one comes.
+    stalled.write_all(&[0x01, 0x40, 0x40, 0]).await.unwrap();
+    assert_eq!(browser.get("/").await.head.status(), 200);
+}
+
 /// A server that ends its connections between two requests costs the browser nothing.
 #[tokio::test]
 async fn a_connection_that_ended_is_replaced() {

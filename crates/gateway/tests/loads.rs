@@ -5,9 +5,11 @@
 mod support;
 
 use http::Method;
-use resolab_record::{GatewayTrigger, HandshakeMode, HttpVersion, Record, TicketPolicy};
+use resolab_record::{
+    AddressProof, Failure, GatewayTrigger, HandshakeMode, HttpVersion, Record, TicketPolicy,
+};
 use std::time::{Duration, Instant};
-use support::browser::request;
+use support::browser::{Browser, request};
 use support::{FIRST, LONG, Lab, Settings};
 use tokio::net::TcpStream;
 
@@ -33,9 +35,17 @@ async fn early(upstream: HttpVersion) -> Lab {
 
 /// What the server says of the latest connection, once its handshake is complete.
 async fn judged(lab: &Lab) -> HandshakeMode {
+    judged_after(lab, 0).await
+}
+
+/// The same of one after so many.
+async fn judged_after(lab: &Lab, count: usize) -> HandshakeMode {
     let began = Instant::now();
     loop {
-        let latest = lab.origin().seen.handshakes.lock().unwrap().last().cloned();
+        let latest = {
+            let handshakes = lab.origin().seen.handshakes.lock().unwrap();
+            handshakes[count..].last().cloned()
+        };
         if let Some(mode) = latest.and_then(|facts| facts.handshake_mode()) {
             return mode;
         }
@@ -238,4 +248,133 @@ async fn what_breaks_off_later_is_not_sent_again() {
         let sent_count = paths.iter().filter(|path| *path == "/reset").count();
         assert_eq!(sent_count, 1, "{upstream:?}");
     }
+}
+
+/// RFC 8470 section 4: not without the end of the handshake, however long that takes.
+#[tokio::test]
+async fn what_is_not_safe_fails_with_the_handshake_and_never_leaves_early() {
+    let lab = Lab::start(Settings {
+        handshake: HandshakeMode::ZeroRtt,
+        trigger: GatewayTrigger::Request,
+        deadline: Duration::from_secs(3),
+        ..Settings::default()
+    })
+    .await;
+    load(&lab, HttpVersion::H2).await;
+    assert!(lab.gateway.new_load(false, None).await);
+    lab.origin().policies.black_hole.begin(None, []);
+    let mut browser = lab.browser(HttpVersion::H2, FIRST).await;
+    let post = request(Method::POST, FIRST, "/echo");
+    assert!(browser.fetch(post, Some(vec![b'p'])).await.is_err());
+    let post = lab.requests(3).await.remove(2);
+    assert_eq!(
+        post.failure,
+        Some(Failure::QuicHandshakeTimeout),
+        "{post:?}"
+    );
+    assert_eq!((post.sent_ns, post.sent_early), (None, None));
+    // Early data would come now.
+    lab.origin().policies.black_hole.end(None);
+    let mode = judged_after(&lab, 1).await;
+    assert_eq!(mode, HandshakeMode::ZeroRtt);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(!lab.origin().paths().contains(&"/echo".to_owned()));
+}
+
+/// More requests than a server takes at once: those that wait for their streams leave after the handshake, and
+/// are early no more.
+#[tokio::test]
+async fn what_waits_for_its_stream_is_not_early() {
+    for (policy, early_count) in [
+        (TicketPolicy::EarlyData, 100),
+        (TicketPolicy::RejectEarlyData, 0),
+    ] {
+        let lab = early(HttpVersion::H3).await;
+        load(&lab, HttpVersion::H2).await;
+        assert!(lab.gateway.new_load(false, None).await);
+        assert!(lab.origin().policies.set_policy(None, policy));
+        let paths: Vec<String> = (0..150)
+            .map(|number| format!("/status/200?{number}"))
+            .collect();
+        let browsers = [
+            lab.browser(HttpVersion::H2, FIRST).await,
+            lab.browser(HttpVersion::H2, FIRST).await,
+        ];
+        let [first, second] = browsers;
+        tokio::join!(
+            support::browser::ask_all(first, &paths[..75]),
+            support::browser::ask_all(second, &paths[75..]),
+        );
+        let requests = lab.requests(152).await;
+        let (mut early, mut late) = (0, 0);
+        for request in &requests[2..] {
+            assert_eq!(request.status, Some(200), "{policy:?} {request:?}");
+            match request.sent_early {
+                Some(true) => early += 1,
+                _ => late += 1,
+            }
+        }
+        assert!(
+            early <= early_count && late >= 50,
+            "{policy:?}: {early}, {late}"
+        );
+    }
+}
+
+/// The end of a request without a body may come in a packet behind its head.
+#[tokio::test]
+async fn a_request_whose_end_comes_later_leaves_early_too() {
+    let lab = early(HttpVersion::H3).await;
+    load(&lab, HttpVersion::H3).await;
+    assert!(lab.gateway.new_load(false, None).await);
+    let mut browser = lab.browser(HttpVersion::H3, FIRST).await;
+    let Browser::H3(host, http, _) = &mut browser else {
+        unreachable!()
+    };
+    let mut stream = http
+        .send_request(request(Method::GET, host, "/"))
+        .await
+        .unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    stream.finish().await.unwrap();
+    assert_eq!(stream.recv_response().await.unwrap().status(), 200);
+    assert_eq!(lab.requests(3).await[2].sent_early, Some(true));
+}
+
+/// An address token is a memory of a load before (RFC 9000 section 8.1.3), as a ticket is.
+#[tokio::test]
+async fn address_tokens_are_forgotten_with_tickets() {
+    let lab = lab(HandshakeMode::Resumed, HttpVersion::H3).await;
+    for (number, (forgets, expected)) in [
+        (false, AddressProof::Handshake),
+        (true, AddressProof::NewToken),
+        (false, AddressProof::Handshake),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        load(&lab, HttpVersion::H2).await;
+        let proof = {
+            let handshakes = lab.origin().seen.handshakes.lock().unwrap();
+            handshakes[number].address_proof()
+        };
+        assert_eq!(proof, Some(expected), "{number}");
+        assert!(lab.gateway.new_load(forgets, None).await);
+    }
+}
+
+/// A leg whose browser vanished in its handshake holds up no load.
+#[tokio::test]
+async fn a_half_hello_ends_with_the_load() {
+    let lab = early(HttpVersion::H3).await;
+    let address = lab.look_up(FIRST).await;
+    let silent = TcpStream::connect((address, support::PORT)).await.unwrap();
+    // A TLS record that says it has 512 bytes.
+    silent.try_write(&[22, 3, 1, 2, 0, 1]).unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let began = Instant::now();
+    assert!(lab.gateway.new_load(false, None).await);
+    assert!(began.elapsed() < Duration::from_secs(4));
+    assert_eq!(lab.legs(1).await[0].handshake_complete_ns, None);
+    drop(silent);
 }

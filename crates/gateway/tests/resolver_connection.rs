@@ -4,7 +4,10 @@
 
 mod support;
 
-use resolab_record::{ConnectionReason, ConnectionSharing, HandshakeMode, HttpVersion, Record};
+use resolab_record::{
+    ConnectionReason, ConnectionSharing, GatewayTrigger, HandshakeMode, HttpVersion, Record,
+};
+use std::time::Duration;
 use support::{FIRST, Lab, RESOLVER, SITES, Settings};
 
 async fn lab(private_alpn: bool, has_origin_frame: bool, handshake: HandshakeMode) -> Lab {
@@ -77,6 +80,17 @@ async fn pages_and_their_names_share_a_connection() {
             if has_origin_frame { 2 } else { 1 }
         );
         assert_eq!(resolvers.handshake_mode, Some(HandshakeMode::Full));
+        let instants = [
+            Some(resolvers.wanted_ns),
+            resolvers.quic_handshake_start_ns,
+            resolvers.quic_handshake_end_ns,
+            resolvers.usable_ns,
+            Some(resolvers.closed_ns),
+        ];
+        assert!(instants.iter().all(Option::is_some), "{resolvers:?}");
+        assert!(instants.is_sorted(), "{resolvers:?}");
+        // A query opened it, before a page looked at it.
+        assert!(resolvers.usable_ns < requests[0].sent_ns, "{resolvers:?}");
     }
 }
 
@@ -99,4 +113,59 @@ async fn every_load_has_a_resolver_s_connection_of_its_own() {
         };
         assert_eq!(resolvers[number].handshake_mode, Some(expected));
     }
+}
+
+/// A look-up that comes while a load is being ended leaves the next one no open connection.
+#[tokio::test]
+async fn a_straggling_look_up_is_no_part_of_the_next_load() {
+    // Until the look-up did come while the load was being ended, however busy the machine is.
+    for _ in 0..5 {
+        let lab = Lab::start(Settings {
+            trigger: GatewayTrigger::Dns,
+            coalescing: Some(true),
+            sharing: ConnectionSharing::ResolverConnection,
+            without_origin: true,
+            ..Settings::default()
+        })
+        .await;
+        // Its connection is being opened to where nobody is; to let go of that takes a second.
+        lab.look_up(FIRST).await;
+        while !is_being_opened(&lab) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let straggler = async {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            lab.look_up(SITES[0]).await;
+            std::time::Instant::now()
+        };
+        let ending = async {
+            assert!(lab.gateway.new_load(false, None).await);
+            std::time::Instant::now()
+        };
+        let (ended_at, answered_at) = tokio::join!(ending, straggler);
+        if answered_at > ended_at {
+            continue;
+        }
+        lab.look_up(SITES[1]).await;
+        let connections = [SITES[0], SITES[1]].map(|host| queried_on(&lab, host));
+        assert_ne!(connections[0], connections[1]);
+        return;
+    }
+    panic!("the look-up never came in time");
+}
+
+/// The connection on which the edge got the query for a name's address.
+fn queried_on(lab: &Lab, host: &str) -> u64 {
+    let connection = lab.edge_records().into_iter().find_map(|record| {
+        let Record::EdgeQuery(query) = record else {
+            return None;
+        };
+        (query.qname.trim_end_matches('.') == host).then_some(query.connection_id)
+    });
+    connection.flatten().unwrap()
+}
+
+/// Whether the query's answer is here, with which the opening of its name's connection begins.
+fn is_being_opened(lab: &Lab) -> bool {
+    lab.has_now(|record| matches!(record, Record::Query(_)))
 }

@@ -157,6 +157,24 @@ async fn an_origin_frame_allows_and_forbids() {
     }
 }
 
+/// What a connection's server said of origins is that connection's.
+#[tokio::test]
+async fn an_origin_set_ends_with_its_load() {
+    use ConnectionReason::{Origin, OwnName};
+    let origins = &["https://far.resolab.test:8443"];
+    let lab = lab(ConnectionSharing::OriginFrame, HttpVersion::H3, origins).await;
+    for (load, hosts) in [[FIRST, FAR], [FAR, FIRST]].into_iter().enumerate() {
+        for host in hosts {
+            lab.browser(HttpVersion::H2, host).await.get("/").await;
+        }
+        let requests = lab.requests(2 * load + 2).await;
+        let reasons = [0, 1].map(|number| requests[2 * load + number].connection_reason);
+        let expected = [OwnName, if load == 0 { Origin } else { OwnName }];
+        assert_eq!(reasons, expected.map(Some), "{load}");
+        assert!(lab.gateway.new_load(false, None).await);
+    }
+}
+
 #[tokio::test]
 async fn a_421_is_obeyed_and_remembered() {
     for upstream in [HttpVersion::H2, HttpVersion::H3] {
@@ -185,6 +203,16 @@ async fn a_421_is_obeyed_and_remembered() {
         let last = &requests[4];
         assert_eq!((last.load, last.sent_again_count), (1, 0));
         assert_eq!(last.connection_reason, Some(ConnectionReason::OwnName));
+        // It was first sent before the connection was opened on which it was sent again.
+        let connections = lab.connections(2).await;
+        let own = connections.iter().find(|it| it.host == COVERED).unwrap();
+        assert!(request.sent_ns.unwrap() < own.wanted_ns, "{request:?}");
+        // Of a first contact nobody remembers anything.
+        assert!(lab.gateway.new_load(true, None).await);
+        lab.browser(HttpVersion::H3, FIRST).await.get("/").await;
+        lab.browser(HttpVersion::H3, COVERED).await.get("/").await;
+        let last = lab.requests(7).await.remove(6);
+        assert_eq!(last.connection_reason, Some(ConnectionReason::Address));
     }
 }
 

@@ -7,6 +7,7 @@ use resolab_record::{Failure, GatewayTrigger, HttpVersion, Record};
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 use support::{COVERED, ELSEWHERE, FIRST, LONG, Lab, Settings};
+use tokio::net::TcpStream;
 
 const A: u8 = 1;
 const AAAA: u8 = 28;
@@ -162,6 +163,31 @@ async fn a_name_s_query_can_open_its_connection() {
     }
     assert!(lab.gateway.new_load(false, None).await);
     assert_eq!(lab.connections(1).await[0].requests_count, 0);
+}
+
+/// Browsers open sockets ahead, and close those that they have no use for.
+#[tokio::test]
+async fn a_socket_closed_unused_is_no_leg_and_opens_nothing() {
+    for trigger in [GatewayTrigger::Mirror, GatewayTrigger::Hello] {
+        let lab = lab(trigger).await;
+        let address = lab.look_up(FIRST).await;
+        let unused = TcpStream::connect((address, support::PORT)).await.unwrap();
+        drop(unused);
+        let mut browser = lab
+            .browser_at(HttpVersion::H2, FIRST, address)
+            .await
+            .unwrap();
+        assert_eq!(browser.get("/").await.head.status(), 200);
+        assert!(lab.gateway.new_load(false, None).await);
+        assert_eq!(lab.legs(1).await.len(), 1, "{trigger:?}");
+        let unused = TcpStream::connect((address, support::PORT)).await.unwrap();
+        drop(unused);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(lab.gateway.new_load(false, None).await);
+        assert_eq!(lab.legs(1).await.len(), 1, "{trigger:?}");
+        assert_eq!(lab.connections(1).await.len(), 1, "{trigger:?}");
+        assert_eq!(lab.origin().seen.handshakes.lock().unwrap().len(), 1);
+    }
 }
 
 #[tokio::test]

@@ -1,21 +1,22 @@
 //! HTTP/2 (RFC 9113) client on an open stream, TLS as a rule.
 
-use crate::PieceObserver;
 use crate::streaming::{BodyWriter, ResponseReader};
+use crate::{HEAD_MAX_BYTES, PieceObserver};
 use bytes::{Bytes, BytesMut};
 use h2::client::{Builder, Connection, SendRequest};
 use http::{Request, Response};
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, SetupLog, stream_failure};
 use resolab_transport::receive_stamp::LastArrival;
+use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
-
-/// Of a response. By default 16 MB would be taken.
-const HEAD_MAX_BYTES: u32 = 65_536;
+use tokio::time::timeout;
 
 /// What a server may send before it is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub const PAGE_WINDOWS: H2Windows = H2Windows {
 pub struct H2Client {
     requests: SendRequest<Bytes>,
     driver: JoinHandle<()>,
+    /// Its sender is the driver's.
+    ended: watch::Receiver<()>,
     log: Arc<SetupLog>,
 }
 
@@ -87,15 +90,22 @@ impl H2Client {
             .handshake(stream)
             .await
             .map_err(|error| failure_of(error, &log))?;
+        let (running, ended) = watch::channel(());
+        let driver = async move {
+            drive(connection).await;
+            drop(running);
+        };
         Ok(Self {
             requests,
-            driver: tokio::spawn(drive(connection)),
+            driver: tokio::spawn(driver),
+            ended,
             log,
         })
     }
 
-    /// Send a request's head, and read the response piece by piece. Returns when the head was handed
-    /// to the connection, so that requests begun one after the other leave in that order.
+    /// Send a request's head, and read the response piece by piece. Returns when the head may leave: of
+    /// more requests than the server takes at once (RFC 9113 section 5.1.2), when one of them has ended.
+    /// Requests begun one after the other leave in that order.
     pub async fn begin(
         &self,
         request: Request<()>,
@@ -109,7 +119,12 @@ impl H2Client {
         } else {
             BodyWriter::h2(send)
         };
-        Ok((body, ResponseReader::h2(response)))
+        // The library's place in its queue is this handle's. Whatever ends the connection meanwhile, the
+        // response tells.
+        let _ = poll_fn(|cx| requests.poll_ready(cx)).await;
+        let is_early = self.log.handshake().is_none();
+        let response = ResponseReader::h2(response).of_request_left_early(is_early);
+        Ok((body, response))
     }
 
     /// Send a request and wait for the whole response, at most `body_max_bytes` of body.
@@ -172,6 +187,19 @@ impl H2Client {
         &self.log.last_arrival
     }
 
+    /// Whether it takes further requests: not once the server has sent GOAWAY (RFC 9113 section 6.8).
+    pub fn takes_requests(&self) -> bool {
+        let cx = &mut Context::from_waker(Waker::noop());
+        let ready = self.requests.clone().poll_ready(cx);
+        !self.is_closed() && !matches!(ready, Poll::Ready(Err(_)))
+    }
+
+    /// Resolves when the connection has ended.
+    pub async fn ended(&self) {
+        let mut ended = self.ended.clone();
+        while ended.changed().await.is_ok() {}
+    }
+
     /// Whether the connection has ended.
     pub fn is_closed(&self) -> bool {
         self.driver.is_finished()
@@ -187,10 +215,33 @@ impl H2Client {
         &self.log
     }
 
-    /// End with GOAWAY, close_notify and FIN, and wait `at_most` for that.
+    /// End with GOAWAY, close_notify and FIN, and wait until the server has all of it, but `at_most` so
+    /// long: what has not left by then never does.
     pub async fn close(self, at_most: Duration) {
-        drop(self.requests);
-        let _ = tokio::time::timeout(at_most, self.driver).await;
+        let Self {
+            requests,
+            mut driver,
+            log,
+            ..
+        } = self;
+        let tcp = log.tcp_end();
+        drop(requests);
+        let ending = async {
+            let _ = (&mut driver).await;
+            if let Some(tcp) = &tcp {
+                tcp.acknowledged().await;
+            }
+        };
+        if timeout(at_most, ending).await.is_ok() {
+            return;
+        }
+        if let Some(tcp) = tcp {
+            tcp.reset();
+        }
+        if !driver.is_finished() {
+            driver.abort();
+            let _ = driver.await;
+        }
     }
 }
 
@@ -244,7 +295,8 @@ fn failure_of(error: h2::Error, log: &SetupLog) -> MeasuredFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::DuplexStream;
+    use crate::streaming::ResetReason;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
     async fn serve(stream: DuplexStream, answer_bytes: usize) {
         let mut connection = h2::server::handshake(stream).await.unwrap();
@@ -303,6 +355,83 @@ mod tests {
             .await
             .unwrap_err();
         assert_eq!(failure.failure, Failure::HttpProtocol);
+    }
+
+    const LONG: Duration = Duration::from_secs(10);
+
+    fn get() -> Request<()> {
+        Request::get("https://a.test/").body(()).unwrap()
+    }
+
+    /// RFC 9113 section 5.1.2.
+    #[tokio::test]
+    async fn a_request_has_begun_when_the_server_takes_it() {
+        let (near, far) = tokio::io::duplex(1 << 20);
+        let client = H2Client::open(near, Arc::default()).await.unwrap();
+        let mut server = h2::server::Builder::new();
+        server.max_concurrent_streams(1);
+        let server = server.handshake::<_, Bytes>(far).await.unwrap();
+        let (requests, mut taken) = tokio::sync::mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            let mut server = server;
+            while let Some(Ok((_, respond))) = server.accept().await {
+                requests.send(respond).unwrap();
+            }
+        });
+        let answer = |respond: Option<h2::server::SendResponse<Bytes>>| {
+            let answered = respond.unwrap().send_response(Response::new(()), true);
+            answered.unwrap();
+        };
+        // The client knows the limit when it has an answer.
+        let (_, mut response) = client.begin(get(), true).await.unwrap();
+        answer(taken.recv().await);
+        response.head().await.unwrap();
+        let (_, mut first) = client.begin(get(), true).await.unwrap();
+        let respond = taken.recv().await;
+        let mut second = std::pin::pin!(client.begin(get(), true));
+        let early = timeout(Duration::from_millis(100), &mut second).await;
+        assert!(early.is_err(), "it waits in the library's queue");
+        answer(respond);
+        first.head().await.unwrap();
+        timeout(LONG, second).await.unwrap().unwrap();
+    }
+
+    /// RFC 9113 section 6.8: streams above the last one were not processed, those below may have been.
+    #[tokio::test]
+    async fn what_goaway_leaves_unprocessed_is_told_from_what_broke_off() {
+        let (near, mut far) = tokio::io::duplex(1 << 20);
+        let client = H2Client::open(near, Arc::default()).await.unwrap();
+        let (_, mut first) = client.begin(get(), true).await.unwrap();
+        let (_, mut second) = client.begin(get(), true).await.unwrap();
+        assert!(client.takes_requests());
+        let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+        let goaway_of_first = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
+        far.write_all(&[&settings[..], &goaway_of_first].concat())
+            .await
+            .unwrap();
+        let unprocessed = timeout(LONG, second.head()).await.unwrap();
+        assert_eq!(unprocessed.err().unwrap().reason, ResetReason::Refused);
+        assert!(!client.takes_requests() && !client.is_closed());
+        drop(far);
+        let broken = timeout(LONG, first.head()).await.unwrap();
+        assert_eq!(broken.err().unwrap().reason, ResetReason::Failed);
+        timeout(LONG, client.ended()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_is_given_up_on_at_a_close_ends_with_it() {
+        let (near, mut far) = tokio::io::duplex(1 << 10);
+        let client = H2Client::open(near, Arc::default()).await.unwrap();
+        let (mut body, _response) = client.begin(get(), false).await.unwrap();
+        body.send(vec![b'x'; 20_000].into()).await.unwrap();
+        client.close(Duration::from_millis(50)).await;
+        // Nobody sends the rest any more.
+        let mut sent = Vec::new();
+        timeout(LONG, far.read_to_end(&mut sent))
+            .await
+            .unwrap()
+            .unwrap();
+        assert!(sent.len() <= 1 << 10, "{}", sent.len());
     }
 
     #[tokio::test]

@@ -2,13 +2,13 @@
 //! takes the control streams with it, so everything is made anew on the same connection and the
 //! request is sent again.
 
-use crate::PieceObserver;
 use crate::content_length::{ContentLength, LengthDiffers};
 use crate::control_stream::ControlWriter;
 use crate::origins::Origins;
 use crate::priorities::priority_update_frame;
 use crate::quic_streams::{Exchange, Http3Quic, StreamOpener};
 use crate::streaming::{BodyWriter, ResponseReader};
+use crate::{HEAD_MAX_BYTES, PieceObserver};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use h3::client::{Connection, RequestStream, SendRequest};
 use h3::error::{Code, StreamError};
@@ -16,9 +16,9 @@ use h3::quic::StreamId;
 use http::{Method, Request, Response};
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, Phase, QuicConnection, quic_failure};
+use resolab_transport::clock::monotonic_ns;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
@@ -26,19 +26,13 @@ use tokio::task::JoinHandle;
 /// How h3 words that it closed the connection because the peer broke the rules of HTTP/3; the
 /// variants are private.
 const BROKEN_RULES: &str = "Connection error: Local error";
-/// What a connection may bring while an exchange waits for a part of its response, and this much
-/// more for each exchange that ends meanwhile.
-const WAITED_FOR_MAX_BYTES: i64 = 2 << 20;
-const ENDED_EXCHANGE_MAX_BYTES: u64 = 128 << 10;
 
 /// One connection; exchanges may overlap.
 pub struct H3Client {
     quic: Arc<QuicConnection>,
     state: Mutex<State>,
-    ended_count: AtomicU64,
-    /// `None`: as much as whoever waits for it allows.
-    head_max_bytes: Option<u32>,
     origins: Origins,
+    opened_ns: u64,
 }
 
 /// When the parts of an exchange were there.
@@ -86,33 +80,17 @@ pub struct H3Exchange {
 }
 
 impl H3Client {
-    /// Begin HTTP/3. SETTINGS and the first request share a flight.
+    /// Begin HTTP/3. SETTINGS and the first request share a flight. No response with a head above
+    /// [`HEAD_MAX_BYTES`] is taken, which the server is told, and no more of it is kept in memory.
     pub async fn open(quic: Arc<QuicConnection>) -> Result<Self, MeasuredFailure> {
-        Self::open_by(quic, None).await
-    }
-
-    /// The same for responses that are read piece by piece: none with a head above `head_max_bytes`
-    /// is taken, which the server is told, and no more of it is kept in memory.
-    pub async fn open_with(
-        quic: Arc<QuicConnection>,
-        head_max_bytes: u32,
-    ) -> Result<Self, MeasuredFailure> {
-        Self::open_by(quic, Some(head_max_bytes)).await
-    }
-
-    async fn open_by(
-        quic: Arc<QuicConnection>,
-        head_max_bytes: Option<u32>,
-    ) -> Result<Self, MeasuredFailure> {
         let origins = Origins::default();
         // The transport under way is large: whoever opens one keeps a pointer.
-        let state = Box::pin(State::make(&quic, &origins, head_max_bytes, false)).await?;
+        let state = Box::pin(State::make(&quic, &origins, false)).await?;
         Ok(Self {
             quic,
             state: Mutex::new(state),
-            ended_count: AtomicU64::new(0),
-            head_max_bytes,
             origins,
+            opened_ns: monotonic_ns(),
         })
     }
 
@@ -191,9 +169,9 @@ impl H3Client {
     }
 
     /// Send a request's head, and read the response piece by piece. Returns when the head was handed
-    /// to the connection, so that requests begun one after the other leave in that order. Where
-    /// early data is rejected afterwards the response breaks off; see
-    /// [`Self::may_begin_again`].
+    /// to the connection, so that requests begun one after the other leave in that order. It is sent
+    /// again where early data is rejected before that; where it is afterwards the response breaks
+    /// off, see [`Self::may_begin_again`].
     pub async fn begin(
         &self,
         request: Request<()>,
@@ -204,9 +182,15 @@ impl H3Client {
         } else {
             self.state.lock().await.requests.clone()
         };
-        self.begin_on(&mut requests, request, ends)
-            .await
-            .map_err(|error| self.failure_of(&error))
+        let begun = self.begin_on(&mut requests, request.clone(), ends).await;
+        let begun = match begun {
+            Err(error) if self.was_rejected(&error) => {
+                let mut requests = self.remake().await?;
+                self.begin_on(&mut requests, request, ends).await
+            }
+            begun => begun,
+        };
+        begun.map_err(|error| self.failure_of(&error))
     }
 
     async fn begin_on(
@@ -224,8 +208,11 @@ impl H3Client {
         } else {
             BodyWriter::h3_request(send)
         };
+        // Here it is handed over: what waited for credit may not be early any more.
+        let is_early = self.quic.log.handshake().is_none();
+        let response = ResponseReader::h3(receive, is_to_head).of_request_left_early(is_early);
         self.run_driver().await;
-        Ok((body, ResponseReader::h3(receive, is_to_head)))
+        Ok((body, response))
     }
 
     /// Change the priority of a request that was begun here (RFC 9218 section 7.2), to a Priority Field
@@ -253,7 +240,7 @@ impl H3Client {
     async fn remake(&self) -> Result<SendRequest<StreamOpener, Bytes>, MeasuredFailure> {
         let mut state = self.state.lock().await;
         if !state.is_remade {
-            let made = State::make(&self.quic, &self.origins, self.head_max_bytes, true);
+            let made = State::make(&self.quic, &self.origins, true);
             *state = Box::pin(made).await?;
         }
         Ok(state.requests.clone())
@@ -277,11 +264,11 @@ impl H3Client {
         stream.finish().await?;
         // A peer that breaks the rules on its control stream may never answer.
         self.run_driver().await;
-        let head = self.head_of(&mut stream).await?;
+        let head = head_of(&mut stream).await?;
         times.response.begin();
         let mut length = ContentLength::of_response(&head, is_to_head);
         let mut body = BytesMut::new();
-        while let Some(chunk) = self.bounded(stream.recv_data()).await? {
+        while let Some(chunk) = stream.recv_data().await? {
             if body.len() + chunk.remaining() > body_max_bytes {
                 return Err(ExchangeError::TooLarge);
             }
@@ -292,50 +279,10 @@ impl H3Client {
             (watch.observe)(&head, &body[before..]);
         }
         // Trailers, or the end of the stream behind them: a stream dropped before its end is stopped.
-        self.bounded(stream.recv_trailers()).await?;
+        stream.recv_trailers().await?;
         length.end()?;
         times.exchange.finish();
-        self.ended_count.fetch_add(1, Ordering::Relaxed);
         Ok(head.map(|()| body.freeze()))
-    }
-
-    async fn head_of(&self, stream: &mut ExchangeStream) -> Result<Response<()>, ExchangeError> {
-        loop {
-            let head = self.bounded(stream.recv_response()).await;
-            let head = head.map_err(ExchangeError::without_head)?;
-            // What comes before the answer says nothing of it (RFC 9110 section 15.2).
-            if !head.status().is_informational() {
-                return Ok(head);
-            }
-        }
-    }
-
-    /// Wait for a part of the response as long as the connection has not brought far more than any
-    /// response is: HTTP/3's library keeps a frame in memory until it is whole, however long.
-    async fn bounded<T>(
-        &self,
-        part: impl Future<Output = Result<T, StreamError>>,
-    ) -> Result<T, ExchangeError> {
-        if self.head_max_bytes.is_some() {
-            // Every frame has its limit, and responses that are passed on are no part of this one.
-            return part.await.map_err(ExchangeError::H3);
-        }
-        let mut part = std::pin::pin!(part);
-        // What each ended exchange may have brought is not held against this one.
-        let unexplained_bytes = || {
-            let explained = self.ended_count.load(Ordering::Relaxed) * ENDED_EXCHANGE_MAX_BYTES;
-            let received = self.quic.connection.stats().udp_rx.bytes;
-            received as i64 - explained as i64
-        };
-        let most_bytes = unexplained_bytes() + WAITED_FOR_MAX_BYTES;
-        poll_fn(|cx| match part.as_mut().poll(cx) {
-            Poll::Ready(result) => Poll::Ready(result.map_err(ExchangeError::H3)),
-            Poll::Pending if unexplained_bytes() > most_bytes => {
-                Poll::Ready(Err(ExchangeError::TooLarge))
-            }
-            Poll::Pending => Poll::Pending,
-        })
-        .await
     }
 
     /// Read what the server says of the connection, once early data can no longer be rejected; for
@@ -402,27 +349,40 @@ impl H3Client {
         &self.quic
     }
 
+    /// When it could take requests: with early data before the end of its handshake.
+    pub fn opened_ns(&self) -> u64 {
+        self.opened_ns
+    }
+
     /// What the server said of its origins.
     pub fn origins(&self) -> &Origins {
         &self.origins
     }
 }
 
+async fn head_of(stream: &mut ExchangeStream) -> Result<Response<()>, ExchangeError> {
+    loop {
+        let head = stream.recv_response().await;
+        let head = head.map_err(ExchangeError::without_head)?;
+        // What comes before the answer says nothing of it (RFC 9110 section 15.2).
+        if !head.status().is_informational() {
+            return Ok(head);
+        }
+    }
+}
+
 impl State {
     async fn make(
-        quic: &QuicConnection,
+        quic: &Arc<QuicConnection>,
         origins: &Origins,
-        head_max_bytes: Option<u32>,
         is_remade: bool,
     ) -> Result<Self, MeasuredFailure> {
-        let mut transport = Http3Quic::client(quic.connection.clone(), origins.clone());
+        let transport = Http3Quic::client(quic, origins.clone());
+        let mut transport = transport.with_heads_of_at_most(HEAD_MAX_BYTES);
         let writer = transport.control_writer();
         let mut builder = h3::client::builder();
         builder.send_grease(false);
-        if let Some(bytes) = head_max_bytes {
-            builder.max_field_section_size(u64::from(bytes));
-            transport = transport.with_heads_of_at_most(bytes);
-        }
+        builder.max_field_section_size(u64::from(HEAD_MAX_BYTES));
         let (control, requests) = builder.build(transport).await.map_err(|error| {
             match quic.connection.close_reason() {
                 Some(reason) => quic_failure(&reason, &quic.log),
@@ -451,17 +411,13 @@ enum ExchangeError {
 
 impl ExchangeError {
     /// Of what came in place of a head.
-    fn without_head(self) -> Self {
-        match self {
-            Self::H3(
-                error @ StreamError::RemoteTerminate {
-                    code: Code::H3_REQUEST_REJECTED,
-                    ..
-                },
-            ) => Self::Refused(error),
-            other @ (Self::H3(_) | Self::Refused(_) | Self::TooLarge | Self::LengthDiffers(_)) => {
-                other
-            }
+    fn without_head(error: StreamError) -> Self {
+        match error {
+            StreamError::RemoteTerminate {
+                code: Code::H3_REQUEST_REJECTED,
+                ..
+            } => Self::Refused(error),
+            other => Self::H3(other),
         }
     }
 }

@@ -28,5 +28,9 @@ pub use priorities::{PriorityUpdate, PriorityUpdates, RequestPriority};
 /// The error code of an orderly end of an HTTP/3 connection (RFC 9114 section 8.1).
 pub const H3_NO_ERROR: u32 = 0x0100;
 
+/// Largest head that is taken: of a response by the clients here, of a request by those who pass
+/// requests on.
+pub const HEAD_MAX_BYTES: u32 = 65_536;
+
 /// Is handed each piece of a response's body as it comes, with the head.
 pub type PieceObserver<'a> = dyn FnMut(&http::Response<()>, &[u8]) + Send + 'a;

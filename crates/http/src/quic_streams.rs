@@ -25,6 +25,7 @@ use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId};
 use halves::Outgoing;
 use quinn::{ConnectionError, StoppedError, VarInt};
+use resolab_transport::client::QuicConnection;
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::pin::Pin;
@@ -58,7 +59,8 @@ impl EarlyStreams {
 pub type TakenBack =
     Pin<Box<dyn Future<Output = Result<Option<VarInt>, StoppedError>> + Send + Sync>>;
 
-/// Tells servers which request streams are taken back, also while nothing is sent on them.
+/// Tells servers which request streams are taken back, also while nothing is sent on them. Whoever wants to
+/// know of a stream must take it before the stream is dropped.
 #[derive(Clone, Default)]
 pub struct TakenBackStreams(Arc<Mutex<HashMap<u64, TakenBack>>>);
 
@@ -69,10 +71,27 @@ impl TakenBackStreams {
         all.remove(&stream.into_inner())
     }
 
-    fn watch(&self, stream: &quinn::SendStream) {
+    fn watch(&self, stream: &quinn::SendStream) -> Watched {
         let id = u64::from(VarInt::from(stream.id()));
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(id, Box::pin(stream.stopped()));
+        Watched {
+            streams: self.clone(),
+            id,
+        }
+    }
+}
+
+/// A request stream that is watched for being taken back, for as long as it lives.
+struct Watched {
+    streams: TakenBackStreams,
+    id: u64,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let all = self.streams.0.lock();
+        all.unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }
 }
 
@@ -124,8 +143,9 @@ impl Http3Quic {
     }
 
     /// Client side; what the server says of its origins goes into `origins`.
-    pub fn client(connection: quinn::Connection, origins: Origins) -> Self {
-        let mut quic = Self::new(connection, Requests::Accepted(None));
+    pub(crate) fn client(client: &Arc<QuicConnection>, origins: Origins) -> Self {
+        let mut quic = Self::new(client.connection.clone(), Requests::Accepted(None));
+        quic.opener.client = Some(Arc::clone(client));
         quic.control_frames = Some(Arc::new(origins));
         quic
     }
@@ -253,14 +273,14 @@ impl<B: Buf> quic::Connection<B> for Http3Quic {
             self.early
                 .insert(u64::from(VarInt::from(stream.receive.id())));
         }
-        if let Some(taken_back) = &self.taken_back {
-            taken_back.watch(&stream.send);
-        }
+        let taken_back = self.taken_back.as_ref();
+        let watched = taken_back.map(|taken_back| taken_back.watch(&stream.send));
         Poll::Ready(Ok(Exchange {
             send: Sender::new(stream.send),
             receive: Receiver {
                 first: stream.first,
                 guard: Some(self.opener.guard.clone()),
+                _watched: watched,
                 ..Receiver::new(stream.receive)
             },
         }))
@@ -304,6 +324,8 @@ pub struct StreamOpener {
     control_writer: Option<ControlWriter>,
     /// Of every request stream.
     guard: FrameGuard,
+    /// On the client's side.
+    client: Option<Arc<QuicConnection>>,
     opening_bi: Option<Waiting<BiStreams>>,
     opening_uni: Option<Waiting<quinn::SendStream>>,
 }
@@ -315,6 +337,7 @@ impl StreamOpener {
             control_tail: None,
             control_writer: None,
             guard: FrameGuard::default(),
+            client: None,
             opening_bi: None,
             opening_uni: None,
         }
@@ -325,8 +348,24 @@ impl Clone for StreamOpener {
     fn clone(&self) -> Self {
         Self {
             guard: self.guard.clone(),
+            client: self.client.clone(),
             ..Self::new(self.connection.clone())
         }
+    }
+}
+
+/// The next stream, once the server allows one. quinn wakes nobody where it does so in rejecting early data.
+async fn open_bi(
+    connection: &quinn::Connection,
+    client: Option<&QuicConnection>,
+) -> Result<BiStreams, ConnectionError> {
+    let Some(client) = client.filter(|client| client.log.handshake().is_none()) else {
+        return connection.open_bi().await;
+    };
+    tokio::select! {
+        biased;
+        opened = connection.open_bi() => opened,
+        () = client.log.handshake_ended() => connection.open_bi().await,
     }
 }
 
@@ -340,16 +379,20 @@ impl<B: Buf> quic::OpenStreams<B> for StreamOpener {
     ) -> Poll<Result<Exchange<B>, StreamErrorIncoming>> {
         let connection = &self.connection;
         let waiting = self.opening_bi.get_or_insert_with(|| {
-            let connection = connection.clone();
-            Box::pin(async move { connection.open_bi().await })
+            let (connection, client) = (connection.clone(), self.client.clone());
+            Box::pin(async move { open_bi(&connection, client.as_deref()).await })
         });
         let opened = ready!(waiting.as_mut().poll(cx));
         self.opening_bi = None;
         let (send, receive) = opened.map_err(lost)?;
+        let guard = || self.client.as_ref().map(|client| client.stream_guard());
+        let mut send = Sender::of_request(send);
+        send.beside = guard();
         Poll::Ready(Ok(Exchange {
-            send: Sender::of_request(send),
+            send,
             receive: Receiver {
                 guard: Some(self.guard.clone()),
+                beside: guard(),
                 ..Receiver::new(receive)
             },
         }))
@@ -383,3 +426,7 @@ impl<B: Buf> quic::OpenStreams<B> for StreamOpener {
         close(&self.connection, code, reason);
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -15,11 +15,12 @@ use std::net::SocketAddr;
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum GatewayCommand {
     /// Close every connection, upstream, to the resolver and to the browser, and count the next
-    /// load. Answered when all records of the load before are written.
+    /// load. Answered when all records of the load before are written, and nothing more is sent of it.
     NewLoad {
         /// Returned in `command_done`.
         id: u64,
-        /// Whether session tickets are dropped too, so that the next handshakes are full.
+        /// Whether session tickets are dropped too, so that the next handshakes are full, with address
+        /// tokens and what servers said of names (certificates, 421).
         forget_tickets: bool,
         /// Name whose document is to be asked for in the flight of its name's query, by the first GET
         /// a load before had for it; `null`: none. Needs the resolver's connection to carry pages.
@@ -194,7 +195,7 @@ pub struct GatewayConnectionRecord {
     pub handshake_mode: Option<HandshakeMode>,
     /// Whether offered early data was accepted; `null` when none was offered.
     pub early_data_accepted: Option<bool>,
-    /// It was wanted.
+    /// It was wanted; the resolver's: its opening began.
     pub wanted_ns: u64,
     /// TCP connect began.
     pub tcp_connect_start_ns: Option<u64>,
@@ -242,7 +243,7 @@ pub struct GatewayRequestRecord {
     pub connection_id: Option<u64>,
     /// Why it went on that one.
     pub connection_reason: Option<ConnectionReason>,
-    /// Whether it left before that connection's handshake had ended.
+    /// Whether it left, the last time, before that connection's handshake had ended.
     pub sent_early: Option<bool>,
     /// HTTP method.
     pub method: String,
@@ -258,7 +259,7 @@ pub struct GatewayRequestRecord {
     pub priority_updates_count: u32,
     /// Its head was here.
     pub received_ns: u64,
-    /// Its head was handed to the connection upstream.
+    /// Its head was handed to a connection upstream, the first time.
     pub sent_ns: Option<u64>,
     /// Interim responses (1xx) that were passed on.
     pub interim_responses_count: u32,
@@ -278,7 +279,8 @@ pub struct GatewayRequestRecord {
     pub response_body_bytes: u64,
     /// What became of the request sent before its name was known; `null` where none was wanted.
     pub speculation: Option<Speculation>,
-    /// Times it was sent again on another connection: after 421, or on a connection that had ended.
+    /// Times it was sent again: after 421, after early data that was rejected or got 425, and where the server
+    /// had not looked at it.
     pub sent_again_count: u32,
     /// Whether the browser took it back.
     pub cancelled: bool,

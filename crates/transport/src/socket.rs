@@ -53,6 +53,9 @@ impl Unsent {
     }
 }
 
+/// Ethernet's 1,500 bytes without the headers of IPv4 and UDP.
+pub(crate) const DATAGRAM_MAX_BYTES: u16 = 1_472;
+
 /// A non-blocking UDP socket without offloads.
 #[derive(Debug)]
 pub struct RawUdpSocket {

@@ -20,8 +20,9 @@ from resolab.records import (
     HttpVersion,
 )
 
-NEW_LOAD_TIMEOUT_S = 15.0
-"""What is under way to the resolver is waited for, on a lossy link as long as a query may take."""
+NEW_LOAD_TIMEOUT_S = 30.0
+"""Legs may take 5 s to end, then look-ups under way 10 s, then what closes connections 5 s: 20 s at most, unless more
+of the load before comes meanwhile."""
 
 
 class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -63,7 +63,7 @@ class PretendedGateway(Pretended, engine.Gateway):
 
     async def new_load(self, *, forget_tickets: bool, speculate_for: str | None = None) -> None:
         if not self.answers:
-            raise DeadlineError("the gateway did not write the answer within 15 s")
+            raise DeadlineError("the gateway did not write the answer within 30 s")
         early = f", asks {speculate_for} early" if speculate_for else ""
         self.told.append(f"new load, forgets {forget_tickets}{early}")
 

@@ -58,7 +58,8 @@ impl Edge {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
 
-    fn behind_with(lab: &Lab, sections: &str) -> Self {
+    /// The same with more sections of its configuration.
+    pub fn behind_with(lab: &Lab, sections: &str) -> Self {
         let mut command = lab.enter("server");
         command.args(["--", PROGRAM]);
         Self::start(command, "10.77.0.1".to_owned(), sections)

@@ -34,7 +34,7 @@ pub(super) enum Transport {
     Quic(TlsClient, QuicClient),
     /// DoQ and HTTP/3 on one connection, by the private ALPN (docs/formats/private-alpn.md), with the
     /// largest head of a page's response.
-    QuicBesideH3(QuicClient, u32),
+    QuicBesideH3(QuicClient),
 }
 
 impl Transport {

@@ -30,18 +30,6 @@ pub async fn open(
     Ok(Doh3Session { client, template })
 }
 
-/// Open a connection that carries pages, too, with heads of at most so many bytes.
-pub async fn open_for_pages(
-    resolver: SocketAddr,
-    (quic, head_max_bytes): (&QuicClient, u32),
-    template: RequestTemplate,
-    log: &Arc<SetupLog>,
-) -> Result<Doh3Session, MeasuredFailure> {
-    let connection = Arc::new(quic.connect(resolver, Arc::clone(log)).await?);
-    let client = Arc::new(H3Client::open_with(connection, head_max_bytes).await?);
-    Ok(Doh3Session { client, template })
-}
-
 impl Doh3Session {
     /// Send a query and wait for the response.
     pub async fn exchange(

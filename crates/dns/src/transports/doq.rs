@@ -13,13 +13,13 @@ use resolab_http::private_alpn::DNS_PREFIX;
 use resolab_http::{H3_NO_ERROR, H3Client};
 use resolab_record::Failure;
 use resolab_transport::client::{
-    MeasuredFailure, QuicClient, QuicConnection, SetupLog, quic_failure,
+    MeasuredFailure, QuicClient, QuicConnection, SetupLog, StreamGuard, quic_failure,
 };
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 const REQUEST_CANCELLED: VarInt = VarInt::from_u32(doq_error::REQUEST_CANCELLED);
@@ -48,14 +48,14 @@ pub async fn open(
     Ok(DoqSession::on(Arc::new(quic), b""))
 }
 
-/// Open a connection that carries pages, too, with heads of at most so many bytes.
+/// Open a connection that carries pages, too.
 pub async fn open_for_pages(
     resolver: SocketAddr,
-    (quic, head_max_bytes): (&QuicClient, u32),
+    quic: &QuicClient,
     log: &Arc<SetupLog>,
 ) -> Result<DoqSession, MeasuredFailure> {
     let quic = Arc::new(quic.connect(resolver, Arc::clone(log)).await?);
-    let http = H3Client::open_with(Arc::clone(&quic), head_max_bytes).await?;
+    let http = H3Client::open(Arc::clone(&quic)).await?;
     Ok(DoqSession {
         http: Some(Arc::new(http)),
         ..DoqSession::on(quic, &DNS_PREFIX)
@@ -162,6 +162,7 @@ impl DoqSession {
             send,
             receive,
             is_done: false,
+            beside: self.quic.stream_guard(),
         };
         stream.send.write_all(framed).await?;
         // Fails only on a stream that was reset, which reading it reports.
@@ -201,11 +202,22 @@ struct QueryStream {
     send: SendStream,
     receive: RecvStream,
     is_done: bool,
+    /// Dropped after them.
+    beside: StreamGuard,
 }
 
 impl QueryStream {
     async fn next(&mut self) -> Result<Option<Chunk>, ReadError> {
-        self.receive.read_chunk(usize::MAX, true).await
+        poll_fn(|cx| {
+            loop {
+                let chunk = pin!(self.receive.read_chunk(usize::MAX, true));
+                if let Poll::Ready(chunk) = chunk.poll(cx) {
+                    return Poll::Ready(chunk);
+                }
+                ready!(self.beside.poll_disturbed(cx));
+            }
+        })
+        .await
     }
 
     /// Read the end behind the response, for dropping a stream before its end stops it

@@ -160,10 +160,14 @@ impl FramedConnection {
             .clear();
     }
 
-    /// Shut the stream down and wait `at_most` for that.
-    pub async fn close(self, at_most: Duration) {
+    /// Shut the stream down and wait `at_most` for that; what has not been written by then never is.
+    pub async fn close(mut self, at_most: Duration) {
         drop(self.frames);
-        let _ = tokio::time::timeout(at_most, self.driver).await;
+        let driver = &mut self.driver;
+        if tokio::time::timeout(at_most, driver).await.is_err() {
+            self.driver.abort();
+            let _ = self.driver.await;
+        }
     }
 }
 
@@ -297,6 +301,22 @@ mod tests {
         );
         assert!(logs[0].query_exchange.end_ns() >= logs[0].query_exchange.start_ns());
         assert_eq!(logs[0].attempt_count(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_is_given_up_on_at_a_close_ends_with_it() {
+        let (connection, mut far) = connection();
+        let short = Duration::from_millis(50);
+        // Written as far as there is room.
+        let query = vec![7; 2 * BUFFER_BYTES];
+        let log = ExchangeLog::default();
+        let asked = tokio::time::timeout(short, connection.exchange(&query, &log));
+        assert!(asked.await.is_err());
+        connection.close(short).await;
+        let mut written = Vec::new();
+        let reading = far.read_to_end(&mut written);
+        let ended = tokio::time::timeout(Duration::from_secs(10), reading).await;
+        assert!(ended.unwrap().unwrap() <= BUFFER_BYTES);
     }
 
     #[derive(Default)]

@@ -26,6 +26,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
+use tokio::sync::watch;
 
 pub const HOST: &str = "dns.resolab.test";
 /// How long what is to be late is late.
@@ -46,6 +47,10 @@ pub struct Pages {
     pub is_misdirected: bool,
     /// Requests answered 421.
     pub misdirected_count: usize,
+    /// More of a page's body; where there is any, its name's answer waits until all of it was sent.
+    pub more_bytes: usize,
+    /// Pages that were sent whole.
+    pub sent_count: watch::Sender<usize>,
 }
 
 impl Pages {
@@ -336,12 +341,21 @@ async fn serve_h3(connection: quinn::Connection, pages: Arc<Mutex<Pages>>) {
                 return std::future::pending().await;
             }
             if request.uri().host() == Some(PAGE_HOST) {
-                let status = pages.lock().unwrap().status(is_resolver);
+                let (status, more_bytes) = {
+                    let mut pages = pages.lock().unwrap();
+                    (pages.status(is_resolver), pages.more_bytes)
+                };
                 let response = Response::builder().status(status).body(()).unwrap();
                 // The client may have no use for it any more.
                 let _ = stream.send_response(response).await;
                 let _ = stream.send_data(Bytes::from_static(b"page")).await;
+                let _ = stream.send_data(vec![b'x'; more_bytes].into()).await;
                 let _ = stream.finish().await;
+                pages
+                    .lock()
+                    .unwrap()
+                    .sent_count
+                    .send_modify(|count| *count += 1);
                 return;
             }
             let mut body = Vec::new();
@@ -351,6 +365,13 @@ async fn serve_h3(connection: quinn::Connection, pages: Arc<Mutex<Pages>>) {
             let Some(answer) = answer(&body, false) else {
                 return std::future::pending().await;
             };
+            let page_sent = {
+                let pages = pages.lock().unwrap();
+                (pages.more_bytes > 0).then(|| pages.sent_count.subscribe())
+            };
+            if let Some(mut page_sent) = page_sent {
+                page_sent.wait_for(|count| *count > 0).await.unwrap();
+            }
             let (first, pause, second) = in_halves(answer).await;
             stream.send_response(response(&body)).await.unwrap();
             stream.send_data(first.into()).await.unwrap();

@@ -64,12 +64,12 @@ impl Entry {
         self.record.speculation = Some(speculation);
     }
 
-    /// It was handed to a connection.
+    /// It was handed to a connection; the instant is that of the first time.
     pub fn sent(&mut self, sent: &Sent) {
         self.record.connection_id = Some(sent.connection.identity.id);
         self.record.connection_reason = Some(sent.reason);
-        self.record.sent_early = Some(sent.is_early);
-        self.record.sent_ns = Some(monotonic_ns());
+        self.record.sent_early = Some(sent.is_early());
+        self.record.sent_ns.get_or_insert_with(monotonic_ns);
     }
 
     /// It was handed to another one, or to the same again.

@@ -5,11 +5,10 @@ use super::priority::Priority;
 use super::{Exchange, Sent, send};
 use crate::leg::{Down, DownBody, Leg, Up};
 use http::{Request, StatusCode};
-use resolab_http::streaming::{BodyReader, BodyWriter, BrokenOff};
+use resolab_http::streaming::{BodyReader, BodyWriter, BrokenOff, ResetReason};
 use resolab_record::ConnectionReason;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::time::timeout;
 
 /// A request is sent again at most so often.
 const AGAIN_MAX_COUNT: u32 = 3;
@@ -20,6 +19,9 @@ enum Refused {
     Misdirected,
     /// Early data: 425 (RFC 8470 section 5.2), or the handshake that rejected it.
     Early,
+    /// Its server did not look at it: what GOAWAY leaves out (RFC 9113 section 6.8), REFUSED_STREAM (section
+    /// 8.7), H3_REQUEST_REJECTED (RFC 9114 section 4.1.1).
+    Unprocessed,
 }
 
 /// Why an exchange ended before its end.
@@ -160,7 +162,7 @@ impl Awaited<'_> {
             match head {
                 Ok((head, Some(body))) => {
                     let refused = self.refused_by(head.status());
-                    if !self.send_again(refused, entry).await {
+                    if !self.send_again(refused, down, entry).await? {
                         return Ok((head, body));
                     }
                 }
@@ -170,10 +172,8 @@ impl Awaited<'_> {
                     entry.interim();
                 }
                 Err(broken) => {
-                    // Whatever else breaks off may have been carried out.
-                    let is_rejected = self.sent.is_early && self.sent.connection.may_begin_again();
-                    let refused = is_rejected.then_some(Refused::Early);
-                    if !self.send_again(refused, entry).await {
+                    let refused = self.refused_by_end(&broken);
+                    if !self.send_again(refused, down, entry).await? {
                         return Err(Ended::Upstream(broken));
                     }
                 }
@@ -186,13 +186,35 @@ impl Awaited<'_> {
         let is_shared = self.sent.reason != ConnectionReason::OwnName;
         match status {
             StatusCode::MISDIRECTED_REQUEST if is_shared => Some(Refused::Misdirected),
-            StatusCode::TOO_EARLY if self.sent.is_early => Some(Refused::Early),
+            StatusCode::TOO_EARLY if self.sent.is_early() => Some(Refused::Early),
             _ => None,
         }
     }
 
+    /// What the end of a stream without a response says of the connection. Whatever else breaks off may
+    /// have been carried out.
+    fn refused_by_end(&self, broken: &BrokenOff) -> Option<Refused> {
+        if self.sent.is_early() && self.sent.connection.may_begin_again() {
+            return Some(Refused::Early);
+        }
+        (broken.reason == ResetReason::Refused).then_some(Refused::Unprocessed)
+    }
+
     /// Send it again where that may help, if it was refused and may be; whether it was.
-    async fn send_again(&mut self, refused: Option<Refused>, entry: &mut Entry) -> bool {
+    async fn send_again(
+        &mut self,
+        refused: Option<Refused>,
+        down: &mut Down,
+        entry: &mut Entry,
+    ) -> Result<bool, Ended> {
+        tokio::select! {
+            biased;
+            is_sent = self.try_again(refused, entry) => Ok(is_sent),
+            () = down.unwanted() => Err(Ended::Unwanted),
+        }
+    }
+
+    async fn try_again(&mut self, refused: Option<Refused>, entry: &mut Entry) -> bool {
         let (Some(refused), Some(head)) = (refused, self.again.as_ref()) else {
             return false;
         };
@@ -209,8 +231,12 @@ impl Awaited<'_> {
                 world.upstreams.note_misdirected(opened_for, &self.leg.host);
             }
             Refused::Early => {
-                let _ = timeout(at_most, connection.identity.setup.handshake_ended()).await;
+                // Once it has ended, and not before (RFC 8470 section 5.2).
+                if !connection.handshake_has_ended(at_most).await {
+                    return false;
+                }
             }
+            Refused::Unprocessed => (),
         }
         let Ok(sent) = send(self.leg, head, true).await else {
             return false;
@@ -245,7 +271,11 @@ impl Awaited<'_> {
             sent.map_err(|_| Ended::Unwanted)?;
             entry.piece_passed(bytes);
         }
-        let trailers = body.trailers().await.map_err(Ended::Upstream)?;
+        let trailers = tokio::select! {
+            biased;
+            trailers = body.trailers() => trailers.map_err(Ended::Upstream)?,
+            () = down.unwanted() => return Err(Ended::Unwanted),
+        };
         entry.last();
         let finished = down.finish(trailers).await;
         finished.map_err(|_| Ended::Unwanted)?;

@@ -2,7 +2,7 @@
 //! pass, for which hyper has no place. Not for: upgrades.
 
 use super::queue::Queue;
-use super::{Arrived, Down, HEAD_MAX_BYTES, Leg, Up};
+use super::{Arrived, Down, Leg, Up};
 use bytes::Bytes;
 use http::header::{CONNECTION, HOST, HeaderName, TE, TRANSFER_ENCODING, UPGRADE};
 use http::uri::{Authority, Scheme};
@@ -11,6 +11,7 @@ use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use resolab_http::HEAD_MAX_BYTES;
 use resolab_http::streaming::BrokenOff;
 use resolab_record::HttpVersion;
 use resolab_transport::clock::monotonic_ns;

@@ -1,10 +1,11 @@
 //! HTTP/2 towards the browser. Not for: what becomes of requests.
 
 use super::queue::Queue;
-use super::{Arrived, Down, HEAD_MAX_BYTES, Leg, Up};
+use super::{Arrived, Down, Leg, Up};
 use crate::serving::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES, STREAMS_MAX_COUNT};
 use h2::Reason;
 use http::Request;
+use resolab_http::HEAD_MAX_BYTES;
 use resolab_http::streaming::BodyReader;
 use resolab_record::HttpVersion;
 use resolab_transport::clock::monotonic_ns;

@@ -1,18 +1,20 @@
 //! HTTP/3 towards the browser. Not for: what becomes of requests.
 
 use super::queue::Queue;
-use super::{Arrived, Down, HEAD_MAX_BYTES, Leg, Up};
+use super::{Arrived, Down, Leg, Up};
 use bytes::Bytes;
 use h3::server::RequestResolver;
+use http::header::CONTENT_LENGTH;
+use http::{Method, Request};
 use quinn::Connection;
-use resolab_http::PriorityUpdates;
 use resolab_http::quic_streams::{Http3Quic, TakenBackStreams};
 use resolab_http::streaming::BodyReader;
+use resolab_http::{HEAD_MAX_BYTES, PriorityUpdates};
 use resolab_record::HttpVersion;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 /// Serve until the connection ends.
@@ -28,20 +30,16 @@ pub(super) async fn serve(leg: &Arc<Leg>, quic: &Connection) {
     let Ok(mut http) = builder.build::<_, Bytes>(transport).await else {
         return;
     };
-    // The transport's limit on streams bounds it.
-    let (begun, streams) = mpsc::unbounded_channel();
-    let deadline = leg.world.options.deadline;
-    let heads = read_heads(streams, told, Queue::start(leg), deadline);
-    let accepting = async {
-        while let Ok(Some(resolver)) = http.accept().await {
-            if begun.send(resolver).is_err() {
-                return;
-            }
-        }
-    };
-    tokio::select! {
-        () = heads => (),
-        () = accepting => (),
+    let reading = Arc::new(Reading {
+        told,
+        queue: Queue::start(leg),
+        deadline: leg.world.options.deadline,
+    });
+    // The transport's limit on streams bounds it. Ends with the leg.
+    let mut heads = JoinSet::new();
+    while let Ok(Some(resolver)) = http.accept().await {
+        heads.spawn(Arc::clone(&reading).read_head(resolver));
+        while heads.try_join_next().is_some() {}
     }
 }
 
@@ -51,31 +49,46 @@ struct Told {
     priorities: PriorityUpdates,
 }
 
-/// One after the other, so that requests stay in order.
-async fn read_heads(
-    mut streams: mpsc::UnboundedReceiver<RequestResolver<Http3Quic, Bytes>>,
+/// Reads each request's head as its packets come: one that stalls holds up no other, and requests leave in
+/// the order in which their heads were here.
+struct Reading {
     told: Told,
     queue: Queue,
     deadline: Duration,
-) {
-    while let Some(resolver) = streams.recv().await {
+}
+
+impl Reading {
+    async fn read_head(self: Arc<Self>, resolver: RequestResolver<Http3Quic, Bytes>) {
         // A stream without a whole head is no request; h3 has reset it.
-        let Ok(Ok((head, stream))) = timeout(deadline, resolver.resolve_request()).await else {
-            continue;
+        let read = timeout(self.deadline, resolver.resolve_request()).await;
+        let Ok(Ok((head, stream))) = read else {
+            return;
         };
-        let Some(taken_back) = told.taken_back.take(stream.id()) else {
-            continue;
+        let Some(taken_back) = self.told.taken_back.take(stream.id()) else {
+            return;
         };
-        let priority = told.priorities.of(stream.id());
+        let received_ns = monotonic_ns();
+        let priority = self.told.priorities.of(stream.id());
         let (send, receive) = stream.split();
-        let body = BodyReader::h3_request(receive, head.headers());
-        queue.push_now(Arrived {
+        let mut body = BodyReader::h3_request(receive, head.headers());
+        if is_without_body(&head) {
+            // Its end may come in a packet behind it.
+            let _ = timeout(self.deadline, body.has_begun()).await;
+        }
+        self.queue.push_now(Arrived {
             head,
             up: Up::Streamed(Box::new(body)),
             down: Down::H3(Box::new(send), taken_back),
             version: HttpVersion::H3,
             priority: Some(priority),
-            received_ns: monotonic_ns(),
+            received_ns,
         });
     }
+}
+
+/// Whether nobody expects a body of it: methods without any by their meaning (RFC 9110 section 9.3).
+fn is_without_body(head: &Request<()>) -> bool {
+    let method = head.method();
+    let is_told = head.headers().contains_key(CONTENT_LENGTH);
+    !is_told && [Method::GET, Method::HEAD, Method::OPTIONS].contains(method)
 }

@@ -32,7 +32,12 @@ async fn serve_leg(leg: &Arc<Leg>, arrival: QuicArrival) {
         arrival.refuse();
         return;
     }
-    let quic = match arrival.start().await {
+    let started = tokio::select! {
+        started = arrival.start() => started,
+        // Who vanished in its handshake holds up no load.
+        () = leg.load_ended() => return,
+    };
+    let quic = match started {
         Ok(quic) => quic,
         Err(error) => {
             leg.fail(MeasuredFailure::new(Failure::QuicHandshakeFailed, error));

@@ -48,12 +48,14 @@ async fn serve_leg(
 ) {
     let deadline = world.options.deadline;
     let mut load = world.load.subscribe();
-    // A browser may open a connection long before it needs it: then it says nothing on it.
+    // A browser may open a connection long before it needs it: then it says nothing on it, and may close
+    // it without a word.
+    let mut first = [0];
     let hello = tokio::select! {
-        hello = tcp.readable() => hello,
+        hello = tcp.peek(&mut first) => hello,
         _ = load.changed() => return,
     };
-    if hello.is_err() {
+    if !matches!(hello, Ok(1..)) {
         return;
     }
     let facts = Arc::<HandshakeFacts>::default();

@@ -28,7 +28,6 @@ struct Underway {
     head: Request<()>,
     connection: Arc<Connection>,
     response: ResponseReader,
-    is_early: bool,
 }
 
 impl Fired {
@@ -71,7 +70,7 @@ impl Fired {
         let Some(coverage) = coverage else {
             return;
         };
-        let Ok(begun) = connection.begin(head.clone(), true, at_most).await else {
+        let Ok((_, response)) = connection.begin(head.clone(), true, at_most).await else {
             return;
         };
         let record = &mut self.record;
@@ -82,8 +81,7 @@ impl Fired {
         self.request = Some(Underway {
             head,
             connection,
-            response: begun.response,
-            is_early: begun.is_early,
+            response,
         });
     }
 
@@ -97,35 +95,31 @@ impl Fired {
             return (Speculation::NotSent, None);
         };
         if !is_same(&underway.head, head) {
-            return self.discarded(DiscardedBecause::OtherRequest);
+            return self.discarded(DiscardedBecause::OtherRequest).await;
         }
         let connection = Arc::clone(&underway.connection);
         let reason = world.upstreams.good_for(&self.record.host, &connection);
         let Some(reason) = reason.await else {
-            return self.discarded(DiscardedBecause::NotShared);
+            return self.discarded(DiscardedBecause::NotShared).await;
         };
         self.record.speculation = Speculation::Used;
         let sent = self.request.take().map(|it| it.used(reason));
         (Speculation::Used, sent)
     }
 
-    fn discarded(self, because: DiscardedBecause) -> (Speculation, Option<Sent>) {
-        self.discard(because);
+    async fn discarded(self, because: DiscardedBecause) -> (Speculation, Option<Sent>) {
+        self.discard(because).await;
         (Speculation::Discarded, None)
     }
 
-    /// It does not count.
-    pub fn discard(mut self, because: DiscardedBecause) {
+    /// It does not count. Its record says how much of its body had come by now.
+    pub async fn discard(mut self, because: DiscardedBecause) {
         let Some(mut underway) = self.request.take() else {
             return;
         };
         self.record.speculation = Speculation::Discarded;
         self.record.discarded_because = Some(because);
-        tokio::spawn(async move {
-            // All of it, so that its record is written behind this.
-            let mut fired = self;
-            fired.record.discarded_body_bytes = Some(come_by_now(&mut underway.response).await);
-        });
+        self.record.discarded_body_bytes = Some(come_by_now(&mut underway.response).await);
     }
 }
 
@@ -148,7 +142,6 @@ impl Underway {
         Sent {
             body: BodyWriter::nothing(),
             response: self.response,
-            is_early: self.is_early,
             connection: self.connection,
             reason,
         }

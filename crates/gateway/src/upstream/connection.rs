@@ -3,15 +3,14 @@
 
 use super::identity::Identity;
 use super::servers::{Server, Way};
-use crate::leg::HEAD_MAX_BYTES;
 use h3::quic::StreamId;
 use http::{Method, Request, Version};
 use resolab_http::streaming::{BodyWriter, ResponseReader};
 use resolab_http::{H2Client, H3_NO_ERROR, H3Client, PAGE_WINDOWS};
 use resolab_record::{Failure, HttpVersion};
 use resolab_transport::client::{
-    MeasuredFailure, SetupLog, TcpOptions, certificate_covers, connect_tcp, connect_tls_for_bodies,
-    leaf_covers,
+    MeasuredFailure, QuicClient, SetupLog, TcpEnd, TcpOptions, TlsClient, certificate_covers,
+    connect_tcp, connect_tls_for_bodies, leaf_covers,
 };
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,14 +20,6 @@ use tokio::time::timeout;
 
 /// How long a close may take to leave.
 const CLOSE_LEAVES_WITHIN: Duration = Duration::from_secs(1);
-
-/// A request's two directions upstream.
-pub(crate) struct Begun {
-    pub body: BodyWriter,
-    pub response: ResponseReader,
-    /// Whether it left before the handshake had ended.
-    pub is_early: bool,
-}
 
 /// An open connection.
 pub(crate) struct Connection {
@@ -48,12 +39,16 @@ enum Client {
 }
 
 impl Connection {
-    /// The resolver's, which is open.
+    /// The resolver's, which is open: wanted when its opening began, as the log of its set-up tells.
     pub(super) fn resolvers(client: Arc<H3Client>, mut identity: Identity) -> Option<Self> {
-        identity.setup = Arc::clone(&client.quic().log);
-        let address = identity.setup.peer_address()?;
+        let setup = Arc::clone(&client.quic().log);
+        let address = setup.peer_address()?;
+        let began_ns = setup.bootstrap.start_ns();
+        let began_ns = began_ns.or(setup.quic_handshake.start_ns());
+        identity.wanted_ns = began_ns.unwrap_or(identity.wanted_ns);
+        identity.usable_since(client.opened_ns());
+        identity.setup = setup;
         identity.address = Some(address);
-        identity.usable();
         Some(Self {
             identity,
             address,
@@ -80,50 +75,53 @@ impl Connection {
         }
     }
 
-    /// Open one, at most `at_most` later. With early data it is open before its handshake has ended.
+    /// Open one, at most `at_most` later. With early data it is open before its handshake has ended. `None`
+    /// where the load ends before: then nothing of it is sent any more.
     pub(super) async fn open(
         server: &Server,
         address: SocketAddr,
         identity: Identity,
         at_most: Duration,
-    ) -> Result<Self, MeasuredFailure> {
+        load_ended: impl Future<Output = ()>,
+    ) -> Option<Result<Self, MeasuredFailure>> {
         let setup = &identity.setup;
         setup.set_peer_address(address);
         let opening = async {
             match &server.way {
-                Way::H2(tls) => open_h2(tls, address, setup).await,
-                Way::H3(quic) => open_h3(quic, address, setup).await,
+                Way::H2(tls) => open_h2(tls, (address, at_most), setup, load_ended).await,
+                Way::H3(quic) => open_h3(quic, (address, at_most), setup, load_ended).await,
             }
         };
-        let opened = timeout(at_most, opening).await.unwrap_or_else(|_| {
-            let detail = format!("no connection to {address} within {at_most:?}");
-            Err(MeasuredFailure::new(setup.failure_at_deadline(), detail))
-        });
-        let client = opened.inspect_err(|failure| identity.fail(failure.clone()))?;
+        let client = match opening.await? {
+            Ok(client) => client,
+            Err(failure) => {
+                identity.fail(failure.clone());
+                return Some(Err(failure));
+            }
+        };
         identity.usable();
-        Ok(Self {
+        Some(Ok(Self {
             identity,
             address,
             is_draining: AtomicBool::new(false),
             client,
-        })
+        }))
     }
 
-    /// Send a request's head. What is not safe to be sent twice waits for the end of the handshake
-    /// (RFC 8470), at most as long as anything may.
+    /// Send a request's head; its two directions. One that is not safe, or has a body, waits for the end of
+    /// the handshake (RFC 8470 section 4), and fails where that does not come within `at_most`.
     pub async fn begin(
         &self,
         request: Request<()>,
         ends: bool,
         at_most: Duration,
-    ) -> Result<Begun, MeasuredFailure> {
-        let setup = &self.identity.setup;
+    ) -> Result<(BodyWriter, ResponseReader), MeasuredFailure> {
         let may_be_early = ends && is_safe(request.method());
-        if !may_be_early {
-            // Where the handshake fails, so does what is sent then.
-            let _ = timeout(at_most, setup.handshake_ended()).await;
+        if !may_be_early && !self.handshake_has_ended(at_most).await {
+            let detail = format!("no handshake with {} within {at_most:?}", self.address);
+            let failure = self.identity.setup.failure_at_deadline();
+            return Err(MeasuredFailure::new(failure, detail));
         }
-        let is_early = setup.handshake().is_none();
         let request = in_version(request, self.identity.http_version);
         let begun = match &self.client {
             Client::H2(client) => match h2_of(client) {
@@ -133,13 +131,34 @@ impl Connection {
             Client::H3(client) => client.begin(request, ends).await,
             Client::Resolver(client) => client.begin(request, ends).await,
         };
-        let (body, response) = begun.inspect_err(|failure| self.note_failure(failure))?;
+        let begun = begun.inspect_err(|failure| self.note_failure(failure))?;
         self.identity.count_request();
-        Ok(Begun {
-            body,
-            response,
-            is_early,
-        })
+        Ok(begun)
+    }
+
+    /// Wait for the end of the handshake, or of the connection, at most `at_most`; whether either came.
+    /// Where the handshake failed, so does what is sent then.
+    pub async fn handshake_has_ended(&self, at_most: Duration) -> bool {
+        let either = async {
+            tokio::select! {
+                () = self.identity.setup.handshake_ended() => (),
+                () = self.ended() => (),
+            }
+        };
+        timeout(at_most, either).await.is_ok()
+    }
+
+    /// Resolves when the connection has ended.
+    async fn ended(&self) {
+        match &self.client {
+            Client::H2(client) => {
+                if let Some(client) = h2_of(client) {
+                    client.ended().await;
+                }
+            }
+            Client::H3(client) => drop(client.quic().connection.closed().await),
+            Client::Resolver(client) => drop(client.quic().connection.closed().await),
+        }
     }
 
     /// Change the priority of a request; whether the server will be told, which is over HTTP/3 only.
@@ -159,7 +178,11 @@ impl Connection {
     /// Whether it takes further requests: a server that ends it in good order (RFC 9113 section 6.8)
     /// goes on with those it has.
     pub fn takes_requests(&self) -> bool {
-        !self.is_draining.load(Ordering::Relaxed) && !self.is_closed()
+        let is_open = match &self.client {
+            Client::H2(client) => h2_of(client).is_some_and(|client| client.takes_requests()),
+            Client::H3(_) | Client::Resolver(_) => !self.is_closed(),
+        };
+        is_open && !self.is_draining.load(Ordering::Relaxed)
     }
 
     /// It took no request.
@@ -195,9 +218,12 @@ impl Connection {
         self.http3()?.origins().allow(origin)
     }
 
-    /// Read what the server says of the connection once its handshake has ended.
+    /// Read what the server says of the connection once its handshake has ended, or the connection.
     pub async fn read_control(&self) {
-        self.identity.setup.handshake_ended().await;
+        tokio::select! {
+            () = self.identity.setup.handshake_ended() => (),
+            () = self.ended() => (),
+        }
         if let Some(client) = self.http3() {
             client.read_control().await;
         }
@@ -222,7 +248,10 @@ impl Connection {
                 let client = client.lock().unwrap_or_else(PoisonError::into_inner).take();
                 match client.map(Arc::try_unwrap) {
                     Some(Ok(client)) => client.close(CLOSE_LEAVES_WITHIN).await,
-                    Some(Err(shared)) => shared.abort(),
+                    Some(Err(shared)) => {
+                        self.identity.setup.tcp_end().map(TcpEnd::reset);
+                        shared.abort();
+                    }
                     None => (),
                 }
             }
@@ -237,24 +266,63 @@ impl Connection {
 }
 
 async fn open_h2(
-    tls: &resolab_transport::client::TlsClient,
-    address: SocketAddr,
+    tls: &TlsClient,
+    (address, at_most): (SocketAddr, Duration),
     setup: &Arc<SetupLog>,
-) -> Result<Client, MeasuredFailure> {
-    let tcp = connect_tcp(address, TcpOptions { fast_open: false }, setup).await?;
-    let stream = connect_tls_for_bodies(tcp, tls, Arc::clone(setup)).await?;
-    let client = H2Client::open_with(stream, PAGE_WINDOWS, Arc::clone(setup)).await?;
-    Ok(Client::H2(Mutex::new(Some(Arc::new(client)))))
+    load_ended: impl Future<Output = ()>,
+) -> Option<Result<Client, MeasuredFailure>> {
+    let opening = async {
+        let tcp = connect_tcp(address, TcpOptions { fast_open: false }, setup).await?;
+        let stream = connect_tls_for_bodies(tcp, tls, Arc::clone(setup)).await?;
+        let client = H2Client::open_with(stream, PAGE_WINDOWS, Arc::clone(setup)).await?;
+        Ok(Client::H2(Mutex::new(Some(Arc::new(client)))))
+    };
+    let opening = within(at_most, address, setup, opening);
+    tokio::select! {
+        opened = opening => Some(opened),
+        () = load_ended => {
+            // Before the socket is closed: the kernel would go on with what it holds.
+            setup.tcp_end().map(TcpEnd::reset);
+            None
+        }
+    }
 }
 
 async fn open_h3(
-    quic: &resolab_transport::client::QuicClient,
-    address: SocketAddr,
+    quic: &QuicClient,
+    (address, at_most): (SocketAddr, Duration),
     setup: &Arc<SetupLog>,
-) -> Result<Client, MeasuredFailure> {
-    let quic = quic.connect(address, Arc::clone(setup)).await?;
-    let client = H3Client::open_with(Arc::new(quic), HEAD_MAX_BYTES).await?;
-    Ok(Client::H3(Box::new(client)))
+    load_ended: impl Future<Output = ()>,
+) -> Option<Result<Client, MeasuredFailure>> {
+    let endpoint = match quic.endpoint(address, setup) {
+        Ok(endpoint) => endpoint,
+        Err(failure) => return Some(Err(failure)),
+    };
+    let opening = async {
+        let connecting = quic.connect_from(endpoint.clone(), address, Arc::clone(setup));
+        let client = H3Client::open(Arc::new(connecting.await?)).await?;
+        Ok(Client::H3(Box::new(client)))
+    };
+    let opened = tokio::select! {
+        opened = within(at_most, address, setup, opening) => Some(opened),
+        () = load_ended => None,
+    };
+    if opened.is_none() {
+        endpoint.drained(CLOSE_LEAVES_WITHIN).await;
+    }
+    opened
+}
+
+async fn within<T>(
+    at_most: Duration,
+    address: SocketAddr,
+    setup: &SetupLog,
+    opening: impl Future<Output = Result<T, MeasuredFailure>>,
+) -> Result<T, MeasuredFailure> {
+    timeout(at_most, opening).await.unwrap_or_else(|_| {
+        let detail = format!("no connection to {address} within {at_most:?}");
+        Err(MeasuredFailure::new(setup.failure_at_deadline(), detail))
+    })
 }
 
 fn h2_of(client: &Mutex<Option<Arc<H2Client>>>) -> Option<Arc<H2Client>> {

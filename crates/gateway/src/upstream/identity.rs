@@ -52,9 +52,14 @@ impl Identity {
         }
     }
 
-    /// It can take requests.
+    /// It can take requests now.
     pub fn usable(&self) {
-        let _ = self.usable_ns.set(monotonic_ns());
+        self.usable_since(monotonic_ns());
+    }
+
+    /// It could take requests from an instant on.
+    pub fn usable_since(&self, instant_ns: u64) {
+        let _ = self.usable_ns.set(instant_ns);
     }
 
     /// It was given one.

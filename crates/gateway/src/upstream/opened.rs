@@ -17,9 +17,11 @@ use resolab_record::{
 use resolab_transport::client::MeasuredFailure;
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
 
 type Opened = Result<Arc<Connection>, MeasuredFailure>;
 
@@ -28,7 +30,7 @@ pub(crate) struct Upstreams {
     options: Arc<GatewayOptions>,
     pub locations: Locations,
     servers: Servers,
-    /// Whose connections answered 421 for which host; no handshake takes that back.
+    /// Whose connections answered 421 for which host; no resumed handshake takes that back.
     misdirected: Mutex<HashSet<(String, String)>>,
     /// Hosts that the resolver's certificate covers or not, as its latest handshake said: in early data
     /// nothing was said yet.
@@ -47,12 +49,14 @@ pub(crate) struct Resolver {
 }
 
 /// Of the load under way.
-#[derive(Default)]
 struct State {
-    load: u64,
+    /// Ends the opening of connections.
+    load: watch::Sender<u64>,
     next_id: u64,
     /// In the order in which they were wanted.
     slots: Vec<Slot>,
+    /// Connections that take no more requests, and may still have some under way.
+    leaving: Vec<Arc<Connection>>,
     /// The resolver's, once something went on it.
     resolvers: Option<Arc<Connection>>,
 }
@@ -61,9 +65,20 @@ struct State {
 struct Slot {
     host: String,
     opened: watch::Receiver<Option<Opened>>,
+    /// Opens it, and reads what its server says first; ends with the load at the latest.
+    opener: JoinHandle<()>,
 }
 
 impl Slot {
+    /// The load is over: let the opener end, and close what it opened.
+    async fn close(self) {
+        let _ = self.opener.await;
+        let opened = self.opened.borrow().clone();
+        if let Some(Ok(connection)) = opened {
+            connection.close().await;
+        }
+    }
+
     fn connection(&self) -> Option<Arc<Connection>> {
         let opened = self.opened.borrow();
         opened.as_ref()?.as_ref().ok().map(Arc::clone)
@@ -80,6 +95,26 @@ impl Slot {
     }
 }
 
+impl State {
+    fn new() -> Self {
+        Self {
+            load: watch::Sender::new(0),
+            next_id: 0,
+            slots: Vec::new(),
+            leaving: Vec::new(),
+            resolvers: None,
+        }
+    }
+
+    /// Slots of which nothing can be had are no more; connections that are not closed end with the load.
+    fn let_go_of_those_over(&mut self) {
+        let over = self.slots.extract_if(.., |slot| slot.is_over());
+        let connections = over.filter_map(|slot| slot.connection());
+        self.leaving
+            .extend(connections.filter(|it| !it.is_closed()));
+    }
+}
+
 impl Upstreams {
     /// Nothing is open.
     pub fn new(options: Arc<GatewayOptions>, records: Sender<Record>) -> Self {
@@ -89,7 +124,7 @@ impl Upstreams {
             servers: Servers::default(),
             misdirected: Mutex::default(),
             covered_by_resolver: Mutex::default(),
-            state: Mutex::default(),
+            state: Mutex::new(State::new()),
             resolver: OnceLock::new(),
             records,
         }
@@ -209,7 +244,7 @@ impl Upstreams {
         let id = state.next_id;
         state.next_id += 1;
         let identity = Identity::new(
-            (id, state.load),
+            (id, *state.load.borrow()),
             resolver.host.clone(),
             (HttpVersion::H3, resolver.handshake_mode),
             self.records.clone(),
@@ -246,44 +281,55 @@ impl Upstreams {
     /// The connection of a host's own, begun now if there is none.
     pub fn own(self: &Arc<Self>, host: &str) -> watch::Receiver<Option<Opened>> {
         let mut state = self.state();
-        state.slots.retain(|slot| !slot.is_over());
+        state.let_go_of_those_over();
         if let Some(slot) = state.slots.iter().find(|slot| slot.host == host) {
             return slot.opened.clone();
         }
-        let (sender, opened) = watch::channel(None);
-        state.slots.push(Slot {
-            host: host.to_owned(),
-            opened: opened.clone(),
-        });
         let id = state.next_id;
         state.next_id += 1;
         let identity = Identity::new(
-            (id, state.load),
+            (id, *state.load.borrow()),
             host.to_owned(),
             (self.options.upstream_version, self.options.handshake_mode),
             self.records.clone(),
         );
-        drop(state);
-        let upstreams = Arc::clone(self);
-        tokio::spawn(async move {
-            let opened = tokio::select! {
-                opened = upstreams.open(identity) => opened,
-                // Nobody waits and the load is over.
-                () = sender.closed() => return,
-            };
-            let connection = opened.as_ref().ok().map(Arc::clone);
-            sender.send_replace(Some(opened));
-            if let Some(connection) = connection {
-                tokio::select! {
-                    () = connection.read_control() => (),
-                    () = sender.closed() => (),
-                }
-            }
+        let (sender, opened) = watch::channel(None);
+        let opening = Arc::clone(self).open_and_read(identity, sender, state.load.subscribe());
+        state.slots.push(Slot {
+            host: host.to_owned(),
+            opened: opened.clone(),
+            opener: tokio::spawn(opening),
         });
         opened
     }
 
-    async fn open(&self, mut identity: Identity) -> Opened {
+    /// Open a connection for whoever waits for it, and read what its server says first, until the load ends.
+    async fn open_and_read(
+        self: Arc<Self>,
+        identity: Identity,
+        told: watch::Sender<Option<Opened>>,
+        mut load: watch::Receiver<u64>,
+    ) {
+        let number = identity.load;
+        let mut load_ended = pin!(async { drop(load.wait_for(|load| *load != number).await) });
+        let Some(opened) = self.open(identity, &mut load_ended).await else {
+            return;
+        };
+        told.send_replace(Some(opened.clone()));
+        if let Ok(connection) = opened {
+            tokio::select! {
+                () = connection.read_control() => (),
+                () = load_ended => (),
+            }
+        }
+    }
+
+    /// `None`: the load ended before.
+    async fn open(
+        &self,
+        mut identity: Identity,
+        mut load_ended: impl Future<Output = ()> + Unpin,
+    ) -> Option<Opened> {
         let host = identity.host.clone();
         let deadline = self.options.deadline;
         let prepared = async {
@@ -293,54 +339,65 @@ impl Upstreams {
             let server = self.servers.get(&host, &self.options)?;
             Ok((SocketAddr::new(address, self.options.upstream_port), server))
         };
-        let (address, server) = match prepared.await {
+        let prepared = tokio::select! {
+            prepared = prepared => prepared,
+            () = &mut load_ended => return None,
+        };
+        let (address, server) = match prepared {
             Ok(prepared) => prepared,
             Err(failure) => {
                 identity.fail(MeasuredFailure::clone(&failure));
-                return Err(failure);
+                return Some(Err(failure));
             }
         };
         identity.address = Some(address);
-        let opened = Connection::open(&server, address, identity, deadline).await;
-        opened.map(Arc::new)
+        let opened = Connection::open(&server, address, identity, deadline, load_ended).await;
+        Some(opened?.map(Arc::new))
     }
 
     /// A server answered 421 for a host on a connection that was opened for another name.
     pub fn note_misdirected(&self, opened_for: &str, host: &str) {
-        let mut all = self
-            .misdirected
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        all.insert((opened_for.to_owned(), host.to_owned()));
+        let pair = (opened_for.to_owned(), host.to_owned());
+        self.misdirected().insert(pair);
     }
 
     fn is_misdirected(&self, opened_for: &str, host: &str) -> bool {
-        let all = self
-            .misdirected
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        all.contains(&(opened_for.to_owned(), host.to_owned()))
+        let pair = (opened_for.to_owned(), host.to_owned());
+        self.misdirected().contains(&pair)
     }
 
-    /// Close all connections and count the next load; their records are written.
+    fn misdirected(&self) -> MutexGuard<'_, HashSet<(String, String)>> {
+        let misdirected = self.misdirected.lock();
+        misdirected.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Close all connections, also those being opened, and count the next load; their records are written
+    /// when this returns. With `forgets_tickets` servers are those of a first contact: without tickets and
+    /// address tokens, and without what their certificates and answers (421) said of names.
     pub async fn new_load(&self, forgets_tickets: bool) {
-        let slots = {
+        let (slots, leaving) = {
             let mut state = self.state();
-            state.load += 1;
+            state.load.send_modify(|load| *load += 1);
             if let Some(resolvers) = state.resolvers.take() {
                 resolvers.close_record();
             }
-            std::mem::take(&mut state.slots)
+            let state = &mut *state;
+            let (slots, leaving) = (&mut state.slots, &mut state.leaving);
+            (std::mem::take(slots), std::mem::take(leaving))
         };
-        let mut closing = tokio::task::JoinSet::new();
-        for connection in slots.iter().filter_map(Slot::connection) {
+        let mut closing = JoinSet::new();
+        for slot in slots {
+            closing.spawn(slot.close());
+        }
+        for connection in leaving {
             closing.spawn(async move { connection.close().await });
         }
-        drop(slots);
         while closing.join_next().await.is_some() {}
         self.locations.new_load();
         if forgets_tickets {
             self.servers.forget();
+            self.covered().clear();
+            self.misdirected().clear();
         }
     }
 

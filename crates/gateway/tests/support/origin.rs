@@ -32,6 +32,8 @@ pub struct Seen {
     pub read_bytes: AtomicU64,
     /// Responses that nobody wanted any more.
     pub unwanted_count: AtomicU64,
+    /// Requests that were refused unseen.
+    pub refused_count: AtomicU64,
     pub connections_count: AtomicU64,
     pub open_count: AtomicU64,
     /// Of each connection that spoke HTTP.
@@ -267,6 +269,14 @@ impl Respond {
         }
     }
 
+    /// As if the request had not been looked at (RFC 9113 section 8.7, RFC 9114 section 4.1.1).
+    fn refuse(self) {
+        match self {
+            Self::H2(mut respond) => respond.send_reset(h2::Reason::REFUSED_STREAM),
+            Self::H3(mut stream, _) => stream.stop_stream(h3::error::Code::H3_REQUEST_REJECTED),
+        }
+    }
+
     async fn unwanted(&mut self) {
         match self {
             Self::H2(respond) => drop(poll_fn(|cx| respond.poll_reset(cx)).await),
@@ -324,6 +334,13 @@ impl World {
             }
             "status" => *head.status_mut() = StatusCode::from_u16(bytes as u16).ok()?,
             "broken" => return None,
+            "refused-once" => {
+                let refused_count = &self.seen.refused_count;
+                if refused_count.fetch_add(1, Ordering::Relaxed) == 0 {
+                    respond.refuse();
+                    return None;
+                }
+            }
             "reset" => {
                 respond.reset();
                 return None;

@@ -38,9 +38,9 @@ pub(super) fn lost(error: ConnectionError) -> StreamErrorIncoming {
     }
 }
 
-/// A frame is longer than anybody takes.
+/// A frame is longer than anybody takes, or there are too many beside the body.
 pub(super) fn too_long() -> StreamErrorIncoming {
-    let error = io::Error::other("a head, or another frame, is too long");
+    let error = io::Error::other("a head, or another frame, is too large");
     StreamErrorIncoming::Unknown(Box::new(error))
 }
 

@@ -1,9 +1,9 @@
 //! Ends a stream whose head, or other frame that is kept whole, is longer than anybody takes, for HTTP/3's
 //! library judges a frame when all of it is in memory, however long it says it is; and tells a stream that
 //! ends within a frame (RFC 9114 section 7.1), which that library takes for a whole message where the end
-//! comes later than the bytes before it.
+//! comes later than the bytes before it. Frames without a part of the body have an end, too.
 //!
-//! Pure. Not for: what frames mean; DATA may be of any length, for it is passed on as it comes.
+//! Pure. Not for: what frames mean; bodies may be of any length, for it is passed on as it comes.
 
 use crate::control_stream::Varint;
 
@@ -13,11 +13,17 @@ const DATA: u64 = 0x00;
 /// size, which counts 32 bytes for each (RFC 9114 section 4.2.2).
 const SLACK_BYTES: u64 = 1_024;
 
+/// Bytes without a part of the body that one stream may bring beside its largest head: interim heads,
+/// trailers, empty DATA, and frames of types that nobody knows. A peer could send them for ever.
+const OTHER_FRAMES_MAX_BYTES: u64 = 1 << 20;
+
 /// Follows the frames of a request stream as their bytes pass.
 #[derive(Debug, Clone)]
 pub(super) struct FrameGuard {
     /// Of every frame but DATA.
     most_bytes: u64,
+    /// Of all frames without a part of the body that may still come.
+    left_bytes: u64,
     state: State,
 }
 
@@ -34,6 +40,7 @@ impl Default for FrameGuard {
     fn default() -> Self {
         Self {
             most_bytes: u64::MAX,
+            left_bytes: u64::MAX,
             state: State::Type(Varint::default()),
         }
     }
@@ -44,6 +51,7 @@ impl FrameGuard {
     pub fn of_heads(most_bytes: u32) -> Self {
         Self {
             most_bytes: u64::from(most_bytes) + SLACK_BYTES,
+            left_bytes: u64::from(most_bytes) + OTHER_FRAMES_MAX_BYTES,
             ..Self::default()
         }
     }
@@ -58,10 +66,16 @@ impl FrameGuard {
                 },
                 State::Length(frame_type, varint) => match varint.take(&mut bytes) {
                     None => return true,
-                    Some(length) if *frame_type != DATA && length > self.most_bytes => {
-                        return false;
-                    }
-                    Some(length) => State::of(length),
+                    Some(length) if *frame_type == DATA && length > 0 => State::of(length),
+                    Some(length) if length > self.most_bytes => return false,
+                    // A frame of no bytes takes two.
+                    Some(length) => match self.left_bytes.checked_sub(length + 2) {
+                        None => return false,
+                        Some(left_bytes) => {
+                            self.left_bytes = left_bytes;
+                            State::of(length)
+                        }
+                    },
                 },
                 State::Inside(left) => {
                     let taken = (*left).min(bytes.len() as u64);
@@ -116,6 +130,23 @@ mod tests {
             assert!(!allows(&long, piece));
             assert!(!allows(&[&head[..], &data, &long].concat(), piece));
             assert!(!allows(&[&data[..], &unknown].concat(), piece));
+        }
+    }
+
+    #[test]
+    fn frames_beside_the_body_have_an_end() {
+        let empty = frame(0x21, 0, 0);
+        let small = frame(0x21, 98, 98);
+        let data = frame(DATA, 500_000, 500_000);
+        for (one, most_count) in [
+            (frame(DATA, 0, 0), 529_288),
+            (empty, 529_288),
+            (small, 10_585),
+        ] {
+            for (count, is_allowed) in [(most_count, true), (most_count + 1, false)] {
+                let frames = [one.repeat(count), data.clone()].concat();
+                assert_eq!(allows(&frames, 4_096), is_allowed, "{count}");
+            }
         }
     }
 

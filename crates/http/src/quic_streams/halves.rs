@@ -1,5 +1,6 @@
 //! The directions of one stream as the h3 crate wants them.
 
+use super::Watched;
 use super::errors::{cut_short, lost, read_error, stream_id, too_long, var_int, write_error};
 use super::frame_guard::FrameGuard;
 use crate::control_stream::ControlReader;
@@ -7,6 +8,7 @@ use bytes::{Buf, Bytes};
 use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
 use quinn::{Dir, StoppedError, VarInt, WriteError};
+use resolab_transport::client::StreamGuard;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -77,6 +79,10 @@ pub struct Receiver {
     pub(super) observer: Option<ControlReader>,
     /// Of request streams.
     pub(super) guard: Option<FrameGuard>,
+    /// Not looked at: it ends with the stream.
+    pub(super) _watched: Option<Watched>,
+    /// Of a client's request; dropped after the stream.
+    pub(super) beside: Option<StreamGuard>,
 }
 
 impl Receiver {
@@ -86,6 +92,8 @@ impl Receiver {
             first: Bytes::new(),
             observer: None,
             guard: None,
+            _watched: None,
+            beside: None,
         }
     }
 }
@@ -98,10 +106,15 @@ impl Receiver {
         if !self.first.is_empty() {
             return Poll::Ready(Ok(Some(std::mem::take(&mut self.first))));
         }
-        // Nothing is lost when this future is dropped: it takes bytes only when it is ready.
-        let chunk = std::pin::pin!(self.stream.read_chunk(usize::MAX, true));
-        let chunk = ready!(chunk.poll(cx)).map_err(read_error)?;
-        Poll::Ready(Ok(chunk.map(|chunk| chunk.bytes)))
+        loop {
+            // Nothing is lost when this future is dropped: it takes bytes only when it is ready.
+            let chunk = std::pin::pin!(self.stream.read_chunk(usize::MAX, true));
+            if let Poll::Ready(chunk) = chunk.poll(cx) {
+                let chunk = chunk.map_err(read_error)?;
+                return Poll::Ready(Ok(chunk.map(|chunk| chunk.bytes)));
+            }
+            ready!(poll_disturbed(&mut self.beside, cx));
+        }
     }
 }
 
@@ -178,6 +191,15 @@ pub struct Sender<B: Buf> {
     pub(super) stopped: Option<Stopped>,
     is_request: bool,
     is_finished: bool,
+    /// Of a client's request; dropped after the stream.
+    pub(super) beside: Option<StreamGuard>,
+}
+
+fn poll_disturbed(beside: &mut Option<StreamGuard>, cx: &mut Context<'_>) -> Poll<()> {
+    match beside {
+        Some(beside) => beside.poll_disturbed(cx),
+        None => Poll::Pending,
+    }
 }
 
 pub(super) type Stopped =
@@ -202,6 +224,7 @@ impl<B: Buf> Sender<B> {
             stopped: None,
             is_request: false,
             is_finished: false,
+            beside: None,
         }
     }
 
@@ -246,6 +269,7 @@ impl<B: Buf> quic::SendStream<B> for Sender<B> {
                 |stream: &mut quinn::SendStream| Pin::new(stream).poll_write(cx, data.chunk());
             match self.stream.with(write) {
                 Poll::Ready(written) => data.advance(written.map_err(write_error)?),
+                Poll::Pending if poll_disturbed(&mut self.beside, cx).is_ready() => (),
                 Poll::Pending => return self.poll_stopped(cx).map(Err),
             }
         }

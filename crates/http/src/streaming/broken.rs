@@ -10,7 +10,8 @@ use std::fmt;
 pub enum ResetReason {
     /// The response is not wanted any more: CANCEL, H3_REQUEST_CANCELLED.
     Cancelled,
-    /// The request was not looked at and may be sent again: REFUSED_STREAM, H3_REQUEST_REJECTED.
+    /// The request was not looked at and may be sent again: REFUSED_STREAM, H3_REQUEST_REJECTED, and
+    /// what GOAWAY leaves out.
     Refused,
     /// Anything else: INTERNAL_ERROR, H3_INTERNAL_ERROR.
     Failed,
@@ -51,7 +52,10 @@ impl fmt::Display for BrokenOff {
 
 impl From<h2::Error> for BrokenOff {
     fn from(error: h2::Error) -> Self {
+        // The streams above the last one that GOAWAY names (RFC 9113 section 6.8): no others end by it.
+        let is_unprocessed = error.is_go_away() && error.is_remote();
         let reason = match error.reason() {
+            _ if is_unprocessed => ResetReason::Refused,
             Some(h2::Reason::CANCEL) => ResetReason::Cancelled,
             Some(h2::Reason::REFUSED_STREAM) => ResetReason::Refused,
             _ => ResetReason::Failed,

@@ -75,6 +75,16 @@ impl BodyReader {
         }
     }
 
+    /// Resolves when it is known whether anything comes.
+    pub async fn has_begun(&mut self) {
+        match poll_fn(|cx| self.poll_data(cx)).await {
+            Ok(Some(first)) => self.first = Some(first),
+            Ok(None) => drop(poll_fn(|cx| self.poll_trailers(cx)).await),
+            // Whoever reads it is told.
+            Err(_) => (),
+        }
+    }
+
     /// Whether it is known already that nothing comes, no trailers either. Waits for nothing.
     pub fn is_empty_by_now(&mut self) -> bool {
         let cx = &mut Context::from_waker(Waker::noop());

@@ -17,6 +17,7 @@ use std::task::{Context, Poll, ready};
 pub struct ResponseReader {
     source: Source,
     stream: Option<StreamId>,
+    is_early: bool,
 }
 
 enum Source {
@@ -39,6 +40,7 @@ impl ResponseReader {
         Self {
             source: Source::H2(response, false),
             stream: None,
+            is_early: false,
         }
     }
 
@@ -50,7 +52,19 @@ impl ResponseReader {
                 stream: Some(Box::new(stream)),
                 is_to_head,
             }),
+            is_early: false,
         }
+    }
+
+    /// With what is known of its request: whether its head left before the handshake had ended.
+    pub(crate) fn of_request_left_early(mut self, is_early: bool) -> Self {
+        self.is_early = is_early;
+        self
+    }
+
+    /// Whether the request's head was handed to the connection before its handshake had ended.
+    pub fn request_left_early(&self) -> bool {
+        self.is_early
     }
 
     /// The request's stream; `None` over HTTP/2.

@@ -2,9 +2,10 @@
 //! retransmissions. Read on demand, so that nothing of it stands inside a clock.
 //! Not for: what the handshake negotiated; that is `setup`.
 
+use super::tcp_end::TcpEnd;
 use super::tcp_options::TcpOptions;
 use std::mem;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -47,6 +48,14 @@ impl PathProbe {
         match self {
             Self::Tcp(probe) => probe.look().map(|seen| seen.facts),
             Self::Quic(connection) => Some(of_quic(&connection.stats())),
+        }
+    }
+
+    /// The socket's end; `None` with QUIC, and where it was closed.
+    pub fn tcp_end(&self) -> Option<TcpEnd> {
+        match self {
+            Self::Tcp(probe) => probe.end_of_socket(),
+            Self::Quic(_) => None,
         }
     }
 
@@ -124,6 +133,16 @@ impl TcpProbe {
         }
     }
 
+    fn end_of_socket(&self) -> Option<TcpEnd> {
+        let socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
+        let Socket::Open(descriptor) = *socket else {
+            return None;
+        };
+        // SAFETY: `end` comes before the owner closes it, and waits for the lock.
+        let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
+        TcpEnd::of(borrowed).ok()
+    }
+
     fn look(&self) -> Option<Seen> {
         // Locked while the descriptor is used: `end` waits, so it stays this socket's.
         let socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,18 +153,20 @@ impl TcpProbe {
     }
 
     fn ask(&self, descriptor: RawFd) -> Option<Seen> {
-        tcp_info(descriptor).map(|info| of_tcp(&info, self.options))
+        // SAFETY: as above: who asks holds the lock.
+        let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
+        tcp_info(borrowed).map(|info| of_tcp(&info, self.options))
     }
 }
 
-fn tcp_info(descriptor: RawFd) -> Option<libc::tcp_info> {
+pub(super) fn tcp_info(socket: impl AsFd) -> Option<libc::tcp_info> {
     let mut length = mem::size_of::<libc::tcp_info>() as libc::socklen_t;
     // SAFETY: all zeros is a valid tcp_info, which has integers only.
     let mut info: libc::tcp_info = unsafe { mem::zeroed() };
     // SAFETY: the kernel writes at most `length` bytes into `info`.
     let result = unsafe {
         libc::getsockopt(
-            descriptor,
+            socket.as_fd().as_raw_fd(),
             libc::IPPROTO_TCP,
             libc::TCP_INFO,
             ptr::from_mut(&mut info).cast(),

@@ -7,11 +7,12 @@ use super::handshake_failure::{CERTIFICATE_REASON, unwrapped};
 use super::observed_session::ObservedConfig;
 use super::path_facts::{PathProbe, QUIC_INITIAL_RTT};
 use super::qlog::QlogFolder;
+use super::rejected_streams::StreamGuard;
 use super::setup::SetupLog;
 use super::tcp::is_unreachable;
 use super::tls_config::{TlsClient, TlsConfigError};
 use crate::flights::Flights;
-use crate::socket::RawUdpSocket;
+use crate::socket::{DATAGRAM_MAX_BYTES, RawUdpSocket};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{
     ClientConfig, Connecting, Connection, ConnectionError, Endpoint, EndpointConfig,
@@ -22,9 +23,7 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Ethernet's 1,500 bytes without the headers of IPv4 and UDP.
-const DATAGRAM_MAX_BYTES: u16 = 1_472;
+use tokio::sync::Notify;
 
 /// QUIC towards one server, prepared before any clock starts.
 #[derive(Clone)]
@@ -37,13 +36,19 @@ pub struct QuicClient {
     qlog_folder: Option<QlogFolder>,
 }
 
+/// The socket of one connection, and what drives it; it outlives a connection that is given up before it
+/// stands.
+#[derive(Clone)]
+pub struct QuicEndpoint(Endpoint);
+
 /// One connection, with the endpoint that is its own.
 pub struct QuicConnection {
     /// The connection.
     pub connection: quinn::Connection,
     /// How it was set up.
     pub log: Arc<SetupLog>,
-    endpoint: Endpoint,
+    endpoint: QuicEndpoint,
+    dropped_streams: Arc<Notify>,
 }
 
 impl QuicClient {
@@ -91,8 +96,18 @@ impl QuicClient {
         server: SocketAddr,
         log: Arc<SetupLog>,
     ) -> Result<QuicConnection, MeasuredFailure> {
-        log.quic_handshake.begin();
-        let (endpoint, connecting) = self.start(server, &log)?;
+        let endpoint = self.endpoint(server, &log)?;
+        self.connect_from(endpoint, server, log).await
+    }
+
+    /// The same from an endpoint made for it.
+    pub async fn connect_from(
+        &self,
+        endpoint: QuicEndpoint,
+        server: SocketAddr,
+        log: Arc<SetupLog>,
+    ) -> Result<QuicConnection, MeasuredFailure> {
+        let connecting = self.start(&endpoint, server, &log)?;
         let connection = match connecting.into_0rtt() {
             Ok((connection, _accepted)) => connection,
             Err(connecting) => Self::handshake(connecting, &log).await?,
@@ -102,6 +117,7 @@ impl QuicClient {
             connection,
             log,
             endpoint,
+            dropped_streams: Arc::default(),
         })
     }
 
@@ -119,12 +135,13 @@ impl QuicClient {
         }
     }
 
-    fn start(
+    /// A socket for a connection, whose handshake begins now.
+    pub fn endpoint(
         &self,
         server: SocketAddr,
-        log: &Arc<SetupLog>,
-    ) -> Result<(Endpoint, Connecting), MeasuredFailure> {
-        let other = |error: &dyn std::fmt::Display| MeasuredFailure::new(Failure::Other, error);
+        log: &SetupLog,
+    ) -> Result<QuicEndpoint, MeasuredFailure> {
+        log.quic_handshake.begin();
         let local = match server {
             SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
             SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
@@ -139,13 +156,19 @@ impl QuicClient {
             None,
             socket,
             Arc::new(TokioRuntime),
-        )
-        .map_err(|error| other(&error))?;
-        let config = self.config(server, log).map_err(|error| other(&error))?;
-        let connecting = endpoint
-            .connect_with(config, server, &self.server_name)
-            .map_err(|error| other(&error))?;
-        Ok((endpoint, connecting))
+        );
+        endpoint.map(QuicEndpoint).map_err(other)
+    }
+
+    fn start(
+        &self,
+        endpoint: &QuicEndpoint,
+        server: SocketAddr,
+        log: &Arc<SetupLog>,
+    ) -> Result<Connecting, MeasuredFailure> {
+        let config = self.config(server, log).map_err(other)?;
+        let connecting = endpoint.0.connect_with(config, server, &self.server_name);
+        connecting.map_err(other)
     }
 
     /// Of one connection.
@@ -198,10 +221,27 @@ fn transport_config() -> TransportConfig {
     config
 }
 
+fn other(error: impl std::fmt::Display) -> MeasuredFailure {
+    MeasuredFailure::new(Failure::Other, error)
+}
+
+impl QuicEndpoint {
+    /// Let the close of its connection leave and late packets be answered, which takes three probe timeouts
+    /// (RFC 9000 section 10.2), for `at_most`. Never inside a clock.
+    pub async fn drained(&self, at_most: Duration) {
+        let _ = tokio::time::timeout(at_most, self.0.wait_idle()).await;
+    }
+}
+
 impl QuicConnection {
     /// Close with an application code; the packet leaves when the runtime gets its turn.
     pub fn close(&self, code: u32) {
         self.connection.close(VarInt::from_u32(code), b"");
+    }
+
+    /// To be kept beside a stream that is opened now, and dropped after it.
+    pub fn stream_guard(&self) -> StreamGuard {
+        StreamGuard::new(&self.log, &self.dropped_streams)
     }
 
     /// Whether the connection has ended.
@@ -209,10 +249,9 @@ impl QuicConnection {
         self.connection.close_reason().is_some()
     }
 
-    /// Let the close leave and late packets be answered, which takes three probe timeouts (RFC 9000
-    /// section 10.2), for `at_most`. Never inside a clock.
+    /// As of its endpoint.
     pub async fn drained(&self, at_most: Duration) {
-        let _ = tokio::time::timeout(at_most, self.endpoint.wait_idle()).await;
+        self.endpoint.drained(at_most).await;
     }
 }
 

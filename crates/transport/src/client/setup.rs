@@ -5,6 +5,7 @@
 
 use super::handshake_failure::AlpnMismatch;
 use super::path_facts::{PathFacts, PathProbe};
+use super::tcp_end::TcpEnd;
 use crate::clock::monotonic_ns;
 use crate::hellos::Hellos;
 use crate::receive_stamp::LastArrival;
@@ -212,6 +213,11 @@ impl SetupLog {
     /// for inside a clock. `None` before there is a connection.
     pub fn path_facts(&self) -> Option<PathFacts> {
         self.path.get().and_then(PathProbe::facts)
+    }
+
+    /// The end of its TCP connection, for who ends it; `None` with QUIC, and where the socket was closed.
+    pub fn tcp_end(&self) -> Option<TcpEnd> {
+        self.path.get()?.tcp_end()
     }
 
     pub(super) fn set_path(&self, path: PathProbe) {

@@ -9,7 +9,7 @@ use super::quic_session::QuicAdmission;
 use super::quic_socket::QuicSocket;
 use super::witness::WitnessedCertificate;
 use super::{HandshakeFacts, QuicControl, ServerPolicies, TicketTerms};
-use crate::socket::RawUdpSocket;
+use crate::socket::{DATAGRAM_MAX_BYTES, RawUdpSocket};
 use quinn::congestion::CubicConfig;
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{
@@ -83,6 +83,34 @@ impl QuicListener {
         settings: &QuicSettings,
         control: Arc<QuicControl>,
     ) -> io::Result<Self> {
+        let socket = std::net::UdpSocket::bind(address)?;
+        let endpoint = EndpointConfig::default();
+        Self::over(socket, endpoint, alpn, policies, settings, control)
+    }
+
+    /// The same on a socket that is bound already, for clients whose datagrams are no longer than what
+    /// Ethernet carries over IPv4: it takes a fortieth of the memory to receive them.
+    pub fn over_small(
+        socket: std::net::UdpSocket,
+        alpn: Vec<Vec<u8>>,
+        policies: Arc<ServerPolicies>,
+        settings: &QuicSettings,
+        control: Arc<QuicControl>,
+    ) -> io::Result<Self> {
+        let mut endpoint = EndpointConfig::default();
+        let small = endpoint.max_udp_payload_size(DATAGRAM_MAX_BYTES);
+        small.map_err(io::Error::other)?;
+        Self::over(socket, endpoint, alpn, policies, settings, control)
+    }
+
+    fn over(
+        socket: std::net::UdpSocket,
+        endpoint: EndpointConfig,
+        alpn: Vec<Vec<u8>>,
+        policies: Arc<ServerPolicies>,
+        settings: &QuicSettings,
+        control: Arc<QuicControl>,
+    ) -> io::Result<Self> {
         let no_certificate = WitnessedCertificate::new(None, Arc::new(AtomicBool::new(false)));
         let base = policies
             .quic_config(
@@ -101,12 +129,12 @@ impl QuicListener {
         policies.address_tokens.put_into(&mut server_config);
         let flights = Arc::<FlightTable>::default();
         let socket = QuicSocket {
-            inner: RawUdpSocket::bind(address)?,
+            inner: RawUdpSocket::from_std(socket)?,
             black_hole: Arc::clone(&policies.black_hole),
             flights: Arc::clone(&flights),
         };
         let endpoint = Endpoint::new_with_abstract_socket(
-            EndpointConfig::default(),
+            endpoint,
             Some(server_config.clone()),
             Arc::new(socket),
             Arc::new(quinn::TokioRuntime),

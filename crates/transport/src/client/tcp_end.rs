@@ -1,0 +1,102 @@
+//! The end of a TCP connection whose stream somebody else closes: what was written is acknowledged within
+//! a time, or no more of it leaves. A kernel goes on sending what it holds of a socket that was closed.
+//! Not for: ending what travels on it.
+
+use super::path_facts::tcp_info;
+use socket2::SockRef;
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// Between two looks at the socket.
+const LOOKS_EVERY: Duration = Duration::from_millis(1);
+/// `tcpi_state` (net/tcp_states.h): our FIN was acknowledged, or there is no connection any more.
+const FIN_IS_ACKNOWLEDGED: [u8; 2] = [5, 7];
+
+/// A connection's socket beside its stream, which stays open until this is dropped, too.
+#[derive(Debug)]
+pub struct TcpEnd(OwnedFd);
+
+impl TcpEnd {
+    pub(super) fn of(socket: BorrowedFd<'_>) -> io::Result<Self> {
+        socket.try_clone_to_owned().map(Self)
+    }
+
+    /// Resolves when the peer has everything that was written, and our FIN behind it.
+    pub async fn acknowledged(&self) {
+        // Where the stream sent it already, or is not connected, there is nothing to shut down.
+        let _ = SockRef::from(&self.0).shutdown(Shutdown::Write);
+        while tcp_info(&self.0).is_some_and(|info| !FIN_IS_ACKNOWLEDGED.contains(&info.tcpi_state))
+        {
+            sleep(LOOKS_EVERY).await;
+        }
+    }
+
+    /// Send nothing more: the connection is reset as soon as its stream is closed, too.
+    pub fn reset(self) {
+        let _ = SockRef::from(&self.0).set_linger(Some(Duration::ZERO));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::ErrorKind;
+    use std::os::fd::AsFd;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+    use tokio::time::timeout;
+
+    const LONG: Duration = Duration::from_secs(10);
+
+    async fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).await;
+        (near.unwrap(), listener.accept().await.unwrap().0)
+    }
+
+    /// Until the kernel takes no more.
+    async fn fill(stream: &mut TcpStream) {
+        let bytes = vec![b'x'; 1 << 16];
+        let short = Duration::from_millis(200);
+        while timeout(short, stream.write(&bytes)).await.is_ok() {}
+    }
+
+    #[tokio::test]
+    async fn what_was_written_is_waited_for() {
+        let (mut near, mut far) = pair().await;
+        let end = TcpEnd::of(near.as_fd()).unwrap();
+        fill(&mut near).await;
+        drop(near);
+        let short = Duration::from_millis(200);
+        assert!(timeout(short, end.acknowledged()).await.is_err());
+        let reading = tokio::spawn(async move {
+            let mut read = Vec::new();
+            far.read_to_end(&mut read).await.map(|_| read.len())
+        });
+        timeout(LONG, end.acknowledged()).await.unwrap();
+        assert!(reading.await.unwrap().unwrap() > 1 << 16);
+    }
+
+    #[tokio::test]
+    async fn what_has_not_left_by_a_reset_never_does() {
+        let (mut near, mut far) = pair().await;
+        let end = TcpEnd::of(near.as_fd()).unwrap();
+        fill(&mut near).await;
+        end.reset();
+        drop(near);
+        let read = far.read_to_end(&mut Vec::new()).await;
+        assert_eq!(read.unwrap_err().kind(), ErrorKind::ConnectionReset);
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_is_gone_has_ended() {
+        let (near, far) = pair().await;
+        let end = TcpEnd::of(near.as_fd()).unwrap();
+        far.set_zero_linger().unwrap();
+        drop(far);
+        timeout(LONG, end.acknowledged()).await.unwrap();
+    }
+}
