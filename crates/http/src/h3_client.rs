@@ -2,13 +2,14 @@
 //! takes the control streams with it, so everything is made anew on the same connection and the
 //! request is sent again.
 
-use crate::PieceObserver;
 use crate::content_length::{ContentLength, LengthDiffers};
 use crate::control_stream::ControlWriter;
+use crate::go_away::GoAway;
 use crate::origins::Origins;
 use crate::priorities::priority_update_frame;
 use crate::quic_streams::{Exchange, Http3Quic, StreamOpener};
 use crate::streaming::{BodyWriter, ResponseReader};
+use crate::{GOAWAY_CAME, PieceObserver};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use h3::client::{Connection, RequestStream, SendRequest};
 use h3::error::{Code, StreamError};
@@ -39,6 +40,7 @@ pub struct H3Client {
     /// `None`: as much as whoever waits for it allows.
     head_max_bytes: Option<u32>,
     origins: Origins,
+    go_away: GoAway,
 }
 
 /// When the parts of an exchange were there.
@@ -104,15 +106,17 @@ impl H3Client {
         quic: Arc<QuicConnection>,
         head_max_bytes: Option<u32>,
     ) -> Result<Self, MeasuredFailure> {
-        let origins = Origins::default();
+        let (origins, go_away) = (Origins::default(), GoAway::default());
         // The transport under way is large: whoever opens one keeps a pointer.
-        let state = Box::pin(State::make(&quic, &origins, head_max_bytes, false)).await?;
+        let said = (&origins, &go_away);
+        let state = Box::pin(State::make(&quic, said, head_max_bytes, false)).await?;
         Ok(Self {
             quic,
             state: Mutex::new(state),
             ended_count: AtomicU64::new(0),
             head_max_bytes,
             origins,
+            go_away,
         })
     }
 
@@ -253,7 +257,8 @@ impl H3Client {
     async fn remake(&self) -> Result<SendRequest<StreamOpener, Bytes>, MeasuredFailure> {
         let mut state = self.state.lock().await;
         if !state.is_remade {
-            let made = State::make(&self.quic, &self.origins, self.head_max_bytes, true);
+            let said = (&self.origins, &self.go_away);
+            let made = State::make(&self.quic, said, self.head_max_bytes, true);
             *state = Box::pin(made).await?;
         }
         Ok(state.requests.clone())
@@ -277,7 +282,12 @@ impl H3Client {
         stream.finish().await?;
         // A peer that breaks the rules on its control stream may never answer.
         self.run_driver().await;
-        let head = self.head_of(&mut stream).await?;
+        let id = stream.id();
+        let head = tokio::select! {
+            biased;
+            head = self.head_of(&mut stream) => head?,
+            () = self.go_away.leaves_out(id) => return Err(ExchangeError::LeftOut),
+        };
         times.response.begin();
         let mut length = ContentLength::of_response(&head, is_to_head);
         let mut body = BytesMut::new();
@@ -376,8 +386,10 @@ impl H3Client {
     fn failure_of(&self, error: &ExchangeError) -> MeasuredFailure {
         let error = match error {
             // GOAWAY (RFC 9114 section 5.2): another connection takes what this one does not.
-            ExchangeError::H3(error @ StreamError::RemoteClosing { .. })
-            | ExchangeError::Refused(error) => {
+            ExchangeError::H3(StreamError::RemoteClosing { .. }) | ExchangeError::LeftOut => {
+                return MeasuredFailure::new(Failure::QueryConnectionClosed, GOAWAY_CAME);
+            }
+            ExchangeError::Refused(error) => {
                 return MeasuredFailure::new(Failure::QueryConnectionClosed, error);
             }
             ExchangeError::H3(error) => error.to_string(),
@@ -411,11 +423,12 @@ impl H3Client {
 impl State {
     async fn make(
         quic: &QuicConnection,
-        origins: &Origins,
+        (origins, go_away): (&Origins, &GoAway),
         head_max_bytes: Option<u32>,
         is_remade: bool,
     ) -> Result<Self, MeasuredFailure> {
-        let mut transport = Http3Quic::client(quic.connection.clone(), origins.clone());
+        let mut transport = Http3Quic::client(quic.connection.clone(), origins.clone())
+            .with_go_away(go_away.clone());
         let writer = transport.control_writer();
         let mut builder = h3::client::builder();
         builder.send_grease(false);
@@ -445,6 +458,8 @@ enum ExchangeError {
     /// GOAWAY, which this can be the first sign of. Over HTTP/2 the connection itself tells that, and
     /// a refused stream is that stream's affair.
     Refused(StreamError),
+    /// GOAWAY says that the request is not answered.
+    LeftOut,
     TooLarge,
     LengthDiffers(LengthDiffers),
 }
@@ -459,9 +474,11 @@ impl ExchangeError {
                     ..
                 },
             ) => Self::Refused(error),
-            other @ (Self::H3(_) | Self::Refused(_) | Self::TooLarge | Self::LengthDiffers(_)) => {
-                other
-            }
+            other @ (Self::H3(_)
+            | Self::Refused(_)
+            | Self::LeftOut
+            | Self::TooLarge
+            | Self::LengthDiffers(_)) => other,
         }
     }
 }
