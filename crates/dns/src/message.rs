@@ -122,6 +122,7 @@ pub fn build_message(
     let mut message = Message::new(id, MessageType::Query, OpCode::Query);
     message.metadata.recursion_desired = true;
     message.metadata.checking_disabled = first.is_some_and(|first| first.checking_disabled);
+    message.metadata.authentic_data = first.is_some_and(|first| first.wants_authentic_data);
     for question in questions {
         message.add_query(Query::query(question.name.clone(), question.record_type));
     }

@@ -11,7 +11,8 @@ use crate::asking::Asking;
 use crate::client::{DnsClient, Forgetting};
 use crate::question::{Question, QuestionError};
 use crate::upstream::{Asked, Upstream};
-use hickory_proto::op::{Message, MessageType, OpCode, ResponseCode};
+use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
+use hickory_proto::rr::DNSClass;
 use resolab_http::H3Client;
 use resolab_record::{ForwardedFor, MessageFacts, QueryPurpose, QueryRecord, Record};
 use resolab_transport::clock::monotonic_ns;
@@ -295,6 +296,11 @@ fn question_of(query: &Message) -> Result<Question, ResponseCode> {
     if query.edns.as_ref().is_some_and(|edns| edns.version() > 0) {
         // RFC 6891 section 6.1.3.
         return Err(ResponseCode::BADVERS);
+    }
+    let classes: Vec<_> = query.queries.iter().map(Query::query_class).collect();
+    if classes.len() == 1 && classes[0] != DNSClass::IN {
+        // Nothing is wrong with it (RFC 1035 section 4.1.1).
+        return Err(ResponseCode::NotImp);
     }
     Question::of(query).ok_or(ResponseCode::FormErr)
 }

@@ -99,6 +99,7 @@ impl Gatherer {
 fn says_the_same(first: &Question, other: &Question) -> bool {
     first.dnssec_ok == other.dnssec_ok
         && first.checking_disabled == other.checking_disabled
+        && first.wants_authentic_data == other.wants_authentic_data
         && first.client_subnet == other.client_subnet
         && first.udp_payload_bytes == other.udp_payload_bytes
 }
