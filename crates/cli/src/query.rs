@@ -137,6 +137,7 @@ impl Arguments {
         let pace = self.pace()?;
         let names = self.questions()?;
         let policy = ConnectionPolicy {
+            takes_first_end: self.connection == ConnectionArgument::Cold,
             idle_timeout: self.idle_timeout_ms.map(Duration::from_millis),
             ..ConnectionPolicy::default()
         };

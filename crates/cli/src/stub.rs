@@ -107,6 +107,7 @@ impl ConnectionArguments {
             is_cold,
             idle_timeout: self.idle_timeout_ms.map(Duration::from_millis),
             max_queries_count: self.max_queries_per_connection,
+            takes_first_end: false,
         })
     }
 }
@@ -242,7 +243,7 @@ async fn serve(
         _ = terminate.recv() => (),
         _ = interrupt.recv() => (),
     }
-    stub.close_connections(false).await;
+    stub.end().await;
     Ok(())
 }
 

@@ -6,6 +6,7 @@ mod partial_support;
 mod preparation;
 
 pub use options::ClientOptions;
+pub(crate) use partial_support::PartialSupport;
 pub use preparation::{ClientError, tls_of};
 
 use crate::bootstrap::look_up::Location;
@@ -14,7 +15,7 @@ use crate::resolver_address::ResolverAddress;
 use crate::transports::retry::UdpRetryPolicy;
 use crate::transports::session::Session;
 use crate::transports::{doh, doh3, doq, dot, dotcp};
-use partial_support::PartialSupport;
+use partial_support::PartialSupports;
 use preparation::{Prepared, Transport};
 use resolab_http::private_alpn;
 use resolab_record::HandshakeMode;
@@ -23,6 +24,17 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// The knowledge that is forgotten when connections are closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forgetting {
+    /// Connections alone end.
+    Nothing,
+    /// All that was learnt of the resolver, too. All that it gave stays: tickets, address tokens, cookies.
+    Learnt,
+    /// The next query is asked as the first was.
+    All,
+}
 
 /// A client of one resolver.
 pub struct DnsClient {
@@ -34,16 +46,18 @@ pub struct DnsClient {
     pub requested_handshake_mode: Option<HandshakeMode>,
     /// `None` where no tickets are kept.
     pub tickets: Option<Arc<TicketStore>>,
-    pub(crate) edns: Arc<ClientEdns>,
-    /// Of addresses that were looked up: each has cookies of its own.
-    edns_of_found: Mutex<HashMap<IpAddr, Arc<ClientEdns>>>,
+    /// The options that queries have, whichever address is asked.
+    pub(crate) edns: ClientEdns,
+    /// The same for each address: each has cookies of its own. Connections and queries under way keep
+    /// theirs when all are forgotten.
+    edns_by_address: Mutex<HashMap<IpAddr, Arc<ClientEdns>>>,
     /// `false` when a server could be anybody; `None` without TLS: there is nothing to check.
     pub certificate_checked: Option<bool>,
     transport: Transport,
     pub(crate) tcp: TcpOptions,
     /// Whether a connection asked the resolver for a Fast Open cookie; the kernel keeps it.
     pub(crate) fast_open_is_primed: AtomicBool,
-    pub(crate) partial_support: PartialSupport,
+    partial_supports: PartialSupports,
 }
 
 impl DnsClient {
@@ -63,19 +77,19 @@ impl DnsClient {
             certificate_checked,
             tickets: tls.as_ref().and_then(|tls| tls.tickets.clone()),
             requested_handshake_mode: tls.as_ref().map(|tls| tls.handshake_mode),
-            edns: Arc::new(ClientEdns::new(
+            edns: ClientEdns::new(
                 options.edns,
                 location
                     .known()
                     .map_or(Ipv4Addr::UNSPECIFIED.into(), |known| known.ip()),
                 tls.is_some(),
-            )),
+            ),
             tcp: TcpOptions {
                 fast_open: options.tcp_fast_open && transport.is_over_tcp(),
             },
             fast_open_is_primed: AtomicBool::new(false),
-            partial_support: PartialSupport::default(),
-            edns_of_found: Mutex::default(),
+            partial_supports: PartialSupports::default(),
+            edns_by_address: Mutex::default(),
             transport,
             resolver,
             location,
@@ -140,27 +154,55 @@ impl DnsClient {
         })
     }
 
-    /// Forget what earlier queries left that the next ones would be quicker by: tickets, the round trips
-    /// that DoUDP's policy learnt, whether the resolver knows partial responses.
-    pub fn forget(&self) {
-        self.partial_support.forget();
-        if let Some(tickets) = &self.tickets {
-            tickets.forget();
+    /// Forget what earlier queries left, so that the next ones are asked as the first was; every kind of
+    /// it stands in docs/method/forgotten.md.
+    pub(crate) fn forget(&self, what: Forgetting) {
+        match what {
+            Forgetting::Nothing => (),
+            Forgetting::Learnt => self.forget_learnt(),
+            Forgetting::All => {
+                self.forget_learnt();
+                self.forget_given();
+            }
         }
+    }
+
+    /// Its knowledge of partial responses, and the round trips that DoUDP's policy learnt.
+    fn forget_learnt(&self) {
+        self.partial_supports.forget();
         if let Transport::Udp(retries) = &self.transport {
             retries.forget();
         }
     }
 
-    fn edns_at(&self, resolver: IpAddr) -> Arc<ClientEdns> {
-        if self.location.known().is_some() {
-            return Arc::clone(&self.edns);
+    /// All that the resolver gave to be shown to it again: tickets, QUIC's address tokens, DNS cookies.
+    fn forget_given(&self) {
+        if let Some(tickets) = &self.tickets {
+            tickets.forget();
         }
-        let mut found = self
-            .edns_of_found
+        self.edns_by_address
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+        match &self.transport {
+            Transport::H3(quic, _) | Transport::Quic(_, quic) | Transport::QuicBesideH3(quic) => {
+                quic.forget_tokens()
+            }
+            Transport::Udp(_) | Transport::Tcp | Transport::Tls(_) | Transport::H2(..) => (),
+        }
+    }
+
+    /// The resolver's knowledge of partial responses, as far as is known now.
+    pub(crate) fn partial_support(&self) -> Arc<PartialSupport> {
+        self.partial_supports.current()
+    }
+
+    fn edns_at(&self, resolver: IpAddr) -> Arc<ClientEdns> {
+        let mut by_address = self
+            .edns_by_address
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let edns = found
+        let edns = by_address
             .entry(resolver)
             .or_insert_with(|| Arc::new(self.edns.at(resolver)));
         Arc::clone(edns)

@@ -14,6 +14,7 @@ pub struct ExchangeLog {
     /// Query handed to the connection, response complete.
     pub query_exchange: Phase,
     attempt_count: AtomicU32,
+    repeat_count: AtomicU32,
     query_bytes: AtomicU32,
     sent_edns: Mutex<Option<Arc<SentEdns>>>,
     goes_on_by_tcp: AtomicBool,
@@ -41,10 +42,16 @@ impl ExchangeLog {
         self.query_exchange.begin();
     }
 
-    /// The connection the query was handed to was dead, and another is opened for it: the exchange
+    /// The connection the query was handed to has ended, and another takes its place: the exchange
     /// begins when that has the query. What it took till then is in the response time alone.
     pub(crate) fn begin_anew(&self) {
         self.query_exchange.forget();
+        self.repeat_count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Connections that ended before the query was answered, after each of which it was asked again.
+    pub fn repeat_count(&self) -> u32 {
+        self.repeat_count.load(Ordering::Relaxed)
     }
 
     /// The response is complete; on a connection, with the stamp of what that brought last.

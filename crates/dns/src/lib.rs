@@ -49,7 +49,7 @@ mod zoned_address;
 
 pub use asking::{Answer, Asking, Outcome, Slot};
 pub use bootstrap::look_up::{Location, LookUp};
-pub use client::{ClientError, ClientOptions, DnsClient};
+pub use client::{ClientError, ClientOptions, DnsClient, Forgetting};
 pub use client_subnet::ClientSubnet;
 pub use edns::{EdnsOptions, Padding};
 pub use exchange::ExchangeLog;

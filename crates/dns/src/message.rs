@@ -132,6 +132,7 @@ pub fn build_message(
     let mut message = Message::new(id, MessageType::Query, OpCode::Query);
     message.metadata.recursion_desired = true;
     message.metadata.checking_disabled = first.is_some_and(|first| first.checking_disabled);
+    message.metadata.authentic_data = first.is_some_and(|first| first.wants_authentic_data);
     for question in questions {
         let mut query = Query::query(question.name.clone(), question.record_type);
         query.set_query_class(question.class);

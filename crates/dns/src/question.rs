@@ -44,6 +44,8 @@ pub struct Question {
     pub client_subnet: Option<ClientSubnet>,
     /// Payload size the asker announced, which DoUDP does not announce more than.
     pub udp_payload_bytes: Option<u16>,
+    /// The AD flag of the response is to say whether it was validated (RFC 6840 section 5.7).
+    pub wants_authentic_data: bool,
 }
 
 impl Question {
@@ -62,6 +64,7 @@ impl Question {
             checking_disabled: false,
             client_subnet: None,
             udp_payload_bytes: None,
+            wants_authentic_data: false,
         })
     }
 
@@ -85,6 +88,7 @@ impl Question {
             checking_disabled: query.metadata.checking_disabled,
             client_subnet: edns.and_then(ClientSubnet::of),
             udp_payload_bytes: edns.map(Edns::max_payload),
+            wants_authentic_data: query.metadata.authentic_data,
         })
     }
 

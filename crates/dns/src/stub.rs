@@ -22,11 +22,12 @@ pub use answering::Answering;
 pub use limits::ClientLimits;
 pub use options::StubOptions;
 
-use crate::client::DnsClient;
+use crate::client::{DnsClient, Forgetting};
 use crate::question::QuestionError;
 use forward::Service;
 use resolab_http::H3Client;
 use resolab_record::Record;
+use resolab_transport::answering_socket::AnsweringSocket;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::mpsc::Sender;
@@ -35,7 +36,7 @@ use tokio::net::{TcpListener, UdpSocket};
 
 /// A stub that is listening.
 pub struct Stub {
-    udp: Arc<UdpSocket>,
+    udp: Arc<AnsweringSocket>,
     tcp: TcpListener,
     service: Arc<Service>,
 }
@@ -53,7 +54,7 @@ impl Stub {
         udp.set_nonblocking(true)?;
         tcp.set_nonblocking(true)?;
         Ok(Self {
-            udp: Arc::new(UdpSocket::from_std(udp)?),
+            udp: Arc::new(AnsweringSocket::new(UdpSocket::from_std(udp)?)?),
             tcp: TcpListener::from_std(tcp)?,
             service: Arc::new(Service::new(client, options, records)),
         })
@@ -70,7 +71,7 @@ impl Stub {
         let (udp, tcp) = bind_both(listen).await?;
         let service = Service::new(client, options, records);
         Ok(Self {
-            udp: Arc::new(udp),
+            udp: Arc::new(AnsweringSocket::new(udp)?),
             tcp,
             service: Arc::new(service),
         })
@@ -88,7 +89,7 @@ impl Stub {
         let mut service = Service::new(client, options, records);
         service.answering = Some(answering);
         Ok(Self {
-            udp: Arc::new(udp),
+            udp: Arc::new(AnsweringSocket::new(udp)?),
             tcp,
             service: Arc::new(service),
         })
@@ -118,16 +119,27 @@ impl Stub {
         tokio::join!(datagrams, streams, idle);
     }
 
+    /// Give up the queries under way, whose records say so, and close the upstream connection.
+    pub async fn end(&self) {
+        self.service.end().await;
+    }
+
     /// Ask for the addresses and HTTPS records of these names with the next query, and answer from what
     /// comes until connections are closed.
     pub fn push_answers(&self, names: &[String]) -> Result<(), QuestionError> {
         self.service.push_answers(names)
     }
 
-    /// Close the upstream connection that is kept, and drop answers that were pushed; with
-    /// `forget_tickets` the next handshake is a full one.
+    /// Close the upstream connection that is kept, drop answers that were pushed and forget what was
+    /// learnt of the resolver; with `forget_tickets` also what it gave, so that the next handshake is a
+    /// full one.
     pub async fn close_connections(&self, forget_tickets: bool) {
-        self.service.close(forget_tickets).await;
+        let forgetting = if forget_tickets {
+            Forgetting::All
+        } else {
+            Forgetting::Learnt
+        };
+        self.service.close(forgetting).await;
     }
 }
 

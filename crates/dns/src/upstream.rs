@@ -5,6 +5,7 @@
 mod connection;
 mod place;
 mod policy;
+mod repeats;
 mod several;
 mod task;
 
@@ -12,17 +13,18 @@ pub use policy::ConnectionPolicy;
 pub use several::MessagePosition;
 
 use crate::asking::{Answer, Asking, Outcome, cut_off};
-use crate::client::DnsClient;
+use crate::client::{DnsClient, Forgetting};
 use crate::standing::Standing;
 use connection::{Connection, InUse};
-use place::{Kept, Place};
+use place::Place;
+use repeats::{Loss, Repeats};
 use resolab_http::H3Client;
 use resolab_record::{ConnectionEnd, ConnectionState, Failure};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use task::Task;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// A resolver and the connection to it.
 pub struct Upstream {
@@ -36,16 +38,22 @@ pub struct Upstream {
     latest_setup: Mutex<Arc<SetupLog>>,
     /// A query has its connection and is about to be sent.
     found: Notify,
+    is_ended: watch::Sender<bool>,
 }
 
 /// What a query got to, readable when its deadline cuts it off.
 #[derive(Default)]
-struct Progress {
+struct Progress(Mutex<Steps>);
+
+/// Since the query was wanted, or since its last connection ended.
+#[derive(Default)]
+struct Steps {
     /// Set-up of the connection opened for it.
-    own_setup: OnceLock<Arc<SetupLog>>,
-    /// The connection it was given to last.
-    asked_on: Mutex<Option<Arc<Connection>>>,
-    previous_end: OnceLock<ConnectionEnd>,
+    own_setup: Option<Arc<SetupLog>>,
+    /// The connection it was given to.
+    asked_on: Option<Arc<Connection>>,
+    /// Of the connection whose place its own took.
+    previous_end: Option<ConnectionEnd>,
 }
 
 /// What became of a query, and what had become of the connection before it, if a new one took its
@@ -78,6 +86,7 @@ impl Upstream {
             place: Mutex::default(),
             latest_setup: Mutex::default(),
             found: Notify::new(),
+            is_ended: watch::Sender::new(false),
         }
     }
 
@@ -88,41 +97,49 @@ impl Upstream {
 
     async fn ask_by<T: Task>(&self, task: &T, deadline: Duration) -> Asked<T::Done> {
         let progress = Progress::default();
-        let asked = tokio::time::timeout(deadline, self.try_ask(task, &progress)).await;
-        let outcome = match asked {
-            Ok(outcome) => outcome,
-            Err(_) => self.given_up(task, &progress, deadline),
+        let mut is_ended = self.is_ended.subscribe();
+        let asked = tokio::time::timeout(deadline, self.try_ask(task, &progress));
+        let outcome = tokio::select! {
+            biased;
+            _ = is_ended.wait_for(|is_ended| *is_ended) => {
+                self.given_up(task, &progress, |_| self.ended())
+            }
+            asked = asked => asked.unwrap_or_else(|_| {
+                self.given_up(task, &progress, |setup| cut_off(setup, deadline))
+            }),
         };
-        let previous_end = progress.previous_end.get().copied();
+        let previous_end = progress.steps().previous_end;
         Asked {
             outcome,
             previous_end,
         }
     }
 
+    /// Ask, and again on another connection when one ends before the answer.
     async fn try_ask<T: Task>(&self, task: &T, progress: &Progress) -> Outcome<T::Done> {
-        let outcome = self.ask_once(task, progress).await;
-        // A connection the resolver closed while it was idle is found out by the next query only.
-        let was_stale = outcome.connection == ConnectionState::Warm
-            && lost_connection(&outcome.result)
-            && task.may_begin_anew();
-        if was_stale {
+        let mut repeats = Repeats::new(self.policy.takes_first_end);
+        loop {
+            let (outcome, loss) = self.ask_once(task, progress).await;
+            if !loss.is_some_and(|loss| repeats.allow(loss)) {
+                return outcome;
+            }
             task.begin_anew();
-            // What is cut off from now on was not asked on it.
-            progress.asked_on().take();
-            self.ask_once(task, progress).await
-        } else {
-            outcome
+            // A query that is cut off from now on was not asked on it.
+            progress.begin_anew();
         }
     }
 
-    async fn ask_once<T: Task>(&self, task: &T, progress: &Progress) -> Outcome<T::Done> {
+    async fn ask_once<T: Task>(
+        &self,
+        task: &T,
+        progress: &Progress,
+    ) -> (Outcome<T::Done>, Option<Loss>) {
         let in_use = match self.connection(progress).await {
             Ok(found) => found,
-            Err(failure) => return not_opened(progress, failure),
+            Err(failure) => return (not_opened(progress, failure), None),
         };
         let connection = in_use.connection();
-        *progress.asked_on() = Some(Arc::clone(connection));
+        progress.steps().asked_on = Some(Arc::clone(connection));
         let standing = standing(task, progress, connection);
         let result = match in_use.session() {
             Some(session) => task.run(session, &standing).await,
@@ -136,36 +153,49 @@ impl Upstream {
         {
             self.let_go(connection, end);
         }
-        Outcome::on(&standing, result)
+        let is_lost = lost_connection(&result);
+        if !is_lost {
+            connection.serve();
+        }
+        let may_be_asked_again = is_lost && self.shares_connections();
+        let loss = may_be_asked_again.then(|| in_use.loss(standing.connection));
+        (Outcome::on(&standing, result), loss.flatten())
+    }
+
+    /// True where queries share a connection, so that one may end under those it was not opened for.
+    fn shares_connections(&self) -> bool {
+        !self.policy.is_cold && !self.client.is_connectionless()
     }
 
     /// The kept connection, or a new one.
     async fn connection(&self, progress: &Progress) -> Result<InUse, MeasuredFailure> {
-        if self.policy.is_cold || self.client.is_connectionless() {
+        if !self.shares_connections() {
             let connection = self.new_connection(progress).await?;
             return Ok(Arc::new(connection).begin());
         }
         let place = self.place();
-        let found = async { self.kept_connection(place.lock().await, progress).await };
-        let found = place.unless_closed(found).await;
+        let found = place.unless_closed(self.kept_connection(&place, progress));
+        let found = found.await;
         self.found.notify_waiters();
         found
     }
 
     async fn kept_connection(
         &self,
-        mut kept: Kept<'_>,
+        place: &Place,
         progress: &Progress,
     ) -> Result<InUse, MeasuredFailure> {
-        kept.let_go_of_unfit(&self.policy);
-        if let Some(open) = &kept.open {
-            return Ok(open.begin());
-        }
-        if let Some(end) = kept.previous_end.take() {
-            let _ = progress.previous_end.set(end);
+        let _turn = place.turn().await;
+        {
+            let mut kept = place.state();
+            kept.let_go_of_unfit(&self.policy);
+            if let Some(open) = &kept.open {
+                return Ok(open.begin());
+            }
+            progress.steps().previous_end = kept.previous_end.take();
         }
         let connection = Arc::new(self.new_connection(progress).await?);
-        kept.open = Some(Arc::clone(&connection));
+        place.state().open = Some(Arc::clone(&connection));
         Ok(connection.begin())
     }
 
@@ -176,7 +206,7 @@ impl Upstream {
 
     async fn new_connection(&self, progress: &Progress) -> Result<Connection, MeasuredFailure> {
         let setup = Arc::<SetupLog>::default();
-        let _ = progress.own_setup.set(Arc::clone(&setup));
+        progress.steps().own_setup = Some(Arc::clone(&setup));
         *self
             .latest_setup
             .lock()
@@ -184,32 +214,42 @@ impl Upstream {
         Connection::open(&self.client, setup).await
     }
 
-    /// Give no more queries to a connection; those that wait on it may go on. Locked means that
-    /// somebody is opening another just now.
+    /// Give no more queries to a connection; those that wait on it may go on.
     fn let_go(&self, connection: &Arc<Connection>, end: ConnectionEnd) {
-        if let Some(mut kept) = self.place().try_lock()
-            && let Some(open) = &kept.open
+        let place = self.place();
+        let mut kept = place.state();
+        if let Some(open) = &kept.open
             && Arc::ptr_eq(open, connection)
         {
             kept.let_go(end);
         }
     }
 
-    /// The deadline passed. A connection that is silent that long is not used again.
+    fn ended(&self) -> MeasuredFailure {
+        let failure = if self.client.is_connectionless() {
+            Failure::Other
+        } else {
+            Failure::QueryConnectionClosed
+        };
+        MeasuredFailure::new(failure, "the client ended")
+    }
+
+    /// The deadline passed, or all ends. A connection that is silent that long is not used again.
     fn given_up<T: Task>(
         &self,
         task: &T,
         progress: &Progress,
-        deadline: Duration,
+        failure: impl FnOnce(&SetupLog) -> MeasuredFailure,
     ) -> Outcome<T::Done> {
-        if let Some(connection) = progress.asked_on().take() {
+        let asked_on = progress.steps().asked_on.take();
+        if let Some(connection) = asked_on {
             self.let_go(&connection, ConnectionEnd::AfterFailure);
-            let result = Err(cut_off(&connection.setup, deadline));
+            let result = Err(failure(&connection.setup));
             return Outcome::on(&standing(task, progress, &connection), result);
         }
-        let own_setup = progress.own_setup.get().map(Arc::clone);
+        let own_setup = progress.steps().own_setup.clone();
         let setup = own_setup.unwrap_or_else(|| self.latest_setup());
-        not_opened(progress, cut_off(&setup, deadline))
+        not_opened(progress, failure(&setup))
     }
 
     fn latest_setup(&self) -> Arc<SetupLog> {
@@ -221,18 +261,16 @@ impl Upstream {
     /// query before its clock starts: a connection that is not fit any more is let go of here.
     pub fn has_connection(&self) -> bool {
         let place = self.place();
-        let Some(mut kept) = place.try_lock() else {
-            return true;
-        };
+        let mut kept = place.state();
         kept.let_go_of_unfit(&self.policy);
-        kept.open.is_some()
+        kept.open.is_some() || place.is_taken()
     }
 
-    /// The open connection, where its queries are requests over HTTP/3 (DoH3); `None` while somebody
-    /// is opening one. What else travels on it ends with it.
+    /// The open connection, where its queries are requests over HTTP/3 (DoH3); `None` until somebody
+    /// has opened one. Pages that travel on it end with it.
     pub fn http3(&self) -> Option<Arc<H3Client>> {
         let place = self.place();
-        let kept = place.try_lock()?;
+        let kept = place.state();
         let session = kept.open.as_ref()?.session()?;
         session.http3().map(Arc::clone)
     }
@@ -256,37 +294,39 @@ impl Upstream {
             return std::future::pending().await;
         };
         loop {
-            let rest = self.place().lock().await.idle_rest(timeout);
+            let rest = self.place().state().idle_rest(timeout);
             tokio::time::sleep(rest).await;
         }
     }
 
-    /// Close the connection, also one that is being opened, whose queries fail. With
-    /// `forgets_all` the next one is opened and asked as the first was: without tickets, and without
-    /// round trips learnt.
-    pub async fn close(&self, forgets_all: bool) {
+    /// Give up all queries, those under way and those to come.
+    pub fn end(&self) {
+        self.is_ended.send_replace(true);
+    }
+
+    /// Close the connection, also one that is being opened. The queries it is or was opened for fail; those
+    /// that found it open are asked again.
+    pub async fn close(&self, forgetting: Forgetting) {
         let before = {
             let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *place)
         };
         // Before somebody opens the next one, and after the last ticket of the one before.
-        self.forget_if(forgets_all);
+        self.client.forget(forgetting);
         if let Some(open) = before.close().await {
             open.close().await;
         }
-        self.forget_if(forgets_all);
-    }
-
-    fn forget_if(&self, forgets_all: bool) {
-        if forgets_all {
-            self.client.forget();
-        }
+        self.client.forget(forgetting);
     }
 }
 
 impl Progress {
-    fn asked_on(&self) -> MutexGuard<'_, Option<Arc<Connection>>> {
-        self.asked_on.lock().unwrap_or_else(PoisonError::into_inner)
+    fn steps(&self) -> MutexGuard<'_, Steps> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin_anew(&self) {
+        *self.steps() = Steps::default();
     }
 }
 
@@ -295,16 +335,16 @@ fn standing(task: &impl Task, progress: &Progress, connection: &Connection) -> S
         setup: Arc::clone(&connection.setup),
         connection: state_of(connection, task),
         is_opener: is_opener(progress, connection),
-        previous_end: progress.previous_end.get().copied(),
+        previous_end: progress.steps().previous_end,
     }
 }
 
 fn not_opened<T>(progress: &Progress, failure: MeasuredFailure) -> Outcome<T> {
-    let own_setup = progress.own_setup.get();
+    let own_setup = progress.steps().own_setup.clone();
     Outcome {
-        setup: own_setup.map(Arc::clone).unwrap_or_default(),
-        connection: ConnectionState::Cold,
         is_opener: own_setup.is_some(),
+        setup: own_setup.unwrap_or_default(),
+        connection: ConnectionState::Cold,
         result: Err(failure),
     }
 }
@@ -318,7 +358,8 @@ fn state_of(connection: &Connection, task: &impl Task) -> ConnectionState {
 }
 
 fn is_opener(progress: &Progress, connection: &Connection) -> bool {
-    let own_setup = progress.own_setup.get();
+    let steps = progress.steps();
+    let own_setup = steps.own_setup.as_ref();
     own_setup.is_some_and(|setup| Arc::ptr_eq(setup, &connection.setup))
 }
 

@@ -476,3 +476,24 @@ async fn every_transport_carries_the_options() {
         assert_eq!(record.query_bytes == 468, is_encrypted, "{scheme}");
     }
 }
+
+#[tokio::test]
+async fn the_server_cookie_is_forgotten_with_the_tickets_and_kept_with_them() {
+    let (server, client) = Server::start(with_cookie(), 2000).await;
+    let stub = support::stub::start(client, 5000).await;
+    let mut lengths = Vec::new();
+    for forget_tickets in [false, true, true] {
+        let serve = async {
+            let (query, from) = server.receive().await;
+            let sent = cookie_of(&query);
+            let options = vec![cookie(&sent[..8], b"12345678")];
+            server.answer(&query, from, options).await;
+            sent.len()
+        };
+        let (_, length) = tokio::join!(stub.ask("a.test", 1), serve);
+        lengths.push(length);
+        stub.stub.close_connections(forget_tickets).await;
+    }
+    // Eight bytes are the client's own (RFC 7873 section 4).
+    assert_eq!(lengths, [8, 16, 8]);
+}

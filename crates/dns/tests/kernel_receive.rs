@@ -6,7 +6,7 @@
 mod support;
 
 use resolab_dns::{
-    Asked, Asking, ClientOptions, ConnectionPolicy, DnsClient, Question, Slot, Upstream,
+    Asked, Asking, ClientOptions, ConnectionPolicy, DnsClient, Forgetting, Question, Slot, Upstream,
 };
 use resolab_record::{HandshakeMode, QueryPurpose, QueryRecord, TicketPolicy};
 use std::sync::mpsc;
@@ -108,7 +108,7 @@ async fn of_two_outstanding_queries_each_has_what_came_until_its_own_end() {
         let instant_ns =
             |record: &QueryRecord| record.time_origin_ns + record.kernel_receive_ns.unwrap();
         assert!(instant_ns(&soon) < instant_ns(&late), "{scheme}");
-        upstream.close(false).await;
+        upstream.close(Forgetting::Nothing).await;
     }
 }
 

@@ -5,10 +5,12 @@
 mod support;
 
 use hickory_proto::op::{Message, ResponseCode};
+use resolab_dns::stub::{Stub, StubOptions};
 use resolab_dns::{ClientOptions, UdpRetryPolicy};
 use resolab_record::{
     ConnectionEnd, ConnectionState, Failure, HandshakeMode, QueryPurpose, QueryRecord, TicketPolicy,
 };
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::stub::{edns_query, has_setup, plain_query, start};
 use support::{PAUSE, TestResolver, client};
@@ -248,7 +250,7 @@ async fn a_query_that_closing_sends_to_a_new_connection_leaves_none_open() {
 }
 
 #[tokio::test]
-async fn forgetting_forgets_the_round_trips_learnt() {
+async fn closing_forgets_the_round_trips_learnt() {
     let resolver = TestResolver::start(TicketPolicy::None).await;
     let options = ClientOptions {
         udp_retry_policy: UdpRetryPolicy::Modern,
@@ -256,15 +258,17 @@ async fn forgetting_forgets_the_round_trips_learnt() {
     };
     // Longer than a retry takes on loopback, shorter than one where nothing is known.
     let stub = start(resolver.client("udp", options), 600).await;
-    for (forget_tickets, sent_count) in [(false, 3), (true, 1)] {
+    for (forget_tickets, sent_count) in [(None, 3), (Some(false), 1), (Some(true), 1)] {
         for id in 0..20 {
             stub.ask("a.test", id).await;
         }
         stub.records(20).await;
-        stub.stub.close_connections(forget_tickets).await;
+        if let Some(forget_tickets) = forget_tickets {
+            stub.stub.close_connections(forget_tickets).await;
+        }
         stub.ask("silent.test", 1).await;
         let record = stub.records(1).await.remove(0);
-        assert_eq!(record.attempt_count, sent_count, "{forget_tickets}");
+        assert_eq!(record.attempt_count, sent_count, "{forget_tickets:?}");
     }
 }
 
@@ -364,7 +368,8 @@ async fn what_is_no_question_is_refused_or_passed_over() {
     let mut chaos = plain_query("a.test", 9);
     *chaos.last_mut().unwrap() = 3;
     let reply = stub.ask_raw(&chaos).await;
-    assert_eq!(reply.metadata.response_code, ResponseCode::FormErr);
+    // Not FORMERR: nothing is wrong with it (RFC 1035 section 4.1.1).
+    assert_eq!(reply.metadata.response_code, ResponseCode::NotImp);
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let mut response = plain_query("a.test", 9);
     response[2] |= 0x80;
@@ -373,4 +378,55 @@ async fn what_is_no_question_is_refused_or_passed_over() {
     }
     let waited = tokio::time::timeout(Duration::from_millis(100), socket.recv(&mut [0; 64])).await;
     assert!(waited.is_err());
+}
+
+#[tokio::test]
+async fn what_is_under_way_when_the_stub_ends_has_a_record() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    for (scheme, failure) in [
+        ("udp", Failure::Other),
+        ("tcp", Failure::QueryConnectionClosed),
+        ("quic", Failure::QueryConnectionClosed),
+    ] {
+        let stub = start(resolver.client(scheme, ClientOptions::default()), 30_000).await;
+        let end = async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let begun = Instant::now();
+            stub.stub.end().await;
+            // Its deadline is far away.
+            assert!(begun.elapsed() < Duration::from_secs(10), "{scheme}");
+            // Handed over already.
+            stub.records.try_recv().unwrap()
+        };
+        let (reply, record) = tokio::join!(stub.ask("silent.test", 1), end);
+        assert_eq!(reply.metadata.response_code, ResponseCode::ServFail);
+        let resolab_record::Record::Query(record) = record else {
+            panic!("{record:?}");
+        };
+        assert_eq!(record.qname, "silent.test.");
+        assert_eq!(record.failure, Some(failure), "{scheme}");
+    }
+}
+
+#[tokio::test]
+async fn a_stub_on_every_address_answers_from_the_one_that_was_asked() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    for listen in ["0.0.0.0:0", "[::]:0"] {
+        let client = resolver.client("tcp", ClientOptions::default());
+        let (sender, _records) = std::sync::mpsc::channel();
+        let options = StubOptions::from(Duration::from_secs(5));
+        let stub = Stub::bind(listen.parse().unwrap(), client, options, sender);
+        let stub = Arc::new(stub.await.unwrap());
+        let port = stub.listen_address().unwrap().port();
+        let serving = Arc::clone(&stub);
+        tokio::spawn(async move { serving.serve().await });
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        // The kernel drops what comes from elsewhere.
+        socket.connect(("127.0.0.9", port)).await.unwrap();
+        socket.send(&plain_query("a.test", 1)).await.unwrap();
+        let mut reply = [0; 512];
+        let received = socket.recv(&mut reply);
+        let received = tokio::time::timeout(Duration::from_secs(5), received).await;
+        assert!(received.unwrap().unwrap() > 12, "{listen}");
+    }
 }

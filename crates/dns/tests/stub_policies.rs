@@ -145,6 +145,8 @@ async fn what_a_client_says_goes_upstream_but_for_its_cookie() {
         let (reply, seen) = tokio::join!(stub.ask_raw(&query), serve);
         assert_eq!(seen.queries[0].name().to_ascii(), "A.tEst.");
         assert!(seen.metadata.checking_disabled);
+        // RFC 6840 section 5.7.
+        assert!(seen.metadata.authentic_data);
         let edns = seen.edns.unwrap();
         assert!(edns.flags().dnssec_ok);
         assert_eq!(edns.max_payload(), forwarded_bytes);

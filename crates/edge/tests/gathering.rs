@@ -128,7 +128,19 @@ async fn a_resolver_that_refuses_is_asked_one_by_one_and_not_waited_for_again() 
     }
     assert_eq!(standing.ask(&["c", "d"]).await.len(), 2);
     for record in standing.records().await {
-        assert_eq!(record.message_facts.message_sequence, None);
+        let facts = record.message_facts;
+        assert_eq!(facts.message_sequence, None);
+        assert_eq!(facts.message_question_count, Some(1));
+        assert_eq!(facts.asked_alone, Some(true));
         assert_eq!(record.attempt_count, 1);
+    }
+    // Closing forgets it, whether tickets are kept or not.
+    for forget_tickets in [false, true] {
+        standing.stub.close_connections(forget_tickets).await;
+        assert_eq!(standing.ask(&["a", "b"]).await.len(), 2);
+        for record in standing.records().await {
+            assert_eq!(record.message_facts.message_question_count, Some(2));
+            assert_eq!(record.attempt_count, 2);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! HTTP/2 (RFC 9113) client on an open stream, TLS as a rule.
 
 use crate::streaming::{BodyWriter, ResponseReader};
-use crate::{HEAD_MAX_BYTES, PieceObserver};
+use crate::{GOAWAY_CAME, HEAD_MAX_BYTES, PieceObserver};
 use bytes::{Bytes, BytesMut};
 use h2::client::{Builder, Connection, SendRequest};
 use http::{Request, Response};
@@ -283,13 +283,10 @@ fn failure_of(error: h2::Error, log: &SetupLog) -> MeasuredFailure {
         let error = error.into_io().unwrap_or_else(|| io::Error::other(text));
         return stream_failure(&error, log);
     }
-    let ended = error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR);
-    let failure = if ended {
-        Failure::QueryConnectionClosed
-    } else {
-        Failure::HttpProtocol
-    };
-    MeasuredFailure::new(failure, error)
+    if error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR) {
+        return MeasuredFailure::new(Failure::QueryConnectionClosed, GOAWAY_CAME);
+    }
+    MeasuredFailure::new(Failure::HttpProtocol, error)
 }
 
 #[cfg(test)]

@@ -4,11 +4,12 @@
 
 use crate::content_length::{ContentLength, LengthDiffers};
 use crate::control_stream::ControlWriter;
+use crate::go_away::GoAway;
 use crate::origins::Origins;
 use crate::priorities::priority_update_frame;
 use crate::quic_streams::{Exchange, Http3Quic, StreamOpener};
 use crate::streaming::{BodyWriter, ResponseReader};
-use crate::{HEAD_MAX_BYTES, PieceObserver};
+use crate::{GOAWAY_CAME, HEAD_MAX_BYTES, PieceObserver};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use h3::client::{Connection, RequestStream, SendRequest};
 use h3::error::{Code, StreamError};
@@ -33,6 +34,7 @@ pub struct H3Client {
     state: Mutex<State>,
     origins: Origins,
     opened_ns: u64,
+    go_away: GoAway,
 }
 
 /// When the parts of an exchange were there.
@@ -83,14 +85,15 @@ impl H3Client {
     /// Begin HTTP/3. SETTINGS and the first request share a flight. No response with a head above
     /// [`HEAD_MAX_BYTES`] is taken, which the server is told, and no more of it is kept in memory.
     pub async fn open(quic: Arc<QuicConnection>) -> Result<Self, MeasuredFailure> {
-        let origins = Origins::default();
+        let (origins, go_away) = (Origins::default(), GoAway::default());
         // The transport under way is large: whoever opens one keeps a pointer.
-        let state = Box::pin(State::make(&quic, &origins, false)).await?;
+        let state = Box::pin(State::make(&quic, (&origins, &go_away), false)).await?;
         Ok(Self {
             quic,
             state: Mutex::new(state),
             origins,
             opened_ns: monotonic_ns(),
+            go_away,
         })
     }
 
@@ -240,7 +243,7 @@ impl H3Client {
     async fn remake(&self) -> Result<SendRequest<StreamOpener, Bytes>, MeasuredFailure> {
         let mut state = self.state.lock().await;
         if !state.is_remade {
-            let made = State::make(&self.quic, &self.origins, true);
+            let made = State::make(&self.quic, (&self.origins, &self.go_away), true);
             *state = Box::pin(made).await?;
         }
         Ok(state.requests.clone())
@@ -264,7 +267,12 @@ impl H3Client {
         stream.finish().await?;
         // A peer that breaks the rules on its control stream may never answer.
         self.run_driver().await;
-        let head = head_of(&mut stream).await?;
+        let id = stream.id();
+        let head = tokio::select! {
+            biased;
+            head = head_of(&mut stream) => head?,
+            () = self.go_away.leaves_out(id) => return Err(ExchangeError::LeftOut),
+        };
         times.response.begin();
         let mut length = ContentLength::of_response(&head, is_to_head);
         let mut body = BytesMut::new();
@@ -323,8 +331,10 @@ impl H3Client {
     fn failure_of(&self, error: &ExchangeError) -> MeasuredFailure {
         let error = match error {
             // GOAWAY (RFC 9114 section 5.2): another connection takes what this one does not.
-            ExchangeError::H3(error @ StreamError::RemoteClosing { .. })
-            | ExchangeError::Refused(error) => {
+            ExchangeError::H3(StreamError::RemoteClosing { .. }) | ExchangeError::LeftOut => {
+                return MeasuredFailure::new(Failure::QueryConnectionClosed, GOAWAY_CAME);
+            }
+            ExchangeError::Refused(error) => {
                 return MeasuredFailure::new(Failure::QueryConnectionClosed, error);
             }
             ExchangeError::H3(error) => error.to_string(),
@@ -374,11 +384,13 @@ async fn head_of(stream: &mut ExchangeStream) -> Result<Response<()>, ExchangeEr
 impl State {
     async fn make(
         quic: &Arc<QuicConnection>,
-        origins: &Origins,
+        (origins, go_away): (&Origins, &GoAway),
         is_remade: bool,
     ) -> Result<Self, MeasuredFailure> {
         let transport = Http3Quic::client(quic, origins.clone());
-        let mut transport = transport.with_heads_of_at_most(HEAD_MAX_BYTES);
+        let mut transport = transport
+            .with_heads_of_at_most(HEAD_MAX_BYTES)
+            .with_go_away(go_away.clone());
         let writer = transport.control_writer();
         let mut builder = h3::client::builder();
         builder.send_grease(false);
@@ -405,6 +417,8 @@ enum ExchangeError {
     /// GOAWAY, which this can be the first sign of. Over HTTP/2 the connection itself tells that, and
     /// a refused stream is that stream's affair.
     Refused(StreamError),
+    /// GOAWAY says that the request is not answered.
+    LeftOut,
     TooLarge,
     LengthDiffers(LengthDiffers),
 }

@@ -8,6 +8,7 @@
 mod content_length;
 #[deny(clippy::disallowed_methods)] // no clock
 mod control_stream;
+mod go_away;
 mod h2_client;
 mod h3_client;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
@@ -27,6 +28,8 @@ pub use priorities::{PriorityUpdate, PriorityUpdates, RequestPriority};
 
 /// The error code of an orderly end of an HTTP/3 connection (RFC 9114 section 8.1).
 pub const H3_NO_ERROR: u32 = 0x0100;
+/// Why an exchange failed that a connection closing in good order did not take.
+const GOAWAY_CAME: &str = "the server sent GOAWAY";
 
 /// Largest head that is taken: of a response by the clients here, of a request by those who pass
 /// requests on.

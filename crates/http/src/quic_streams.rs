@@ -16,6 +16,7 @@ pub(crate) use halves::SharedStream;
 pub use halves::{Exchange, Receiver, Sender};
 
 use crate::control_stream::{ControlFrames, ControlReader, ControlWriter};
+use crate::go_away::GoAway;
 use crate::origins::Origins;
 use crate::priorities::PriorityUpdates;
 use bytes::{Buf, Bytes};
@@ -123,7 +124,8 @@ pub struct Http3Quic {
     requests: Requests,
     accepting_uni: Option<Waiting<quinn::RecvStream>>,
     opener: StreamOpener,
-    control_frames: Option<Arc<dyn ControlFrames>>,
+    /// Those who want frames of the peer's control stream, each of one type.
+    control_frames: Vec<Arc<dyn ControlFrames>>,
     control_writer: Option<ControlWriter>,
     taken_back: Option<TakenBackStreams>,
 }
@@ -136,7 +138,7 @@ impl Http3Quic {
             early: EarlyStreams::default(),
             requests,
             accepting_uni: None,
-            control_frames: None,
+            control_frames: Vec::new(),
             control_writer: None,
             taken_back: None,
         }
@@ -146,8 +148,15 @@ impl Http3Quic {
     pub(crate) fn client(client: &Arc<QuicConnection>, origins: Origins) -> Self {
         let mut quic = Self::new(client.connection.clone(), Requests::Accepted(None));
         quic.opener.client = Some(Arc::clone(client));
-        quic.control_frames = Some(Arc::new(origins));
+        quic.control_frames.push(Arc::new(origins));
         quic
+    }
+
+    /// The same, and what it says of requests it does not answer into `go_away`.
+    #[must_use]
+    pub(crate) fn with_go_away(mut self, go_away: GoAway) -> Self {
+        self.control_frames.push(Arc::new(go_away));
+        self
     }
 
     /// For frames of our own, at any time.
@@ -161,7 +170,7 @@ impl Http3Quic {
     /// Server side: what the client says of its requests' priorities after it sent them.
     pub fn priority_updates(&mut self) -> PriorityUpdates {
         let updates = PriorityUpdates::default();
-        self.control_frames = Some(Arc::new(updates.clone()));
+        self.control_frames.push(Arc::new(updates.clone()));
         updates
     }
 
@@ -253,11 +262,12 @@ impl<B: Buf> quic::Connection<B> for Http3Quic {
         });
         let accepted = ready!(waiting.as_mut().poll(cx));
         self.accepting_uni = None;
-        let observer = self.control_frames.clone().map(ControlReader::new);
+        let frames = self.control_frames.iter().map(Arc::clone);
+        let observers = frames.map(ControlReader::new).collect();
         Poll::Ready(
             accepted
                 .map(|stream| Receiver {
-                    observer,
+                    observers,
                     ..Receiver::new(stream)
                 })
                 .map_err(connection_error),

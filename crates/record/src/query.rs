@@ -97,23 +97,24 @@ pub enum ConnectionEnd {
     QueryLimit,
 }
 
-/// Of queries that were to share messages (`query --questions-per-message`); part of [`QueryRecord`], on
-/// the same level as its fields. `null` for all others.
+/// Of queries that were to share messages (`query --questions-per-message`, `stub --gather-ms`); part of
+/// [`QueryRecord`], on the same level as its fields. `null` for all others.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageFacts {
     /// The same number for the questions of one message. `query_bytes`, `response_bytes` and
     /// `attempt_count` are then the messages', on the record of each question.
     #[serde(default)]
     pub message_sequence: Option<u64>,
-    /// Questions of the message (QDCOUNT).
+    /// Questions of the message (QDCOUNT); 1 as well where it waited for no others, which the resolver is
+    /// known to refuse. It then has no `message_sequence`.
     #[serde(default)]
     pub message_question_count: Option<u16>,
     /// Which of the partial responses to the message answered this question, from 0; `null` when none
     /// did.
     #[serde(default)]
     pub partial_response_index: Option<u32>,
-    /// Whether it was asked in a message of its own: after the one it was to share was refused or cut,
-    /// or since the resolver is known to refuse them.
+    /// True where it was asked in a message of its own: after the one it was to share was refused, cut or
+    /// passed over, since the resolver is known to refuse them, or since no other came in time.
     #[serde(default)]
     pub asked_alone: Option<bool>,
 }
@@ -159,6 +160,10 @@ pub struct ConnectionFacts {
     /// Why the connection kept for this query was gone and a new one was opened.
     #[serde(default)]
     pub previous_connection_end: Option<ConnectionEnd>,
+    /// Connections that ended before this query was answered: after each it was asked again on another
+    /// one. `null` when there were none.
+    #[serde(default)]
+    pub repeat_count: Option<u32>,
 }
 
 /// One DNS query, whatever became of it. Instants are nanoseconds since `time_origin_ns`.

@@ -21,6 +21,8 @@ pub enum TrialFlag {
     DnsConnectionMismatch,
     /// The look-up's connection had another handshake than asked for.
     DnsHandshakeMismatch,
+    /// No two of the stub's queries shared a message, where queries were to be gathered.
+    NothingGathered,
     /// Another name than the page's was looked up during the load.
     ForeignName,
     /// The document came over another HTTP version.

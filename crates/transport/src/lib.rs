@@ -4,6 +4,7 @@
 //! For: connections whose every phase has two instants and whose handshake mode is what happened.
 //! Not for: what travels on them: that is `resolab-http` and `resolab-dns`.
 
+pub mod answering_socket;
 pub mod client;
 pub mod clock;
 mod crypto;

@@ -66,11 +66,11 @@ pub fn receive_from(
     socket: &impl AsRawFd,
     buffer: &mut [u8],
 ) -> io::Result<(Received, SocketAddr)> {
-    let (received, from) = take(socket.as_raw_fd(), buffer, address)?;
+    let (received, from) = take(socket.as_raw_fd(), buffer, socket_address)?;
     Ok((received, from.ok_or(io::ErrorKind::Unsupported)?))
 }
 
-fn address(storage: Option<SockaddrStorage>) -> Option<SocketAddr> {
+pub(crate) fn socket_address(storage: Option<SockaddrStorage>) -> Option<SocketAddr> {
     let storage = storage?;
     let v4 = storage
         .as_sockaddr_in()

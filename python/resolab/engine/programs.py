@@ -296,7 +296,7 @@ class Stub(_Program):
         await self.process.command(lambda number: StubPushAnswers(id=number, names=list(names)))
 
     async def close_connections(self, *, forget_tickets: bool) -> None:
-        """Close the upstream connection, so that the next query is cold."""
+        """Close the upstream connection and have forgotten what was learnt, so that the next query is cold."""
         await self.process.command(
             lambda number: StubCloseConnections(id=number, forget_tickets=forget_tickets), STUB_CLOSE_TIMEOUT_S
         )

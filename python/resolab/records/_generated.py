@@ -1677,6 +1677,7 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     connection_query_index: int | None = None
     outstanding_count: int | None = None
     previous_connection_end: ConnectionEnd | None = None
+    repeat_count: int | None = None
     key_exchange_group: KeyExchangeGroup | None = None
     hello_retry_request: bool | None = None
     client_hello_bytes: int | None = None
@@ -1911,6 +1912,7 @@ class TrialFlag(enum.StrEnum):
     DNS_TRANSPORT_MISMATCH = "dns_transport_mismatch"
     DNS_CONNECTION_MISMATCH = "dns_connection_mismatch"
     DNS_HANDSHAKE_MISMATCH = "dns_handshake_mismatch"
+    NOTHING_GATHERED = "nothing_gathered"
     FOREIGN_NAME = "foreign_name"
     HTTP_VERSION_MISMATCH = "http_version_mismatch"
     PAGE_CONNECTION_MISMATCH = "page_connection_mismatch"
@@ -1931,6 +1933,7 @@ TRIAL_FLAG_MEANINGS: dict[str, str] = {
     TrialFlag.DNS_TRANSPORT_MISMATCH: "The look-up came over another transport than asked for.",
     TrialFlag.DNS_CONNECTION_MISMATCH: "The look-up's connection was warm where cold was asked for, or the reverse.",
     TrialFlag.DNS_HANDSHAKE_MISMATCH: "The look-up's connection had another handshake than asked for.",
+    TrialFlag.NOTHING_GATHERED: "No two of the stub's queries shared a message, where queries were to be gathered.",
     TrialFlag.FOREIGN_NAME: "Another name than the page's was looked up during the load.",
     TrialFlag.HTTP_VERSION_MISMATCH: "The document came over another HTTP version.",
     TrialFlag.PAGE_CONNECTION_MISMATCH: "The document came on a connection that was open before the measured load.",

@@ -3,7 +3,7 @@
 
 use crate::output;
 use resolab_dns::{
-    Asked, Asking, ConnectionPolicy, DnsClient, MessagePosition, Question, Upstream,
+    Asked, Asking, ConnectionPolicy, DnsClient, Forgetting, MessagePosition, Question, Upstream,
 };
 use resolab_record::{QueryPurpose, QueryRecord, Record};
 use resolab_transport::clock::monotonic_ns;
@@ -126,7 +126,7 @@ impl Target {
 
     /// Close the connection.
     pub async fn close(&self) {
-        self.upstream.close(false).await;
+        self.upstream.close(Forgetting::Nothing).await;
     }
 }
 

@@ -1,12 +1,28 @@
 //! Whether a resolver knows partial responses, as far as it was tried. Not for: trying.
 
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The present knowledge of a resolver, until it is forgotten.
+#[derive(Debug, Default)]
+pub(crate) struct PartialSupports(Mutex<Arc<PartialSupport>>);
+
+impl PartialSupports {
+    /// The present one. Messages under way keep theirs, and all that they learn after it was forgotten is lost.
+    pub fn current(&self) -> Arc<PartialSupport> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// As at the start.
+    pub fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
+    }
+}
 
 /// What is known of a resolver.
 #[derive(Debug, Default)]
 pub(crate) struct PartialSupport(AtomicU8);
 
-const UNKNOWN: u8 = 0;
 const KNOWN: u8 = 1;
 const REFUSED: u8 = 2;
 
@@ -25,10 +41,5 @@ impl PartialSupport {
     pub fn learn(&self, is_known: bool) {
         let what = if is_known { KNOWN } else { REFUSED };
         self.0.store(what, Ordering::Relaxed);
-    }
-
-    /// As at the start.
-    pub fn forget(&self) {
-        self.0.store(UNKNOWN, Ordering::Relaxed);
     }
 }

@@ -89,7 +89,7 @@ impl Server {
         });
         Ok(Self {
             name: name.to_owned(),
-            quic: QuicClient::new(&tls)?.with_tokens(Arc::clone(&tokens) as _),
+            quic: QuicClient::new(&tls)?.with_tokens(Arc::clone(&tokens)),
             tickets: tls.tickets.clone(),
             tokens,
         })

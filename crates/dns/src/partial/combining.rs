@@ -75,16 +75,25 @@ impl Several {
     }
 
     /// Responses to some of the singles in as few messages as they fit, all in their order; `is_last`
-    /// if nothing follows. One that does not fit alone, or that is truncated, is told to be. None at all if one
-    /// of them does not say which question it answers.
+    /// if nothing follows. One that does not fit alone, or that is truncated, is told to be. Where
+    /// their EDNS options differ another message begins. None at all if one of them does not say which
+    /// question it answers.
     pub fn combine(&self, responses: &[&[u8]], is_last: bool, room: Room) -> Vec<Combined> {
         let pieces: Vec<_> = responses
             .iter()
             .filter_map(|one| Piece::read(one))
             .collect();
         let mut combined = Vec::new();
-        if pieces.len() == responses.len() && !pieces.is_empty() {
-            self.fit(&pieces, is_last, room, &mut combined);
+        if pieces.len() != responses.len() {
+            return combined;
+        }
+        // One OPT record holds for every response of its message (RFC 6891 section 6.1.1).
+        let mut groups = pieces
+            .chunk_by(|one, next| one.options() == next.options())
+            .peekable();
+        while let Some(group) = groups.next() {
+            let is_last = is_last && groups.peek().is_none();
+            self.fit(group, is_last, room, &mut combined);
         }
         combined
     }
@@ -191,6 +200,11 @@ impl Piece {
         } else {
             piece
         })
+    }
+
+    fn options(&self) -> &[(EdnsCode, EdnsOption)] {
+        let edns = self.response.edns.as_ref();
+        edns.map_or(&[], |edns| edns.options().options.as_slice())
     }
 
     fn cut(&self) -> Self {

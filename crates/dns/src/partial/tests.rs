@@ -5,6 +5,7 @@ use crate::edns::{ClientEdns, EdnsOptions};
 use crate::message::{Mismatch, build_message, build_query};
 use crate::question::Question;
 use hickory_proto::op::{Message, ResponseCode};
+use hickory_proto::rr::rdata::opt::EdnsOption;
 use hickory_proto::rr::{RData, Record};
 use proptest::prelude::*;
 use std::net::Ipv4Addr;
@@ -189,6 +190,36 @@ fn records_that_cannot_be_moved_are_left_for_who_asks_alone() {
         .map(|part| (part.response.truncated, part.response.answer_count))
         .collect();
     assert_eq!(outcomes, [(false, 1), (true, 0)]);
+}
+
+#[test]
+fn options_are_those_of_the_question_s_own_response() {
+    let asked = questions(4);
+    let several = Several::read(&message(&asked, false)).unwrap();
+    let error = EdnsOption::Unknown(15, vec![0, 22]);
+    let with_error = |place: usize| place == 2;
+    let pieces: Vec<_> = several
+        .singles()
+        .enumerate()
+        .map(|(place, single)| {
+            let mut response =
+                Message::from_vec(&respond(&single, 1, ResponseCode::NoError)).unwrap();
+            if with_error(place) {
+                let edns = response.edns.get_or_insert_default();
+                edns.options_mut().insert(error.clone());
+            }
+            response.to_vec().unwrap()
+        })
+        .collect();
+    let messages = combined(&several, &pieces, true, WIDE);
+    let counts: Vec<_> = messages.iter().map(|one| one.count).collect();
+    assert_eq!(counts, [2, 1, 1]);
+    let came: Vec<_> = messages.iter().collect();
+    for (place, part) in gathered(&asked, &came, 1).into_iter().enumerate() {
+        let edns = part.unwrap().response.message.edns.unwrap();
+        let has_error = edns.options().options.iter().any(|(_, one)| *one == error);
+        assert_eq!(has_error, with_error(place));
+    }
 }
 
 #[test]

@@ -3,22 +3,23 @@
 use super::reply::Carrier;
 use crate::transports::framed::frame;
 use bytes::Bytes;
+use resolab_transport::answering_socket::{AnsweringSocket, ReplyWay};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tokio::net::UdpSocket;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 /// Where a reply goes.
 pub(super) enum Client {
-    Udp(Arc<UdpSocket>, SocketAddr),
+    Udp(Arc<AnsweringSocket>, ReplyWay),
     Tcp(Replies, SocketAddr),
 }
 
 impl Client {
     pub fn address(&self) -> SocketAddr {
         match self {
-            Self::Udp(_, address) | Self::Tcp(_, address) => *address,
+            Self::Udp(_, way) => way.client,
+            Self::Tcp(_, address) => *address,
         }
     }
 
@@ -31,7 +32,7 @@ impl Client {
 
     pub async fn send(self, reply: Vec<u8>) -> io::Result<()> {
         match self {
-            Self::Udp(socket, address) => socket.send_to(&reply, address).await.map(drop),
+            Self::Udp(socket, way) => socket.send(&reply, &way).await,
             Self::Tcp(replies, _) => replies.send(&reply),
         }
     }

@@ -8,10 +8,11 @@ use super::options::StubOptions;
 use super::pushed::{Expected, Pushed};
 use super::reply::{Carrier, failed, forwarded};
 use crate::asking::Asking;
-use crate::client::DnsClient;
+use crate::client::{DnsClient, Forgetting};
 use crate::question::{Question, QuestionError};
 use crate::upstream::{Asked, Upstream};
-use hickory_proto::op::{Message, MessageType, OpCode, ResponseCode};
+use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
+use hickory_proto::rr::DNSClass;
 use resolab_http::H3Client;
 use resolab_record::{ForwardedFor, MessageFacts, QueryPurpose, QueryRecord, Record};
 use resolab_transport::clock::monotonic_ns;
@@ -85,13 +86,20 @@ impl Service {
 
     /// Close the upstream connection, and the one on which queries that were under way are asked anew:
     /// the next query finds none.
-    pub(super) async fn close(&self, forgets_all: bool) {
+    pub(super) async fn close(&self, forgetting: Forgetting) {
         self.pushed.clear();
-        self.upstream.close(forgets_all).await;
+        self.upstream.close(forgetting).await;
         if *self.under_way.borrow() > 0 && !self.upstream.client.is_connectionless() {
             let _ = timeout(CLOSE_PATIENCE, self.queries_ended()).await;
-            self.upstream.close(forgets_all).await;
+            self.upstream.close(forgetting).await;
         }
+    }
+
+    /// Give up the queries under way, hand over their records, and close the upstream connection.
+    pub(super) async fn end(&self) {
+        self.upstream.end();
+        let _ = timeout(CLOSE_PATIENCE, self.queries_ended()).await;
+        self.upstream.close(Forgetting::Nothing).await;
     }
 
     /// Handle one message that came in at `received_ns`. What is no query gets no record.
@@ -180,11 +188,16 @@ impl Service {
 
     /// Ask alone, or with others that come within the time for that.
     async fn ask(self: &Arc<Self>, asking: &Asking<'_>) -> (Asked, MessageFacts) {
-        let gatherer = self.gatherer.as_ref();
-        let gatherer = gatherer.filter(|_| !self.upstream.client.partial_support.is_refused());
-        let Some(place) = gatherer.and_then(|(gatherer, _)| gatherer.join(asking)) else {
-            let asked = self.upstream.ask(asking, self.deadline).await;
+        // It may have waited for an answer that was to be pushed.
+        let left = asking.left_of(self.deadline);
+        let Some((gatherer, _)) = &self.gatherer else {
+            let asked = self.upstream.ask(asking, left).await;
             return (asked, MessageFacts::default());
+        };
+        let is_refused = self.upstream.client.partial_support().is_refused();
+        let Some(place) = (!is_refused).then(|| gatherer.join(asking)).flatten() else {
+            let asked = self.upstream.ask(asking, left).await;
+            return (asked, alone_past_the_gatherer());
         };
         if place.is_first {
             tokio::spawn(Arc::clone(self).ask_gathered());
@@ -204,10 +217,10 @@ impl Service {
         wait_until(monotonic_ns() + time.as_nanos() as u64).await;
         let gathered = gatherer.leave();
         let (seats, time_origin_ns) = (gathered.seats, gathered.time_origin_ns);
-        let upstream = &self.upstream;
-        upstream
-            .ask_message(seats, time_origin_ns, self.deadline)
-            .await;
+        // It waited for others, which a query alone does not.
+        let waited = Duration::from_nanos(monotonic_ns().saturating_sub(time_origin_ns));
+        let left = self.deadline.saturating_sub(waited);
+        self.upstream.ask_message(seats, time_origin_ns, left).await;
     }
 
     fn reply(
@@ -227,6 +240,15 @@ impl Service {
             (None, Ok(response)) => forwarded(query, response.message.clone(), carrier),
             (None, Err(_)) => failed(query, ResponseCode::ServFail),
         }
+    }
+}
+
+/// Of a query that waited for no others though it was to.
+fn alone_past_the_gatherer() -> MessageFacts {
+    MessageFacts {
+        message_question_count: Some(1),
+        asked_alone: Some(true),
+        ..MessageFacts::default()
     }
 }
 
@@ -274,6 +296,11 @@ fn question_of(query: &Message) -> Result<Question, ResponseCode> {
     if query.edns.as_ref().is_some_and(|edns| edns.version() > 0) {
         // RFC 6891 section 6.1.3.
         return Err(ResponseCode::BADVERS);
+    }
+    let classes: Vec<_> = query.queries.iter().map(Query::query_class).collect();
+    if classes.len() == 1 && classes[0] != DNSClass::IN {
+        // Nothing is wrong with it (RFC 1035 section 4.1.1).
+        return Err(ResponseCode::NotImp);
     }
     Question::of(query).ok_or(ResponseCode::FormErr)
 }

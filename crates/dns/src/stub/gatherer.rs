@@ -7,7 +7,7 @@ use crate::question::Question;
 use crate::transports::course::{Seat, Told};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::oneshot;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 /// The message that is being gathered, if there is one.
 #[derive(Default)]
@@ -25,7 +25,7 @@ struct State {
 /// A query's place in a message.
 pub(super) struct Place {
     /// Where its asker is told.
-    pub told: oneshot::Receiver<Told>,
+    pub told: UnboundedReceiver<Told>,
     /// Whether it is the first, whose asker sees to it that the message leaves.
     pub is_first: bool,
     /// Which message it is in.
@@ -99,6 +99,7 @@ impl Gatherer {
 fn says_the_same(first: &Question, other: &Question) -> bool {
     first.dnssec_ok == other.dnssec_ok
         && first.checking_disabled == other.checking_disabled
+        && first.wants_authentic_data == other.wants_authentic_data
         && first.client_subnet == other.client_subnet
         && first.udp_payload_bytes == other.udp_payload_bytes
 }

@@ -5,10 +5,11 @@ use super::client::Client;
 use super::forward::Service;
 use super::limits::ClientLimits;
 use super::stream;
+use resolab_transport::answering_socket::AnsweringSocket;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 const DATAGRAM_MAX_BYTES: usize = 65_535;
@@ -16,17 +17,17 @@ const DATAGRAM_MAX_BYTES: usize = 65_535;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// Handle datagrams for ever.
-pub(super) async fn serve_datagrams(socket: Arc<UdpSocket>, service: Arc<Service>) {
+pub(super) async fn serve_datagrams(socket: Arc<AnsweringSocket>, service: Arc<Service>) {
     let queries = Arc::new(Semaphore::new(service.limits.queries_max_count));
     let mut buffer = vec![0; DATAGRAM_MAX_BYTES];
     while let Ok(permit) = Arc::clone(&queries).acquire_owned().await {
         // An error here is an ICMP message about an earlier reply.
-        let Ok((length, from)) = socket.recv_from(&mut buffer).await else {
+        let Ok((length, way)) = socket.receive(&mut buffer).await else {
             continue;
         };
         let received_ns = monotonic_ns();
         let (message, service) = (buffer[..length].to_vec(), Arc::clone(&service));
-        let client = Client::Udp(Arc::clone(&socket), from);
+        let client = Client::Udp(Arc::clone(&socket), way);
         tokio::spawn(async move {
             service.handle(message, received_ns, client).await;
             drop(permit);

@@ -13,7 +13,7 @@ use resolab_record::Failure;
 use resolab_transport::client::MeasuredFailure;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::oneshot;
+use tokio::sync::mpsc::UnboundedSender;
 
 /// What became of a question in a message.
 pub(crate) enum Told {
@@ -23,6 +23,8 @@ pub(crate) enum Told {
     Failed(MeasuredFailure, Standing),
     /// It is to be asked in a message of its own.
     Alone,
+    /// Nothing came yet: it is to be asked in a message of its own, while this one may be answered.
+    AloneToo,
 }
 
 /// A question in a message.
@@ -31,8 +33,8 @@ pub(crate) struct Seat {
     pub question: Question,
     /// What happens to it.
     pub log: Arc<ExchangeLog>,
-    /// Who waits for it, once.
-    pub waiting: oneshot::Sender<Told>,
+    /// Its asker, who waits.
+    pub waiting: UnboundedSender<Told>,
 }
 
 /// One message: what is known of its answers, and who waits for them.
@@ -43,7 +45,8 @@ pub(crate) struct Course {
 
 struct State {
     gathering: Gathering,
-    waiting: Vec<Option<oneshot::Sender<Told>>>,
+    /// Until they are told what became of it.
+    waiting: Vec<Option<UnboundedSender<Told>>>,
     standing: Standing,
 }
 
@@ -107,6 +110,13 @@ impl Course {
         }
     }
 
+    /// The connection it was given to has ended: what has no answer is asked on another.
+    pub fn begin_anew(&self) {
+        for place in self.state().gathering.missing() {
+            self.logs[place].begin_anew();
+        }
+    }
+
     /// A layer below handed it over once more.
     pub fn add_attempt(&self) {
         for place in self.state().gathering.missing() {
@@ -142,6 +152,21 @@ impl Course {
                 None => Told::Alone,
             };
             state.tell(place, told);
+        }
+    }
+
+    /// Have every question asked alone beside the message.
+    pub fn have_asked_alone_too(&self) {
+        for waiting in self.state().waiting.iter().flatten() {
+            let _ = waiting.send(Told::AloneToo);
+        }
+    }
+
+    /// Resolves when nobody waits for the message any more.
+    pub async fn unwanted(&self) {
+        let waiting = self.state().waiting.clone();
+        for each in waiting.iter().flatten() {
+            each.closed().await;
         }
     }
 

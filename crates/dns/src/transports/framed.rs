@@ -11,6 +11,7 @@ use resolab_transport::client::{MeasuredFailure, SetupLog, stream_failure};
 use resolab_transport::receive_stamp::LastArrival;
 use std::collections::HashMap;
 use std::io;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -20,6 +21,8 @@ use tokio::task::JoinHandle;
 const LENGTH_BYTES: usize = 2;
 /// Queries before a flush at most, if that many are there.
 const FRAMES_AT_ONCE_COUNT: usize = 64;
+/// How long answers that came before the resolver closed may take to be read.
+const LAST_ANSWERS_WITHIN: Duration = Duration::from_millis(200);
 
 type Pending = Arc<Mutex<HashMap<u16, Waiting>>>;
 type Received = Result<Answer, MeasuredFailure>;
@@ -207,12 +210,19 @@ async fn transfer<S: AsyncRead + AsyncWrite + Unpin>(
     last_arrival: &LastArrival,
 ) -> io::Result<()> {
     let (reader, writer) = tokio::io::split(stream);
-    tokio::select! {
+    let mut reading = pin!(read_answers(reader, pending, last_arrival));
+    let written = tokio::select! {
         // A query that is there does not wait for a look at what may have come.
         biased;
-        ended = write_queries(writer, queue) => ended,
-        ended = read_answers(reader, pending, last_arrival) => ended,
+        written = write_queries(writer, queue) => written,
+        ended = &mut reading => return ended,
+    };
+    if written.is_err() {
+        // It may have answered others before it closed.
+        queue.close();
+        let _ = tokio::time::timeout(LAST_ANSWERS_WITHIN, reading).await;
     }
+    written
 }
 
 async fn write_queries(
@@ -425,6 +435,35 @@ mod tests {
         let (answer, ()) = tokio::join!(connection.exchange(b"\x00\x01x", &log), abort);
         assert_eq!(answer.unwrap_err().failure, Failure::QueryConnectionClosed);
         assert!(far.read_u8().await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_close_that_takes_too_long_ends_the_stream() {
+        // Full, and nobody reads: what was to be written never is.
+        let (connection, mut far) = connection();
+        let unread = vec![0; 3 * BUFFER_BYTES];
+        connection.frames.send(frame(&unread)).unwrap();
+        tokio::task::yield_now().await;
+        connection.close(Duration::from_millis(20)).await;
+        let mut left = Vec::new();
+        // It would go on for ever, and bring all, if the stream were still there.
+        far.read_to_end(&mut left).await.unwrap();
+        assert_eq!(left.len(), BUFFER_BYTES);
+    }
+
+    #[tokio::test]
+    async fn answers_that_came_before_the_end_count() {
+        let (connection, mut far) = connection();
+        let log = ExchangeLog::default();
+        let server = async {
+            let query = read_message(&mut far).await;
+            far.write_all(&frame(&query)).await.unwrap();
+            drop(far);
+            // The write of this one fails before the answer to the first is read.
+            connection.frames.send(frame(b"\x00\x02y")).unwrap();
+        };
+        let (answer, ()) = tokio::join!(connection.exchange(b"\x00\x01x", &log), server);
+        assert_eq!(answer.unwrap(), b"\x00\x01x");
     }
 
     #[tokio::test]

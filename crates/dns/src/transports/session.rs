@@ -236,6 +236,15 @@ impl Session {
         }
     }
 
+    /// True where the connection goes on though a query on it failed as if it had been closed: over DoQ the
+    /// resolver can end one stream.
+    pub fn outlives_a_query(&self) -> bool {
+        match &self.kind {
+            Kind::Udp { .. } | Kind::Framed(_) | Kind::Doh(_) | Kind::Doh3(_) => false,
+            Kind::Doq(session) => !session.quic.is_closed(),
+        }
+    }
+
     /// Close a session others may be using: in an orderly way if none is, otherwise at once, and
     /// their exchanges fail.
     pub async fn close_shared(self: Arc<Self>) {

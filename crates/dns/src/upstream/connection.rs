@@ -1,12 +1,14 @@
 //! One upstream connection, held by whoever may give it queries and by each query on it: closed
 //! when the last lets go. Not for: when to let go; that is `upstream`.
 
+use super::repeats::Loss;
 use crate::client::DnsClient;
 use crate::transports::session::Session;
+use resolab_record::ConnectionState;
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
@@ -17,6 +19,9 @@ pub(super) struct Connection {
     pub setup: Arc<SetupLog>,
     opened_ns: u64,
     asked_count: AtomicU32,
+    has_served: AtomicBool,
+    /// By this side, with whoever is on it.
+    is_ended: AtomicBool,
     last_end_ns: AtomicU64,
 }
 
@@ -30,6 +35,8 @@ impl Connection {
             setup,
             opened_ns,
             asked_count: AtomicU32::new(0),
+            has_served: AtomicBool::new(false),
+            is_ended: AtomicBool::new(false),
             last_end_ns: AtomicU64::new(opened_ns),
         })
     }
@@ -57,12 +64,20 @@ impl Connection {
 
     /// Count a query in.
     pub fn begin(self: &Arc<Self>) -> InUse {
-        self.asked_count.fetch_add(1, Ordering::Relaxed);
-        InUse(Arc::clone(self))
+        InUse {
+            connection: Arc::clone(self),
+            index: self.asked_count.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    /// The resolver answered a query on it, whatever it said.
+    pub fn serve(&self) {
+        self.has_served.store(true, Ordering::Relaxed);
     }
 
     /// Close it now, also under those who use it: what waits fails.
     pub async fn close(self: Arc<Self>) {
+        self.is_ended.store(true, Ordering::Relaxed);
         let session = match Arc::try_unwrap(self) {
             Ok(mut connection) => connection.session.take(),
             Err(shared) => shared.session.clone(),
@@ -91,20 +106,42 @@ impl Drop for Connection {
 }
 
 /// A query's hold on a connection.
-pub(super) struct InUse(Arc<Connection>);
+pub(super) struct InUse {
+    connection: Arc<Connection>,
+    /// Of the query among those of the connection.
+    index: u32,
+}
 
 impl InUse {
     pub fn connection(&self) -> &Arc<Connection> {
-        &self.0
+        &self.connection
     }
 
     pub fn session(&self) -> Option<&Session> {
-        self.0.session()
+        self.connection.session()
+    }
+
+    /// How the connection ended under the query, for which it was in this state; `None` where this side
+    /// ended it with all that it was opened for.
+    pub fn loss(&self, state: ConnectionState) -> Option<Loss> {
+        let is_new = state == ConnectionState::Cold;
+        if is_new && self.connection.is_ended.load(Ordering::Relaxed) {
+            return None;
+        }
+        let has_served = self.connection.has_served.load(Ordering::Relaxed);
+        let ended_alone = self.session().is_some_and(Session::outlives_a_query);
+        let is_in_vain = ended_alone || (is_new && self.index == 0 && !has_served);
+        Some(if is_in_vain {
+            Loss::InVain
+        } else {
+            Loss::OfUsed
+        })
     }
 }
 
 impl Drop for InUse {
     fn drop(&mut self) {
-        self.0.last_end_ns.store(monotonic_ns(), Ordering::Relaxed);
+        let last_end_ns = &self.connection.last_end_ns;
+        last_end_ns.store(monotonic_ns(), Ordering::Relaxed);
     }
 }

@@ -5,20 +5,22 @@ use super::connection::Connection;
 use super::policy::ConnectionPolicy;
 use resolab_record::{ConnectionEnd, Failure};
 use resolab_transport::client::MeasuredFailure;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Mutex, MutexGuard, watch};
+use tokio::sync::watch;
 
 /// The place of one connection after the other, until it is closed.
 #[derive(Default)]
 pub(super) struct Place {
     /// Held while a connection is being opened: whoever comes then waits for it.
+    turn: tokio::sync::Mutex<()>,
+    /// Never held across an await.
     state: Mutex<State>,
     is_closed: watch::Sender<bool>,
 }
 
-/// What stands there, for as long as it is held.
-pub(super) type Kept<'a> = MutexGuard<'a, State>;
+/// Its holder may open a connection.
+pub(super) type Turn<'a> = tokio::sync::MutexGuard<'a, ()>;
 
 /// What stands there.
 #[derive(Default)]
@@ -29,14 +31,19 @@ pub(super) struct State {
 }
 
 impl Place {
-    /// Hold it, after those who came before.
-    pub async fn lock(&self) -> Kept<'_> {
-        self.state.lock().await
+    /// The turn to look and to open, after those who came before.
+    pub async fn turn(&self) -> Turn<'_> {
+        self.turn.lock().await
     }
 
-    /// Hold it, unless somebody does.
-    pub fn try_lock(&self) -> Option<Kept<'_>> {
-        self.state.try_lock().ok()
+    /// True while somebody has the turn.
+    pub fn is_taken(&self) -> bool {
+        self.turn.try_lock().is_err()
+    }
+
+    /// The connection that stands there now.
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Find or open a connection here, unless the place is closed meanwhile.
@@ -60,7 +67,8 @@ impl Place {
     /// that is told, so that this need not wait for them.
     pub async fn close(&self) -> Option<Arc<Connection>> {
         self.is_closed.send_replace(true);
-        self.lock().await.open.take()
+        let _turn = self.turn().await;
+        self.state().open.take()
     }
 }
 

@@ -15,4 +15,7 @@ pub struct ConnectionPolicy {
     pub idle_timeout: Option<Duration>,
     /// Queries a connection gets at most; the next one opens another.
     pub max_queries_count: Option<NonZeroU32>,
+    /// A query whose new connection ends without any answer has failed: for those who measure cold
+    /// queries. Others ask it once more on another.
+    pub takes_first_end: bool,
 }

@@ -1,10 +1,11 @@
 //! Asks several questions in one message, and falls back to one by one where the resolver does not
-//! know partial responses: by its answer, or by its silence. Not for: how the message travels.
+//! know partial responses. Not for: how the message travels.
 
 use super::task::Task;
 use super::{Asked, Upstream};
 use crate::asking::{Answer, Asking, Outcome};
-use crate::client::DnsClient;
+use crate::client::PartialSupport;
+use crate::partial::Part;
 use crate::question::Question;
 use crate::standing::Standing;
 use crate::transports::course::{Course, Seat, Told, incomplete};
@@ -14,21 +15,24 @@ use resolab_record::{Failure, MessageFacts, QueryPurpose, QueryRecord};
 use resolab_transport::client::MeasuredFailure;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::oneshot;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// How long a resolver of which nobody knows whether it knows partial responses may be silent: some
-/// drop what has several questions (docs/method/questions.md).
+/// How long a resolver of which nobody knows whether it knows partial responses may be silent on a
+/// connection before its questions are asked alone, too: some drop what has several questions
+/// (docs/method/questions.md). Over DoUDP, where it may be the loss of a datagram, the retry policy alone
+/// says when anything is sent again.
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// Questions that are asked in one message; its clock runs.
-struct MessageAsking<'a> {
-    client: &'a DnsClient,
+struct MessageAsking {
+    support: Arc<PartialSupport>,
+    is_connectionless: bool,
     time_origin_ns: u64,
     course: Course,
 }
 
-impl Task for MessageAsking<'_> {
+impl Task for MessageAsking {
     type Done = ();
 
     fn time_origin_ns(&self) -> u64 {
@@ -38,7 +42,7 @@ impl Task for MessageAsking<'_> {
     async fn run(&self, session: &Session, standing: &Standing) -> Result<(), MeasuredFailure> {
         self.course.begin_on(standing);
         let gathered = session.gather(&self.course);
-        if self.client.partial_support.is_known() {
+        if self.support.is_known() || self.is_connectionless {
             return gathered.await;
         }
         let silence = async {
@@ -46,25 +50,18 @@ impl Task for MessageAsking<'_> {
             if self.course.has_begun() {
                 std::future::pending::<()>().await;
             }
+            self.course.have_asked_alone_too();
+            self.course.unwanted().await;
         };
         tokio::select! {
             biased;
             result = gathered => result,
-            () = silence => Err(MeasuredFailure::new(
-                Failure::QueryTimeout,
-                "a message with several questions is not answered",
-            )),
+            () = silence => Ok(()),
         }
-    }
-
-    fn may_begin_anew(&self) -> bool {
-        !self.course.has_begun()
     }
 
     fn begin_anew(&self) {
-        for log in self.course.logs() {
-            log.begin_anew();
-        }
+        self.course.begin_anew();
     }
 
     /// Whoever does not know such messages may have lost count: knot-resolver 5.6 gives the next
@@ -145,50 +142,99 @@ impl Upstream {
         time_origin_ns: u64,
         deadline: Duration,
     ) {
-        if seats.len() < 2 || self.client.partial_support.is_refused() {
+        let support = self.client.partial_support();
+        if seats.len() < 2 || support.is_refused() {
             return;
         }
         let task = MessageAsking {
-            client: &self.client,
+            support: Arc::clone(&support),
+            is_connectionless: self.client.is_connectionless(),
             time_origin_ns,
             course: Course::of(seats),
         };
+        let begun = Instant::now();
         let asked = self.ask_by(&task, deadline).await;
         // Whoever gave partial responses once does not refuse: what fails then fails.
-        let is_known = task.course.has_begun() || self.client.partial_support.is_known();
+        let is_known = task.course.has_begun() || support.is_known();
         let was_sent = task.course.logs().any(|log| log.attempt_count() > 0);
-        let is_refused = !is_known && was_sent && was_refused(&asked);
-        if is_known || is_refused {
-            self.client.partial_support.learn(is_known);
-        }
         let failure = asked.outcome.result.as_ref().err().cloned();
         let failure = failure.unwrap_or_else(incomplete);
-        let told = (!is_refused).then_some(&failure);
+        let refusal = Refusal::of(&failure).filter(|_| !is_known && was_sent);
+        let is_told = refusal == Some(Refusal::Said) || self.is_end_twice_over(refusal);
+        if is_known || is_told {
+            support.learn(is_known);
+        }
+        let may_go_alone = refusal.is_some() && begun.elapsed() < deadline;
+        let told = (!may_go_alone).then_some(&failure);
         task.course.end(told, &asked.standing());
+    }
+
+    /// A resolver may restart while the first message is under way, but not twice: on a connection that
+    /// is shared the message was asked again on another.
+    fn is_end_twice_over(&self, refusal: Option<Refusal>) -> bool {
+        let is_asked_again = self.shares_connections() && !self.policy.takes_first_end;
+        refusal == Some(Refusal::Closed) && is_asked_again
     }
 
     /// What becomes of a question that has a seat in a message.
     pub(crate) async fn ask_in_message(
         &self,
         asking: &Asking<'_>,
-        told: oneshot::Receiver<Told>,
+        mut told: UnboundedReceiver<Told>,
         deadline: Duration,
     ) -> AskedInMessage {
-        match told.await {
-            Ok(Told::Answered(part, _)) if part.response.truncated && asking.may_go_by_tcp() => {
+        match told.recv().await {
+            Some(Told::Answered(part, _)) if part.response.truncated => {
                 asking.exchange.query_exchange.resume();
-                asking.exchange.go_on_by_tcp();
+                if self.client.is_connectionless() {
+                    asking.exchange.go_on_by_tcp();
+                }
             }
-            Ok(Told::Answered(part, standing)) => {
-                let response_index = Some(part.response_index);
-                let asked = Asked::on(&standing, asking.answer_of(*part));
-                return AskedInMessage::told(asked, response_index);
+            Some(Told::Answered(part, standing)) => {
+                return AskedInMessage::answered(asking, *part, &standing);
             }
-            Ok(Told::Failed(failure, standing)) => {
+            Some(Told::Failed(failure, standing)) => {
                 return AskedInMessage::told(Asked::on(&standing, Err(failure)), None);
             }
-            Ok(Told::Alone) | Err(_) => (),
+            Some(Told::AloneToo) => return self.ask_beside(asking, told, deadline).await,
+            Some(Told::Alone) | None => (),
         }
+        self.ask_alone(asking, deadline).await
+    }
+
+    /// Nothing came of the message yet: ask alone, too, and take what comes first.
+    async fn ask_beside(
+        &self,
+        asking: &Asking<'_>,
+        mut told: UnboundedReceiver<Told>,
+        deadline: Duration,
+    ) -> AskedInMessage {
+        let support = self.client.partial_support();
+        let in_message = async {
+            while let Some(told) = told.recv().await {
+                if let Told::Answered(part, standing) = told
+                    && !part.response.truncated
+                {
+                    return (part, standing);
+                }
+            }
+            std::future::pending().await
+        };
+        tokio::select! {
+            biased;
+            (part, standing) = in_message => AskedInMessage::answered(asking, *part, &standing),
+            alone = self.ask_alone(asking, deadline) => {
+                // On the same connection, where nothing is lost and the message was there before.
+                let is_passed_over = alone.asked.outcome.result.is_ok() && self.shares_connections();
+                if is_passed_over && !support.is_known() {
+                    support.learn(false);
+                }
+                alone
+            }
+        }
+    }
+
+    async fn ask_alone(&self, asking: &Asking<'_>, deadline: Duration) -> AskedInMessage {
         AskedInMessage {
             asked: self.ask(asking, asking.left_of(deadline)).await,
             response_index: None,
@@ -198,6 +244,11 @@ impl Upstream {
 }
 
 impl AskedInMessage {
+    fn answered(asking: &Asking<'_>, part: Part, standing: &Standing) -> Self {
+        let response_index = Some(part.response_index);
+        Self::told(Asked::on(standing, asking.answer_of(part)), response_index)
+    }
+
     fn told(asked: Asked, response_index: Option<u32>) -> Self {
         Self {
             asked,
@@ -226,38 +277,48 @@ impl Asked {
     }
 }
 
-/// Whether a message was sent and refused, in whatever way: an error code, an HTTP status, the end of
-/// the connection, silence.
-fn was_refused(asked: &Asked<()>) -> bool {
-    let Err(failure) = &asked.outcome.result else {
-        return false;
-    };
-    matches!(
-        failure.failure,
-        Failure::QueryMalformed
-            | Failure::QueryTimeout
-            | Failure::QueryConnectionClosed
-            | Failure::HttpStatus
-            | Failure::HttpProtocol
-            // In early data, of which the end of the connection is a broken handshake's.
-            | Failure::QuicHandshakeFailed
-            | Failure::TlsHandshakeFailed
-    )
+/// Why the questions of a message may be asked alone, where nobody knows whether the resolver knows
+/// partial responses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refusal {
+    /// It answered something else.
+    Said,
+    /// It ended the connection, perhaps for another reason.
+    Closed,
+    /// The connection ended in its handshake, whose early data the message was.
+    Broken,
+    /// Nothing came in all the tries that the retry policy of DoUDP has: the message may have been lost.
+    Silent,
+}
+
+impl Refusal {
+    fn of(failure: &MeasuredFailure) -> Option<Self> {
+        let is = |classes: &[Failure]| classes.contains(&failure.failure);
+        if is(&[
+            Failure::QueryMalformed,
+            Failure::HttpStatus,
+            Failure::HttpProtocol,
+        ]) {
+            Some(Self::Said)
+        } else if is(&[Failure::QueryConnectionClosed]) {
+            Some(Self::Closed)
+        } else if is(&[Failure::QuicHandshakeFailed, Failure::TlsHandshakeFailed]) {
+            Some(Self::Broken)
+        } else {
+            is(&[Failure::QueryTimeout]).then_some(Self::Silent)
+        }
+    }
 }
 
 impl Asking<'_> {
     /// A place in a message, and where its asker is told.
-    pub(crate) fn seat(&self) -> (Seat, oneshot::Receiver<Told>) {
-        let (waiting, told) = oneshot::channel();
+    pub(crate) fn seat(&self) -> (Seat, UnboundedReceiver<Told>) {
+        let (waiting, told) = unbounded_channel();
         let seat = Seat {
             question: self.question.clone(),
             log: Arc::clone(&self.exchange),
             waiting,
         };
         (seat, told)
-    }
-
-    fn may_go_by_tcp(&self) -> bool {
-        self.client.is_connectionless()
     }
 }

@@ -21,10 +21,7 @@ pub(crate) trait Task {
         standing: &Standing,
     ) -> impl Future<Output = Result<Self::Done, MeasuredFailure>> + Send;
 
-    /// Whether nothing came of it, so that it may be done again on another connection.
-    fn may_begin_anew(&self) -> bool;
-
-    /// The connection it was done on was dead.
+    /// The connection it was done on has ended: what is not answered is to be asked on another.
     fn begin_anew(&self);
 
     /// Whether the connection is of use after an HTTP status that is an error.
@@ -40,10 +37,6 @@ impl Task for Asking<'_> {
 
     async fn run(&self, session: &Session, _: &Standing) -> Result<Answer, MeasuredFailure> {
         self.answer(session).await
-    }
-
-    fn may_begin_anew(&self) -> bool {
-        true
     }
 
     fn begin_anew(&self) {

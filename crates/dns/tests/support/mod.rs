@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::needless_pass_by_value)]
 
 mod answers;
+pub mod closing;
 pub mod hold;
 pub mod stub;
 

@@ -97,6 +97,7 @@ pub fn edns_query(name: &str, id: u16, payload_bytes: u16) -> Vec<u8> {
     let plain = build_query(&question, id, &QueryEdns::default()).unwrap();
     let mut query = Message::from_vec(&plain).unwrap();
     query.metadata.checking_disabled = true;
+    query.metadata.authentic_data = true;
     let edns = query.edns.as_mut().unwrap();
     edns.set_max_payload(payload_bytes).set_dnssec_ok(true);
     let subnet = SubnetOption::new([192, 0, 2, 0].into(), 24, 0);

@@ -76,7 +76,7 @@ pub struct Receiver {
     pub(super) stream: quinn::RecvStream,
     /// Bytes somebody read before.
     pub(super) first: Bytes,
-    pub(super) observer: Option<ControlReader>,
+    pub(super) observers: Vec<ControlReader>,
     /// Of request streams.
     pub(super) guard: Option<FrameGuard>,
     /// Not looked at: it ends with the stream.
@@ -90,7 +90,7 @@ impl Receiver {
         Self {
             stream,
             first: Bytes::new(),
-            observer: None,
+            observers: Vec::new(),
             guard: None,
             _watched: None,
             beside: None,
@@ -126,8 +126,10 @@ impl quic::RecvStream for Receiver {
         cx: &mut Context<'_>,
     ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
         let bytes = ready!(self.poll_bytes(cx))?;
-        if let (Some(observer), Some(bytes)) = (&mut self.observer, &bytes) {
-            observer.feed(bytes);
+        if let Some(bytes) = &bytes {
+            for observer in &mut self.observers {
+                observer.feed(bytes);
+            }
         }
         if let Some(guard) = &mut self.guard {
             match &bytes {

@@ -4,11 +4,13 @@
 use bytes::Bytes;
 use quinn::{TokenMemoryCache, TokenStore};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Tokens of one client, whose connections are opened one after the other.
 #[derive(Default)]
 pub struct AddressTokens {
-    tokens: TokenMemoryCache,
+    /// Replaced when all are forgotten.
+    tokens: Mutex<Arc<TokenMemoryCache>>,
     are_forgotten: bool,
     was_used: AtomicBool,
 }
@@ -22,6 +24,16 @@ impl AddressTokens {
         }
     }
 
+    /// Drop all tokens: the next connection is a first contact.
+    pub fn forget(&self) {
+        *self.tokens.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
+    }
+
+    fn tokens(&self) -> Arc<TokenMemoryCache> {
+        let tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&tokens)
+    }
+
     /// Whether the last connection had one.
     pub fn was_used(&self) -> bool {
         self.was_used.load(Ordering::Relaxed)
@@ -31,12 +43,12 @@ impl AddressTokens {
 impl TokenStore for AddressTokens {
     fn insert(&self, server_name: &str, token: Bytes) {
         if !self.are_forgotten {
-            self.tokens.insert(server_name, token);
+            self.tokens().insert(server_name, token);
         }
     }
 
     fn take(&self, server_name: &str) -> Option<Bytes> {
-        let token = self.tokens.take(server_name);
+        let token = self.tokens().take(server_name);
         self.was_used.store(token.is_some(), Ordering::Relaxed);
         token
     }
@@ -57,5 +69,15 @@ mod tests {
             assert_eq!(tokens.was_used(), keeps);
             assert!(tokens.take("dns.example").is_none() && !tokens.was_used());
         }
+    }
+
+    #[test]
+    fn tokens_can_be_forgotten() {
+        let tokens = AddressTokens::default();
+        tokens.insert("dns.example", Bytes::from_static(b"token"));
+        tokens.forget();
+        assert!(tokens.take("dns.example").is_none());
+        tokens.insert("dns.example", Bytes::from_static(b"another"));
+        assert!(tokens.take("dns.example").is_some());
     }
 }

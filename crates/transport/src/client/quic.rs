@@ -2,6 +2,7 @@
 //! With a ticket that allows it, the connection is handed out before the handshake, and what is
 //! written before the first await leaves as 0-RTT data.
 
+use super::address_tokens::AddressTokens;
 use super::failure::MeasuredFailure;
 use super::handshake_failure::{CERTIFICATE_REASON, unwrapped};
 use super::observed_session::ObservedConfig;
@@ -15,8 +16,8 @@ use crate::flights::Flights;
 use crate::socket::{DATAGRAM_MAX_BYTES, RawUdpSocket};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{
-    ClientConfig, Connecting, Connection, ConnectionError, Endpoint, EndpointConfig,
-    NoneTokenStore, TokenMemoryCache, TokenStore, TokioRuntime, TransportConfig, VarInt,
+    ClientConfig, Connecting, Connection, ConnectionError, Endpoint, EndpointConfig, TokioRuntime,
+    TransportConfig, VarInt,
 };
 use resolab_record::{Failure, HandshakeMode};
 use std::io;
@@ -30,7 +31,7 @@ use tokio::sync::Notify;
 pub struct QuicClient {
     crypto: Arc<QuicClientConfig>,
     transport: Arc<TransportConfig>,
-    token_store: Arc<dyn TokenStore>,
+    tokens: Arc<AddressTokens>,
     endpoint_config: EndpointConfig,
     server_name: String,
     qlog_folder: Option<QlogFolder>,
@@ -55,16 +56,14 @@ impl QuicClient {
     /// Prepare QUIC. A full handshake is a first contact, so it uses no address token either
     /// (RFC 9000 section 8.1.3); the others come back with the token they were given.
     pub fn new(tls: &TlsClient) -> Result<Self, TlsConfigError> {
-        let token_store: Arc<dyn TokenStore> = match tls.handshake_mode {
-            HandshakeMode::Full => Arc::new(NoneTokenStore),
-            HandshakeMode::Resumed | HandshakeMode::ZeroRtt => {
-                Arc::new(TokenMemoryCache::default())
-            }
+        let tokens = match tls.handshake_mode {
+            HandshakeMode::Full => AddressTokens::forgotten(),
+            HandshakeMode::Resumed | HandshakeMode::ZeroRtt => AddressTokens::default(),
         };
         Ok(Self {
             crypto: Arc::new(QuicClientConfig::try_from(Arc::clone(&tls.config))?),
             transport: Arc::new(transport_config()),
-            token_store,
+            tokens: Arc::new(tokens),
             endpoint_config: endpoint_config()?,
             server_name: tls.server_name.to_str().into_owned(),
             qlog_folder: QlogFolder::from_environment()?,
@@ -73,9 +72,14 @@ impl QuicClient {
 
     /// The same with other address tokens.
     #[must_use]
-    pub fn with_tokens(mut self, tokens: Arc<dyn TokenStore>) -> Self {
-        self.token_store = tokens;
+    pub fn with_tokens(mut self, tokens: Arc<AddressTokens>) -> Self {
+        self.tokens = tokens;
         self
+    }
+
+    /// Forget the address tokens that servers gave. Tickets are the TLS configuration's.
+    pub fn forget_tokens(&self) {
+        self.tokens.forget();
     }
 
     /// The same with windows for whole pages: bytes the server may send on one stream, and on all
@@ -178,7 +182,7 @@ impl QuicClient {
             log: Arc::downgrade(log),
         };
         let mut config = ClientConfig::new(Arc::new(crypto));
-        config.token_store(Arc::clone(&self.token_store));
+        config.token_store(Arc::clone(&self.tokens) as _);
         match &self.qlog_folder {
             None => drop(config.transport_config(Arc::clone(&self.transport))),
             Some(folder) => {

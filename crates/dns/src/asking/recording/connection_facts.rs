@@ -32,6 +32,7 @@ impl Asking<'_> {
             connection_query_index: place.map(|place| place.query_index),
             outstanding_count: place.map(|place| place.outstanding_count),
             previous_connection_end: None,
+            repeat_count: Some(self.exchange.repeat_count()).filter(|count| *count > 0),
         }
     }
 
