@@ -4,9 +4,6 @@
 
 mod ahead;
 pub mod body;
-#[cfg(not(fuzzing))]
-mod conditions;
-#[cfg(fuzzing)]
 pub mod conditions;
 mod content;
 mod cors;

@@ -10,7 +10,7 @@ mod dot;
 mod dotcp;
 mod doudp;
 mod framed;
-mod http2;
+pub mod http2;
 mod quic;
 mod stream_protocol;
 mod streams;
