@@ -10,12 +10,16 @@ fuzz_target!(|input: &[u8]| {
     let mut lines = input.splitn(4, |byte| *byte == b'\n');
     let mut line = || lines.next().unwrap_or_default();
     let (method, media_type, target, body) = (line(), line(), line(), line());
-    let (Ok(method), Ok(media_type)) =
-        (Method::from_bytes(method), HeaderValue::from_bytes(media_type))
-    else {
+    let (Ok(method), Ok(media_type)) = (
+        Method::from_bytes(method),
+        HeaderValue::from_bytes(media_type),
+    ) else {
         return;
     };
-    let head = Request::builder().method(method).uri(target).header("content-type", media_type);
+    let head = Request::builder()
+        .method(method)
+        .uri(target)
+        .header("content-type", media_type);
     let Ok(head) = head.body(()) else {
         return;
     };

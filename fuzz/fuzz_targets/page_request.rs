@@ -15,7 +15,9 @@ fuzz_target!(|input: &[u8]| {
     for line in text.split(|byte| *byte == b'\n') {
         let (name, value) = line.split_at(line.iter().position(|byte| *byte == b':').unwrap_or(0));
         let value = value.get(1..).unwrap_or_default();
-        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name), HeaderValue::from_bytes(value)) {
+        if let (Ok(name), Ok(value)) =
+            (HeaderName::from_bytes(name), HeaderValue::from_bytes(value))
+        {
             fields.append(name, value);
         }
     }

@@ -156,7 +156,7 @@ impl DnsClient {
 
     /// Forget what earlier queries left, so that the next ones are asked as the first was; every kind of
     /// it stands in docs/method/forgotten.md.
-    pub(crate) fn forget(&self, what: Forgetting) {
+    pub fn forget(&self, what: Forgetting) {
         match what {
             Forgetting::Nothing => (),
             Forgetting::Learnt => self.forget_learnt(),
@@ -186,7 +186,7 @@ impl DnsClient {
             .clear();
         match &self.transport {
             Transport::H3(quic, _) | Transport::Quic(_, quic) | Transport::QuicBesideH3(quic) => {
-                quic.forget_tokens()
+                quic.forget_tokens();
             }
             Transport::Udp(_) | Transport::Tcp | Transport::Tls(_) | Transport::H2(..) => (),
         }

@@ -234,10 +234,10 @@ fn read_address(text: &str) -> Result<(Option<ZonedAddress>, Option<u16>), Stamp
         return Ok((Some(address), Some(port)));
     } else if let Some(address) = ZonedAddress::read(text) {
         return Ok((Some(address), None));
-    } else if let Some(address) = bare.and_then(ZonedAddress::read) {
-        if address.ip.is_ipv6() {
-            return Ok((Some(address), None));
-        }
+    }
+    let bracketed = bare.and_then(ZonedAddress::read);
+    if let Some(address) = bracketed.filter(|address| address.ip.is_ipv6()) {
+        return Ok((Some(address), None));
     }
     let port = text.strip_prefix(':').and_then(|port| port.parse().ok());
     port.map(|port| (None, Some(port)))

@@ -6,7 +6,7 @@ mod support;
 use bytes::{Buf, Bytes};
 use http::{Request, Response};
 use quinn::{Connection, Endpoint, VarInt};
-use resolab_dns::{ClientOptions, Question};
+use resolab_dns::{ClientOptions, Forgetting, Question};
 use resolab_edge::EdgeConfig;
 use resolab_http::{ControlReader, Origins, private_alpn};
 use resolab_record::{DnsTransport, EdgeCommand, HandshakeMode, HttpVersion};
@@ -214,7 +214,7 @@ async fn our_client_knows_the_tickets_of_the_private_alpn_for_its_own() {
     assert_eq!(primed.unwrap().failure, None);
     let tickets = client.tickets.as_ref().unwrap();
     assert!(tickets.count() > 0);
-    client.forget();
+    client.forget(Forgetting::All);
     assert_eq!(tickets.count(), 0);
 }
 

@@ -192,7 +192,8 @@ async fn doh_takes_every_spelling_of_a_request() {
         assert_answer(&lab, &body);
     }
     let encoded = URL_SAFE_NO_PAD.encode(query());
-    let escaped: String = encoded.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let escape = |text: String, byte: u8| text + &format!("%{byte:02X}");
+    let escaped = encoded.bytes().fold(String::new(), escape);
     for parameters in [format!("?dns={escaped}"), format!("?a=b&%64ns={encoded}&c")] {
         let (_, body) = fetch(&mut http, doh(Method::GET, &parameters, MESSAGE), None).await;
         assert_answer(&lab, &body);

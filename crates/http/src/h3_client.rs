@@ -426,12 +426,17 @@ enum ExchangeError {
 impl ExchangeError {
     /// Of what came in place of a head.
     fn without_head(error: StreamError) -> Self {
-        match error {
+        let is_refused = matches!(
+            error,
             StreamError::RemoteTerminate {
                 code: Code::H3_REQUEST_REJECTED,
                 ..
-            } => Self::Refused(error),
-            other => Self::H3(other),
+            }
+        );
+        if is_refused {
+            Self::Refused(error)
+        } else {
+            Self::H3(error)
         }
     }
 }

@@ -953,7 +953,7 @@ class ForwardedFor(msgspec.Struct, kw_only=True, frozen=True):
 class GatewayNewLoad(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="new_load"):
     """Close every connection, upstream, to the resolver and to the browser, and count the next load.
 
-    Answered when all records of the load before are written.
+    Answered when all records of the load before are written, and nothing more is sent of it.
     """
 
     id: int

@@ -121,6 +121,8 @@ class Between:
     async def close_after_warmup(self, condition: Condition, hosts: Sequence[str]) -> None:
         """Close what the measured load must not find open, and forget tickets it must not have.
 
+        Closing makes a stub forget what it learnt of its resolver, whatever it keeps of what that gave it.
+
         The hosts are the page's, the document's first: a gateway may have to ask for that before the browser does, and
         a stub for all of them.
         """

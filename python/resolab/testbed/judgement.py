@@ -23,6 +23,9 @@ from resolab.records import (
     HttpVersion,
     PageFailure,
     PathSummaryRecord,
+    QueryGathering,
+    QueryPurpose,
+    QueryRecord,
     Record,
     ResolverPath,
     TrialFlag,
@@ -222,6 +225,24 @@ def _dns_connection_flags(condition: Condition, lookup: PageLookup) -> list[Tria
     if cold and handshakes and lookup.handshake_mode is not condition.requested_dns_handshake_mode:
         return [TrialFlag.DNS_HANDSHAKE_MISMATCH]
     return []
+
+
+def gathering_flags(records: Iterable[Record], condition: Condition, span: Span) -> list[TrialFlag]:
+    """Flag a load whose stub was to gather queries and asked each alone: the resolver refused, or none came together.
+
+    A message that was lost was gathered all the same.
+    """
+    if condition.query_gathering is not QueryGathering.ON:
+        return []
+    asked = [
+        record
+        for record in records
+        if isinstance(record, QueryRecord)
+        and record.purpose in {QueryPurpose.FORWARDED, QueryPurpose.PUSHED}
+        and span.has(record.time_origin_ns)
+    ]
+    gathered = any((one.message_question_count or 1) > 1 and not one.asked_alone for one in asked)
+    return [TrialFlag.NOTHING_GATHERED] if asked and not gathered else []
 
 
 def connection_flags(records: Sequence[Record], judged: Judged, span: Span) -> list[TrialFlag]:

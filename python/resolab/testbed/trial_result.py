@@ -116,6 +116,7 @@ def _loads(seen: SeenTrial, records: Sequence[Record], loader: Loader) -> tuple[
     found.append(records_of_load.page_load_record(load.measured, judged, loader, plt_sum_ms=plt_sum_ms))
     flags = [
         *judgement.lookup_flags(records, condition, site, span, judged, failed=failed),
+        *judgement.gathering_flags(records, condition, span),
         *([] if missing is None else [TrialFlag.RESOURCES_MISSING]),
         *judgement.http_flags(judged.request, condition.http_version, site),
         *judgement.connection_flags(records, judged, span),

@@ -153,6 +153,20 @@ def test_a_stubs_connection_is_kept_where_the_look_up_shall_find_it(told: list[s
     assert told[1:] == ["stub closes, forgets True"]
 
 
+@pytest.mark.parametrize("handshake", [HandshakeMode.RESUMED, HandshakeMode.ZERO_RTT])
+def test_a_stub_whose_tickets_are_wanted_is_closed_all_the_same(told: list[str], handshake: HandshakeMode) -> None:
+    # Closing alone makes it forget what it learnt of the resolver (docs/method/forgotten.md).
+    condition = replace(STUB, requested_dns_handshake_mode=handshake, query_gathering=QueryGathering.ON)
+
+    async def go() -> None:
+        place = between()
+        await place.put(condition)
+        await place.close_after_warmup(condition, ["a.test", "b.test"])
+
+    asyncio.run(go())
+    assert told[1:] == ["stub closes, forgets False"]
+
+
 @pytest.mark.parametrize(
     ("condition", "flag"), [(STUB, TrialFlag.STUB_ENDED), (GATEWAY, TrialFlag.GATEWAY_ENDED), (NATIVE, None)]
 )

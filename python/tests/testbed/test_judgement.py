@@ -9,6 +9,7 @@ from made_loads import CONDITION, HOST, ORIGIN, OTHER, SITE, connection, edge_qu
 from resolab.browser import PageLoad
 from resolab.plan.serving import Serving
 from resolab.records import (
+    Bootstrap,
     BrowserPreset,
     ConnectionSharing,
     ConnectionState,
@@ -16,11 +17,15 @@ from resolab.records import (
     DiscardedBecause,
     DnsFailure,
     DnsTransport,
+    Failure,
     GatewaySpeculationRecord,
     HandshakeMode,
     HttpVersion,
     PageFailure,
     PathSummaryRecord,
+    QueryGathering,
+    QueryPurpose,
+    QueryRecord,
     ResolverPath,
     ResourceRecord,
     Speculation,
@@ -300,3 +305,45 @@ def test_a_browser_whom_servers_tell_their_origins_needs_the_name_of_the_documen
     assert flags([], told, site=MANY) == [TrialFlag.NO_LOOKUP_IN_LOAD]
     behind = replace(told, resolver_path=ResolverPath.GATEWAY)
     assert TrialFlag.NO_LOOKUP_IN_LOAD in flags(records, behind, site=MANY)
+
+
+GATHERED = {"message_sequence": 0, "message_question_count": 2, "asked_alone": False}
+REFUSED = {"message_sequence": 0, "message_question_count": 2, "asked_alone": True}
+PASSED_BY = {"message_question_count": 1, "asked_alone": True}
+
+
+def forwarded(**changes):
+    base = QueryRecord(
+        dns_transport=DnsTransport.DOUDP, resolver="udp://10.77.0.1", bootstrap=Bootstrap.GIVEN, qname=HOST + ".",
+        qtype="A", purpose=QueryPurpose.FORWARDED, sequence=0, time_origin_ns=1000, query_bytes=40, attempt_count=1,
+        addresses=[],
+    )  # fmt: skip
+    return msgspec.structs.replace(base, **changes)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_flagged"),
+    [
+        ([GATHERED, GATHERED], False),
+        ([GATHERED, PASSED_BY], False),
+        # Two that were lost: their message was sent, and that nothing came of it is the path's doing.
+        ([GATHERED | {"failure": Failure.QUERY_TIMEOUT}] * 2, False),
+        ([REFUSED, REFUSED], True),
+        ([REFUSED, REFUSED, PASSED_BY], True),
+        ([PASSED_BY], True),
+        ([{}], True),
+        ([], False),
+    ],
+)
+def test_a_load_that_gathered_nothing_is_flagged_where_it_was_to(asked, is_flagged):
+    records = [forwarded(**facts) for facts in asked]
+    gathering = replace(CONDITION, resolver_path=ResolverPath.STUB, query_gathering=QueryGathering.ON)
+    expected = ["nothing_gathered"] if is_flagged else []
+    assert judgement.gathering_flags(records, gathering, LOAD) == expected
+    assert judgement.gathering_flags(records, CONDITION, LOAD) == []
+
+
+def test_what_the_warmup_gathered_is_no_load_s():
+    gathering = replace(CONDITION, resolver_path=ResolverPath.STUB, query_gathering=QueryGathering.ON)
+    records = [forwarded(time_origin_ns=10, **GATHERED), forwarded(**PASSED_BY)]
+    assert judgement.gathering_flags(records, gathering, LOAD) == ["nothing_gathered"]

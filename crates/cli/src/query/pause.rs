@@ -73,12 +73,12 @@ mod tests {
         let mut pauses = Pauses::new(Duration::from_micros(2_300), Intervals::Constant, 1);
         pauses.wait().await;
         let mut least_ns = u64::MAX;
-        for _ in 0..20 {
+        for _ in 0..100 {
             let begun_ns = monotonic_ns();
             pauses.wait().await;
             least_ns = least_ns.min(monotonic_ns() - begun_ns);
         }
-        // Rounded up to milliseconds, and from the next one on, none would be below 3 ms.
+        // Rounded up to milliseconds none would be below 3 ms; of a hundred the machine lets one be exact.
         assert!((2_300_000..3_000_000).contains(&least_ns), "{least_ns}");
     }
 

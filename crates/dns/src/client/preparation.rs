@@ -32,8 +32,7 @@ pub(super) enum Transport {
     H3(QuicClient, RequestTemplate),
     /// With its TLS, of which that of another ALPN is made.
     Quic(TlsClient, QuicClient),
-    /// DoQ and HTTP/3 on one connection, by the private ALPN (docs/formats/private-alpn.md), with the
-    /// largest head of a page's response.
+    /// DoQ and HTTP/3 on one connection, by the private ALPN (docs/formats/private-alpn.md).
     QuicBesideH3(QuicClient),
 }
 

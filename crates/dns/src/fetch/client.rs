@@ -8,7 +8,7 @@ use crate::iana;
 use crate::question::{Question, QuestionError};
 use crate::resolver_address::ResolverAddress;
 use crate::transports::http_message::RequestTemplate;
-use resolab_http::private_alpn;
+use resolab_http::{H2Windows, PAGE_WINDOWS, private_alpn};
 use resolab_record::{CoalescingMode, DnsTransport, DohMethod, HandshakeMode, KeyExchangeGroup};
 use resolab_transport::client::{
     AddressTokens, QuicClient, TicketStore, TlsClient, TlsConfigError, Trust,
@@ -87,9 +87,14 @@ impl Server {
         } else {
             AddressTokens::forgotten()
         });
+        let quic = QuicClient::new(&tls)?.with_tokens(Arc::clone(&tokens));
+        let H2Windows {
+            stream_bytes,
+            connection_bytes,
+        } = PAGE_WINDOWS;
         Ok(Self {
             name: name.to_owned(),
-            quic: QuicClient::new(&tls)?.with_tokens(Arc::clone(&tokens)),
+            quic: quic.with_windows(stream_bytes, connection_bytes),
             tickets: tls.tickets.clone(),
             tokens,
         })

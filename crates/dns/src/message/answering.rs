@@ -1,7 +1,7 @@
 //! Which records of an answer section answer the question: those of the name asked for, and of what it is
 //! an alias of (RFC 1034 section 5.3.3, RFC 5452 section 6). Not for: what they say.
 
-use hickory_proto::op::Message;
+use hickory_proto::op::{Message, Query};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ impl<'a> Owners<'a> {
         }
         let aliases = aliases(&message.answers);
         let mut owners = HashSet::new();
-        let mut found: Vec<&Name> = message.queries.iter().map(|query| query.name()).collect();
+        let mut found: Vec<&Name> = message.queries.iter().map(Query::name).collect();
         while let Some(name) = found.pop() {
             if owners.insert(name) {
                 found.extend(aliases.get(name).into_iter().flatten());
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::presentation::read_name;
     use crate::question::Question;
-    use hickory_proto::op::{MessageType, OpCode, Query};
+    use hickory_proto::op::{MessageType, OpCode};
     use hickory_proto::rr::rdata::{A, CNAME, NULL};
 
     fn record(owner: &str, data: RData) -> Record {
@@ -118,6 +118,6 @@ mod tests {
         let name = |index: u32| format!("a{index}.test");
         let chain = (0..20_000).rev();
         let records = chain.map(|index| alias(&name(index), &name(index + 1)));
-        assert_eq!(answering("a0.test", records.collect()), [true; 20_000]);
+        assert_eq!(answering("a0.test", records.collect()), vec![true; 20_000]);
     }
 }

@@ -56,19 +56,21 @@ pub fn read_name(text: &str) -> Result<Name, NameError> {
     let is_root = text.chars().count() == 1 && text.chars().all(is_separator);
     let mut is_open = !is_root;
     while let Some(character) = next_character(&mut rest)?.filter(|_| !is_root) {
-        match character {
-            Character::Plain(dot) if is_separator(dot) => {
+        if let Character::Plain(plain) = character {
+            if is_separator(plain) {
                 labels.push(std::mem::take(&mut label).bytes()?);
                 is_open = rest.peek().is_some();
+                continue;
+            } else if is_slip(plain) {
+                return Err(NameError::Slip(plain));
             }
-            Character::Plain(slip) if is_slip(slip) => return Err(NameError::Slip(slip)),
-            other => label.push(other),
         }
+        label.push(character);
     }
     if is_open {
         labels.push(label.bytes()?);
     }
-    of_labels(labels)
+    of_labels(&labels)
 }
 
 /// Every dot of UTS #46 section 2.3.
@@ -156,7 +158,7 @@ fn a_label(text: &str) -> Result<Vec<u8>, NameError> {
         .ok_or_else(|| NameError::NoAsciiForm(text.to_owned()))
 }
 
-fn of_labels(labels: Vec<Vec<u8>>) -> Result<Name, NameError> {
+fn of_labels(labels: &[Vec<u8>]) -> Result<Name, NameError> {
     let length = labels.iter().map(|label| 1 + label.len()).sum::<usize>() + 1;
     if length > NAME_MAX_BYTES {
         return Err(NameError::LongName(length));

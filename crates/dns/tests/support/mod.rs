@@ -342,22 +342,7 @@ async fn serve_h3(connection: quinn::Connection, pages: Arc<Mutex<Pages>>) {
                 return std::future::pending().await;
             }
             if request.uri().host() == Some(PAGE_HOST) {
-                let (status, more_bytes) = {
-                    let mut pages = pages.lock().unwrap();
-                    (pages.status(is_resolver), pages.more_bytes)
-                };
-                let response = Response::builder().status(status).body(()).unwrap();
-                // The client may have no use for it any more.
-                let _ = stream.send_response(response).await;
-                let _ = stream.send_data(Bytes::from_static(b"page")).await;
-                let _ = stream.send_data(vec![b'x'; more_bytes].into()).await;
-                let _ = stream.finish().await;
-                pages
-                    .lock()
-                    .unwrap()
-                    .sent_count
-                    .send_modify(|count| *count += 1);
-                return;
+                return serve_page(&mut stream, &pages, is_resolver).await;
             }
             let mut body = Vec::new();
             while let Ok(Some(mut chunk)) = stream.recv_data().await {
@@ -390,6 +375,28 @@ async fn serve_h3(connection: quinn::Connection, pages: Arc<Mutex<Pages>>) {
             hold::written(&body).await;
         });
     }
+}
+
+async fn serve_page(
+    stream: &mut h3::server::RequestStream<impl h3::quic::BidiStream<Bytes>, Bytes>,
+    pages: &Mutex<Pages>,
+    is_resolver: bool,
+) {
+    let (status, more_bytes) = {
+        let mut pages = pages.lock().unwrap();
+        (pages.status(is_resolver), pages.more_bytes)
+    };
+    let response = Response::builder().status(status).body(()).unwrap();
+    // The client may have no use for it any more.
+    let _ = stream.send_response(response).await;
+    let _ = stream.send_data(Bytes::from_static(b"page")).await;
+    let _ = stream.send_data(vec![b'x'; more_bytes].into()).await;
+    let _ = stream.finish().await;
+    pages
+        .lock()
+        .unwrap()
+        .sent_count
+        .send_modify(|count| *count += 1);
 }
 
 /// Until the connection ends.

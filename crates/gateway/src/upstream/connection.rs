@@ -9,8 +9,8 @@ use resolab_http::streaming::{BodyWriter, ResponseReader};
 use resolab_http::{H2Client, H3_NO_ERROR, H3Client, PAGE_WINDOWS};
 use resolab_record::{Failure, HttpVersion};
 use resolab_transport::client::{
-    MeasuredFailure, QuicClient, SetupLog, TcpEnd, TcpOptions, TlsClient, certificate_covers,
-    connect_tcp, connect_tls_for_bodies, leaf_covers,
+    MeasuredFailure, QuicClient, SetupLog, TcpOptions, TlsClient, certificate_covers, connect_tcp,
+    connect_tls_for_bodies, leaf_covers,
 };
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -249,7 +249,9 @@ impl Connection {
                 match client.map(Arc::try_unwrap) {
                     Some(Ok(client)) => client.close(CLOSE_LEAVES_WITHIN).await,
                     Some(Err(shared)) => {
-                        self.identity.setup.tcp_end().map(TcpEnd::reset);
+                        if let Some(end) = self.identity.setup.tcp_end() {
+                            end.reset();
+                        }
                         shared.abort();
                     }
                     None => (),
@@ -282,7 +284,9 @@ async fn open_h2(
         opened = opening => Some(opened),
         () = load_ended => {
             // Before the socket is closed: the kernel would go on with what it holds.
-            setup.tcp_end().map(TcpEnd::reset);
+            if let Some(end) = setup.tcp_end() {
+                end.reset();
+            }
             None
         }
     }

@@ -316,14 +316,7 @@ impl World {
         let path = request.uri().path().to_owned();
         let mut head = Response::new(());
         if path.starts_with("/gate") {
-            let mut gate = self.gate.clone();
-            tokio::select! {
-                opened = gate.wait_for(|open| *open) => drop(opened),
-                () = respond.unwanted() => {
-                    self.seen.unwanted_count.fetch_add(1, Ordering::Relaxed);
-                    return None;
-                }
-            }
+            self.wait_at_gate(&mut respond).await?;
         }
         let count = |text: &str| text.parse::<usize>().ok();
         let bytes = path.rsplit('/').next().and_then(count).unwrap_or(0);
@@ -379,6 +372,19 @@ impl World {
         after.insert("x-after", "the end".parse().unwrap());
         let after = (path.starts_with("/trailers")).then_some(after);
         writer.finish(after.or(trailers)).await.ok()
+    }
+
+    /// `None`: nobody wants the response any more.
+    async fn wait_at_gate(&self, respond: &mut Respond) -> Option<()> {
+        let mut gate = self.gate.clone();
+        tokio::select! {
+            opened = gate.wait_for(|open| *open) => drop(opened),
+            () = respond.unwanted() => {
+                self.seen.unwanted_count.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+        }
+        Some(())
     }
 
     async fn read(&self, body: &mut BodyReader) -> Option<(Vec<u8>, Option<HeaderMap>)> {

@@ -31,12 +31,13 @@ pub enum Phase {
 impl Phase {
     /// What a connection that `error` ended in this phase counts as.
     pub fn failure_of(self, error: &io::Error) -> Failure {
-        let inner = error.get_ref();
-        let is_alpn = inner.is_some_and(|inner| inner.is::<AlpnMismatch>());
+        let mismatch = error
+            .get_ref()
+            .and_then(|inner| inner.downcast_ref::<AlpnMismatch>());
         match self {
             Self::Connecting => tcp_connect_failure(error),
             Self::Handshaking => handshake_failure(error).failure,
-            Self::Open if is_alpn => Failure::TlsAlpnMismatch,
+            Self::Open if mismatch.is_some() => Failure::TlsAlpnMismatch,
             Self::Open => Failure::QueryConnectionClosed,
         }
     }
