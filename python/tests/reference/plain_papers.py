@@ -39,7 +39,7 @@ def papers_told(folder: Path, plan: Plan) -> Told:
         return told
     if HOUNSELS in plan.factors.profile:
         return told | _of_hounsel(ref)
-    return told | (_of_sengupta(ref) if "wikipedia" in plan.factors.page else {})
+    return told | _of_sengupta(ref)
 
 
 def _status(trial: Trial) -> str:
@@ -180,6 +180,7 @@ def _response_times(trials: Sequence[Trial], level: float) -> Told:
 
 def _of_sengupta(ref: Reference) -> Told:
     """Say what is drawn of the conditions as in the paper: with every answer in the cache, each once."""
+    (page,) = ref.plan.factors.page  # the made-up plans of this kind have one, which is the paper's, too
     cells = {
         (one.profile, str(one.dns_transport), str(one.requested_handshake_mode)): one
         for one in ref.plan.conditions()
@@ -190,7 +191,7 @@ def _of_sengupta(ref: Reference) -> Told:
     told["s24_fig3", "left out"] = sum(not one.is_usable for one in of_cells)
     told["s24_fig8", "left out"] = sum(one.says("plt") is None for one in of_cells)
     for (profile, transport, mode), one in cells.items():
-        if profile in {"fiber", "4g"}:
+        if page == "wikipedia" and profile in {"fiber", "4g"}:
             for outcome, name in (("plt", "s24_fig10"), ("plt_sum", "s24_fig10_plt_sum")):
                 says = [bounds for trial in ref.arms.get(one.id, []) if (bounds := trial.says(outcome)) is not None]
                 if any(low == high for low, high in says):
@@ -208,7 +209,7 @@ def _fig_8(ref: Reference, cells: Mapping[tuple[str, str, str], Condition]) -> T
         found = plain.change_of(*ref.sides("plt", one, cells[profile, "doudp", "full"]))
         words = f"{LABELS[transport]} + H3 {'full' if mode == 'full' else '0-RTT'}"
         if found.low is not None:
-            key = ("s24_fig8", "wikipedia", profile, words)
+            key = ("s24_fig8", one.page, profile, words)
             told |= {
                 (*key, "relative_change_ratio"): found.value, (*key, "relative_change_low_ratio"): found.low,
                 (*key, "relative_change_high_ratio"): found.high, (*key, "pairs_count"): found.n,
