@@ -5,7 +5,7 @@ use crate::dns::behaviour::Behaviours;
 use crate::dns::resolver::{Resolver, ResolverSettings, Way};
 use crate::dns::wire::{TYPE_A, TYPE_CNAME, TYPE_TXT, name_wire};
 use crate::dns::zone::file::{FileRecord, records};
-use crate::dns::zone::{Zone, is_well_formed};
+use crate::dns::zone::{Zone, is_well_formed, parse_content};
 use crate::doh::dns_message;
 use crate::web::conditions::{Validators, Verdict, judge};
 use crate::web::encoding::{Encoding, choose};

@@ -20,7 +20,7 @@ OUTCOMES = {
 AT_LEAST_ITS_LIMIT = {"plt", "response_start"}
 """Every browser tells these: without them a load did not get so far."""
 
-SEEN_BEFORE: dict[str, set[str]] = {}
+SEEN_BEFORE: dict[str, set[str]] = {"response_start": {"incomplete", "page_timeout"}}
 """By outcome: failures that come after it, so that its own value counts, where it has one."""
 
 

@@ -22,7 +22,6 @@ def test_reports_say_what_plain_arithmetic_says(tmp_path: Path, seed: int) -> No
     assert not found, f"{len(found)} of {count} numbers differ, the first: {found[0]}"
 
 
-@pytest.mark.xfail(reason="a page's rounds are averaged before they are paired", strict=True)
 def test_rounds_of_pages_are_paired_before_they_are_averaged(tmp_path: Path) -> None:
     assert kind_of(SEEDS[PAGES]) == PAGES
     _, found = compare(tmp_path / "d", SEEDS[PAGES])

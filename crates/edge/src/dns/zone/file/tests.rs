@@ -54,7 +54,7 @@ fn a_file_is_read_with_owners_ttls_and_included_files() {
             ("www.example.test.", "CNAME", 60),
             ("*.wild.example.test.", "TXT", 30),
             ("svc.example.test.", "HTTPS", 3_600),
-            ("x.sub.example.test.", "TYPE99", 3_600),
+            ("x.sub.example.test.", "SPF", 3_600),
             ("owner.sub.example.test.", "A", 3_600),
             ("tail.example.test.", "MX", 3_600),
         ]
