@@ -199,7 +199,7 @@ FORGED = {
         edited(FIRST, lambda text: b"".join(text.splitlines(keepends=True)[:-1])),
         "trial b001-t000 is not whole",
     ),
-    "no lines": (edited(FIRST, lambda _text: b""), "trial b001-t000 is not whole"),
+    "no lines": (edited(FIRST, lambda _text: b""), "trial b001-t000 is no trial's file"),
     "a cut line": (edited(FIRST, lambda text: text[:-9]), "trial b001-t000 is no trial's file"),
     "no record": (edited(FIRST, lambda text: text + b"{}\n"), "trial b001-t000 is no trial's file"),
     "two trials in one": (edited(FIRST, lambda text: text + text), "trial b001-t000 is not whole"),

@@ -38,7 +38,14 @@ pub fn push_parameters<'a>(
             None => (word.text.as_str(), None),
         };
         let key = key_of(name)?;
-        let bytes = value_of(key, value).map_err(|reason| format!("{name}: {reason}"))?;
+        let is_numbered = NAMES.iter().all(|(known, _)| *known != name);
+        let bytes = if is_numbered {
+            // RFC 9460 section 2.1: the value of `keyNNNNN` is its octets, whatever the key.
+            unescape(value.unwrap_or_default())
+        } else {
+            value_of(key, value)
+        };
+        let bytes = bytes.map_err(|reason| format!("{name}: {reason}"))?;
         if bytes.len() > usize::from(u16::MAX) {
             return Err(format!("{name} is longer than 65535 bytes"));
         }

@@ -95,6 +95,10 @@ fn service_bindings_are_those_of_the_rfc() {
             ),
         ),
         (
+            "1 . key1=\"\\002h2\" key3=!1",
+            with(1, b"\x00", b"\x00\x01\x00\x03\x02h2\x00\x03\x00\x02!1"),
+        ),
+        (
             "1 . alpn=h2 no-default-alpn",
             with(1, b"\x00", b"\x00\x01\x00\x03\x02h2\x00\x02\x00\x00"),
         ),
