@@ -17,6 +17,8 @@ REFUSED_ONCE = [2] * 3 + [1] * 3
 ATTEMPTS = {
     # It may have been the loss of a datagram: the message goes as often as the policy says, each time.
     ("kresd", "doudp"): [3] * 6,
+    # What it sends is no DNS message, and is passed over.
+    ("dnsdist", "doudp"): [3] * 6,
     # It may have been a restart, on a cold connection.
     ("coredns", "doq"): [2] * 6,
 }
