@@ -18,6 +18,7 @@ from pathlib import Path
 NAME = re.compile(r"resolab-(\d+)-\w+")
 LOCK = ".lock"
 _ATTEMPTS = 20
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class LockedFolder:
@@ -51,33 +52,38 @@ def remove_abandoned() -> None:
 
 
 def _locked(folder: Path) -> int | None:
-    """Lock a folder; None: a run that clears up was faster, and took it for abandoned."""
+    """Lock a folder of ours; None: a run that clears up was faster, and took it for abandoned."""
     try:
-        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        return _hold(os.open(folder / LOCK, _LOCK_FLAGS, 0o600), fcntl.LOCK_EX)
     except FileNotFoundError:
         return None
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    if os.fstat(lock).st_nlink and (folder / LOCK).exists():
-        return lock
-    os.close(lock)
-    return None
 
 
 def _remove_if_free(folder: Path) -> None:
-    """Remove a folder of ours whose lock nobody holds; whoever is about to take it finds it gone, and makes another."""
+    """Remove a folder of ours whose lock nobody holds; a process that is about to lock it makes another folder.
+
+    A folder without a lock file may have been made this instant: the lock is taken there too, before anything goes.
+    """
     found = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if os.fstat(found).st_uid != os.geteuid():
             return
-        lock = None
-        with suppress(FileNotFoundError):
-            lock = os.open(LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=found)
-        try:
-            if lock is not None:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock = _hold(os.open(LOCK, _LOCK_FLAGS, 0o600, dir_fd=found), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if lock is not None:
             shutil.rmtree(folder, ignore_errors=True)
-        finally:
-            if lock is not None:
-                os.close(lock)
+            os.close(lock)
     finally:
         os.close(found)
+
+
+def _hold(lock: int, how: int) -> int | None:
+    """Lock an open lock file; None: it was removed before the lock was ours. Raises: BlockingIOError."""
+    try:
+        fcntl.flock(lock, how)
+        if os.fstat(lock).st_nlink:
+            return lock
+    except OSError:
+        os.close(lock)
+        raise
+    os.close(lock)
+    return None

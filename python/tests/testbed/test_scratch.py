@@ -3,8 +3,10 @@
 import fcntl
 import multiprocessing
 import os
+import shutil
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,28 @@ def test_runs_that_begin_at_once_take_no_folder_from_each_other(temporary):
         one.join(120)
         assert one.exitcode == 0
     assert list(temporary.iterdir()) == []
+
+
+def test_a_folder_is_not_removed_from_under_a_process_that_locks_it_meanwhile(temporary, monkeypatch):
+    """The remover found no lock file; the owner makes it while the remover goes on."""
+    folder = temporary / f"resolab-{dead_pid()}-new"
+    folder.mkdir()
+    locks = []
+
+    def removed_while_its_owner_locks_it(path, ignore_errors):
+        owner = threading.Thread(target=lambda: locks.append(locked_folder._locked(folder)), daemon=True)
+        owner.start()
+        owner.join(0.2)
+        assert locks == [], "the owner holds a folder that is about to be removed"
+        remove(path, ignore_errors=ignore_errors)
+        started.append(owner)
+
+    started, remove = [], shutil.rmtree
+    monkeypatch.setattr(locked_folder.shutil, "rmtree", removed_while_its_owner_locks_it)
+    remove_abandoned()
+    started[0].join(60)
+    assert locks == [None]
+    assert not folder.exists()
 
 
 def test_a_browsers_temporary_folder_elsewhere_is_locked_as_long_as_it_is_used(temporary, monkeypatch):
