@@ -79,6 +79,33 @@ async fn no_query_is_lost_to_a_resolver_that_closes_its_connections() {
 }
 
 #[tokio::test]
+async fn no_query_is_lost_to_a_resolver_that_refuses_streams_and_stays_open() {
+    let beside = TestResolver::start(TicketPolicy::None).await;
+    for scheme in ["https", "h3"] {
+        let resolver = ClosingResolver::start(&beside, scheme, Habit::RefusesAfter(3)).await;
+        let records = ask_eighty(&beside, &resolver).await;
+        for record in &records {
+            assert_eq!(record.failure, None, "{scheme} {record:?}");
+        }
+        let (connections, repeats) = (resolver.connection_count(), repeats(&records));
+        assert!(repeats >= 10, "{scheme} {repeats}");
+        assert!((26..=160).contains(&connections), "{scheme} {connections}");
+    }
+}
+
+#[tokio::test]
+async fn a_resolver_that_refuses_every_stream_is_asked_twice_and_no_more() {
+    let beside = TestResolver::start(TicketPolicy::None).await;
+    for scheme in ["https", "h3"] {
+        let resolver = ClosingResolver::start(&beside, scheme, Habit::RefusesAfter(0)).await;
+        let stub = start(client(&beside, &resolver), 5_000).await;
+        let reply = stub.ask("a.test", 1).await;
+        assert_eq!(reply.metadata.response_code, ResponseCode::ServFail);
+        assert_eq!(resolver.connection_count(), 2, "{scheme}");
+    }
+}
+
+#[tokio::test]
 async fn a_resolver_that_answers_nothing_on_a_new_connection_is_asked_twice_and_no_more() {
     let beside = TestResolver::start(TicketPolicy::None).await;
     for scheme in SCHEMES {

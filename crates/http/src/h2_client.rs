@@ -148,6 +148,9 @@ impl H2Client {
             .await
             .map_err(|error| match error {
                 ExchangeError::H2(error) => failure_of(error, &self.log),
+                ExchangeError::Refused(error) => {
+                    MeasuredFailure::new(Failure::QueryConnectionClosed, error)
+                }
                 ExchangeError::TooLarge => {
                     MeasuredFailure::new(Failure::HttpProtocol, "the response is too large")
                 }
@@ -167,7 +170,7 @@ impl H2Client {
         if !body.is_empty() {
             send.send_data(body, true)?;
         }
-        let (head, mut stream) = response.await?.into_parts();
+        let (head, mut stream) = response.await.map_err(ExchangeError::of_head)?.into_parts();
         let head = Response::from_parts(head, ());
         let mut body = BytesMut::new();
         while let Some(chunk) = stream.data().await {
@@ -263,7 +266,21 @@ fn builder_with(windows: H2Windows) -> Builder {
 
 enum ExchangeError {
     H2(h2::Error),
+    /// The server did not process the request, which may be sent again (RFC 9113 section 8.7).
+    Refused(h2::Error),
     TooLarge,
+}
+
+impl ExchangeError {
+    /// The error of a request without a response head. After one, the server did process the request.
+    fn of_head(error: h2::Error) -> Self {
+        let is_refused = error.reason() == Some(h2::Reason::REFUSED_STREAM);
+        if error.is_reset() && error.is_remote() && is_refused {
+            Self::Refused(error)
+        } else {
+            Self::H2(error)
+        }
+    }
 }
 
 impl From<h2::Error> for ExchangeError {

@@ -32,7 +32,7 @@ pub enum TrialFlag {
     /// The edge gave no account of a connection that the load used: it is taken for one that was
     /// open before.
     ConnectionRecordMissing,
-    /// Connections that were to be closed before the measured load did not close in time.
+    /// Connections or queries of the warm-up were still under way when the measured load began.
     ConnectionsLeftOpen,
     /// The load ended well without all of its page: a look-up or connection of a part had failed.
     ResourcesMissing,

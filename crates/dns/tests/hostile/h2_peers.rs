@@ -249,14 +249,15 @@ fn bodies_that_are_too_long_or_never_end() {
 fn connections_and_streams_that_are_ended() {
     run(async || {
         let mut family = Family::default();
-        for (name, code, detail) in [
-            ("REFUSED_STREAM", 7, "refused"),
-            ("INTERNAL_ERROR", 2, "internal"),
-            ("CANCEL", 8, "no longer needed"),
+        let refused = fails(Failure::QueryConnectionClosed, "refused");
+        for (name, code, expected, detail) in [
+            ("REFUSED_STREAM", 7, refused, "refused"),
+            ("INTERNAL_ERROR", 2, http("internal"), "internal"),
+            ("CANCEL", 8, http("no longer needed"), "no longer needed"),
         ] {
             family.case(
                 format!("RST_STREAM {name}"),
-                http(detail),
+                expected,
                 frames(move |_| vec![reset(code)]),
             );
             family.case(

@@ -22,11 +22,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const H3_INTERNAL_ERROR: u32 = 0x102;
 const DOQ_INTERNAL_ERROR: u32 = 1;
 const H3_NO_ERROR: u32 = 0x100;
+const H3_REQUEST_REJECTED: u32 = 0x10b;
 /// The connection preface (RFC 9113 section 3.4).
 const PREFACE_BYTES: usize = 24;
 const FRAME_HEAD_BYTES: usize = 9;
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const REFUSED_STREAM: u32 = 7;
 const SETTINGS: u8 = 4;
 const GOAWAY: u8 = 7;
 const END_STREAM: u8 = 1;
@@ -46,6 +49,9 @@ pub enum Habit {
     ClosesAfterEach,
     /// Reset, or closed with an error, after this many answers.
     ResetsAfter(usize),
+    /// Stays open; over HTTP it refuses the streams of all queries after this many answers (RFC 9113 section
+    /// 8.7, RFC 9114 section 4.1.1).
+    RefusesAfter(usize),
     /// Closed as soon as a query came.
     AnswersNothing,
 }
@@ -53,9 +59,18 @@ pub enum Habit {
 impl Habit {
     fn answers_count(self) -> usize {
         match self {
-            Self::SaysGoAway(count) | Self::ResetsAfter(count) => count,
+            Self::SaysGoAway(count) | Self::ResetsAfter(count) | Self::RefusesAfter(count) => count,
             Self::ClosesAfterEach => 1,
             Self::AnswersNothing => 0,
+        }
+    }
+
+    /// The queries that a connection waits for before it ends.
+    fn awaited_count(self) -> usize {
+        if self == Self::AnswersNothing {
+            1
+        } else {
+            self.answers_count()
         }
     }
 }
@@ -251,8 +266,8 @@ async fn serve_h2<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let _ = writer.flush().await;
     let mut last = 0;
     let mut came = 0;
-    while came < habit.answers_count().max(1) {
-        let waiting = next_few(&mut requests, habit.answers_count().max(1) - came).await;
+    while came < habit.awaited_count() {
+        let waiting = next_few(&mut requests, habit.awaited_count() - came).await;
         if waiting.is_empty() {
             return;
         }
@@ -276,6 +291,13 @@ async fn serve_h2<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     }
     match habit {
         Habit::SaysGoAway(_) => drop(reading.await),
+        Habit::RefusesAfter(_) => {
+            while let Some((id, _)) = requests.recv().await {
+                let refusal = h2_frame(RST_STREAM, 0, id, &REFUSED_STREAM.to_be_bytes());
+                let _ = writer.write_all(&refusal).await;
+                let _ = writer.flush().await;
+            }
+        }
         Habit::ResetsAfter(_) => {
             sleep(PAUSE).await;
             reset();
@@ -350,8 +372,8 @@ async fn serve_connection(
     let says_go_away = is_http && matches!(habit, Habit::SaysGoAway(_));
     let mut came = 0;
     let mut last = 0;
-    while came < habit.answers_count().max(1) {
-        let waiting = next_few(&mut requests, habit.answers_count().max(1) - came).await;
+    while came < habit.awaited_count() {
+        let waiting = next_few(&mut requests, habit.awaited_count() - came).await;
         if waiting.is_empty() {
             return;
         }
@@ -374,6 +396,12 @@ async fn serve_connection(
     }
     if says_go_away {
         connection.closed().await;
+        return;
+    }
+    if matches!(habit, Habit::RefusesAfter(_)) {
+        while let Some((mut send, _)) = requests.recv().await {
+            let _ = send.reset(VarInt::from_u32(H3_REQUEST_REJECTED));
+        }
         return;
     }
     connection.close(VarInt::from_u32(close_code(is_http, habit)), b"");
