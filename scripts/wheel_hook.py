@@ -11,11 +11,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-CORE = Path("target") / "release" / "resolab-core"
+CORE = Path("target") / "measured" / "resolab-core"
 
 
 class ResolabCore(BuildHookInterface[Any]):
-    """Adds the release build to the wheel's scripts and marks the wheel as this platform's."""
+    """Adds the measured build to the wheel's scripts and marks the wheel as this platform's."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Name the files to add; `version` is "editable" for an installation that uses the checkout."""

@@ -36,6 +36,14 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
+/// The version and the Cargo profile of this build: `release` for users, `measured` for benchmarks.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("RESOLAB_BUILD_PROFILE"),
+    " build)"
+);
+
 /// Moves packets for resolab: the emulated path, DNS clients, the edge and the stub.
 ///
 /// Standard output is JSON Lines (`resolab-core schema` prints their shapes); standard error is
@@ -43,7 +51,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// configuration, 4 the machine lacks something, 5 deadline (bench: the resolver was gone in
 /// mid-run, or not there), 70 internal, 127 unsupported combination, 141 nobody reads on.
 #[derive(Parser)]
-#[command(name = "resolab-core", version)]
+#[command(name = "resolab-core", version = VERSION)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -19,6 +19,7 @@ import msgspec
 from rich.console import Console
 
 from resolab.campaign import manifests
+from resolab.campaign.interim_answer import InterimAnswer
 from resolab.campaign.looks import Looks
 from resolab.campaign.overload import Overload
 from resolab.campaign.progress import CampaignProgress
@@ -75,6 +76,7 @@ class Campaign:
         self._overload = Overload()
         self._has_warned_of_missing = False
         self._looks = Looks(plan, manifest, finished_trials(folder), block=share.block)
+        self._interim = InterimAnswer(plan)
         self._ticks = cpu_ticks()
 
     async def run(self) -> Manifest:
@@ -169,6 +171,10 @@ class Campaign:
         self, trial: PlannedTrial, result: TrialResult, progress: CampaignProgress, *, block_ends: bool
     ) -> None:
         self._looks.take_in(trial, result.records)
+        self._interim.add(trial.compared_as, trial.block, result.records)
+        if block_ends and self._share.block is None:
+            outcome, blocks_count = self._interim.outcome, trial.block + 1
+            progress.answer(outcome.phrase, outcome.unit, blocks_count, self._interim.rows(blocks_count))
         look = self._looks.block_ended(trial.block + 1) if block_ends else None
         if look is not None:
             self._looks.drop(look)

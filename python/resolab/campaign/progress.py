@@ -4,13 +4,21 @@ For: standard error only. Not for: results.
 """
 
 import time
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from resolab.campaign.interim_answer import InterimRow
+from resolab.wording import counted
 
 LINE_EVERY_S = 30.0
+LINES_BELOW_COUNT = 4
+"""Lines of a terminal kept free below the interim answer, for the bar and the prompt."""
+INTERIM_ROWS_MAX_COUNT = 40
 
 
 def duration_text(seconds: float) -> str:
@@ -23,6 +31,19 @@ def duration_text(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes:02d} min"
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+
+
+class _BarBelowAnswer(Progress):
+    """A progress bar with the interim answer above."""
+
+    answer: Sequence[str] = ()
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Return the lines of the interim answer, then the bar."""
+        if self.answer:
+            space = max(0, self.console.size.height - LINES_BELOW_COUNT)
+            yield from (Text(line, no_wrap=True, overflow="ellipsis") for line in self.answer[:space])
+        yield from super().get_renderables()
 
 
 class CampaignProgress:
@@ -39,7 +60,8 @@ class CampaignProgress:
         self._precision = ""
         self._started_s: float | None = None
         self._last_line_s = time.monotonic()
-        self._bar = Progress(
+        self._has_answered = False
+        self._bar = _BarBelowAnswer(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
@@ -57,6 +79,8 @@ class CampaignProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        # The report's table follows.
+        self._bar.answer = ()
         self._bar.stop()
 
     def say(self, message: str) -> None:
@@ -71,6 +95,21 @@ class CampaignProgress:
     def expect(self, total: int, precision: str) -> None:
         """Take in what a look at the intervals said: how narrow they are, and where the campaign will end by that."""
         self._expected, self._precision = min(total, self._total), precision
+
+    def answer(self, label: str, unit: str, blocks_count: int, rows: Sequence[InterimRow]) -> None:
+        """Show the answer so far: in place on a terminal; elsewhere as lines, the first time only."""
+        if not rows:
+            return
+        head = f"after {counted(blocks_count, 'block')}, {label}: median paired difference, without intervals"
+        shown = rows[:INTERIM_ROWS_MAX_COUNT]
+        width = max(len(one.treatment) for one in shown)
+        lines = [head, *(_interim_line(one, unit, width) for one in shown)]
+        if len(shown) < len(rows):
+            lines.append(f"  and {counted(len(rows) - len(shown), 'comparison')} more")
+        self._bar.answer = lines
+        if not self._console.is_terminal and not self._has_answered:
+            self.say("\n".join(lines))
+        self._has_answered = True
 
     def trial_done(self, *, failed: bool, flagged: bool) -> None:
         """Count one trial."""
@@ -96,3 +135,9 @@ class CampaignProgress:
         if self._precision:
             parts.append(self._precision)
         return ", ".join(parts)
+
+
+def _interim_line(row: InterimRow, unit: str, width: int) -> str:
+    value, count = row.difference.value, row.difference.n
+    shown = "at least the limit" if value is None else f"{value:+.0f} {unit}"
+    return f"  {row.treatment:<{width}}  {shown}  against {row.baseline}, n = {count}"

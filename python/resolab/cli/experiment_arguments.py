@@ -12,7 +12,13 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         description="Run a plan into a new dataset; ends with a report. Plans: docs/formats/plan.md.",
         epilog="example: resolab run quick --blocks 2",
     )
-    run.add_argument("plan", type=Path, help="the plan: a TOML file, or the name of one that comes along (quick)")
+    run.add_argument(
+        "plan",
+        type=Path,
+        nargs="?",
+        default=Path("quick"),
+        help="the plan: a TOML file, or the name of a plan of the project (default: quick)",
+    )
     run.add_argument("--out", type=Path, help="the dataset's folder (default: runs/PLAN-DATE-TIME)")
     run.add_argument("--seed", type=int, help="use this seed instead of the plan's")
     run.add_argument("--blocks", type=int, help="run this many blocks instead of the plan's number")

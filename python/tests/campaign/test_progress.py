@@ -6,7 +6,9 @@ import pytest
 from rich.console import Console
 
 from resolab.campaign import progress
+from resolab.campaign.interim_answer import InterimRow
 from resolab.campaign.progress import CampaignProgress, duration_text
+from resolab.stats import Sample, paired_difference
 
 
 @pytest.mark.parametrize(
@@ -51,3 +53,33 @@ def test_a_stopping_rule_moves_the_estimated_end_and_says_how_far_it_is(monkeypa
         shown.trial_done(failed=False, flagged=True)
     text = "1/100 trials, 90 loads/h, 0 failed, 1 flagged, ETA 19 min 20 s, widest interval 14 ms of 10 ms asked (a)"
     assert output.getvalue().strip() == text
+
+
+ROWS = [
+    InterimRow("a.doq", "a.doudp", paired_difference(Sample.exact([110.0, 130.0]), Sample.exact([100.0, 100.0]))),
+    InterimRow("a.doh", "a.doudp", paired_difference(Sample.exact([90.0, 90.0]), Sample.exact([100.0, 100.0]))),
+]
+
+
+def test_the_first_answer_comes_once_where_there_is_no_terminal():
+    output = io.StringIO()
+    with CampaignProgress(20, 0, Console(file=output, force_terminal=False, width=200)) as shown:
+        shown.answer("page load time", "ms", 1, [])
+        shown.answer("page load time", "ms", 2, ROWS)
+        shown.answer("page load time", "ms", 3, ROWS)
+    assert output.getvalue().splitlines() == [
+        "after 2 blocks, page load time: median paired difference, without intervals",
+        "  a.doq  +20 ms  against a.doudp, n = 2",
+        "  a.doh  -10 ms  against a.doudp, n = 2",
+    ]
+
+
+def test_a_terminal_shows_the_latest_answer_above_the_bar_and_nothing_of_it_at_the_end():
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, height=30)
+    with CampaignProgress(20, 0, console) as shown:
+        shown.answer("page load time", "ms", 2, ROWS)
+        shown.answer("page load time", "ms", 3, ROWS)
+        lines = [str(one) for one in shown._bar.get_renderables()]
+    assert lines[0] == "after 3 blocks, page load time: median paired difference, without intervals"
+    assert lines[1].startswith("  a.doq")
+    assert len(list(shown._bar.get_renderables())) == 1

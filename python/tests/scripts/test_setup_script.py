@@ -28,7 +28,7 @@ case "${0##*/} $*" in
     'uv venv --clear '*) rm -rf .venv; install_at .venv/bin/python3.11; ln -s python3.11 .venv/bin/python; mkdir -p .venv/lib/python3.11 ;;
     'uv pip sync '*) : > .venv/packages ;;
     'python -c import sysconfig'*) echo .venv/lib/python3.11 ;;
-    'cargo build '*) install_at target/release/resolab-core ;;
+    'cargo build --profile '*) install_at "target/$3/resolab-core" ;;
 esac
 """
 CALLS_AT_MOST = 60
@@ -44,7 +44,7 @@ class Checkout:
     def _calls_file(self) -> Path:
         return self.folder / "calls"
 
-    def run(self, kill_at: int | None = None, **environment: str) -> int:
+    def run(self, *options: str, kill_at: int | None = None, **environment: str) -> int:
         """Run the set-up once, kill it at that call, and return its exit code."""
         self._calls_file.write_text("")
         told = {
@@ -55,7 +55,7 @@ class Checkout:
         if kill_at is not None:
             told["KILL_AT"] = str(kill_at)
         return subprocess.run(
-            [self.folder / "scripts" / "setup"], cwd=self.folder, env=told | environment, stdin=subprocess.DEVNULL,
+            [self.folder / "scripts" / "setup", *options], cwd=self.folder, env=told | environment, stdin=subprocess.DEVNULL,
             capture_output=True, timeout=60, check=False, start_new_session=True,
         ).returncode  # fmt: skip
 
@@ -99,6 +99,16 @@ def test_a_first_set_up_installs_packages_and_builds(checkout: Checkout) -> None
 def test_a_finished_set_up_calls_no_compiler_no_python_and_no_package_manager(checkout: Checkout) -> None:
     checkout.run()
     assert checkout.run() == 0
+    assert checkout.calls == []
+
+
+def test_the_measured_build_is_made_beside_the_release_build(checkout: Checkout) -> None:
+    checkout.run()
+    assert checkout.run("--measured") == 0
+    assert (checkout.folder / "target/measured/resolab-core").exists()
+    assert checkout.run() == 0
+    assert checkout.calls == []
+    assert checkout.run("--measured") == 0
     assert checkout.calls == []
 
 
