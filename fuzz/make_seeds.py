@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the fuzz targets' seeds: a few small inputs of the right shape each, for mutation to start from.
+"""Write the fuzz targets' seeds: a few small inputs of the right form each, for mutation to start from.
 
-Run it after changing it; the files in seeds/ are checked in. Not for: what a run finds, which is in corpus/.
+Run this script again after a change; the files in seeds/ are checked in. Not for: a run's findings (see corpus/).
 """
 
 import struct
@@ -42,7 +42,7 @@ ALIAS = message(0x8180, b"\xc0\x0c\x00\x05\x00\x01\x00\x00\x00\x3c\x00\x02\xc0\x
 
 
 def several(flags: int, names: list[bytes], answers: list[bytes], data: bytes) -> bytes:
-    """A message with several questions, and the option of partial responses."""
+    """Build a message with several questions, and the option of partial responses."""
     counts = struct.pack(">HHHH", len(names), len(answers), 0, 1)
     questions = b"".join(name + b"\x00\x01\x00\x01" for name in names)
     return b"\x5a\x5a" + struct.pack(">H", flags) + counts + questions + b"".join(answers) + opt(option(65421, data))

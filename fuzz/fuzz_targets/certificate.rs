@@ -1,4 +1,4 @@
-//! A server's certificate: what is pinned of it.
+//! A server's certificate: the hashes for pinning.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

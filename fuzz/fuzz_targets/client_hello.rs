@@ -1,5 +1,5 @@
-//! A client's first bytes, as TLS records and as QUIC carries them: once read, more bytes change
-//! nothing, and read in two parts they are what they are read at once.
+//! A client's first bytes, as TLS records and in QUIC's form. After a complete reading, more bytes
+//! change nothing. Reading in two parts gives the same result as reading at once.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

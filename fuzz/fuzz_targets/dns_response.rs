@@ -1,6 +1,6 @@
-//! A resolver's response: whether it answers the query, what it says, its cookie.
-//! The input is the response without its header's first two bytes and, if its first byte is odd,
-//! without the question, so that mutations get past the echo.
+//! A resolver's response: the match with the query, the content, the cookie. The input is the
+//! response without the header's first two bytes and, if the first byte is odd, without the
+//! question. Mutations therefore pass the check of the echoed question.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -14,7 +14,7 @@ static QUERY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let question = Question::parse("a.test", "A").expect("a name");
     build_query(&question, 0x5a5a, &QueryEdns::default()).expect("a query")
 });
-/// Where the question of `a.test` ends.
+/// End of the question `a.test` in the query, in bytes.
 const QUESTION_END: usize = 12 + 8 + 4;
 
 fuzz_target!(|input: &[u8]| {

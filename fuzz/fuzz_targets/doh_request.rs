@@ -1,5 +1,5 @@
-//! A DoH request: method, media type, target and content, a line each but for the last. A message or a
-//! refusal; of a GET a message no longer than its target.
+//! A DoH request: method, media type, target and content, a line each except the content. The
+//! result is a message or a refusal; the message of a GET is shorter than the target.
 #![no_main]
 
 use http::{HeaderValue, Method, Request};

@@ -1,4 +1,4 @@
-//! What is taken for a DNS message of an HTTP response: status, media type, body.
+//! The DNS message of an HTTP response, read from status, media type and body.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! A query to the edge: its answers can be read and have the query's id.
+//! A query to the edge: the answers can be read and have the query's id.
 #![no_main]
 
 use hickory_proto::op::Message;

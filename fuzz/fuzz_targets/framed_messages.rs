@@ -1,4 +1,4 @@
-//! Messages on a byte stream: the same whatever the pieces, and nothing is lost.
+//! Messages on a byte stream: the same for all divisions into pieces, and nothing is lost.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Frames of an HTTP/2 server to the load generator, in pieces: each request ends once at most, and what has
-//! broken the protocol has ended the connection.
+//! Frames of an HTTP/2 server to the load generator, in pieces. Each request ends once at most, and
+//! a protocol violation ends the connection.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

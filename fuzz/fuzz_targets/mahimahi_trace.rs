@@ -1,4 +1,4 @@
-//! A mahimahi trace.
+//! A text read as a mahimahi trace.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

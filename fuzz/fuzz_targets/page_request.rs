@@ -1,5 +1,5 @@
-//! The length of a body in eight bytes, then fields of a request for it, a line each: what part of it is sent
-//! lies within it.
+//! The length of a body in eight bytes, then fields of a request for the body, a line each. The
+//! part sent is within the body.
 #![no_main]
 
 use http::{HeaderMap, HeaderName, HeaderValue};

@@ -1,5 +1,5 @@
-//! A partial response, and one after the other: which questions it answers. The input is pieces, each
-//! behind its length in a byte; each is a response without its header's first two bytes.
+//! Partial responses in sequence, and the questions answered by each. The input is pieces, each
+//! behind a length byte. Each piece is a response without the header's first two bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,6 @@
-//! Record data as text: one line of visible ASCII, which the edge's reader of zone files takes for the same
-//! bytes; and the input as a name, whose text is read back as the same name.
-//! The input is a type, in two bytes, and data.
+//! Record data as text: one line of visible ASCII, read back to the same bytes by the edge's reader
+//! of zone files. The input is also a name: the name's text is read back as the same name. The
+//! input is a type, in two bytes, and data.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

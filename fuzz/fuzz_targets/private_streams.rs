@@ -1,5 +1,5 @@
-//! First bytes of a stream under the private ALPN, and the control stream's ORIGIN and PRIORITY_UPDATE
-//! frames: the same whatever the pieces, and decided once.
+//! First bytes of a stream under the private ALPN, and the control stream's ORIGIN and
+//! PRIORITY_UPDATE frames: the same for all divisions into pieces, and decided once.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

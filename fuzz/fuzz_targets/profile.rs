@@ -1,4 +1,5 @@
-//! A link profile's file, and packets that take its link; those that name other files are left out.
+//! A link profile's file, and packets over the profile's link; profiles naming other files are
+//! skipped.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! A UDP datagram: the long headers of QUIC packets in it.
+//! A UDP datagram: the long headers of the QUIC packets inside.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! A server's handshake bytes: what is read does not depend on the pieces they come in.
+//! A server's handshake bytes: the result does not depend on the division into pieces.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! A message with several questions on its way through the edge: taken apart, answered, put together, and
-//! read by the client. What was answered is known in the end, whatever the room in a message.
+//! A message with several questions through the edge: taken apart, answered, put together, and read
+//! by the client. In the end the client knows all answers, for any room in a message.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

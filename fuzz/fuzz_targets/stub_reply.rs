@@ -1,5 +1,5 @@
-//! Two messages, a client's query and an upstream's response: the stub's replies can be read and
-//! are no longer than the client takes.
+//! Two messages, a client's query and an upstream's response. The stub's replies can be read and
+//! stay within the client's limit.
 #![no_main]
 
 use hickory_proto::op::Message;

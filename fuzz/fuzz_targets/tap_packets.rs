@@ -1,4 +1,4 @@
-//! Packets of hosts on the path, as the tap reads them.
+//! Packets of hosts on the path, read by the tap.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Queries one after the other, each behind its length: what is kept of the earlier ones changes no
-//! later answer.
+//! Queries in sequence, each behind a length. Cached data of earlier queries changes no later
+//! answer.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! A zone file and one that it includes, the second behind a form feed: records that are well formed
-//! and answered, or an error of one line.
+//! A zone file and an included file, the second behind a form feed. The result is records, well
+//! formed and answered, or an error of one line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

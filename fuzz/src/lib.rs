@@ -1,6 +1,7 @@
-//! What fuzz targets share. Not for: the targets themselves, one file each in `fuzz_targets/`.
+//! Functions shared by fuzz targets. Not for: the targets themselves, one file each in
+//! `fuzz_targets/`.
 
-/// The input in pieces whose lengths its first byte decides, to feed what reads a stream.
+/// Divides the input into pieces, for readers of streams; the first byte decides the length.
 pub fn pieces(input: &[u8]) -> (&[u8], impl Iterator<Item = &[u8]>) {
     let (step, whole) = input.split_first().map_or((1, input), |(step, rest)| {
         (usize::from(*step % 64) + 1, rest)
@@ -8,7 +9,8 @@ pub fn pieces(input: &[u8]) -> (&[u8], impl Iterator<Item = &[u8]>) {
     (whole, whole.chunks(step))
 }
 
-/// A byte string behind its length, in two bytes, off the front; what is left when that is short.
+/// Takes a byte string behind a two-byte length off the front; returns the rest when the input is
+/// shorter.
 pub fn take_prefixed<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (length, rest) = input.split_first_chunk::<2>()?;
     let length = usize::from(u16::from_be_bytes(*length)).min(rest.len());
@@ -17,7 +19,7 @@ pub fn take_prefixed<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(taken)
 }
 
-/// All byte strings of the input, each behind its length in two bytes.
+/// Returns all byte strings of the input, each behind a two-byte length.
 pub fn prefixed(mut input: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || take_prefixed(&mut input))
 }

@@ -1,12 +1,12 @@
-//! Whether a body is as long as its head says (RFC 9114 section 4.1.2, RFC 9110 section 8.6). HTTP/2's
-//! library judges that itself, HTTP/3's does not.
+//! Checks a body's length against the message head (RFC 9114 section 4.1.2, RFC 9110 section 8.6).
+//! The HTTP/2 library does the check by itself, the HTTP/3 library does not.
 //!
-//! Pure. Not for: how long a body may be at most.
+//! Pure. Not for: the maximum length of a body.
 
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, Response, StatusCode};
 
-/// A body that is counted while it comes.
+/// The declared length of a body, with a count of the bytes received.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContentLength {
     declared: Declared,
@@ -18,16 +18,16 @@ enum Declared {
     #[default]
     Nothing,
     Bytes(u64),
-    /// No number, or several that differ.
+    /// The value is no number, or several values differ.
     Malformed,
 }
 
-/// A body is not as long as its head says: the message is malformed.
+/// The error of a malformed message: the body's length differs from the head's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LengthDiffers;
 
 impl ContentLength {
-    /// Of a request's body.
+    /// Makes a counter for a request's body.
     pub fn of_request(fields: &HeaderMap) -> Self {
         let mut values = fields.get_all(CONTENT_LENGTH).iter().map(|value| {
             let text = value.to_str().ok()?;
@@ -46,7 +46,8 @@ impl ContentLength {
         }
     }
 
-    /// Of a response's body: one to HEAD, or 304, says how long another would be.
+    /// Makes a counter for a response's body. A response to HEAD, or a 304, gives the length of
+    /// another response's body.
     pub fn of_response(head: &Response<()>, is_to_head: bool) -> Self {
         if is_to_head || head.status() == StatusCode::NOT_MODIFIED {
             Self::default()
@@ -55,7 +56,7 @@ impl ContentLength {
         }
     }
 
-    /// So many further bytes came.
+    /// Counts further bytes; an error when the body is too long.
     pub fn take(&mut self, bytes: usize) -> Result<(), LengthDiffers> {
         self.received_bytes = self.received_bytes.saturating_add(bytes as u64);
         match self.declared {
@@ -65,7 +66,7 @@ impl ContentLength {
         }
     }
 
-    /// No more comes.
+    /// Ends the body; an error when the body is too short.
     pub fn end(&self) -> Result<(), LengthDiffers> {
         match self.declared {
             Declared::Nothing => Ok(()),

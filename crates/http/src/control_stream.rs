@@ -1,7 +1,7 @@
-//! Frames of HTTP/3's control streams (RFC 9114 section 6.2.1) that the h3 crate does not know: read
-//! off the same bytes, which it passes over, and written between its own.
+//! Frames of HTTP/3's control streams (RFC 9114 section 6.2.1) unknown to the h3 crate. They are
+//! read from the same bytes, ignored by the crate, and written between the crate's own frames.
 //!
-//! Not for: what such frames mean; that is for whoever wants them.
+//! Not for: the meaning of these frames; each [`ControlFrames`] interprets its own type.
 
 mod varint;
 mod writer;
@@ -14,18 +14,18 @@ use std::sync::Arc;
 
 /// Stream type of the control stream (RFC 9114 section 6.2.1).
 const CONTROL_STREAM: u64 = 0x00;
-/// The longest frame that is read: a peer has no say in how much memory that takes.
+/// Length of the longest frame read; the peer therefore cannot use up memory.
 const FRAME_MAX_BYTES: u64 = 64 << 10;
 
-/// Who wants frames of one type.
+/// A receiver of the frames of one type.
 pub trait ControlFrames: Debug + Send + Sync {
-    /// The type.
+    /// Returns the frame type of interest.
     fn frame_type(&self) -> u64;
-    /// What such a frame holds.
+    /// Takes the payload of a frame.
     fn take(&self, payload: &[u8]);
 }
 
-/// A frame, whole.
+/// Encodes a whole frame.
 pub(crate) fn frame(frame_type: u64, payload: &[u8]) -> bytes::Bytes {
     let mut frame = bytes::BytesMut::with_capacity(payload.len() + 16);
     put_varint(&mut frame, frame_type);
@@ -34,7 +34,7 @@ pub(crate) fn frame(frame_type: u64, payload: &[u8]) -> bytes::Bytes {
     frame.freeze()
 }
 
-/// Reads one unidirectional stream of a peer as it arrives.
+/// A reader of a peer's unidirectional stream, fed with bytes on arrival.
 #[derive(Debug)]
 pub struct ControlReader {
     wanted_by: Arc<dyn ControlFrames>,
@@ -46,16 +46,16 @@ enum State {
     StreamType(Varint),
     FrameType(Varint),
     FrameLength(u64, Varint),
-    /// Bytes of a frame that is of no interest.
+    /// Skipping a frame of another type: the number of bytes left.
     Passing(u64),
-    /// Bytes of a frame that is wanted: how many there will be, and those here.
+    /// Collecting a wanted frame: the total length, and the bytes received.
     Gathering(u64, Vec<u8>),
-    /// Not the control stream.
+    /// The stream is not the control stream.
     Done,
 }
 
 impl ControlReader {
-    /// For a stream nothing was read of yet.
+    /// Makes a reader for an unread stream.
     pub fn new(wanted_by: Arc<dyn ControlFrames>) -> Self {
         Self {
             wanted_by,
@@ -63,7 +63,7 @@ impl ControlReader {
         }
     }
 
-    /// The next bytes.
+    /// Reads the next bytes of the stream.
     pub fn feed(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && !matches!(self.state, State::Done) {
             self.step(&mut bytes);
@@ -114,7 +114,7 @@ impl ControlReader {
         }
     }
 
-    /// What follows a frame's head.
+    /// Returns the state after a frame's head.
     fn behind_head(&self, is_wanted: bool, length: u64) -> State {
         match (is_wanted, length) {
             (true, 1..=FRAME_MAX_BYTES) => State::Gathering(length, Vec::new()),
@@ -156,7 +156,7 @@ mod tests {
         taken.0.lock().unwrap().clone()
     }
 
-    /// Control stream: its type, SETTINGS with one setting, three frames that are wanted among others.
+    /// Control stream: stream type, SETTINGS with one setting, three wanted frames among others.
     fn control_stream() -> Vec<u8> {
         let wanted = |payload: &[u8]| frame(WANTED, payload);
         [

@@ -1,6 +1,6 @@
-//! GOAWAY of HTTP/3 (RFC 9114 section 5.2): from which request stream on a server answers nothing. The h3
-//! crate refuses new requests after it, but lets those that were sent wait.
-//! Not for: sending it, or sending requests again.
+//! GOAWAY of HTTP/3 (RFC 9114 section 5.2): the first request stream without an answer from the
+//! server. After GOAWAY the h3 crate refuses new requests, but lets requests already sent wait.
+//! Not for: sending GOAWAY, or sending requests again.
 
 use crate::control_stream::{ControlFrames, take_varint};
 use h3::quic::StreamId;
@@ -10,12 +10,12 @@ use tokio::sync::watch;
 /// Frame type (RFC 9114 section 7.2.6).
 const GOAWAY_FRAME: u64 = 0x07;
 
-/// The word of one connection's server.
+/// The GOAWAY of one connection's server, if any.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GoAway(Arc<watch::Sender<Option<u64>>>);
 
 impl GoAway {
-    /// Resolves when the server has said that it does not answer on this stream.
+    /// Resolves when the server's GOAWAY excludes an answer on this stream.
     pub async fn leaves_out(&self, stream: StreamId) {
         let mut first_left_out = self.0.subscribe();
         let is_left_out = |first: &Option<u64>| first.is_some_and(|id| stream.into_inner() >= id);

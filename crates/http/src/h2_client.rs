@@ -18,32 +18,32 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// What a server may send before it is taken.
+/// The flow-control windows granted to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct H2Windows {
-    /// On one stream.
+    /// Window of each stream, in bytes.
     pub stream_bytes: u32,
-    /// On all together.
+    /// Window of all streams together, in bytes.
     pub connection_bytes: u32,
 }
 
-/// As Chromium grants: whole pages are held up by the path alone.
+/// Chromium's windows: only the path limits the load of whole pages.
 pub const PAGE_WINDOWS: H2Windows = H2Windows {
     stream_bytes: 6 << 20,
     connection_bytes: 15 << 20,
 };
 
-/// One connection; exchanges may overlap.
+/// An HTTP/2 connection; exchanges may overlap.
 pub struct H2Client {
     requests: SendRequest<Bytes>,
     driver: JoinHandle<()>,
-    /// Its sender is the driver's.
+    /// Closed at the connection's end. The driver owns the sender.
     ended: watch::Receiver<()>,
     log: Arc<SetupLog>,
 }
 
 impl H2Client {
-    /// Begin HTTP/2. Returns before anything has left: preface, SETTINGS and the first request
+    /// Begins HTTP/2. Returns before any byte has left: preface, SETTINGS and the first request
     /// share a flight.
     pub async fn open<S>(stream: S, log: Arc<SetupLog>) -> Result<Self, MeasuredFailure>
     where
@@ -52,7 +52,7 @@ impl H2Client {
         Self::open_by(&builder(), stream, log).await
     }
 
-    /// The same with windows for whole pages.
+    /// Begins HTTP/2 with windows for whole pages.
     pub async fn open_with<S>(
         stream: S,
         windows: H2Windows,
@@ -64,7 +64,7 @@ impl H2Client {
         Self::open_by(&builder_with(windows), stream, log).await
     }
 
-    /// The same, of a client that takes what the server pushes.
+    /// Begins HTTP/2 with these windows, accepting pushed responses.
     pub async fn open_for_pushes<S>(
         stream: S,
         windows: H2Windows,
@@ -103,9 +103,9 @@ impl H2Client {
         })
     }
 
-    /// Send a request's head, and read the response piece by piece. Returns when the head may leave: of
-    /// more requests than the server takes at once (RFC 9113 section 5.1.2), when one of them has ended.
-    /// Requests begun one after the other leave in that order.
+    /// Sends a request's head, and reads the response in pieces. Returns when the head may leave.
+    /// Above the server's limit on concurrent requests (RFC 9113 section 5.1.2), the head leaves
+    /// after the end of another request. Requests leave in the order of their calls.
     pub async fn begin(
         &self,
         request: Request<()>,
@@ -127,7 +127,7 @@ impl H2Client {
         Ok((body, response))
     }
 
-    /// Send a request and wait for the whole response, at most `body_max_bytes` of body.
+    /// Sends a request and waits for the whole response, with at most `body_max_bytes` of body.
     pub async fn exchange(
         &self,
         request: Request<Bytes>,
@@ -137,7 +137,8 @@ impl H2Client {
             .await
     }
 
-    /// The same, and each piece of the body, with the head, as it comes.
+    /// Exchanges like [`Self::exchange`], and observes each piece of the body, with the head, on
+    /// arrival.
     pub async fn exchange_observed(
         &self,
         request: Request<Bytes>,
@@ -185,12 +186,13 @@ impl H2Client {
         Ok(head.map(|()| body.freeze()))
     }
 
-    /// When what the connection brought last arrived.
+    /// Returns the time of the last arrival on the connection.
     pub fn last_arrival(&self) -> &LastArrival {
         &self.log.last_arrival
     }
 
-    /// Whether it takes further requests: not once the server has sent GOAWAY (RFC 9113 section 6.8).
+    /// Returns true when the connection accepts further requests: not after a GOAWAY from the
+    /// server (RFC 9113 section 6.8).
     pub fn takes_requests(&self) -> bool {
         let cx = &mut Context::from_waker(Waker::noop());
         let ready = self.requests.clone().poll_ready(cx);
@@ -203,23 +205,23 @@ impl H2Client {
         while ended.changed().await.is_ok() {}
     }
 
-    /// Whether the connection has ended.
+    /// Returns true when the connection has ended.
     pub fn is_closed(&self) -> bool {
         self.driver.is_finished()
     }
 
-    /// End at once; what waits fails.
+    /// Ends the connection at once; waiting exchanges fail.
     pub fn abort(&self) {
         self.driver.abort();
     }
 
-    /// What became of its set-up.
+    /// Returns the log of the connection's set-up.
     pub fn log(&self) -> &Arc<SetupLog> {
         &self.log
     }
 
-    /// End with GOAWAY, close_notify and FIN, and wait until the server has all of it, but `at_most` so
-    /// long: what has not left by then never does.
+    /// Ends the connection with GOAWAY, close_notify and FIN. Waits until the server has received
+    /// everything, for `at_most` this time; bytes not sent by then never leave.
     pub async fn close(self, at_most: Duration) {
         let Self {
             requests,
@@ -289,7 +291,8 @@ impl From<h2::Error> for ExchangeError {
     }
 }
 
-/// What ends the connection reaches every exchange on it, so it need not be told here.
+/// Drives the connection to the end. An error reaches every exchange on the connection, and needs
+/// no report here.
 async fn drive<S: AsyncRead + AsyncWrite + Unpin>(connection: Connection<S, Bytes>) {
     let _ = connection.await;
 }
@@ -377,7 +380,7 @@ mod tests {
         Request::get("https://a.test/").body(()).unwrap()
     }
 
-    /// RFC 9113 section 5.1.2.
+    /// Tests the limit on concurrent requests of RFC 9113 section 5.1.2.
     #[tokio::test]
     async fn a_request_has_begun_when_the_server_takes_it() {
         let (near, far) = tokio::io::duplex(1 << 20);
@@ -410,7 +413,8 @@ mod tests {
         timeout(LONG, second).await.unwrap().unwrap();
     }
 
-    /// RFC 9113 section 6.8: streams above the last one were not processed, those below may have been.
+    /// RFC 9113 section 6.8: streams above the last stream of GOAWAY were not processed, lower
+    /// streams may have been.
     #[tokio::test]
     async fn what_goaway_leaves_unprocessed_is_told_from_what_broke_off() {
         let (near, mut far) = tokio::io::duplex(1 << 20);

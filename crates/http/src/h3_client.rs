@@ -1,6 +1,6 @@
-//! HTTP/3 (RFC 9114) client on an open QUIC connection, which may still be in 0-RTT: a rejection
-//! takes the control streams with it, so everything is made anew on the same connection and the
-//! request is sent again.
+//! HTTP/3 (RFC 9114) client on an open QUIC connection, possibly still in 0-RTT. A rejection of
+//! early data also ends the control streams. In this case everything is made anew on the same
+//! connection, and the request is sent again.
 
 use crate::content_length::{ContentLength, LengthDiffers};
 use crate::control_stream::ControlWriter;
@@ -24,11 +24,11 @@ use std::task::Poll;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-/// How h3 words that it closed the connection because the peer broke the rules of HTTP/3; the
+/// Start of h3's error text after closing the connection for a peer's protocol violation; the error
 /// variants are private.
 const BROKEN_RULES: &str = "Connection error: Local error";
 
-/// One connection; exchanges may overlap.
+/// An HTTP/3 connection; exchanges may overlap.
 pub struct H3Client {
     quic: Arc<QuicConnection>,
     state: Mutex<State>,
@@ -37,21 +37,21 @@ pub struct H3Client {
     go_away: GoAway,
 }
 
-/// When the parts of an exchange were there.
+/// The times of the parts of an exchange.
 #[derive(Debug, Default)]
 pub struct ResponseTimes {
-    /// Begins when the request was handed to the connection, ends with the last byte of the response.
+    /// Begins with handing the request to the connection, ends with the last byte of the response.
     pub exchange: Phase,
-    /// Begins with the response's head, ends with the first bytes of its body.
+    /// Begins with the response's head, ends with the first bytes of the body.
     pub response: Phase,
 }
 
-/// HTTP/3 as it stands on the connection; replaced when early data is rejected.
+/// The state of HTTP/3 on the connection; replaced after rejected early data.
 struct State {
     requests: SendRequest<StreamOpener, Bytes>,
     writer: ControlWriter,
-    /// Reads control streams. Not running before the handshake's end: while early data may still
-    /// be rejected, it would take the loss of its streams for a broken peer and close.
+    /// Reads control streams, but only after the handshake's end. Before, early data may still be
+    /// rejected. The reader would take the loss of the control streams for a broken peer and close.
     control: Option<Connection<Http3Quic, Bytes>>,
     driver: Option<JoinHandle<()>>,
     is_remade: bool,
@@ -67,23 +67,24 @@ impl Drop for State {
 
 type ExchangeStream = RequestStream<Exchange<Bytes>, Bytes>;
 
-/// What is wanted of a response while it comes.
+/// The observers of a response during the exchange.
 struct Watch<'a, 'b> {
     times: &'a ResponseTimes,
     observe: &'a mut PieceObserver<'b>,
 }
 
-/// A response and how often its request was sent.
+/// A response and the number of sendings of the request.
 pub struct H3Exchange {
-    /// The response.
+    /// The response with the whole body.
     pub response: Response<Bytes>,
-    /// 2 after rejected early data.
+    /// Number of sendings: 2 after rejected early data.
     pub attempt_count: u32,
 }
 
 impl H3Client {
-    /// Begin HTTP/3. SETTINGS and the first request share a flight. No response with a head above
-    /// [`HEAD_MAX_BYTES`] is taken, which the server is told, and no more of it is kept in memory.
+    /// Begins HTTP/3. SETTINGS and the first request share a flight. Responses with a head above
+    /// [`HEAD_MAX_BYTES`] are refused. The server is notified of the limit, and no more of a head
+    /// is kept in memory.
     pub async fn open(quic: Arc<QuicConnection>) -> Result<Self, MeasuredFailure> {
         let (origins, go_away) = (Origins::default(), GoAway::default());
         // The transport under way is large: whoever opens one keeps a pointer.
@@ -97,7 +98,7 @@ impl H3Client {
         })
     }
 
-    /// Send a request and wait for the whole response, at most `body_max_bytes` of body.
+    /// Sends a request and waits for the whole response, with at most `body_max_bytes` of body.
     pub async fn exchange(
         &self,
         request: Request<Bytes>,
@@ -107,7 +108,8 @@ impl H3Client {
             .await
     }
 
-    /// The same, and each piece of the body, with the head, as it comes.
+    /// Exchanges like [`Self::exchange`], and observes each piece of the body, with the head, on
+    /// arrival.
     pub async fn exchange_observed(
         &self,
         request: Request<Bytes>,
@@ -122,7 +124,7 @@ impl H3Client {
             .await
     }
 
-    /// The same, and when its parts were there.
+    /// Exchanges like [`Self::exchange`], and records the times of the parts.
     pub async fn exchange_timed(
         &self,
         request: Request<Bytes>,
@@ -171,10 +173,10 @@ impl H3Client {
         }
     }
 
-    /// Send a request's head, and read the response piece by piece. Returns when the head was handed
-    /// to the connection, so that requests begun one after the other leave in that order. It is sent
-    /// again where early data is rejected before that; where it is afterwards the response breaks
-    /// off, see [`Self::may_begin_again`].
+    /// Sends a request's head, and reads the response in pieces. Returns after handing the head to
+    /// the connection: requests therefore leave in the order of their calls. If early data is
+    /// rejected before the hand-over, the request is sent again. After a later rejection the
+    /// response breaks off, see [`Self::may_begin_again`].
     pub async fn begin(
         &self,
         request: Request<()>,
@@ -218,9 +220,9 @@ impl H3Client {
         Ok((body, response))
     }
 
-    /// Change the priority of a request that was begun here (RFC 9218 section 7.2), to a Priority Field
-    /// Value; leaves once early data can no longer be rejected. Whether it will leave: not where the
-    /// server has taken nothing of many such.
+    /// Changes the priority of a request begun here (RFC 9218 section 7.2) to a Priority Field
+    /// Value. The frame leaves when early data can no longer be rejected. Returns false when the
+    /// frame is dropped: the server reads nothing and too many frames wait.
     pub async fn reprioritize(&self, stream: StreamId, value: &[u8]) -> bool {
         let frame = priority_update_frame(stream.into_inner(), value);
         let will_leave = self.state.lock().await.writer.push(&frame);
@@ -228,7 +230,7 @@ impl H3Client {
         will_leave
     }
 
-    /// Whether requests broke off because early data was rejected, and may be begun again.
+    /// Returns true when requests broke off because of rejected early data, and may be begun again.
     pub fn may_begin_again(&self) -> bool {
         self.quic.log.early_data_was_rejected() && !self.quic.is_closed()
     }
@@ -239,7 +241,8 @@ impl H3Client {
             && !self.quic.is_closed()
     }
 
-    /// HTTP/3 anew on the connection whose early data was rejected; the first to notice does it.
+    /// Makes HTTP/3 anew on the connection with rejected early data; only the first caller makes
+    /// the new state.
     async fn remake(&self) -> Result<SendRequest<StreamOpener, Bytes>, MeasuredFailure> {
         let mut state = self.state.lock().await;
         if !state.is_remade {
@@ -293,8 +296,9 @@ impl H3Client {
         Ok(head.map(|()| body.freeze()))
     }
 
-    /// Read what the server says of the connection, once early data can no longer be rejected; for
-    /// connections that carry more than exchanges. What has come is read on return.
+    /// Reads the server's control stream, once early data can no longer be rejected. For
+    /// connections with more uses than exchanges. All bytes already received are read at the
+    /// return.
     pub async fn read_control(&self) {
         let mut state = self.state.lock().await;
         if self.outlives_early_data(&state)
@@ -310,12 +314,12 @@ impl H3Client {
         self.run_driver().await;
     }
 
-    /// Whether no rejection of early data can take these control streams away any more.
+    /// Returns true when no rejection of early data can end these control streams any more.
     fn outlives_early_data(&self, state: &State) -> bool {
         state.is_remade || self.quic.log.is_past_early_data()
     }
 
-    /// Read what the server says of the connection from now on, if that is safe yet.
+    /// Starts reading the server's control stream for good, once safe from a rejection.
     async fn run_driver(&self) {
         let mut state = self.state.lock().await;
         if !self.outlives_early_data(&state) {
@@ -349,22 +353,23 @@ impl H3Client {
         }
     }
 
-    /// Whether the connection has ended.
+    /// Returns true when the connection has ended.
     pub fn is_closed(&self) -> bool {
         self.quic.is_closed()
     }
 
-    /// The connection underneath.
+    /// Returns the QUIC connection underneath.
     pub fn quic(&self) -> &QuicConnection {
         &self.quic
     }
 
-    /// When it could take requests: with early data before the end of its handshake.
+    /// Returns the time of first accepting requests, in ns: with early data before the handshake's
+    /// end.
     pub fn opened_ns(&self) -> u64 {
         self.opened_ns
     }
 
-    /// What the server said of its origins.
+    /// Returns the origins named by the server.
     pub fn origins(&self) -> &Origins {
         &self.origins
     }
@@ -413,18 +418,18 @@ impl State {
 
 enum ExchangeError {
     H3(StreamError),
-    /// The request was not looked at (RFC 9114 section 4.1.1): another connection may take it, as after
-    /// GOAWAY, which this can be the first sign of. Over HTTP/2 the connection itself tells that, and
-    /// a refused stream is that stream's affair.
+    /// The server did not process the request (RFC 9114 section 4.1.1). Another connection may take
+    /// the request, as after GOAWAY; the refusal can be the first sign of a GOAWAY. Over HTTP/2 the
+    /// connection itself reports GOAWAY, and a refused stream concerns only the stream.
     Refused(StreamError),
-    /// GOAWAY says that the request is not answered.
+    /// The server's GOAWAY excludes an answer to the request.
     LeftOut,
     TooLarge,
     LengthDiffers(LengthDiffers),
 }
 
 impl ExchangeError {
-    /// Of what came in place of a head.
+    /// Converts the error received in place of a head.
     fn without_head(error: StreamError) -> Self {
         let is_refused = matches!(
             error,

@@ -1,8 +1,8 @@
 //! Timed HTTP exchanges over HTTP/2 or HTTP/3, and HTTP/3's transport for both roles.
 //!
-//! For: requests on a connection somebody else opened and timed; what a connection may be used for
-//! beside its own name; telling DoQ from HTTP/3 on a connection that has both.
-//! Not for: opening connections (`resolab-transport`), what the bodies mean (`resolab-dns`).
+//! For: requests on a connection opened and timed by the caller; a connection's permitted origins
+//! beside its own name; separating DoQ from HTTP/3 on a connection with both. Not for: opening
+//! connections (`resolab-transport`), the meaning of bodies (`resolab-dns`).
 
 #[deny(clippy::disallowed_methods)] // pure
 mod content_length;
@@ -28,12 +28,11 @@ pub use priorities::{PriorityUpdate, PriorityUpdates, RequestPriority};
 
 /// The error code of an orderly end of an HTTP/3 connection (RFC 9114 section 8.1).
 pub const H3_NO_ERROR: u32 = 0x0100;
-/// Why an exchange failed that a connection closing in good order did not take.
+/// The reason for a failed exchange on a connection closing in good order.
 const GOAWAY_CAME: &str = "the server sent GOAWAY";
 
-/// Largest head that is taken: of a response by the clients here, of a request by those who pass
-/// requests on.
+/// Largest accepted head, in bytes: of a response in the clients here, of a request in the gateway.
 pub const HEAD_MAX_BYTES: u32 = 65_536;
 
-/// Is handed each piece of a response's body as it comes, with the head.
+/// An observer of each piece of a response's body, with the head, on arrival.
 pub type PieceObserver<'a> = dyn FnMut(&http::Response<()>, &[u8]) + Send + 'a;

@@ -1,9 +1,9 @@
-//! The ORIGIN frame of HTTP/3 (RFC 9412; its contents are RFC 8336's): which origins a server says
-//! its connection may be used for.
+//! The ORIGIN frame of HTTP/3 (RFC 9412; the content is RFC 8336's): the origins a server permits
+//! on a connection.
 //!
-//! For: writing the frame, and keeping what such frames said.
-//! Not for: reading it off the control stream; whether a certificate covers an origin; a frame proves nothing without one (RFC 8336
-//! section 2.4).
+//! For: writing the frame, and keeping the origins of received frames. Not for: reading the frame
+//! off the control stream; checking a certificate for an origin. Without a certificate a frame
+//! proves nothing (RFC 8336 section 2.4).
 
 use crate::control_stream::{ControlFrames, frame};
 use bytes::{BufMut, Bytes, BytesMut};
@@ -12,11 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Frame type (RFC 9412 section 2).
 const ORIGIN_FRAME: u64 = 0x0c;
-/// Origins a client remembers of a connection: a server has no say in how much memory that takes.
+/// Maximum number of origins remembered for a connection; the server therefore cannot use up
+/// memory.
 const ORIGINS_MAX_COUNT: usize = 1_024;
 
-/// The frame; `None` of no origins, for an empty frame means something (RFC 8336 section 2.3).
-/// Origins too long for their 16-bit length are left out.
+/// Encodes the frame; `None` without origins, because an empty frame has a meaning (RFC 8336
+/// section 2.3). Leaves out origins too long for their 16-bit length.
 pub fn origin_frame<'a>(origins: impl IntoIterator<Item = &'a str>) -> Option<Bytes> {
     let mut payload = BytesMut::new();
     for origin in origins {
@@ -31,7 +32,7 @@ pub fn origin_frame<'a>(origins: impl IntoIterator<Item = &'a str>) -> Option<By
     Some(frame(ORIGIN_FRAME, &payload))
 }
 
-/// `https://host`, the port only when it is not 443 (RFC 6454 section 6.2).
+/// Returns `https://host`, with the port only when the port is not 443 (RFC 6454 section 6.2).
 pub fn https_origin(host: &str, port: u16) -> String {
     let host = host.to_ascii_lowercase();
     if port == 443 {
@@ -41,31 +42,32 @@ pub fn https_origin(host: &str, port: u16) -> String {
     }
 }
 
-/// What a connection's server said of its origins so far.
+/// The origins named by a connection's server to date.
 #[derive(Debug, Clone, Default)]
 pub struct Origins(Arc<Mutex<Option<BTreeSet<String>>>>);
 
 impl Origins {
-    /// Whether the connection may be used for it, by what was said; `None` without an ORIGIN frame.
-    /// What such a frame does not name is forbidden (RFC 8336 section 2.4), but for what the
-    /// connection was opened for: that belongs to the set without being named (section 2.3).
+    /// Returns true when the ORIGIN frames permit the origin on this connection; `None` without an
+    /// ORIGIN frame. Origins missing in the frames are forbidden (RFC 8336 section 2.4). The only
+    /// exception is the connection's initial origin: the set always contains the initial origin
+    /// (section 2.3).
     pub fn allow(&self, origin: &str) -> Option<bool> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.as_ref().map(|set| set.contains(origin))
     }
 
-    /// Whether an ORIGIN frame named it.
+    /// Returns true when an ORIGIN frame named the origin.
     pub fn contain(&self, origin: &str) -> bool {
         self.allow(origin) == Some(true)
     }
 
-    /// Whether there was an ORIGIN frame.
+    /// Returns true when there was an ORIGIN frame.
     pub fn are_known(&self) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.is_some()
     }
 
-    /// No longer: the server answered 421 (RFC 8336 section 2.3).
+    /// Removes an origin after a 421 answer from the server (RFC 8336 section 2.3).
     pub fn remove(&self, origin: &str) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(set) = known.as_mut() {
@@ -107,7 +109,7 @@ mod tests {
 
     const ORIGINS: [&str; 2] = ["https://dns.resolab.test", "https://a.test:8443"];
 
-    /// Control stream: its type, SETTINGS with one setting, ORIGIN, GOAWAY, ORIGIN.
+    /// Control stream: stream type, SETTINGS with one setting, ORIGIN, GOAWAY, ORIGIN.
     fn control_stream() -> Vec<u8> {
         let frame = |origins: &[&str]| origin_frame(origins.iter().copied()).unwrap();
         let settings = [0x04, 0x03, 0x06, 0x50, 0x00];

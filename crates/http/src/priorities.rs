@@ -1,9 +1,9 @@
 //! The PRIORITY_UPDATE frame of HTTP/3 (RFC 9218 section 7.2): a client changes the priority of a
-//! request it has sent, or will send.
+//! request, sent already or still to be sent.
 //!
-//! For: writing the frame, and keeping the latest one of each request for whoever passes requests on.
-//! Not for: what a priority means (nothing of ours schedules by it); pushed streams, of which
-//! there are none; HTTP/2, whose library lets no such frame through.
+//! For: writing the frame, and keeping the latest frame of each request for a forwarding gateway.
+//! Not for: the meaning of a priority (none of our programs schedules by priority); pushed streams,
+//! which do not exist here; HTTP/2, because the library blocks this frame.
 
 use crate::control_stream::{ControlFrames, frame, put_varint, take_varint};
 use bytes::{Bytes, BytesMut};
@@ -14,12 +14,12 @@ use tokio::sync::watch;
 
 /// Frame type for requests (RFC 9218 section 7.2).
 const PRIORITY_UPDATE_FRAME: u64 = 0x000f_0700;
-/// Requests whose latest update is kept, and the longest Priority Field Value: a client has no say in
-/// how much memory that takes.
+/// Maximum number of requests with a kept update, and the longest Priority Field Value, in bytes.
+/// The limits keep a client from using up memory.
 const STREAMS_MAX_COUNT: usize = 1_024;
 const VALUE_MAX_BYTES: usize = 1_024;
 
-/// The frame for a request's stream, with a Priority Field Value such as `u=1, i`.
+/// Encodes the frame for a request's stream, with a Priority Field Value such as `u=1, i`.
 pub(crate) fn priority_update_frame(stream: u64, value: &[u8]) -> Bytes {
     let mut payload = BytesMut::new();
     put_varint(&mut payload, stream);
@@ -27,21 +27,22 @@ pub(crate) fn priority_update_frame(stream: u64, value: &[u8]) -> Bytes {
     frame(PRIORITY_UPDATE_FRAME, &payload)
 }
 
-/// What was said of one request last.
+/// The last update of a request's priority.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PriorityUpdate {
     /// The Priority Field Value, verbatim.
     pub value: Bytes,
-    /// How many there were of this request, with this one.
+    /// Number of updates of this request, including this update.
     pub number: u32,
 }
 
-/// What a connection's client said of its requests' priorities.
+/// The priority updates sent by a connection's client.
 #[derive(Debug, Clone, Default)]
 pub struct PriorityUpdates(Arc<watch::Sender<BTreeMap<u64, PriorityUpdate>>>);
 
 impl PriorityUpdates {
-    /// What is said of one request, before it came and later; forgotten when this is dropped.
+    /// Returns the updates of one request, earlier and later ones. The updates are forgotten at the
+    /// drop.
     pub fn of(&self, stream: StreamId) -> RequestPriority {
         RequestPriority {
             updates: self.clone(),
@@ -50,7 +51,7 @@ impl PriorityUpdates {
     }
 }
 
-/// What a connection's client said of one request's priority.
+/// The priority updates of one request.
 #[derive(Debug)]
 pub struct RequestPriority {
     updates: PriorityUpdates,
@@ -58,7 +59,7 @@ pub struct RequestPriority {
 }
 
 impl RequestPriority {
-    /// The latest update once there is one with a higher number.
+    /// Waits for an update with a number above `number`; returns the latest.
     pub async fn after(&self, number: u32) -> PriorityUpdate {
         let mut watching = self.updates.0.subscribe();
         let newer = |all: &BTreeMap<_, PriorityUpdate>| {

@@ -1,17 +1,17 @@
 //! The wire format under our private ALPN: DoQ and HTTP/3 on one QUIC connection
 //! (docs/formats/private-alpn.md).
 //!
-//! For: telling the one from the other by a stream's first bytes. Not for: what follows them.
+//! For: separating DoQ from HTTP/3 by a stream's first bytes. Not for: the bytes after the prefix.
 
 /// ALPN. Not registered; for the lab only.
 pub const ALPN: &str = "resolab-doq-h3/1";
 
-/// First bytes of a client's bidirectional stream that carries DoQ: the HTTP/3 frame type 0x0451 as
-/// a variable-length integer of two bytes, which read as text are `DQ`. It is neither registered
-/// nor reserved for greasing (0x1f * N + 0x21), and no HTTP/3 client begins a request with it.
+/// First bytes of a client's bidirectional stream with DoQ: the HTTP/3 frame type 0x0451 as a
+/// variable-length integer of two bytes, `DQ` when read as text. The type is neither registered nor
+/// reserved for greasing (0x1f * N + 0x21), and no HTTP/3 client begins a request with this type.
 pub const DNS_PREFIX: [u8; 2] = *b"DQ";
 
-/// What a stream is.
+/// The protocol of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamKind {
     /// DoQ follows the prefix.
@@ -20,7 +20,7 @@ pub enum StreamKind {
     Http3,
 }
 
-/// What a stream with these first bytes is; `None` while that is open.
+/// Returns the protocol of a stream with these first bytes; `None` when undecided.
 pub fn stream_kind(first: &[u8]) -> Option<StreamKind> {
     let seen = first.len().min(DNS_PREFIX.len());
     if first[..seen] != DNS_PREFIX[..seen] {

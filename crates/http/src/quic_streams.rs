@@ -1,10 +1,11 @@
-//! HTTP/3 transport over a quinn connection, for both roles, with what the stock adapter keeps to
-//! itself: which requests came as early data, frames of control streams that the h3 crate does not know,
-//! read and sent, and request streams somebody else has looked at first.
+//! HTTP/3 transport over a quinn connection, for both roles, with data hidden by the stock adapter.
+//! The transport shows the requests received as early data. Control-stream frames unknown to the h3
+//! crate are read and sent. Request streams may come with first bytes already read by another
+//! reader.
 //!
-//! Not for: what is asked or answered.
+//! Not for: the content of requests and responses.
 //!
-//! A stream accepted before the handshake is complete can only carry early data: quinn drops 1-RTT
+//! A stream accepted before the handshake's end can only carry early data: quinn drops 1-RTT
 //! packets until then (RFC 9001 section 5.7).
 
 mod errors;
@@ -34,12 +35,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use tokio::sync::mpsc;
 
-/// Ids of the request streams of one connection that were opened in early data.
+/// Ids of a connection's request streams opened in early data.
 #[derive(Debug, Clone, Default)]
 pub struct EarlyStreams(Arc<Mutex<HashSet<u64>>>);
 
 impl EarlyStreams {
-    /// Whether this request stream was opened in early data.
+    /// Returns true when this request stream was opened in early data.
     pub fn contains(&self, stream: StreamId) -> bool {
         self.0
             .lock()
@@ -55,18 +56,18 @@ impl EarlyStreams {
     }
 }
 
-/// Resolves when the peer does not want what this side sends on a stream any more; `Ok(None)` when
-/// it has all of it.
+/// Resolves when the peer no longer wants this side's data on a stream; `Ok(None)` when the peer
+/// has received all data.
 pub type TakenBack =
     Pin<Box<dyn Future<Output = Result<Option<VarInt>, StoppedError>> + Send + Sync>>;
 
-/// Tells servers which request streams are taken back, also while nothing is sent on them. Whoever wants to
-/// know of a stream must take it before the stream is dropped.
+/// The request streams cancelled by the peer, for servers, also while a stream is idle. Take a
+/// stream's future before dropping the stream.
 #[derive(Clone, Default)]
 pub struct TakenBackStreams(Arc<Mutex<HashMap<u64, TakenBack>>>);
 
 impl TakenBackStreams {
-    /// Of a request stream; once.
+    /// Takes the future of a request stream; possible once.
     pub fn take(&self, stream: StreamId) -> Option<TakenBack> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.remove(&stream.into_inner())
@@ -83,7 +84,7 @@ impl TakenBackStreams {
     }
 }
 
-/// A request stream that is watched for being taken back, for as long as it lives.
+/// A request stream watched for cancellation, for the stream's whole life.
 struct Watched {
     streams: TakenBackStreams,
     id: u64,
@@ -99,32 +100,32 @@ impl Drop for Watched {
 type Waiting<T> = Pin<Box<dyn Future<Output = Result<T, ConnectionError>> + Send + Sync>>;
 type BiStreams = (quinn::SendStream, quinn::RecvStream);
 
-/// A request stream whose first bytes were read by somebody else.
+/// A request stream with first bytes already read by another reader.
 pub struct HandedStream {
-    /// Its sending direction.
+    /// The sending direction of the stream.
     pub send: quinn::SendStream,
-    /// The rest of its receiving direction.
+    /// The rest of the receiving direction.
     pub receive: quinn::RecvStream,
-    /// The bytes read.
+    /// The bytes already read from the stream.
     pub first: Bytes,
 }
 
-/// Where request streams come from.
+/// The source of request streams.
 enum Requests {
-    /// From the connection itself.
+    /// Streams accepted from the connection itself.
     Accepted(Option<Waiting<BiStreams>>),
-    /// From whoever accepts them.
+    /// Streams accepted by another task.
     Handed(mpsc::UnboundedReceiver<HandedStream>),
 }
 
-/// A QUIC connection as the h3 crate wants it.
+/// A QUIC connection with the interface of the h3 crate.
 pub struct Http3Quic {
     connection: quinn::Connection,
     early: EarlyStreams,
     requests: Requests,
     accepting_uni: Option<Waiting<quinn::RecvStream>>,
     opener: StreamOpener,
-    /// Those who want frames of the peer's control stream, each of one type.
+    /// Receivers of frames from the peer's control stream, each for one type.
     control_frames: Vec<Arc<dyn ControlFrames>>,
     control_writer: Option<ControlWriter>,
     taken_back: Option<TakenBackStreams>,
@@ -144,7 +145,7 @@ impl Http3Quic {
         }
     }
 
-    /// Client side; what the server says of its origins goes into `origins`.
+    /// Makes the client side; origins named by the server go into `origins`.
     pub(crate) fn client(client: &Arc<QuicConnection>, origins: Origins) -> Self {
         let mut quic = Self::new(client.connection.clone(), Requests::Accepted(None));
         quic.opener.client = Some(Arc::clone(client));
@@ -152,14 +153,14 @@ impl Http3Quic {
         quic
     }
 
-    /// The same, and what it says of requests it does not answer into `go_away`.
+    /// Adds `go_away` as the receiver of the server's GOAWAY.
     #[must_use]
     pub(crate) fn with_go_away(mut self, go_away: GoAway) -> Self {
         self.control_frames.push(Arc::new(go_away));
         self
     }
 
-    /// For frames of our own, at any time.
+    /// Makes a writer for our own frames, usable at any time.
     pub(crate) fn control_writer(&mut self) -> ControlWriter {
         let writer = ControlWriter::default();
         self.opener.control_writer = Some(writer.clone());
@@ -167,19 +168,19 @@ impl Http3Quic {
         writer
     }
 
-    /// Server side: what the client says of its requests' priorities after it sent them.
+    /// Returns the priority updates from the client, for requests already sent. Server side.
     pub fn priority_updates(&mut self) -> PriorityUpdates {
         let updates = PriorityUpdates::default();
         self.control_frames.push(Arc::new(updates.clone()));
         updates
     }
 
-    /// Server side of a connection that is all HTTP/3.
+    /// Makes the server side of a connection with HTTP/3 alone.
     pub fn server(connection: quinn::Connection) -> Self {
         Self::new(connection, Requests::Accepted(None))
     }
 
-    /// Server side of a connection whose request streams somebody else accepts.
+    /// Makes the server side of a connection with request streams accepted by another task.
     pub fn handed(
         connection: quinn::Connection,
         requests: mpsc::UnboundedReceiver<HandedStream>,
@@ -187,26 +188,26 @@ impl Http3Quic {
         Self::new(connection, Requests::Handed(requests))
     }
 
-    /// Send these bytes, whole frames, on the control stream right after SETTINGS.
+    /// Sends these bytes, whole frames, on the control stream right after SETTINGS.
     #[must_use]
     pub fn with_control_frames(mut self, frames: Bytes) -> Self {
         self.opener.control_tail = Some(frames).filter(|frames| !frames.is_empty());
         self
     }
 
-    /// End every request stream on which a longer head, or another longer frame, comes.
+    /// Ends every request stream with a longer head, or any other longer frame.
     #[must_use]
     pub fn with_heads_of_at_most(mut self, bytes: u32) -> Self {
         self.opener.guard = FrameGuard::of_heads(bytes);
         self
     }
 
-    /// Watch every request stream for being taken back.
+    /// Watches every request stream for cancellation.
     pub fn taken_back_streams(&mut self) -> TakenBackStreams {
         self.taken_back.get_or_insert_default().clone()
     }
 
-    /// Tells early requests from others.
+    /// Returns the set of early request streams.
     pub fn early_streams(&self) -> EarlyStreams {
         self.early.clone()
     }
@@ -324,17 +325,17 @@ impl<B: Buf> quic::OpenStreams<B> for Http3Quic {
     }
 }
 
-/// Opens streams from our side.
+/// An opener of streams from our side.
 pub struct StreamOpener {
     connection: quinn::Connection,
-    /// For the first unidirectional stream, which is the control stream (the h3 crate opens it
-    /// before those of QPACK).
+    /// Frames for the first unidirectional stream: the control stream (the h3 crate opens the
+    /// control stream before the streams of QPACK).
     control_tail: Option<Bytes>,
-    /// For the same one.
+    /// Writer for the same stream.
     control_writer: Option<ControlWriter>,
-    /// Of every request stream.
+    /// Guard of every request stream.
     guard: FrameGuard,
-    /// On the client's side.
+    /// The connection, on the client's side only.
     client: Option<Arc<QuicConnection>>,
     opening_bi: Option<Waiting<BiStreams>>,
     opening_uni: Option<Waiting<quinn::SendStream>>,
@@ -364,7 +365,8 @@ impl Clone for StreamOpener {
     }
 }
 
-/// The next stream, once the server allows one. quinn wakes nobody where it does so in rejecting early data.
+/// Opens the next stream, once the server permits. quinn wakes no waiting task when the permission
+/// comes with the rejection of early data.
 async fn open_bi(
     connection: &quinn::Connection,
     client: Option<&QuicConnection>,

@@ -1,7 +1,7 @@
-//! Messages piece by piece, for those who pass them on: bodies are read as fast as they are taken at
-//! the other end, what is dropped before its end is reset, and interim responses and trailers are
-//! told. For both roles, over HTTP/2 and HTTP/3.
-//! Not for: exchanges whose whole response is wanted; those are the clients' `exchange`.
+//! Messages in pieces, for a forwarding gateway. Bodies are read at the pace of the other end. A
+//! message dropped before the end is reset. Interim responses and trailers are passed on. For both
+//! roles, over HTTP/2 and HTTP/3. Not for: exchanges with the whole response at once (see the
+//! clients' `exchange`).
 
 mod broken;
 mod pushed;

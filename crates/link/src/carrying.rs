@@ -1,5 +1,5 @@
-//! Moving packets between the two devices as the model says, and proving how late the moving was.
-//! Not for: what the model says (that is `model`).
+//! Moves packets between the two devices as the model decides, and measures the lateness of each
+//! move. Not for: the model's decisions (see `model`).
 
 pub(crate) mod alarm;
 pub mod ferry;

@@ -1,9 +1,9 @@
-//! The one clock of the link: `CLOCK_MONOTONIC` in nanoseconds, the same for every process of the
+//! The only clock of the link: `CLOCK_MONOTONIC` in nanoseconds, the same for every process of the
 //! machine. Not for: models, which take time as an argument.
 
 use nix::time::{ClockId, clock_gettime};
 
-/// Now.
+/// Returns the present time of `CLOCK_MONOTONIC`, in ns.
 pub fn monotonic_ns() -> u64 {
     // The clock exists on every Linux; an error would mean a broken kernel interface, and 0 makes
     // every deadline look far away rather than passed.
@@ -12,8 +12,9 @@ pub fn monotonic_ns() -> u64 {
     })
 }
 
-/// How far the wall clock (`CLOCK_REALTIME`, since 1970) is ahead of the monotonic one now: from
-/// the tightest of a few readings of one between two of the other.
+/// Returns the present lead of the wall clock (`CLOCK_REALTIME`, since 1970) over the monotonic
+/// clock, in ns. Takes the tightest of eight readings, each of the wall clock between two of the
+/// monotonic clock.
 pub fn wall_clock_offset_ns() -> u64 {
     let readings = (0..8).filter_map(|_| {
         let before_ns = monotonic_ns();

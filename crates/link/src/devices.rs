@@ -1,5 +1,5 @@
-//! What packets come out of and go into: a TUN device or a packet socket per host, with what the
-//! kernel left undone on a packet. Not for: when a packet goes on (that is `carrying`).
+//! The sources and sinks of packets: a TUN device or a packet socket per host. With each packet
+//! goes the work left undone by the kernel. Not for: the packet's departure time (see `carrying`).
 
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod arrival;

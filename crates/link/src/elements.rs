@@ -1,6 +1,6 @@
-//! What a packet meets on its way, each a pure model in virtual time: time comes in as an
-//! argument, randomness from a seeded stream of its own. Not for: their order (that is `model`), nor
-//! carrying packets.
+//! The elements on a packet's path, each a pure model in virtual time. Time is an argument; every
+//! element draws from a separate seeded random stream. Not for: the elements' order (see `model`),
+//! nor carrying packets.
 
 pub mod burst_loss;
 pub mod codel;

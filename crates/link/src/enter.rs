@@ -1,12 +1,13 @@
-//! Running a program in a host of a path that stands, or right here on the machine's own network
-//! ([`start_here`]): with a resolver configuration of its own, and processes of its own, so that
-//! nothing of it outlives the path, or whoever started it.
-//! The caller's uid, standard streams, environment and other open descriptors stay as they are.
-//! Not for: making the hosts (that is `path`).
+//! Runs a program in a host of a running path, or on the machine's own network ([`start_here`]).
+//! The program gets a private resolver configuration and a private process tree. No process of the
+//! program outlives the path, or the process starting the program. The caller's uid, standard
+//! streams, environment and other open descriptors stay the same. Not for: making the hosts (see
+//! `path`).
 //!
-//! Three processes: the caller's, which watches the path and forwards signals ([`supervise`]); the
-//! first process of a new pid namespace, which starts the program and reaps ([`init`]); and the
-//! program. When the first or second dies, the kernel kills everything after it.
+//! Three processes take part. The caller's process watches the path and forwards signals
+//! ([`supervise`]). The first process of a new pid namespace starts the program and reaps
+//! ([`init`]). The third is the program. When the first or second dies, the kernel kills everything
+//! after it.
 
 mod account;
 mod here;
@@ -28,69 +29,69 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use thiserror::Error;
 
-/// What to run, and where.
+/// A program to run and the host to run the program in.
 #[derive(Debug, Clone)]
 pub struct Order {
     /// Process id of the path.
     pub path: i32,
-    /// Name of one of its hosts.
+    /// Name of a host of the path.
     pub host: String,
-    /// What to run there.
+    /// The program to run in the host.
     pub program: Program,
 }
 
-/// A program and its view of the machine.
+/// A program and the program's view of the machine.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// The only name server the program's resolver knows; `None` leaves it the machine's.
+    /// The only name server of the program's resolver; `None` keeps the machine's.
     pub nameserver: Option<IpAddr>,
     /// Text of the program's `/etc/hosts`.
     pub hosts_text: String,
-    /// Who it runs as; `None` leaves it the caller.
+    /// The account running the program; `None` keeps the caller's.
     pub account: Option<Account>,
-    /// The program and its arguments.
+    /// The program's name, followed by the arguments.
     pub command: Vec<OsString>,
 }
 
 /// Why the program does not run; messages read after "failed to".
 #[derive(Debug, Error)]
 pub enum EnterError {
-    /// No such path.
+    /// No path has this process id.
     #[error(
         "enter path {0}: no path has this process id; take it from the path_ready record, or of an \
          internet from internet_ready"
     )]
     NoPath(Pid),
-    /// It has no host of this name.
+    /// The path has no host of this name.
     #[error(
         "enter host {host}: path {path} has none of this name; names are client and server, or of \
          an internet those in its internet_ready record"
     )]
     NoHost {
-        /// The path.
+        /// Process id of the path.
         path: Pid,
-        /// The name.
+        /// Name of the missing host.
         host: String,
     },
-    /// Somebody else's.
+    /// The path belongs to another user.
     #[error("enter path {path}: it belongs to user {owner}; run this as that user")]
     OtherUser {
-        /// The path.
+        /// Process id of the path.
         path: Pid,
-        /// Its user id.
+        /// User id of the path's owner.
         owner: u32,
     },
-    /// The kernel refuses.
+    /// The kernel refuses to join the host.
     #[error("enter path {path}'s {host} host: {error}; run this as the user that runs the path")]
     Join {
-        /// The path.
+        /// Process id of the path.
         path: Pid,
-        /// The host.
+        /// Name of the host.
         host: String,
-        /// What the kernel answered.
+        /// Error number from the kernel.
         error: Errno,
     },
-    /// There is no such account, or it may not be taken on.
+    /// The account does not exist, or the caller may not use the account.
     #[error("{0}")]
     Account(String),
     /// An ordinary user's view needs a user namespace.
@@ -103,13 +104,13 @@ pub enum EnterError {
     /// The program's private view of the machine could not be made.
     #[error("{0}")]
     View(String),
-    /// The program itself.
+    /// The program could not be started.
     #[error("{0}")]
     Program(String),
 }
 
 impl EnterError {
-    /// The kernel refuses a host.
+    /// Makes the error of a host refused by the kernel.
     pub(crate) fn refused(path: Pid, host: impl AsRef<str>, error: Errno) -> Self {
         Self::Join {
             path,
@@ -119,8 +120,8 @@ impl EnterError {
     }
 }
 
-/// Start the program. The calling process must have one thread only and is in the host's
-/// namespaces afterwards.
+/// Starts the program in a host of a path. The calling process must have a single thread, and is in
+/// the host's namespaces afterwards.
 pub fn start(order: &Order) -> Result<Guest, EnterError> {
     let path = join::join_host(Pid::from_raw(order.path), &order.host)?;
     supervise::start(&order.program, Some(path), Ending::PathEnded)

@@ -1,5 +1,5 @@
-//! Doors for the fuzz targets to what is private, open only in their build (`--cfg fuzzing`).
-//! Not for: anybody else.
+//! Private functions made available to the fuzz targets, only in their build (`--cfg fuzzing`).
+//! Not for: any other caller.
 
 use crate::devices::arrival::Arrival;
 use crate::devices::offload::{HEADER_BYTES, Offload, Train};
@@ -11,7 +11,7 @@ use crate::seeing::tap::Tap;
 use resolab_record::{FlowRecord, LinkProfile};
 use std::path::Path;
 
-/// How many QUIC packets with a long header a datagram has.
+/// Counts the QUIC packets with a long header in a datagram.
 pub fn long_headers_count(datagram: &[u8]) -> u64 {
     let headers = crate::seeing::quic::count_long_headers(datagram);
     [
@@ -25,7 +25,8 @@ pub fn long_headers_count(datagram: &[u8]) -> u64 {
     .sum()
 }
 
-/// The flows of packets that go one way and the other in turn, each read, checksummed and delivered.
+/// Returns the flows of packets sent in alternating directions; each packet is read, checksummed
+/// and delivered.
 pub fn tap_packets<'a>(packets: impl Iterator<Item = &'a [u8]>) -> Vec<FlowRecord> {
     let mut tap = Tap::default();
     for (index, packet) in packets.enumerate() {
@@ -49,7 +50,7 @@ pub fn tap_packets<'a>(packets: impl Iterator<Item = &'a [u8]>) -> Vec<FlowRecor
     tap.records(None)
 }
 
-/// The first packets a frame with this virtio header is cut into, checksums finished.
+/// Cuts a frame with this virtio header; returns the first packets with finished checksums.
 pub fn cut_train(header: [u8; HEADER_BYTES], frame: &[u8]) -> Vec<Vec<u8>> {
     let offload = Offload::decode(header);
     assert_eq!(offload.encode(), header);
@@ -66,13 +67,15 @@ pub fn cut_train(header: [u8; HEADER_BYTES], frame: &[u8]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// A profile as its file has it; checked and completed if it can be, without looking for traces.
+/// Reads a profile from the text of a file. Checks and completes the profile if possible, without
+/// looking for traces.
 pub fn read_profile(text: &str) -> Option<LinkProfile> {
     let profile = profile::parse(text, Path::new("fuzz.toml")).ok()?;
     profile::complete_beside(profile, &[], None).ok()
 }
 
-/// Have packets take a profile's link, one a millisecond; how many of them are released in the end.
+/// Sends packets over a profile's link, 1 per millisecond, and returns the number of packets
+/// released in the end.
 pub fn released_count(profile: &LinkProfile, packets_count: u64) -> usize {
     let mut released_count = 0;
     for (label, direction) in [("up", &profile.up), ("down", &profile.down)] {
@@ -99,7 +102,7 @@ pub fn released_count(profile: &LinkProfile, packets_count: u64) -> usize {
     released_count
 }
 
-/// The value of an attribute in a netlink answer.
+/// Returns the value of an attribute in a netlink answer.
 pub fn netlink_attribute(attributes: &[u8], wanted: u16) -> Option<&[u8]> {
     crate::netlink::find_attribute(attributes, wanted)
 }

@@ -1,6 +1,6 @@
-//! The two hosts of a path, their names and addresses. Everything inside a path is at these
-//! addresses, whoever runs it, so that configurations and records can be compared. IPv6 only where
-//! the path was asked for it: a host with an IPv6 address asks more of a resolver (AAAA beside A).
+//! The two hosts of a path, with names and addresses. Every service inside a path has these
+//! addresses, for every user. Configurations and records can therefore be compared. IPv6 exists
+//! only on request: a host with an IPv6 address asks more of a resolver (AAAA beside A).
 
 pub mod anchor;
 pub mod device;
@@ -13,7 +13,7 @@ pub mod tun;
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// One end of the link.
+/// A host at an end of the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Host {
     /// Where stub resolvers and browsers run.
@@ -22,21 +22,21 @@ pub enum Host {
     Server,
 }
 
-/// Both, in the order they are made.
+/// Both hosts, in the order of making.
 pub const HOSTS: [Host; 2] = [Host::Client, Host::Server];
 
 /// The client host's address.
 pub const CLIENT_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 /// The server host's first address, the resolver's.
 pub const SERVER_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
-/// Prefix of the network between the two.
+/// Prefix length of the network between the two.
 pub const LINK_PREFIX_LENGTH: u8 = 24;
-/// Every address of this network is delivered to the server host, so origins need no set-up.
+/// A network delivered entirely to the server host. Origins therefore need no set-up.
 pub const SERVER_NETWORK: Ipv4Addr = Ipv4Addr::new(10, 77, 1, 0);
-/// Prefix of [`SERVER_NETWORK`].
+/// Prefix length of [`SERVER_NETWORK`].
 pub const SERVER_NETWORK_PREFIX_LENGTH: u8 = 24;
-/// And of these, for pages of more names than it has addresses: with it all of 10.77.0.0/16 but the
-/// network between the two hosts.
+/// Further networks delivered to the server host, for pages with more names than [`SERVER_NETWORK`]
+/// has addresses. Together they are all of 10.77.0.0/16 except the network between the two hosts.
 pub const FURTHER_SERVER_NETWORKS: [(Ipv4Addr, u8); 7] = [
     (Ipv4Addr::new(10, 77, 2, 0), 23),
     (Ipv4Addr::new(10, 77, 4, 0), 22),
@@ -50,15 +50,15 @@ pub const FURTHER_SERVER_NETWORKS: [(Ipv4Addr, u8); 7] = [
 pub const CLIENT_ADDRESS_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x77, 0, 0, 0, 0, 0, 2);
 /// The server host's first IPv6 address, the resolver's.
 pub const SERVER_ADDRESS_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x77, 0, 0, 0, 0, 0, 1);
-/// Every address of this IPv6 network is delivered to the server host.
+/// An IPv6 network delivered entirely to the server host.
 pub const SERVER_NETWORK_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x77, 0, 1, 0, 0, 0, 0);
-/// Prefix of the IPv6 network between the two and of [`SERVER_NETWORK_V6`].
+/// Prefix length of the IPv6 network between the two and of [`SERVER_NETWORK_V6`].
 pub const PREFIX_LENGTH_V6: u8 = 64;
-/// The device that leads to the link, in both hosts.
+/// Name of the device leading to the link, in both hosts.
 pub const DEVICE_NAME: &str = "access0";
 
 impl Host {
-    /// As written on command lines and in messages.
+    /// Returns the name for command lines and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -66,7 +66,7 @@ impl Host {
         }
     }
 
-    /// The other one.
+    /// Returns the host at the other end.
     #[must_use]
     pub fn peer(self) -> Self {
         match self {
@@ -75,7 +75,7 @@ impl Host {
         }
     }
 
-    /// First address.
+    /// Returns the host's first address.
     pub fn address(self) -> Ipv4Addr {
         match self {
             Self::Client => CLIENT_ADDRESS,
@@ -83,7 +83,7 @@ impl Host {
         }
     }
 
-    /// First IPv6 address.
+    /// Returns the host's first IPv6 address.
     pub fn address_v6(self) -> Ipv6Addr {
         match self {
             Self::Client => CLIENT_ADDRESS_V6,

@@ -1,28 +1,28 @@
 //! The emulated access link: two hosts (network namespaces) joined by a modelled link, in one
-//! process and without privileges where the kernel allows it.
+//! process and without privileges where the kernel permits.
 //!
-//! For: making the hosts, moving packets between them by a pure virtual-time model, proving how
-//! late the moving was, counting what passed, and running programs inside.
-//! Not for: any protocol above IP, except that the tap recognises QUIC long headers.
+//! For: making the hosts, moving packets between them by a pure virtual-time model, measuring the
+//! lateness of each move, counting packets, and running programs inside. Not for: any protocol
+//! above IP, except for the tap's recognition of QUIC long headers.
 //!
-//! How it fits together, from the ground up:
+//! The rooms, from the ground up:
 //!
-//! | room | what it holds |
+//! | room | content |
 //! |---|---|
-//! | [`elements`] | what a packet meets, each a pure model: loss, policer, queue, rate, delay, jitter, far servers |
-//! | [`profile`] | what a link is like: read from TOML, checked, completed |
-//! | [`model`] | the elements in their order: turns a profile into fates of packets |
-//! | [`hosts`] | the two hosts: names and addresses, namespaces, TUN devices, what keeps them standing |
+//! | [`elements`] | the elements on a packet's path, each a pure model: loss, policer, queue, rate, delay, jitter, far servers |
+//! | [`profile`] | the parameters of a link: read from TOML, checked, completed |
+//! | [`model`] | the elements in order: turns a profile into fates of packets |
+//! | [`hosts`] | the two hosts: names and addresses, namespaces, TUN devices, anchor processes |
 //! | [`netlink`] | the kernel's socket for interfaces, addresses and routes |
-//! | [`devices`] | what packets come out of and go into: TUN or packet socket, trains of segments |
+//! | [`devices`] | the sources and sinks of packets: TUN or packet socket, trains of segments |
 //! | [`seeing`] | the tap, captures, recognising QUIC packet types |
-//! | [`carrying`] | the ferry between the devices, its timetable of changes, its window of records |
+//! | [`carrying`] | the ferry between the devices, the timetable of changes, the window of records |
 //! | [`path`] | a whole path: hosts, devices and ferry, made and taken down |
-//! | [`star`] | an internet in small: many hosts that meet at one exchange |
+//! | [`star`] | a small internet: many hosts joined by a single exchange |
 //! | [`netem`] | the same hosts joined by the kernel's disciplines instead |
-//! | [`enter`] | running programs in a host of a path that stands |
-//! | [`relay`] | a host behind slirp4netns, for users who may not bind port 53 |
-//! | [`probe`] | measuring a path from outside its ferry |
+//! | [`enter`] | running programs in a host of a running path |
+//! | [`relay`] | a host behind slirp4netns, for users without the right to bind port 53 |
+//! | [`probe`] | measuring a path from outside the ferry |
 
 pub mod carrying;
 pub mod clock;

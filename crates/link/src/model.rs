@@ -1,12 +1,12 @@
-//! One direction of an access link as a pure model in virtual time: what becomes of a packet of so
-//! many bytes that comes at such a time. Times follow from the model's own clock, never from when
-//! anybody woke up, so lateness of the ferry never accumulates. Not for: packets, clocks, I/O.
+//! One direction of an access link as a pure model in virtual time: the fate of a packet of a given
+//! length arriving at a given time. Times follow from the model's own clock, never from the ferry's
+//! wake-ups. Lateness of the ferry therefore never accumulates. Not for: packets, clocks, I/O.
 //!
-//! Order: loss -> policer -> queue -> rate -> delay. A queue that decides when packets leave it (CoDel) makes
-//! them wait; their fates follow when the link would take them. An element with memory of its own (bursty loss, a queue
-//! that drops on waiting time, a trace of delivery opportunities, delay that varies in time) takes
-//! the place of the one it refines; cross traffic is arrivals fed to queue and rate whose releases
-//! nobody carries.
+//! Order: loss -> policer -> queue -> rate -> delay. A queue deciding at the departure (CoDel)
+//! makes packets wait; their fates follow at the link's next free moment. An element with memory
+//! (bursty loss, a queue dropping by waiting time, a trace of delivery opportunities, a delay
+//! varying in time) replaces the simpler element in the same position. Cross traffic is arrivals
+//! fed to queue and rate; their releases are not carried.
 
 use crate::elements::burst_loss::BurstLoss;
 use crate::elements::codel::{self, Codel, DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS, Waiting};
@@ -24,36 +24,36 @@ use resolab_record::{DirectionProfile, QueueDiscipline};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What becomes of a packet.
+/// The fate of a packet in the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It comes out of the link at this time.
+    /// The packet leaves the link at this time.
     Release {
-        /// On the clock of the arrivals.
+        /// Time of release in ns, on the clock of the arrivals.
         at_ns: u64,
     },
-    /// It never comes out.
+    /// The packet is dropped.
     Drop(DropCause),
-    /// Not known yet: [`DirectionModel::settled`] tells, in the order of arrivals.
+    /// Not known yet: [`DirectionModel::settled`] returns the fate later, in the order of arrivals.
     Waits,
 }
 
-/// Why a packet never comes out.
+/// The cause of a packet's drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropCause {
-    /// The loss process took it.
+    /// The loss process dropped the packet.
     Loss,
-    /// It found too few tokens at the policer.
+    /// The policer had too few tokens.
     Policer,
-    /// It did not fit into the queue.
+    /// The packet did not fit into the queue.
     QueueFull,
-    /// CoDel dropped it for its wait.
+    /// CoDel dropped the packet for a long wait.
     Codel,
-    /// It came during an outage.
+    /// The packet came during an outage.
     Outage,
 }
 
-/// One direction of the link.
+/// The model of one direction of the link.
 #[derive(Debug, Clone)]
 pub struct DirectionModel {
     label: &'static str,
@@ -62,18 +62,18 @@ pub struct DirectionModel {
     policer: Policer,
     queue: Queue,
     rate: LinkRate,
-    /// What every packet takes on the link beyond its length.
+    /// Bytes taken by every packet on the link beyond the IP length.
     overhead_bytes: u32,
     delay: Delay,
-    /// Nothing enters the link before this.
+    /// End of the outage, in ns: no packet enters the link before.
     outage_until_ns: u64,
     last_release_ns: u64,
     settled: VecDeque<Fate>,
-    /// Packets to be carried whose fate is not settled.
+    /// Number of carried packets with a fate not yet settled.
     waiting_count: usize,
     advanced_ns: u64,
     cross_traffic: CrossTraffic,
-    /// Servers behind the link that are farther away.
+    /// Servers behind the link with extra delay.
     pub far: FarServers,
 }
 
@@ -83,12 +83,12 @@ enum Queue {
     Codel(Codel<Traffic>),
 }
 
-/// Whose packet waits.
+/// The owner of a waiting packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Traffic {
-    /// One to be carried, this way after the link.
+    /// A packet to be carried, with the index of the extra delay after the link.
     Carried(Option<usize>),
-    /// Cross traffic's.
+    /// A packet of the cross traffic.
     Phantom,
 }
 
@@ -104,13 +104,13 @@ impl Queue {
 }
 
 impl DirectionModel {
-    /// A fresh link, without a trace; `label` (`up`, `down`) sets the directions' random streams
-    /// apart.
+    /// Makes a fresh link, without a trace; `label` (`up`, `down`) separates the directions' random
+    /// streams.
     pub fn new(profile: &DirectionProfile, label: &'static str, seed: u64) -> Self {
         Self::with_trace(profile, None, label, seed)
     }
 
-    /// A fresh link over the trace that the profile names.
+    /// Makes a fresh link over the profile's trace.
     pub fn with_trace(
         profile: &DirectionProfile,
         trace: Option<Arc<Trace>>,
@@ -153,15 +153,15 @@ impl DirectionModel {
         }
     }
 
-    /// Put another profile in force. Packets already taken keep their times, and the link stays
-    /// busy with them; those in a CoDel queue stay in it, or go onto the link without another look
-    /// if the new profile has none. What others sent until `now_ns` met the old one. Without a seed
-    /// the random streams run on.
+    /// Puts another profile in force. Packets already taken keep their times and keep the link
+    /// busy. Packets in a CoDel queue stay there, or go onto the link without another decision if
+    /// the new profile has no CoDel queue. Cross traffic up to `now_ns` met the old profile.
+    /// Without a seed the random streams run on.
     pub fn change(&mut self, profile: &DirectionProfile, seed: Option<u64>, now_ns: u64) {
         self.change_over(profile, None, seed, now_ns);
     }
 
-    /// The same for a profile that names a trace; a seed restarts that too, and fills a policer's
+    /// Puts a profile with a trace in force. A seed also restarts the trace, and fills a policer's
     /// bucket.
     pub fn change_over(
         &mut self,
@@ -184,22 +184,21 @@ impl DirectionModel {
         self.delay.change(profile, new_stream("jitter"));
     }
 
-    /// From `now_ns` on let nothing enter the link before `until_ns`, neither packets to be carried
-    /// nor those of others; 0 ends an outage. Packets on their way, and those that wait, are not held
-    /// up.
+    /// Starts an outage at `now_ns`: no packet, carried or cross traffic, enters the link before
+    /// `until_ns`; 0 ends an outage. Packets under way or waiting are not held up.
     pub fn set_outage(&mut self, now_ns: u64, until_ns: u64) {
         self.advance(now_ns);
         self.outage_until_ns = until_ns;
     }
 
-    /// The fate of a packet of `bytes` that comes at `now_ns`. Arrivals must come in time order;
-    /// releases are in the same order, also across a change to a shorter delay, unless the profile
-    /// asks for packets that overtake each other.
+    /// Returns the fate of a packet of `bytes` arriving at `now_ns`. Arrivals must come in time
+    /// order. Releases are in the same order, also across a change to a shorter delay, unless the
+    /// profile permits overtaking.
     pub fn arrival(&mut self, now_ns: u64, bytes: u32) -> Fate {
         self.arrival_by(now_ns, bytes, None)
     }
 
-    /// The same for a packet of a far server; `way` is what [`FarServers::way_to`] said.
+    /// Returns the fate of a far server's packet; `way` is the result of [`FarServers::way_to`].
     pub fn arrival_by(&mut self, now_ns: u64, bytes: u32, way: Option<usize>) -> Fate {
         if now_ns < self.outage_until_ns {
             return Fate::Drop(DropCause::Outage);
@@ -215,14 +214,14 @@ impl DirectionModel {
         self.enqueue(now_ns, bytes, Traffic::Carried(way))
     }
 
-    /// The fate of the packet that has waited longest, once it is settled. To be asked until it has
-    /// none before every arrival, with that arrival's time, and again after it.
+    /// Returns the fate of the longest waiting packet, once settled. Call before every arrival,
+    /// with the arrival's time, until no fate is left, and again after the arrival.
     pub fn settled(&mut self, now_ns: u64) -> Option<Fate> {
         while self.settled.is_empty() && self.waiting_count > 0 && self.step(now_ns) {}
         self.settled.pop_front()
     }
 
-    /// When the next packets' fates may be settled; never if none waits to be carried.
+    /// Returns the next possible time of settling fates; `None` when no carried packet waits.
     pub fn next_settlement_ns(&self) -> Option<u64> {
         if !self.settled.is_empty() {
             return Some(0);
@@ -233,7 +232,7 @@ impl DirectionModel {
         self.next_dequeue_ns()
     }
 
-    /// Let everything happen that happens by `now_ns`.
+    /// Carries out all events up to `now_ns`.
     fn advance(&mut self, now_ns: u64) {
         let silence_ns = now_ns.saturating_sub(self.advanced_ns);
         if self.waiting_count == 0
@@ -247,8 +246,8 @@ impl DirectionModel {
         self.advanced_ns = self.advanced_ns.max(now_ns);
     }
 
-    /// The next thing that happens by `now_ns`, if there is one: a packet of others comes, or CoDel's
-    /// next leave the queue.
+    /// Carries out the next event up to `now_ns`, if any: the arrival of a cross-traffic packet, or
+    /// CoDel's next departure from the queue.
     fn step(&mut self, now_ns: u64) -> bool {
         let dequeue_ns = self.next_dequeue_ns().filter(|at_ns| *at_ns <= now_ns);
         // One that comes as another leaves still finds it gone, as real arrivals do.

@@ -1,7 +1,7 @@
 //! The link made of the kernel's own queueing disciplines (sch_netem, sch_tbf, sch_codel) instead
-//! of our model, for kernels that have them. What of a profile the kernel cannot do as the model
-//! does is refused, never approximated in silence; docs/method/netem.md compares the two.
-//! Not for: accuracy one can prove. Nobody writes down when the kernel released a packet.
+//! of our model, for kernels with these disciplines. Any part of a profile done differently by the
+//! kernel is refused, never silently approximated. docs/method/netem.md compares the two. Not for:
+//! provable accuracy. There is no record of the kernel's release times.
 //!
 //! A packet passes one device per element, in the model's order:
 //!
@@ -12,9 +12,9 @@
 //!   down:    delay           link          queue         loss
 //! ```
 //!
-//! [`rules`] turns a profile into `tc` commands, [`wires`] are the commands that make the devices,
-//! [`hosts`] makes it all stand, [`statistics`] reads what the kernel counted, [`run`] runs the
-//! tools.
+//! [`rules`] turns a profile into `tc` commands, [`wires`] holds the commands making the devices,
+//! [`hosts`] sets up and holds the hosts, [`statistics`] reads the kernel's counters, [`run`] runs
+//! the tools.
 
 mod hosts;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
@@ -31,17 +31,17 @@ use crate::path::PathError;
 use nix::errno::Errno;
 use thiserror::Error;
 
-/// Why there is no such path; messages read after "failed to".
+/// The reason for a failed path; messages read after "failed to".
 #[derive(Debug, Error)]
 pub enum NetemError {
-    /// The kernel's disciplines cannot do what a key asks for.
+    /// The kernel's disciplines cannot do the value of a key.
     #[error("use profile {profile:?} with the netem back end: {key} {problem}; use --backend tun")]
     Unsupported {
-        /// Its name.
+        /// Name of the profile.
         profile: String,
         /// The key in full.
         key: String,
-        /// What is wrong with it.
+        /// Description of the problem with the value.
         problem: &'static str,
     },
     /// The kernel has no sch_netem.
@@ -53,17 +53,17 @@ pub enum NetemError {
     /// A tool is not installed.
     #[error("run {tool}: {error}; install the package {package}")]
     NoTool {
-        /// Its name.
+        /// Name of the missing tool.
         tool: &'static str,
-        /// Why it did not start.
+        /// The reason for the failed start.
         error: std::io::Error,
-        /// Debian's name of the package it is in.
+        /// Debian's name of the tool's package.
         package: &'static str,
     },
-    /// A tool refused.
+    /// A tool refused a command.
     #[error("run '{command}' for the netem back end: {said}")]
     Refused {
-        /// As one could type it.
+        /// The command line, ready to be typed.
         command: String,
         /// The tool's own words.
         said: String,
@@ -71,7 +71,7 @@ pub enum NetemError {
     /// A tool said something not understood.
     #[error("understand what '{0}' says about the link")]
     Unreadable(String),
-    /// Namespaces and hosts.
+    /// Namespaces or hosts could not be set up.
     #[error(transparent)]
     Path(#[from] PathError),
     /// The namespace between the hosts.
@@ -79,13 +79,13 @@ pub enum NetemError {
     Middle(Errno),
 }
 
-/// What the machine granted.
+/// The capabilities granted by the machine.
 #[derive(Debug)]
 pub struct NetemGrants {
-    /// Whether a user namespace was needed.
+    /// True when a user namespace was needed.
     pub rootless: bool,
-    /// Whether the random draws follow from the seed (netem takes one since Linux 6.6).
+    /// True when the random draws follow from the seed (netem accepts a seed since Linux 6.6).
     pub seeded: bool,
-    /// Settings inside the hosts that could not be made.
+    /// Settings inside the hosts refused by the kernel.
     pub refused_settings: Vec<RefusedSetting>,
 }

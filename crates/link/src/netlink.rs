@@ -1,7 +1,7 @@
-//! The few rtnetlink requests a host needs (rtnetlink(7)): bring a device up with its MTU and
-//! transmit queue, give it an address, add a route, read its drop counter. Spoken directly because
-//! the equivalent ioctls are refused in user namespaces and `ip` need not be installed.
-//! Not for: being a netlink library.
+//! The few rtnetlink requests of a host (rtnetlink(7)): bring a device up with MTU and transmit
+//! queue, add an address, add a route, read a drop counter. The crate speaks rtnetlink directly,
+//! because user namespaces refuse the equivalent ioctls and `ip` may not be installed. Not for:
+//! being a netlink library.
 
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -20,7 +20,7 @@ const IFINFO_BYTES: usize = 16;
 /// Position of `tx_dropped` among the 64-bit counters of `rtnl_link_stats64`.
 const TX_DROPPED_INDEX: usize = 7;
 
-/// A socket that speaks rtnetlink to the network namespace it was opened in, wherever it is used.
+/// An rtnetlink socket of the network namespace at opening, usable from any namespace.
 #[derive(Debug)]
 pub struct Netlink {
     socket: OwnedFd,
@@ -37,7 +37,7 @@ pub enum RouteKind {
 }
 
 impl Netlink {
-    /// To the namespace this thread is in.
+    /// Opens a socket to this thread's namespace.
     pub fn open() -> Result<Self, Errno> {
         let socket = socket(
             AddressFamily::Netlink,
@@ -52,19 +52,19 @@ impl Netlink {
         })
     }
 
-    /// Bring a device up.
+    /// Brings a device up.
     pub fn set_up(&mut self, device: u32) -> Result<(), Errno> {
         let up = libc::IFF_UP as u32;
         self.acknowledged(&Message::new(libc::RTM_NEWLINK, 0).body(&ifinfo(device, up, up)))
     }
 
-    /// Keep a device from announcing multicast groups (MLD reports of IPv6 addresses).
+    /// Keeps a device from announcing multicast groups (MLD reports of IPv6 addresses).
     pub fn clear_multicast(&mut self, device: u32) -> Result<(), Errno> {
         let multicast = libc::IFF_MULTICAST as u32;
         self.acknowledged(&Message::new(libc::RTM_NEWLINK, 0).body(&ifinfo(device, 0, multicast)))
     }
 
-    /// Set a device's MTU and transmit queue length.
+    /// Sets a device's MTU and transmit queue length.
     pub fn set_sizes(&mut self, device: u32, mtu: u32, queue_packets: u32) -> Result<(), Errno> {
         let message = Message::new(libc::RTM_NEWLINK, 0)
             .body(&ifinfo(device, 0, 0))
@@ -73,7 +73,7 @@ impl Netlink {
         self.acknowledged(&message)
     }
 
-    /// Give a device an address; the network of its prefix becomes reachable through it.
+    /// Adds an address to a device; the prefix's network becomes reachable through the device.
     pub fn add_address(&mut self, device: u32, address: IpAddr, prefix: u8) -> Result<(), Errno> {
         let (family, octets) = family_and_octets(address);
         // Nobody else can have it: no probing for duplicates, whose time no packet could pass.
@@ -91,7 +91,7 @@ impl Netlink {
         self.acknowledged(&message)
     }
 
-    /// Add a route through a device; prefix 0 is the default route.
+    /// Adds a route through a device; prefix 0 is the default route.
     pub fn add_route(
         &mut self,
         device: u32,
@@ -124,7 +124,7 @@ impl Netlink {
         self.acknowledged(&message)
     }
 
-    /// Packets a device dropped on the way out since it was made.
+    /// Returns the number of outgoing packets dropped by a device since the device was made.
     pub fn tx_dropped_count(&mut self, device: u32) -> Result<u64, Errno> {
         self.send(&Message::new(libc::RTM_GETLINK, 0).body(&ifinfo(device, 0, 0)))?;
         let reply = self.receive()?;
@@ -156,7 +156,8 @@ impl Netlink {
         Ok(())
     }
 
-    /// The answer to the last request; an error message's errno is an error, 0 an empty answer.
+    /// Receives the answer to the last request. An error message's errno is an error; 0 is an empty
+    /// answer.
     fn receive(&self) -> Result<Vec<u8>, Errno> {
         let mut buffer = vec![0; 32_768];
         let length = recv(self.socket.as_raw_fd(), &mut buffer, MsgFlags::empty())?;
@@ -237,7 +238,7 @@ fn family_and_octets(address: IpAddr) -> (u8, Vec<u8>) {
     }
 }
 
-/// `struct ifinfomsg`.
+/// Encodes a `struct ifinfomsg` of a device.
 fn ifinfo(device: u32, flags: u32, change: u32) -> Vec<u8> {
     let mut bytes = vec![libc::AF_UNSPEC as u8, 0, 0, 0];
     bytes.extend(device.to_ne_bytes());

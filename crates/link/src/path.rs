@@ -1,6 +1,6 @@
-//! Making a path: both hosts with their devices, addresses and routes, each held by an anchor, and
-//! the ferry between them. Everything belongs to this process and vanishes with it.
-//! Not for: the command line or records on standard output.
+//! Makes a path: both hosts with devices, addresses and routes, each held by an anchor, and the
+//! ferry between the hosts. Everything belongs to this process and ends with the process. Not for:
+//! the command line or records on standard output.
 
 use crate::carrying::ferry::{Ferry, FerryControl, FerryError, ending_signals};
 use crate::carrying::punctual;
@@ -24,46 +24,46 @@ use resolab_record::LinkProfile;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use thiserror::Error;
 
-/// Why there is no path; messages read after "failed to".
+/// The reason for a failed path; messages read after "failed to".
 #[derive(Debug, Error)]
 pub enum PathError {
     /// No right to make namespaces.
     #[error("make network namespaces: {0}; {remedy}", remedy = remedies::namespaces())]
     Namespaces(Errno),
-    /// No TUN device.
+    /// No TUN device can be made.
     #[error("open {file}: {0}; {remedy}", file = tun::DEVICE_FILE, remedy = remedies::tun(*.0))]
     Tun(Errno),
-    /// No packet device.
+    /// No packet device can be made.
     #[error(transparent)]
     Packet(#[from] FarSideError),
     /// A network setting was refused.
     #[error("set up the {host} host ({step}): {error}")]
     Network {
-        /// Whose.
+        /// Name of the host.
         host: &'static str,
-        /// What was tried.
+        /// Name of the failed step.
         step: &'static str,
-        /// Why not.
+        /// Error number from the kernel.
         error: Errno,
     },
-    /// The rest of the set-up.
+    /// The remaining set-up failed.
     #[error("start the ferry: {0}")]
     Start(Errno),
-    /// The ferry.
+    /// The ferry failed while carrying packets.
     #[error(transparent)]
     Ferry(#[from] FerryError),
 }
 
-/// What joins a host to the link.
+/// The kind of device joining a host to the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backend {
-    /// A TUN device.
+    /// A TUN device per host.
     Tun,
     /// A virtual Ethernet pair and a packet socket.
     Packet,
 }
 
-/// Makes the hosts' devices.
+/// The maker of the hosts' devices.
 enum DeviceMaker {
     Tun { offloads: bool },
     Packet(FarSide),
@@ -79,7 +79,7 @@ impl DeviceMaker {
         })
     }
 
-    /// In the network namespace this thread is in.
+    /// Makes a device in this thread's network namespace.
     fn make(&mut self, host: Host) -> Result<Device, PathError> {
         Ok(match self {
             Self::Tun { offloads } => {
@@ -100,33 +100,33 @@ impl DeviceMaker {
     }
 }
 
-/// What a path can be like.
+/// The options of a path.
 #[derive(Debug, Clone, Copy)]
 pub struct Wishes {
-    /// What joins the hosts to the link.
+    /// Kind of device joining the hosts to the link.
     pub backend: Backend,
-    /// IPv6 addresses in both hosts.
+    /// True for IPv6 addresses in both hosts.
     pub ipv6: bool,
-    /// Checksums and the cutting of TCP's trains left to the ferry by the hosts' kernels.
+    /// True when the hosts' kernels leave checksums and the cutting of TCP's trains to the ferry.
     pub offloads: bool,
 }
 
-/// A path that stands. The ferry still has to be run, on the thread that made it.
+/// A path ready to run. The thread making the path still has to run the ferry.
 #[derive(Debug)]
 pub struct Path {
-    /// Moves the packets.
+    /// The ferry moving the packets.
     pub ferry: Ferry,
-    /// Talks to the ferry.
+    /// The control for requests to the ferry.
     pub control: FerryControl,
-    /// The hosts' devices.
+    /// The devices of both hosts.
     pub devices: Devices,
-    /// What was granted.
+    /// The capabilities granted by the machine.
     pub grants: Grants,
-    /// What keeps the hosts.
+    /// The processes holding the hosts.
     pub anchors: Anchors,
 }
 
-/// The anchor processes; dropping them ends the hosts at once, not only with this process.
+/// The anchor processes. A drop ends the hosts at once, instead of at the end of this process.
 #[derive(Debug)]
 pub struct Anchors(pub(crate) Vec<Pid>);
 
@@ -136,18 +136,18 @@ impl Drop for Anchors {
     }
 }
 
-/// The two devices, as seen by the kernel's bookkeeping.
+/// The two devices in the kernel's bookkeeping.
 #[derive(Debug)]
 pub struct Devices {
     pub(crate) client: HostDevice,
     pub(crate) server: HostDevice,
-    /// The largest MTU they can be given.
+    /// The largest possible MTU of the devices.
     pub largest_mtu_bytes: u32,
 }
 
 impl Path {
-    /// Make the hosts and the link by a complete profile. The process must have one thread only;
-    /// that thread is given real-time scheduling where possible.
+    /// Makes the hosts and the link by a complete profile. The process must have a single thread;
+    /// the thread gets real-time scheduling where possible.
     pub fn open(profile: &LinkProfile, seed: u64, wishes: Wishes) -> Result<Self, PathError> {
         ending_signals().thread_block().map_err(PathError::Start)?;
         // Before the user namespace, inside which the right to it does not count.
@@ -182,7 +182,7 @@ impl Path {
 }
 
 impl Devices {
-    /// Set both devices' MTU.
+    /// Sets both devices' MTU.
     pub fn set_mtu(&mut self, mtu_bytes: u32) -> Result<(), PathError> {
         for host in HOSTS {
             self.device(host)
@@ -192,8 +192,8 @@ impl Devices {
         Ok(())
     }
 
-    /// Packets `host` sent that its device dropped before they were read, since the last time this
-    /// was asked.
+    /// Returns the number of packets sent by `host` and dropped by the device before reading, since
+    /// the last call.
     pub fn new_drops_count(&mut self, host: Host) -> Result<u64, PathError> {
         self.device(host)
             .new_drops_count()
@@ -235,8 +235,8 @@ pub(crate) fn make_device(host: Host, mtu_bytes: u32, ipv6: bool) -> Result<Host
     Ok(device)
 }
 
-/// The host's address of one family, and its routes: of the client, that to everywhere; of the
-/// server, those by which whole networks are delivered to it.
+/// Adds the host's address of one family, and the routes: for the client a route to everywhere, for
+/// the server the delivery of whole networks.
 fn give_addresses(device: &mut HostDevice, host: Host, ipv6: bool) -> Result<(), Errno> {
     let (address, link_prefix): (IpAddr, _) = if ipv6 {
         (host.address_v6().into(), PREFIX_LENGTH_V6)

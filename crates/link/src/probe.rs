@@ -1,10 +1,9 @@
-//! Measuring a path that stands from outside its ferry: numbered packets, or one TCP connection,
-//! between sockets in its two hosts, all in one process on one clock. What the path says of itself
-//! takes no part in it.
-//! Not for: judging what was measured; that is the Python half's.
+//! Measures a running path from outside the ferry: numbered packets, or one TCP connection, between
+//! sockets in the two hosts, all in one process on one clock. The path's own records play no part
+//! in the measurement. Not for: judging the measurements; the Python half judges.
 //!
-//! [`Measurer::join`] comes first, while the process has one thread; then one of
-//! [`Measurer::trains`] and [`Measurer::bulk`].
+//! [`Measurer::join`] comes first, while the process has a single thread. Either
+//! [`Measurer::trains`] or [`Measurer::bulk`] follows.
 
 mod bulk;
 mod error;
@@ -24,7 +23,7 @@ use hosts::HostNetworks;
 use nix::unistd::Pid;
 use resolab_record::{BulkTransferRecord, LinkDirection, ProbeRecord};
 
-/// This process, ready to measure a path.
+/// A process ready to measure a path.
 #[derive(Debug)]
 pub struct Measurer {
     networks: HostNetworks,
@@ -32,7 +31,7 @@ pub struct Measurer {
 }
 
 impl Measurer {
-    /// Get access to both hosts of a path. The process must have one thread only.
+    /// Gets access to both hosts of a path. The process must have a single thread.
     pub fn join(path: i32) -> Result<Self, ProbeError> {
         // Before the path's user namespace, inside which the right to it does not count. Threads
         // inherit it; all but senders give it back.
@@ -45,7 +44,8 @@ impl Measurer {
         })
     }
 
-    /// Send the same train each of these ways, all at once; one record each, in the same order.
+    /// Sends the same train in each of these directions, all at once. Returns one record per
+    /// direction, in the same order.
     pub fn trains(
         self,
         order: &TrainOrder,
@@ -54,7 +54,7 @@ impl Measurer {
         train::run(&self.networks, order, directions, self.realtime_granted)
     }
 
-    /// Send over one TCP connection for a while.
+    /// Sends over one TCP connection for a while.
     pub fn bulk(self, order: &BulkOrder) -> Result<BulkTransferRecord, ProbeError> {
         bulk::run(&self.networks, order)
     }

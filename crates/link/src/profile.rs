@@ -1,8 +1,8 @@
-//! Access-link profiles: reading them from TOML, checking every value, filling in what was left
-//! out, and finding them by name. Not for: what the values do (that is `model`).
+//! Access-link profiles: reads profiles from TOML, checks every value, fills in missing values, and
+//! finds profiles by name. Not for: the effect of the values (see `model`).
 //!
-//! A file names what a packet meets, in the units its keys say; docs/formats/profile.md lists the
-//! keys, `check` their allowed ranges.
+//! A file names the elements on a packet's path, in the units of the keys. docs/formats/profile.md
+//! lists the keys, `check` their permitted ranges.
 
 mod check;
 mod completion;
@@ -25,9 +25,10 @@ use std::path::{Path, PathBuf};
 
 const MTU_BYTES: RangeInclusive<f64> = 576.0..=65_535.0;
 
-/// Find, read, check and complete a profile. `wanted` is a path if it has a slash or ends in
-/// `.toml`, else the name of a file in one of `folders`, the first that has it. `mtu_bytes`, if
-/// given, stands in for that of the file and of those its schedule names.
+/// Finds, reads, checks and completes a profile. `wanted` is a path if the text has a slash or ends
+/// in `.toml`. Otherwise `wanted` is the name of a file in one of `folders`; the first match
+/// counts. `mtu_bytes`, if given, replaces the MTU of the file and of all profiles named in the
+/// schedule.
 pub fn load(
     wanted: &str,
     folders: &[PathBuf],
@@ -39,10 +40,10 @@ pub fn load(
     complete_beside(profile, &[&[beside], folders].concat(), mtu_bytes)
 }
 
-/// Check every value and write the defaults out, so that records say what was in force: the MTU,
-/// the discipline and its settings, the interval of jitter, and rate x round trip (at least ten full
-/// packets, a thousand under CoDel) for the queue of a direction with a rate.
-/// A trace is looked for in the folders of profiles, as the profile has no file.
+/// Checks every value and writes the defaults out. Records therefore show the values in force: the
+/// MTU, the discipline with settings, the interval of jitter, and the queue of a direction with a
+/// rate. The queue's default is rate x round trip (at least ten full packets, a thousand under
+/// CoDel). A trace is searched in the folders of profiles, because the profile has no file.
 pub fn complete(profile: LinkProfile) -> Result<LinkProfile, ProfileError> {
     complete_beside(profile, &folders(), None)
 }

@@ -1,11 +1,12 @@
-//! The relay: a host of its own whose packets slirp4netns carries out through ordinary sockets of
-//! the machine, for browsers of users who may not bind port 53 there. Ports below 1024 are free in
-//! it, so the stub's listening sockets can be made in it ([`crate::enter::listen_in`]) while the
-//! stub, and all that it asks, stays on the machine's own network.
+//! The relay: a separate host with slirp4netns carrying packets out through ordinary sockets of the
+//! machine, for browsers of users without the right to bind port 53 there. Ports below 1024 are
+//! free in the relay. The stub's listening sockets can therefore be made there
+//! ([`crate::enter::listen_in`]), while the stub and all upstream queries stay on the machine's own
+//! network.
 //!
-//! For: one host, entered like one of a path ([`crate::enter`]), gone with the process that made it.
-//! Not for: DNS, nor for anything measured to the microsecond: a round trip through it costs 10 us
-//! more, a connection's opening 0.2 ms.
+//! For: one host, entered like a path's host ([`crate::enter`]), ending with the process of the
+//! relay. Not for: DNS, nor for measurements to the microsecond. A round trip through the relay
+//! costs 10 us more, a connection's opening 0.2 ms.
 
 mod ipv6;
 mod slirp;
@@ -25,44 +26,45 @@ use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 use thiserror::Error;
 
-/// Name of the relay's host, as `enter --host` takes it.
+/// Name of the relay's host for `enter --host`.
 pub const RELAY_HOST: &str = "relay";
-/// As on Ethernet, so that segments are those of the machine's own connections.
+/// MTU of the relay, in bytes, as on Ethernet. Segments have the same size as on the machine's own
+/// connections.
 pub const MTU_BYTES: u32 = 1500;
 
-/// Why there is no relay; messages read after "failed to".
+/// The reason for a failed relay; messages read after "failed to".
 #[derive(Debug, Error)]
 pub enum RelayError {
-    /// The program is not there.
+    /// The program slirp4netns is not installed.
     #[error("start slirp4netns: it is not installed; apt-get install slirp4netns")]
     NoProgram,
-    /// The device it takes is closed to this user.
+    /// This user may not open the TUN device.
     #[error("open /dev/net/tun: {0}; give it to all users: sudo chmod 666 /dev/net/tun")]
     Device(std::io::Error),
-    /// No namespaces for this user.
+    /// This user may not make namespaces.
     #[error(
         "make namespaces: {0}; allow user namespaces: sudo sysctl -w \
          kernel.unprivileged_userns_clone=1 (Debian), \
          kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu)"
     )]
     Namespaces(Errno),
-    /// A step of the set-up.
+    /// A step of the set-up failed.
     #[error("set up the relay: {what}: {error}")]
     SetUp {
-        /// Which.
+        /// Name of the failed step.
         what: &'static str,
-        /// What the kernel answered.
+        /// Error number from the kernel.
         error: Errno,
     },
     /// slirp4netns did not get ready, or ended.
     #[error("relay packets: slirp4netns said {0:?}")]
     Slirp(String),
-    /// IPv6 was asked for.
+    /// IPv6 was requested but did not come up.
     #[error("give the relay IPv6: no address and route came within 5 s; leave --ipv6 out")]
     NoIpv6,
 }
 
-/// A relay that stands; it ends when dropped.
+/// A running relay; a drop ends the relay.
 #[derive(Debug)]
 pub struct Relay {
     slirp: Slirp,
@@ -70,17 +72,17 @@ pub struct Relay {
     received: SignalFd,
 }
 
-/// How it ended.
+/// The cause of the relay's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayEnd {
-    /// Nobody wants it any more: the input ended or a signal came.
+    /// The relay is no longer needed: the input ended or a signal came.
     Asked,
     /// slirp4netns or the host's anchor ended by itself.
     Broken,
 }
 
 impl Relay {
-    /// Make it. The process must have one thread only and is inside the relay's namespaces
+    /// Makes the relay. The process must have a single thread, and is inside the relay's namespaces
     /// afterwards.
     pub fn open(ipv6: bool) -> Result<Self, RelayError> {
         let set_up = |what| move |error| RelayError::SetUp { what, error };
@@ -102,7 +104,7 @@ impl Relay {
         Ok(relay)
     }
 
-    /// Stay until `input` ends, a signal comes, or a part of the relay ends.
+    /// Waits until `input` ends, a signal comes, or a part of the relay ends.
     pub fn wait(&self, input: Option<BorrowedFd<'_>>) -> Result<RelayEnd, Errno> {
         loop {
             let watch = |source| PollFd::new(source, PollFlags::POLLIN);
@@ -139,7 +141,7 @@ impl Relay {
             .map(|_| RelayEnd::Asked))
     }
 
-    /// What slirp4netns said last.
+    /// Returns the last output line of slirp4netns.
     pub fn last_words(&self) -> String {
         self.slirp.last_words()
     }
@@ -152,20 +154,20 @@ impl Drop for Relay {
     }
 }
 
-/// Whether an input that is readable is so because it ended; what it says is let go by.
+/// Returns true when a readable input has ended; discards any data read.
 fn has_ended(input: BorrowedFd<'_>) -> bool {
     !matches!(read(input, &mut [0; 512]), Ok(1..))
 }
 
-/// Whether a child has ended; it is left to be waited for.
+/// Returns true when a child has ended; leaves the child to be waited for.
 fn has_died(child: Pid) -> bool {
     let id = nix::sys::wait::Id::Pid(child);
     let how = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
     nix::sys::wait::waitid(id, how) != Ok(WaitStatus::StillAlive)
 }
 
-/// Settings of the fresh network namespace. What slirp4netns does not carry is switched off, so that
-/// browsers do not wait for it.
+/// Applies the settings of the fresh network namespace. Protocols not carried by slirp4netns are
+/// switched off, to keep browsers from waiting.
 fn configure(ipv6: bool) -> Result<(), Errno> {
     let gid = getegid();
     let write = |name: &str, value: &str| {
@@ -184,7 +186,7 @@ fn configure(ipv6: bool) -> Result<(), Errno> {
     write("ipv4/ip_unprivileged_port_start", "0")
 }
 
-/// Reap a child that was told to end; kill it if it does not within `tries` looks of 10 ms.
+/// Reaps a child already asked to end; kills the child after `tries` checks at intervals of 10 ms.
 fn reap(child: Pid, tries: u32) {
     for _ in 0..tries {
         if waitpid(child, Some(WaitPidFlag::WNOHANG)) != Ok(WaitStatus::StillAlive) {

@@ -1,4 +1,4 @@
-//! Counting, recognising and writing down what passes. Not for: changing anything of it.
+//! Counts, recognises and captures passing packets. Not for: changing packets.
 
 pub mod capture;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument

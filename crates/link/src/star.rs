@@ -1,10 +1,10 @@
-//! An internet in small: many hosts, each with a way of its own to one exchange where all meet. Made
-//! for measuring what is measured on the real one, at known distances. IPv4 only.
-//! Not for: one access link in every detail (that is `path` and `model`).
+//! A small internet: many hosts, each joined by an access link to a single exchange. Made for
+//! repeating measurements of the real internet at known distances. IPv4 only. Not for: a single
+//! access link in every detail (see `path` and `model`).
 //!
-//! A packet from host a to an address of host b meets a's loss, queue and rate, then takes a's one way
-//! delay, what the prefixes of both its addresses have beyond it, and b's, then meets b's loss, queue
-//! and rate.
+//! A packet from host a to an address of host b meets a's loss, queue and rate. The delay follows:
+//! a's one-way delay, the extra delays of both addresses' prefixes, and b's one-way delay. At last
+//! the packet meets b's loss, queue and rate.
 
 mod cargo;
 pub mod config;

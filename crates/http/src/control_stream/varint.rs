@@ -1,8 +1,8 @@
-//! Variable-length integers (RFC 9000 section 16). Not for: what they count.
+//! Variable-length integers (RFC 9000 section 16). Not for: the meaning of the integers.
 
 use bytes::{BufMut, BytesMut};
 
-/// One that arrives in pieces.
+/// An integer arriving in pieces.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Varint {
     value: u64,
@@ -10,12 +10,12 @@ pub(crate) struct Varint {
 }
 
 impl Varint {
-    /// Whether any of its bytes came.
+    /// Returns true when any byte of the integer has come.
     pub fn has_begun(&self) -> bool {
         self.missing.is_some()
     }
 
-    /// Its value once it is whole; its bytes are taken off the front.
+    /// Takes bytes of the integer off the front; returns the value when complete.
     pub fn take(&mut self, bytes: &mut &[u8]) -> Option<u64> {
         while let Some((&byte, rest)) = bytes.split_first() {
             *bytes = rest;
@@ -38,12 +38,12 @@ impl Varint {
     }
 }
 
-/// One at the front of bytes that are all here.
+/// Takes a complete integer off the front of the bytes.
 pub(crate) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     Varint::default().take(bytes)
 }
 
-/// In as few bytes as it takes.
+/// Appends an integer in the smallest number of bytes.
 pub(crate) fn put_varint(buffer: &mut BytesMut, value: u64) {
     match value {
         0..=0x3f => buffer.put_u8(value as u8),

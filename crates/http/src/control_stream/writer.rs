@@ -1,7 +1,7 @@
-//! Frames of our own on this side's control stream, each whole, behind SETTINGS. Whoever hands one
-//! over waits for nothing: what the peer's window does not take leaves as it opens.
+//! Our own frames on this side's control stream, each whole, behind SETTINGS. Handing a frame over
+//! never waits: bytes beyond the peer's window leave when the window opens.
 //!
-//! Not for: which frames.
+//! Not for: the choice of frames.
 
 use crate::quic_streams::SharedStream;
 use bytes::{Buf, Bytes, BytesMut};
@@ -9,10 +9,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Bytes that wait for the peer's window; frames above that are let go.
+/// Maximum number of bytes waiting for the peer's window; further frames are dropped.
 const WAITING_MAX_BYTES: usize = 64 << 10;
 
-/// The way in, for all who have frames to send.
+/// The writer of the control stream, shared by all senders of frames.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ControlWriter(Arc<Mutex<State>>);
 
@@ -20,12 +20,13 @@ pub(crate) struct ControlWriter(Arc<Mutex<State>>);
 struct State {
     stream: Option<SharedStream>,
     waiting: BytesMut,
-    /// Of whoever drives the connection.
+    /// Waker of the task driving the connection.
     driver: Option<Waker>,
 }
 
 impl ControlWriter {
-    /// Hand a frame over. Whether it will leave; it may not where the peer takes nothing.
+    /// Hands a frame over. Returns false when the frame is dropped: the peer reads nothing and too
+    /// many bytes wait.
     pub fn push(&self, frame: &Bytes) -> bool {
         let mut state = self.state();
         if state.waiting.len() + frame.len() > WAITING_MAX_BYTES {
@@ -38,7 +39,7 @@ impl ControlWriter {
         true
     }
 
-    /// Write what waits; driven with the connection, and only once SETTINGS are written.
+    /// Writes waiting bytes. Driven with the connection, and only after SETTINGS are written.
     pub fn drive(&self, cx: &mut Context<'_>) {
         let mut state = self.state();
         let state = &mut *state;
@@ -57,7 +58,7 @@ impl ControlWriter {
         }
     }
 
-    /// The control stream is this one.
+    /// Sets the control stream to write to.
     pub fn open(&self, stream: SharedStream) {
         self.state().stream = Some(stream);
     }

@@ -1,4 +1,4 @@
-//! Numbers and errors between quinn and the h3 crate.
+//! Converts numbers and errors between quinn and the h3 crate.
 
 use h3::error::Code;
 use h3::quic::{ConnectionErrorIncoming, StreamErrorIncoming, StreamId};
@@ -38,13 +38,13 @@ pub(super) fn lost(error: ConnectionError) -> StreamErrorIncoming {
     }
 }
 
-/// A frame is longer than anybody takes, or there are too many beside the body.
+/// Makes the error of a frame above the limit, or of too many bytes outside the body.
 pub(super) fn too_long() -> StreamErrorIncoming {
     let error = io::Error::other("a head, or another frame, is too large");
     StreamErrorIncoming::Unknown(Box::new(error))
 }
 
-/// The stream ended within a frame.
+/// Makes the error of a stream ended within a frame.
 pub(super) fn cut_short() -> StreamErrorIncoming {
     let error = io::Error::other("the stream ended within a frame");
     StreamErrorIncoming::Unknown(Box::new(error))

@@ -1,28 +1,31 @@
-//! Ends a stream whose head, or other frame that is kept whole, is longer than anybody takes, for HTTP/3's
-//! library judges a frame when all of it is in memory, however long it says it is; and tells a stream that
-//! ends within a frame (RFC 9114 section 7.1), which that library takes for a whole message where the end
-//! comes later than the bytes before it. Frames without a part of the body have an end, too.
+//! Ends a stream with a too long head or other frame kept whole in memory. The HTTP/3 library
+//! judges a frame only after reading the whole frame, for any declared length. Also detects a
+//! stream ended within a frame (RFC 9114 section 7.1). The library takes such a stream for a whole
+//! message when the end comes later than the last bytes. The total of frames without body data has
+//! a limit, too.
 //!
-//! Pure. Not for: what frames mean; bodies may be of any length, for it is passed on as it comes.
+//! Pure. Not for: the meaning of frames; bodies may be of any length, because each piece is passed
+//! on.
 
 use crate::control_stream::Varint;
 
 /// Frame type (RFC 9114 section 7.2.1).
 const DATA: u64 = 0x00;
-/// A frame of so much more than a head that may be: QPACK does not make it longer than its fields'
-/// size, which counts 32 bytes for each (RFC 9114 section 4.2.2).
+/// Permitted excess of a frame over the largest head. QPACK does not make a head longer than the
+/// size of the fields, a size with 32 extra bytes for each field (RFC 9114 section 4.2.2).
 const SLACK_BYTES: u64 = 1_024;
 
-/// Bytes without a part of the body that one stream may bring beside its largest head: interim heads,
-/// trailers, empty DATA, and frames of types that nobody knows. A peer could send them for ever.
+/// Maximum number of bytes without body data on a stream, beside the largest head: interim heads,
+/// trailers, empty DATA, and frames of unknown types. Without a limit a peer could send these for
+/// ever.
 const OTHER_FRAMES_MAX_BYTES: u64 = 1 << 20;
 
-/// Follows the frames of a request stream as their bytes pass.
+/// A guard following the frames of a request stream.
 #[derive(Debug, Clone)]
 pub(super) struct FrameGuard {
-    /// Of every frame but DATA.
+    /// Maximum length of every frame but DATA.
     most_bytes: u64,
-    /// Of all frames without a part of the body that may still come.
+    /// Number of bytes still permitted in frames without body data.
     left_bytes: u64,
     state: State,
 }
@@ -31,12 +34,12 @@ pub(super) struct FrameGuard {
 enum State {
     Type(Varint),
     Length(u64, Varint),
-    /// Inside a frame, so many bytes before its end.
+    /// Inside a frame, with this number of bytes left.
     Inside(u64),
 }
 
 impl Default for FrameGuard {
-    /// Frames of any length.
+    /// Makes a guard permitting frames of any length.
     fn default() -> Self {
         Self {
             most_bytes: u64::MAX,
@@ -47,7 +50,7 @@ impl Default for FrameGuard {
 }
 
 impl FrameGuard {
-    /// Frames for heads of at most so many bytes.
+    /// Makes a guard for heads of at most `most_bytes`.
     pub fn of_heads(most_bytes: u32) -> Self {
         Self {
             most_bytes: u64::from(most_bytes) + SLACK_BYTES,
@@ -56,7 +59,7 @@ impl FrameGuard {
         }
     }
 
-    /// The next bytes; whether the stream may go on.
+    /// Follows the next bytes; returns true when the stream may go on.
     pub fn allows(&mut self, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             self.state = match &mut self.state {
@@ -87,7 +90,7 @@ impl FrameGuard {
         true
     }
 
-    /// Whether the stream may end here.
+    /// Returns true when the stream may end here.
     pub fn is_between_frames(&self) -> bool {
         matches!(&self.state, State::Type(varint) if !varint.has_begun())
     }

@@ -1,4 +1,4 @@
-//! The directions of one stream as the h3 crate wants them.
+//! The directions of a stream, with the interface of the h3 crate.
 
 use super::Watched;
 use super::errors::{cut_short, lost, read_error, stream_id, too_long, var_int, write_error};
@@ -74,14 +74,14 @@ impl<B: Buf> quic::SendStream<B> for Exchange<B> {
 /// The receiving direction of a stream.
 pub struct Receiver {
     pub(super) stream: quinn::RecvStream,
-    /// Bytes somebody read before.
+    /// Bytes already read by another reader.
     pub(super) first: Bytes,
     pub(super) observers: Vec<ControlReader>,
-    /// Of request streams.
+    /// Guard of request streams.
     pub(super) guard: Option<FrameGuard>,
-    /// Not looked at: it ends with the stream.
+    /// Never read: the watch ends with the stream.
     pub(super) _watched: Option<Watched>,
-    /// Of a client's request; dropped after the stream.
+    /// Guard of a client's request; dropped after the stream.
     pub(super) beside: Option<StreamGuard>,
 }
 
@@ -155,10 +155,10 @@ impl quic::RecvStream for Receiver {
     }
 }
 
-/// A stream that more than one may write to; each writes whole frames while it has the lock.
+/// A stream with several writers; each writes whole frames while holding the lock.
 pub(crate) type SharedStream = Arc<Mutex<quinn::SendStream>>;
 
-/// Whose a stream is.
+/// The owner of a stream.
 pub(super) enum Outgoing {
     Own(quinn::SendStream),
     Shared(SharedStream),
@@ -180,20 +180,20 @@ impl Outgoing {
     }
 }
 
-/// The sending direction of a stream. A message dropped within a frame is reset, else it would end where
-/// it was left, as if it were whole; a request also between frames. (Not a response: HTTP/3's library
-/// refuses a head that is too long with a response it leaves to be ended by being dropped.)
+/// The sending direction of a stream. A message dropped within a frame is reset; otherwise the
+/// truncated message would seem whole. A request is also reset between frames. (A response is not:
+/// the HTTP/3 library refuses a too long head with a response, and leaves the end to the drop.)
 pub struct Sender<B: Buf> {
     pub(super) stream: Outgoing,
     pub(super) writing: Option<WriteBuf<B>>,
-    /// Follows what is written first.
+    /// Bytes following the first write.
     pub(super) tail: Option<Bytes>,
-    /// Whether the peer took the request back, asked once a write has to wait: quinn does not
-    /// say so to a write that waits for room in the connection's send window.
+    /// Resolves when the peer cancels the request. Polled once a write has to wait: quinn does not
+    /// report the cancellation to a write waiting for room in the connection's send window.
     pub(super) stopped: Option<Stopped>,
     is_request: bool,
     is_finished: bool,
-    /// Of a client's request; dropped after the stream.
+    /// Guard of a client's request; dropped after the stream.
     pub(super) beside: Option<StreamGuard>,
 }
 

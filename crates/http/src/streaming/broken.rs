@@ -1,19 +1,19 @@
-//! Why a message broke off, in words both versions have codes for. Not for: which connection it was
-//! on, and what that means.
+//! The reasons for a broken message, in terms with codes in both versions. Not for: the connection
+//! of the message, and the consequences there.
 
 use crate::content_length::LengthDiffers;
 use h3::error::{Code, StreamError};
 use std::fmt;
 
-/// Why one side ended a stream before its end.
+/// The reason for ending a stream early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResetReason {
-    /// The response is not wanted any more: CANCEL, H3_REQUEST_CANCELLED.
+    /// The response is no longer wanted: CANCEL, H3_REQUEST_CANCELLED.
     Cancelled,
-    /// The request was not looked at and may be sent again: REFUSED_STREAM, H3_REQUEST_REJECTED, and
-    /// what GOAWAY leaves out.
+    /// The request was not processed and may be sent again: REFUSED_STREAM, H3_REQUEST_REJECTED,
+    /// and requests excluded by GOAWAY.
     Refused,
-    /// Anything else: INTERNAL_ERROR, H3_INTERNAL_ERROR.
+    /// Any other reason: INTERNAL_ERROR, H3_INTERNAL_ERROR.
     Failed,
 }
 
@@ -35,12 +35,12 @@ impl ResetReason {
     }
 }
 
-/// A message that will not be whole.
+/// A message broken off before the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenOff {
-    /// As the other side said, where it did.
+    /// The other side's reason, if given.
     pub reason: ResetReason,
-    /// One line for people.
+    /// A line of text for human readers.
     pub detail: String,
 }
 
@@ -95,7 +95,7 @@ impl From<LengthDiffers> for BrokenOff {
 }
 
 impl BrokenOff {
-    /// Broken off on this side.
+    /// Makes the error of a message broken off on this side.
     pub fn here(detail: impl Into<String>) -> Self {
         Self {
             reason: ResetReason::Failed,

@@ -1,5 +1,5 @@
-//! Responses a server pushes with another (RFC 9113 section 8.4), over HTTP/2. Not for: judging whether
-//! it may; that is for whoever knows what the connection is for.
+//! Responses pushed by a server with another response (RFC 9113 section 8.4), over HTTP/2. Not for:
+//! judging the permission to push; the owner of the connection judges.
 
 use super::broken::BrokenOff;
 use super::reader::BodyReader;
@@ -7,10 +7,10 @@ use bytes::{Bytes, BytesMut};
 use h2::client::{PushPromises, PushedResponseFuture};
 use http::{Request, Response};
 
-/// The promises that come with one response.
+/// The push promises of one response.
 pub struct PushedResponses(PushPromises);
 
-/// A response that was promised.
+/// A promised response still to come.
 pub struct PushedResponse(PushedResponseFuture);
 
 impl PushedResponses {
@@ -18,7 +18,8 @@ impl PushedResponses {
         Self(promises)
     }
 
-    /// The next promise: the request it answers, and its response to come. `None` when no more can come.
+    /// Returns the next promise: the answered request, and the response to come. `None` when no
+    /// more can come.
     pub async fn next(&mut self) -> Option<Result<(Request<()>, PushedResponse), BrokenOff>> {
         let promise = self.0.push_promise().await?;
         Some(promise.map_err(BrokenOff::from).map(|promise| {
@@ -29,7 +30,7 @@ impl PushedResponses {
 }
 
 impl PushedResponse {
-    /// All of it, at most `body_max_bytes` of body.
+    /// Reads the whole response, with at most `body_max_bytes` of body.
     pub async fn whole(self, body_max_bytes: usize) -> Result<Response<Bytes>, BrokenOff> {
         let (head, stream) = self.0.await?.into_parts();
         let mut reader = BodyReader::h2(stream);

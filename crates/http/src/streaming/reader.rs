@@ -1,4 +1,4 @@
-//! A body as it comes. Not for: the head before it.
+//! Reads a body in pieces. Not for: the head before the body.
 
 use super::broken::{BrokenOff, ResetReason};
 use super::{ReceivedRequest, ReceivedResponse};
@@ -10,16 +10,16 @@ use http::HeaderMap;
 use std::future::poll_fn;
 use std::task::{Context, Poll, Waker, ready};
 
-/// A body, read piece by piece. What was read is given back to the sender's window when the next
-/// piece is asked for. Dropped before its end, the sender is told to stop.
+/// A body, read in pieces. The request for the next piece returns the previous piece to the
+/// sender's window. A drop before the end asks the sender to stop.
 pub struct BodyReader {
     source: Source,
     stage: Stage,
-    /// Over HTTP/3; HTTP/2's library counts itself.
+    /// Length of a body over HTTP/3; the HTTP/2 library counts by itself.
     length: ContentLength,
-    /// Bytes of HTTP/2 that were handed out and not given back yet.
+    /// Bytes of HTTP/2 handed out and not yet returned to the window.
     unreleased_bytes: usize,
-    /// Read already, by whoever wanted to know whether there is any.
+    /// A piece already read by a check for the body's begin.
     first: Option<Bytes>,
 }
 
@@ -29,7 +29,7 @@ enum Source {
     Request(ReceivedRequest),
 }
 
-/// How far a body was read.
+/// The stage of reading a body.
 enum Stage {
     Data,
     Trailers,
@@ -37,12 +37,12 @@ enum Stage {
 }
 
 impl BodyReader {
-    /// Of a message over HTTP/2.
+    /// Makes a reader for a message over HTTP/2.
     pub fn h2(stream: RecvStream) -> Self {
         Self::new(Source::H2(stream), ContentLength::default())
     }
 
-    /// Of a request over HTTP/3 whose head has these fields.
+    /// Makes a reader for a request over HTTP/3 with these fields in the head.
     pub fn h3_request(stream: ReceivedRequest, fields: &HeaderMap) -> Self {
         Self::new(Source::Request(stream), ContentLength::of_request(fields))
     }
@@ -61,12 +61,12 @@ impl BodyReader {
         }
     }
 
-    /// The next piece; `None` when all were read.
+    /// Returns the next piece; `None` when all were read.
     pub async fn data(&mut self) -> Result<Option<Bytes>, BrokenOff> {
         poll_fn(|cx| self.poll_data(cx)).await
     }
 
-    /// What follows the last piece.
+    /// Returns the trailers after the last piece.
     pub async fn trailers(&mut self) -> Result<Option<HeaderMap>, BrokenOff> {
         poll_fn(|cx| self.poll_trailers(cx)).await?;
         match &mut self.stage {
@@ -75,7 +75,7 @@ impl BodyReader {
         }
     }
 
-    /// Resolves when it is known whether anything comes.
+    /// Resolves when the first piece or the end of the body is known.
     pub async fn has_begun(&mut self) {
         match poll_fn(|cx| self.poll_data(cx)).await {
             Ok(Some(first)) => self.first = Some(first),
@@ -85,7 +85,7 @@ impl BodyReader {
         }
     }
 
-    /// Whether it is known already that nothing comes, no trailers either. Waits for nothing.
+    /// Returns true when the body is known to be empty, without trailers. Waits for nothing.
     pub fn is_empty_by_now(&mut self) -> bool {
         let cx = &mut Context::from_waker(Waker::noop());
         if self.first.is_none()
@@ -149,7 +149,8 @@ impl BodyReader {
 }
 
 impl Drop for BodyReader {
-    /// HTTP/2's library does it by itself; HTTP/3's stops a stream with a code that means nothing.
+    /// Stops the stream. The HTTP/2 library stops by itself; the HTTP/3 library would use a
+    /// meaningless code.
     fn drop(&mut self) {
         if matches!(self.stage, Stage::Ended(_)) {
             return;
@@ -172,7 +173,7 @@ fn release(stream: &mut RecvStream, bytes: &mut usize) {
     }
 }
 
-/// The piece as it lies in memory.
+/// Returns the piece as contiguous bytes.
 fn whole(piece: Result<Option<impl Buf>, StreamError>) -> Result<Option<Bytes>, BrokenOff> {
     let piece = piece?;
     Ok(piece.map(|mut piece| piece.copy_to_bytes(piece.remaining())))

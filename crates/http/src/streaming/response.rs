@@ -1,5 +1,5 @@
-//! The response to a request that was sent: interim heads (1xx), the head, then its body. Not for:
-//! sending requests.
+//! The response to a sent request: interim heads (1xx), the head, then the body. Not for: sending
+//! requests.
 
 use super::ReceivedResponse;
 use super::broken::BrokenOff;
@@ -13,7 +13,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// A response that is waited for.
+/// A response not yet received.
 pub struct ResponseReader {
     source: Source,
     stream: Option<StreamId>,
@@ -21,18 +21,18 @@ pub struct ResponseReader {
 }
 
 enum Source {
-    /// With whether its promises were taken.
+    /// Over HTTP/2; the flag is true when the promises were taken.
     H2(ResponseFuture, bool),
     H3(Waiting),
 }
 
-/// Over HTTP/3; nothing once the head was read.
+/// A response over HTTP/3; without a stream once the head was read.
 struct Waiting {
     stream: Option<Box<ReceivedResponse>>,
     is_to_head: bool,
 }
 
-/// A head, and the body where it is the last one.
+/// A head, with the body when the head is the last.
 pub type ReadHead = (Response<()>, Option<BodyReader>);
 
 impl ResponseReader {
@@ -44,7 +44,7 @@ impl ResponseReader {
         }
     }
 
-    /// `is_to_head`: the request's method was HEAD.
+    /// Makes a reader over HTTP/3; `is_to_head` is true for the method HEAD.
     pub(crate) fn h3(stream: ReceivedResponse, is_to_head: bool) -> Self {
         Self {
             stream: Some(stream.id()),
@@ -56,24 +56,25 @@ impl ResponseReader {
         }
     }
 
-    /// With what is known of its request: whether its head left before the handshake had ended.
+    /// Notes the request's timing: true when the head left before the handshake's end.
     pub(crate) fn of_request_left_early(mut self, is_early: bool) -> Self {
         self.is_early = is_early;
         self
     }
 
-    /// Whether the request's head was handed to the connection before its handshake had ended.
+    /// Returns true when the request's head was handed to the connection before the handshake's
+    /// end.
     pub fn request_left_early(&self) -> bool {
         self.is_early
     }
 
-    /// The request's stream; `None` over HTTP/2.
+    /// Returns the request's stream; `None` over HTTP/2.
     pub fn stream(&self) -> Option<StreamId> {
         self.stream
     }
 
-    /// The promises that come with it; `None` over HTTP/3, where nothing of ours pushes, and when they
-    /// were taken already.
+    /// Returns the push promises of the response. `None` over HTTP/3, where no program of ours
+    /// pushes, and when already taken.
     pub fn pushes(&mut self) -> Option<PushedResponses> {
         match &mut self.source {
             Source::H2(response, is_taken) if !*is_taken => {
@@ -84,7 +85,8 @@ impl ResponseReader {
         }
     }
 
-    /// The next head: interim ones come without a body, the last with it, and nothing after.
+    /// Returns the next head: interim heads come without a body, the last head with the body.
+    /// Nothing follows.
     pub async fn head(&mut self) -> Result<ReadHead, BrokenOff> {
         match &mut self.source {
             Source::H2(response, _) => poll_fn(|cx| poll_h2(response, cx)).await,
@@ -94,7 +96,7 @@ impl ResponseReader {
 }
 
 impl Drop for ResponseReader {
-    /// As a body that is dropped: the server is told to stop.
+    /// Asks the server to stop, like the drop of a body.
     fn drop(&mut self) {
         if let Source::H3(waiting) = &mut self.source {
             drop(waiting.body(ContentLength::default()));

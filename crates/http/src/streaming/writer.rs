@@ -1,4 +1,4 @@
-//! A body as it goes. Not for: the head before it.
+//! Writes a body in pieces. Not for: the head before the body.
 
 use super::broken::{BrokenOff, ResetReason};
 use super::{SentRequest, SentResponse};
@@ -7,8 +7,8 @@ use h2::SendStream;
 use http::HeaderMap;
 use std::future::poll_fn;
 
-/// A body, written piece by piece, each once the receiver's window takes it. Dropped before its end,
-/// it is reset.
+/// A body, written in pieces, each once the receiver's window has room. A drop before the end
+/// resets the stream.
 pub struct BodyWriter {
     sink: Sink,
     is_over: bool,
@@ -18,17 +18,17 @@ enum Sink {
     H2(SendStream<Bytes>),
     Request(SentRequest),
     Response(SentResponse),
-    /// The head said that there is none.
+    /// No body, as declared by the head.
     Nothing,
 }
 
 impl BodyWriter {
-    /// Of a message over HTTP/2.
+    /// Makes a writer for a message over HTTP/2.
     pub fn h2(stream: SendStream<Bytes>) -> Self {
         Self::new(Sink::H2(stream))
     }
 
-    /// Of a response over HTTP/3 whose head was sent.
+    /// Makes a writer for a response over HTTP/3, after the head.
     pub fn h3_response(stream: SentResponse) -> Self {
         Self::new(Sink::Response(stream))
     }
@@ -37,7 +37,7 @@ impl BodyWriter {
         Self::new(Sink::Request(stream))
     }
 
-    /// Of a message that ended with its head.
+    /// Makes a writer for a message ended with the head.
     pub fn nothing() -> Self {
         Self {
             sink: Sink::Nothing,
@@ -52,7 +52,7 @@ impl BodyWriter {
         }
     }
 
-    /// Hand a piece to the connection, once it may leave.
+    /// Hands a piece to the connection, once the window has room.
     pub async fn send(&mut self, piece: Bytes) -> Result<(), BrokenOff> {
         if piece.is_empty() {
             return Ok(());
@@ -65,7 +65,7 @@ impl BodyWriter {
         }
     }
 
-    /// End it, with trailers if there are any.
+    /// Ends the body, with trailers if there are any.
     pub async fn finish(&mut self, trailers: Option<HeaderMap>) -> Result<(), BrokenOff> {
         if self.is_over {
             return Ok(());
@@ -91,7 +91,7 @@ impl BodyWriter {
         Ok(())
     }
 
-    /// Break it off, and say why.
+    /// Resets the stream with a reason.
     pub fn reset(&mut self, reason: ResetReason) {
         if std::mem::replace(&mut self.is_over, true) {
             return;
@@ -104,8 +104,8 @@ impl BodyWriter {
         }
     }
 
-    /// Resolves when an HTTP/2 receiver does not want it any more; never over HTTP/3, where the
-    /// stream's own [`crate::quic_streams::TakenBack`] tells.
+    /// Resolves when an HTTP/2 receiver no longer wants the body. Never resolves over HTTP/3, where
+    /// the stream's own [`crate::quic_streams::TakenBack`] resolves.
     pub async fn unwanted(&mut self) {
         if let Sink::H2(stream) = &mut self.sink {
             let _ = poll_fn(|cx| stream.poll_reset(cx)).await;
@@ -116,7 +116,8 @@ impl BodyWriter {
 }
 
 impl Drop for BodyWriter {
-    /// HTTP/3's library would end the stream, as if the body were whole.
+    /// Resets an unfinished body. The HTTP/3 library would end the stream as if the body were
+    /// whole.
     fn drop(&mut self) {
         self.reset(ResetReason::Cancelled);
     }

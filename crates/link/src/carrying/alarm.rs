@@ -1,5 +1,6 @@
-//! Being woken when something is due: an absolute timer, set some tens of microseconds short of long
-//! sleeps' ends. Not for: how short (that is `wake_lead`), nor what is done then.
+//! Wakes the ferry when a packet or change is due: an absolute timer, set some tens of microseconds
+//! before the end of long sleeps. Not for: the length of this lead (see `wake_lead`), nor the work
+//! after waking.
 
 use crate::carrying::wake_lead::WakeLead;
 use nix::errno::Errno;
@@ -8,11 +9,11 @@ use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// One timer.
+/// A timer for the ferry's next due time.
 #[derive(Debug)]
 pub struct Alarm {
     timer: TimerFd,
-    /// What the timer was set for, and to.
+    /// The due time the timer was set for, in ns.
     armed_for_ns: Option<u64>,
     wake_ns: u64,
     asleep_since_ns: u64,
@@ -20,8 +21,8 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// Not set. To be watched edge-triggered: it is told of each expiry once, so that it need not be
-    /// read to fall silent.
+    /// Makes an unset alarm. Watch the alarm edge-triggered: epoll then reports each expiry once,
+    /// and the timer needs no reading.
     pub fn new() -> Result<Self, Errno> {
         let flags = TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK;
         Ok(Self {
@@ -33,7 +34,8 @@ impl Alarm {
         })
     }
 
-    /// Ask to be woken for what is next due; returns how long to wait for that or anything else.
+    /// Sets the timer for the next due time. Returns the timeout for waiting on the timer or any
+    /// other event.
     pub fn arm(&mut self, due_ns: Option<u64>, now_ns: u64) -> Result<EpollTimeout, Errno> {
         if due_ns.is_some() && due_ns == self.armed_for_ns {
             return Ok(EpollTimeout::NONE);
@@ -60,7 +62,7 @@ impl Alarm {
         Ok(EpollTimeout::NONE)
     }
 
-    /// The timer expired, as is seen at `now_ns`.
+    /// Notes the timer's expiry, seen at `now_ns`.
     pub fn woken(&mut self, now_ns: u64) {
         // An expiry seen after the timer was set anew tells nothing.
         if self.armed_for_ns.take().is_some() && now_ns >= self.wake_ns {

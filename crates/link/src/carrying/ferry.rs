@@ -1,7 +1,8 @@
-//! The ferry: one thread that reads packets from the two hosts' devices, asks the model what
-//! becomes of them, and writes them to the other host when they are due. It sleeps on an absolute
-//! timer, some tens of microseconds short of long sleeps' ends, and takes requests from a controlling thread between packets.
-//! Not for: any decision about a packet's fate, nor for standard input or output.
+//! The ferry: a thread reading packets from the two hosts' devices, asking the model for each
+//! packet's fate, and writing each packet to the other host when due. The ferry sleeps on an
+//! absolute timer, set some tens of microseconds before the end of long sleeps. Between packets the
+//! ferry takes requests from a controlling thread. Not for: any decision about a packet's fate, nor
+//! for standard input or output.
 
 use crate::carrying::alarm::Alarm;
 use crate::carrying::link::Link;
@@ -23,27 +24,27 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use thiserror::Error;
 
-/// Packets read from one device before the other gets its turn.
+/// Packets read from a device before the other device gets a turn.
 const BATCH_COUNT: usize = 64;
 
 /// The instrument broke; messages read after "failed to".
 #[derive(Debug, Error)]
 pub enum FerryError {
-    /// Set-up or waiting.
+    /// The set-up failed, or waiting for packets failed.
     #[error("wait for packets: {0}")]
     Wait(#[from] Errno),
-    /// A trace that was there when the profile was checked.
+    /// A trace can no longer be read, although present when the profile was checked.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// A device that stood is gone or down.
+    /// A device disappeared or went down after the set-up.
     #[error("read from the {host} host's device: {error}; did a program inside change it?")]
     Device {
-        /// Whose.
+        /// Name of the device's host.
         host: &'static str,
-        /// What the kernel answered.
+        /// Error number from the kernel.
         error: Errno,
     },
-    /// The capture's file.
+    /// The capture's file cannot be written.
     #[error(transparent)]
     Capture(#[from] CaptureError),
     /// The other thread is gone.
@@ -55,7 +56,7 @@ enum Request {
     Summary(Box<Window>),
     Change(Box<Change>),
     StartSchedule,
-    /// Instead of the one under way, if any.
+    /// Replaces the running capture, if any.
     Capture(Option<Box<Capture>>),
     Stop,
 }
@@ -68,7 +69,7 @@ struct Change {
     start_schedule: bool,
 }
 
-/// The answer to a request: when it was carried out, and the window or capture that it ended.
+/// The answer to a request: the time of execution, and the window or capture ended by the request.
 struct Reply {
     at_ns: u64,
     ended: Ended,
@@ -89,7 +90,7 @@ pub struct FerryControl {
 }
 
 impl FerryControl {
-    /// Close the window and begin another; returns the closed one and when that was.
+    /// Closes the window and begins another. Returns the closed window and the time of closing.
     pub fn close_window(&self) -> Result<(Box<Window>, u64), FerryError> {
         let reply = self.ask(Request::Summary(Box::default()))?;
         match reply.ended {
@@ -98,14 +99,14 @@ impl FerryControl {
         }
     }
 
-    /// Write packets into a new file from now on; stops the capture under way, of which it returns
-    /// the report.
+    /// Starts a capture into a new file. Stops the running capture, if any, and returns the stopped
+    /// capture's report.
     pub fn start_capture(&self, file: &Path) -> Result<Option<CaptureReport>, FerryError> {
         let capture = Capture::start(file)?;
         self.change_capture(Some(Box::new(capture)))
     }
 
-    /// Stop the capture if there is one; its file is complete when this returns.
+    /// Stops the capture, if any. The capture's file is complete at the return.
     pub fn stop_capture(&self) -> Result<Option<CaptureReport>, FerryError> {
         self.change_capture(None)
     }
@@ -121,8 +122,8 @@ impl FerryControl {
         }
     }
 
-    /// Put another profile (checked and complete) in force, its schedule started or held; returns
-    /// when that was.
+    /// Puts another profile (checked and complete) in force, with the schedule started or held.
+    /// Returns the time of the change.
     pub fn change_profile(
         &self,
         profile: &LinkProfile,
@@ -138,12 +139,12 @@ impl FerryControl {
         Ok(self.ask(Request::Change(Box::new(change)))?.at_ns)
     }
 
-    /// Start the schedule anew; returns when that was.
+    /// Starts the schedule anew; returns the time of the start.
     pub fn start_schedule(&self) -> Result<u64, FerryError> {
         Ok(self.ask(Request::StartSchedule)?.at_ns)
     }
 
-    /// End the ferry.
+    /// Ends the ferry's thread, if still running.
     pub fn stop(&self) {
         // If it has ended already, all is well.
         let _ = self.ask(Request::Stop);
@@ -156,14 +157,14 @@ impl FerryControl {
     }
 }
 
-/// Where an event came from, as epoll's user data.
+/// Sources of events, as epoll's user data.
 const CLIENT_DEVICE: u64 = 0;
 const SERVER_DEVICE: u64 = 1;
 const TIMER: u64 = 2;
 const REQUEST: u64 = 3;
 const SIGNAL: u64 = 4;
 
-/// The ferry, to be run on the thread that was made punctual.
+/// The ferry, to be run on the thread made punctual before.
 #[derive(Debug)]
 pub struct Ferry {
     client: Device,
@@ -177,7 +178,8 @@ pub struct Ferry {
     replies: Sender<Reply>,
 }
 
-/// The signals that end a path in good order; to be blocked before any thread or child is made.
+/// Returns the signals ending a path in good order. Block these signals before making any thread or
+/// child.
 pub fn ending_signals() -> SigSet {
     [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP]
         .into_iter()
@@ -185,7 +187,7 @@ pub fn ending_signals() -> SigSet {
 }
 
 impl Ferry {
-    /// Between two devices, by a complete profile whose schedule is not started.
+    /// Makes a ferry between two devices by a complete profile, with the schedule not started.
     pub fn new(
         client: Device,
         server: Device,
@@ -231,13 +233,13 @@ impl Ferry {
         self.epoll.add(&self.signals, readable(SIGNAL))
     }
 
-    /// Capture from the first packet on.
+    /// Starts a capture with the first packet.
     pub fn capture(&mut self, capture: Capture) {
         self.link.observer.set_capture(Some(Box::new(capture)));
     }
 
-    /// Carry packets until told to stop or signalled to end; returns the report of a capture that
-    /// was under way then.
+    /// Carries packets until a stop request or an ending signal. Returns the report of the capture
+    /// running at the end.
     pub fn run(mut self) -> Result<Option<CaptureReport>, FerryError> {
         let carried = self.carry();
         let captured = self.link.observer.stop_capture();
@@ -275,7 +277,8 @@ impl Ferry {
         Ok(())
     }
 
-    /// Put in force what the schedule changes by `now_ns`, each change behind what came before it.
+    /// Puts the schedule's changes up to `now_ns` in force. Takes the packets from before a change
+    /// first.
     fn carry_out_changes(&mut self, now_ns: u64) -> Result<(), FerryError> {
         while let Some(at_ns) = self.link.next_change_ns().filter(|at_ns| *at_ns <= now_ns) {
             self.take_before(at_ns)?;
@@ -284,7 +287,8 @@ impl Ferry {
         Ok(())
     }
 
-    /// Take what came before a change: a device may know when, and not have been read since.
+    /// Takes the packets from before a change: a device may hold unread packets with earlier
+    /// arrival times.
     fn take_before(&mut self, at_ns: u64) -> Result<(), FerryError> {
         for host in HOSTS {
             while self.take_one_before(host, at_ns)?.is_some() {}
@@ -292,7 +296,8 @@ impl Ferry {
         Ok(())
     }
 
-    /// Take the next packet that `host` sent, if it came before `limit_ns`; returns when it was read.
+    /// Takes the next packet sent by `host`, if the packet came before `limit_ns`. Returns the time
+    /// of reading.
     fn take_one_before(&mut self, host: Host, limit_ns: u64) -> Result<Option<u64>, FerryError> {
         let device = match host {
             Host::Client => &mut self.client,
@@ -309,7 +314,7 @@ impl Ferry {
         }))
     }
 
-    /// Read what `host` sent, up to a batch, delivering in between whatever falls due.
+    /// Reads packets sent by `host`, up to a batch, and delivers due packets in between.
     fn drain(&mut self, host: Host) -> Result<(), FerryError> {
         for _ in 0..BATCH_COUNT {
             // What came after a change waits for it, and so for what the other host sent before it.
@@ -328,7 +333,7 @@ impl Ferry {
         Ok(())
     }
 
-    /// Carry out what the controlling thread asked for; returns whether that was to stop.
+    /// Carries out the controlling thread's requests; returns true after a stop request.
     fn serve_requests(&mut self) -> Result<bool, FerryError> {
         let _ = self.wake.read();
         while let Ok(request) = self.requests.try_recv() {
@@ -364,13 +369,13 @@ impl Ferry {
         Ok(false)
     }
 
-    /// Have behind us what came and what was scheduled before a change at `at_ns`.
+    /// Takes all packets and carries out all scheduled changes from before a change at `at_ns`.
     fn catch_up(&mut self, at_ns: u64) -> Result<(), FerryError> {
         self.carry_out_changes(at_ns)?;
         self.take_before(at_ns)
     }
 
-    /// Losses at the devices belong to the window that is being closed.
+    /// Counts the losses at the devices in the window about to be closed.
     fn count_device_drops(&mut self) {
         for (host, device) in [
             (Host::Client, &mut self.client),

@@ -1,5 +1,6 @@
 //! A histogram of nanoseconds with a bounded size and a bounded relative error (1/64): linear
-//! within each power of two. Not for: exact quantiles of few values; the largest one is exact.
+//! within each power of two. Not for: exact quantiles of few values. Only the largest value is
+//! exact.
 
 /// Linear steps per power of two, as a power of two.
 const STEP_BITS: u32 = 6;
@@ -27,25 +28,25 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Count a value `times` times.
+    /// Counts a value `times` times.
     pub fn record(&mut self, value: u64, times: u64) {
         self.buckets[bucket_of(value)] += times;
         self.count += times;
         self.max = self.max.max(value);
     }
 
-    /// Values counted.
+    /// Returns the number of values counted.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The largest value; `None` without values.
+    /// Returns the largest value; `None` without values.
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The smallest value that at least `ratio` of all values do not exceed, rounded up to the end
-    /// of its bucket; `None` without values.
+    /// Returns the quantile for `ratio`: a bound on at least this share of all values, rounded up
+    /// to the end of a bucket. `None` without values.
     pub fn quantile(&self, ratio: f64) -> Option<u64> {
         let wanted = ((self.count as f64 * ratio).ceil() as u64).max(1);
         let mut seen = 0;

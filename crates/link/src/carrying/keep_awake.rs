@@ -1,5 +1,5 @@
-//! Threads that keep idle processors from halting, and the kernel's way of a packet in their caches.
-//! Not for: the path's own scheduling (`punctual`).
+//! Threads keeping idle processors from halting, and keeping the kernel's code for packets in the
+//! caches. Not for: the path's own scheduling (`punctual`).
 
 use crate::carrying::punctual::set_policy;
 use crate::carrying::rehearsal::Rehearsal;
@@ -12,22 +12,23 @@ use nix::unistd::{ForkResult, Pid, fork, getpid, getppid, setsid};
 use std::ffi::CStr;
 use std::{fs, io, thread};
 
-/// Name of the process that keeps processors awake.
+/// Name of the process keeping processors awake.
 const KEEP_AWAKE_NAME: &CStr = c"resolab-awake";
-/// A rehearsal is some tens of microseconds in the kernel, in which nobody gets the processor: seldom
-/// enough to be in few packets' way, often enough that neighbours of the machine do not clear the caches.
+/// Time between rehearsals, in ns. A rehearsal takes some tens of microseconds in the kernel;
+/// meanwhile no other thread gets the processor. Rehearsals are rare enough to delay few packets,
+/// and frequent enough to keep the caches warm against neighbours of the machine.
 const REHEARSAL_INTERVAL_NS: u64 = 400_000;
 
-/// Start one thread per processor at the lowest priority there is, for as long as this process
-/// lives; it must have one thread only. An idle virtual processor takes 100 us and more to wake from
-/// its halt; one that runs such a thread is there at once. Now and then the thread rehearses the way
-/// of a packet (see `rehearsal`); where it may not, it only spins. Costs a full load of every
-/// processor.
+/// Starts one thread per processor at the lowest priority possible, for this process's lifetime.
+/// The process must have a single thread. An idle virtual processor takes 100 us and more to wake
+/// from a halt; a processor running such a thread responds at once. Now and then the thread
+/// rehearses a packet's route through the kernel (see `rehearsal`), or only spins if rehearsals are
+/// refused. Costs a full load of every processor.
 ///
-/// The threads live in a child with a session of its own. Where the kernel groups processes by
-/// session (sched_autogroup), the idle policy counts only against threads of the same session: in
-/// ours they would take their full share from a browser, which has its own. So their session's
-/// group gets the lowest weight.
+/// The threads live in a child with a separate session. When the kernel groups processes by session
+/// (sched_autogroup), the idle policy counts only against threads of the same session. In our
+/// session the threads would take a full share from a browser, because a browser has a separate
+/// session. Their session's group therefore gets the lowest weight.
 pub fn start() -> io::Result<()> {
     let allowed = sched_getaffinity(Pid::from_raw(0))?;
     let path = getpid();
@@ -44,7 +45,8 @@ pub fn start() -> io::Result<()> {
     }
 }
 
-/// Leave the path's session, die with the path, and keep none of its descriptors.
+/// Leaves the path's session, ties this process's life to the path, and closes all inherited
+/// descriptors.
 fn stand_apart(path: Pid) -> nix::Result<()> {
     setsid()?;
     prctl::set_name(KEEP_AWAKE_NAME)?;

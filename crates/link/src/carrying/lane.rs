@@ -1,5 +1,5 @@
-//! One direction of the ferry: packets under way from one device to the other, delivered at
-//! the times the model gave them and in the order of those times. Not for: waiting (that is `ferry`).
+//! One direction of the ferry: packets under way between the two devices, delivered at the model's
+//! times and in the order of these times. Not for: waiting (see `ferry`).
 
 use crate::carrying::window::{Delivery, Observer};
 use crate::clock::monotonic_ns;
@@ -13,21 +13,21 @@ use crate::seeing::capture::Packets;
 use crate::seeing::tap::FlowHandle;
 use std::collections::VecDeque;
 
-/// Bytes under way at most, so that a flood into a link without a rate cannot use up memory; what
-/// exceeds it counts as lost by the device.
+/// Maximum number of bytes under way. A flood into a link without a rate can therefore not use up
+/// memory; the excess counts as lost by the device.
 const UNDER_WAY_LIMIT_BYTES: usize = 512 << 20;
-/// Buffers kept for reuse, and the largest that is kept.
+/// Number of buffers kept for reuse, and the size of the largest buffer kept.
 const SPARE_LIMIT_COUNT: usize = 4_096;
 const SPARE_LIMIT_BYTES: usize = 16_384;
 
-/// One direction.
+/// A direction of the link with the packets under way.
 #[derive(Debug)]
 pub struct Lane {
     sender: Host,
-    /// The link.
+    /// The model of the link in this direction.
     pub model: DirectionModel,
     under_way: VecDeque<Cargo>,
-    /// Packets whose fate the model has not settled.
+    /// Packets with a fate not yet settled by the model.
     waiting: VecDeque<Cargo>,
     under_way_bytes: usize,
     spare: Vec<Parcel>,
@@ -37,15 +37,15 @@ pub struct Lane {
 struct Cargo {
     entered_ns: u64,
     flow: FlowHandle,
-    /// 0 until it is known.
+    /// Delivery time in ns; 0 until known.
     due_ns: u64,
     parcel: Parcel,
-    /// Packets in it, and their IP bytes together.
+    /// Number of packets, and the packets' IP bytes together.
     count: usize,
     bytes: usize,
 }
 
-/// Packets of a train, one after the other, that the model lets go at the same time.
+/// Consecutive packets of a train, released by the model at the same time.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     due_ns: u64,
@@ -65,7 +65,8 @@ impl Cargo {
 }
 
 impl Run {
-    /// Have the run reach to packet `index`; returns the one before if that cannot be.
+    /// Extends the run to packet `index`. Starts a new run if necessary, and returns the previous
+    /// run.
     fn extend(run: &mut Option<Self>, due_ns: u64, index: usize) -> Option<Self> {
         if let Some(run) = run
             && run.due_ns == due_ns
@@ -83,7 +84,7 @@ impl Run {
 }
 
 impl Lane {
-    /// An empty one for what `sender` sends.
+    /// Makes an empty lane for packets sent by `sender`.
     pub fn new(sender: Host, model: DirectionModel) -> Self {
         Self {
             sender,
@@ -95,7 +96,7 @@ impl Lane {
         }
     }
 
-    /// When something is next to be done: a packet is due, or the fate of one is settled.
+    /// Returns the next time to act: a packet is due, or a packet's fate is settled.
     pub fn next_due_ns(&self) -> Option<u64> {
         let due_ns = self.under_way.front().map(|cargo| cargo.due_ns);
         match (due_ns, self.model.next_settlement_ns()) {
@@ -104,7 +105,7 @@ impl Lane {
         }
     }
 
-    /// Something came: ask the model what becomes of each packet in it.
+    /// Takes an arrival, and asks the model for the fate of each packet in the arrival.
     pub fn take(&mut self, arrival: &Arrival<'_>, train: &Train, observer: &mut Observer) {
         let flow = observer.entered(self.sender, arrival, train);
         if self.under_way_bytes >= UNDER_WAY_LIMIT_BYTES {
@@ -139,7 +140,8 @@ impl Lane {
         }
     }
 
-    /// A whole train that the link does not part stays one; everything else goes packet by packet.
+    /// Loads a run. A whole train stays whole if the link does not part the train; all other runs
+    /// are loaded packet by packet.
     fn load_run(&mut self, arrival: &Arrival<'_>, train: &Train, flow: FlowHandle, run: Run) {
         if run.count == train.count() && run.count > 1 {
             let mut parcel = self.spare.pop().unwrap_or_default();
@@ -167,7 +169,7 @@ impl Lane {
         }
     }
 
-    /// Copy one packet.
+    /// Copies one packet of the arrival into a buffer.
     fn pack(
         &mut self,
         arrival: &Arrival<'_>,
@@ -201,7 +203,7 @@ impl Lane {
         self.model.far.way_to(server)
     }
 
-    /// Act on the fates the model has settled since.
+    /// Acts on the fates newly settled by the model.
     pub fn settle(&mut self, now_ns: u64, observer: &mut Observer) {
         while let Some(fate) = self.model.settled(now_ns) {
             let Some(cargo) = self.waiting.pop_front() else {
@@ -225,7 +227,7 @@ impl Lane {
         }
     }
 
-    /// Deliver to `device` everything due by `now_ns`; returns the time after the last write.
+    /// Delivers to `device` everything due by `now_ns`; returns the time after the last write.
     pub fn deliver_due(
         &mut self,
         mut now_ns: u64,
@@ -317,7 +319,7 @@ mod tests {
         Lane::new(Host::Client, DirectionModel::new(profile, "up", 1))
     }
 
-    /// What was written into a pipe, in equal packets that each follow a header.
+    /// Returns the content of a pipe: equal packets, each behind a header.
     fn delivered<const LENGTH: usize>(reader: &OwnedFd) -> Vec<[u8; LENGTH]> {
         let mut written = vec![0; 65_536];
         let length = read(reader, &mut written).unwrap();
@@ -403,7 +405,7 @@ mod tests {
         assert_eq!((lane.under_way_bytes, lane.next_due_ns()), (0, None));
     }
 
-    /// A train of three segments of 100, 100 and 50 bytes' payload, 40 bytes' headers.
+    /// Makes a train of three segments of 100, 100 and 50 bytes' payload, 40 bytes' headers.
     fn train_arrival(frame: &mut Vec<u8>) -> Arrival<'_> {
         let (from, to) = ((CLIENT_ADDRESS, 5_000), (SERVER_ADDRESS, 443));
         *frame = packet::samples::ipv4(packet::TCP, from, to, &[7; 250]);

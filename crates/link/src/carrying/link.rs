@@ -1,5 +1,5 @@
-//! The link as the ferry sees it: both directions, the schedule of changes, and the observer who
-//! writes down what happened. Not for: waiting, nor for reading devices (that is `ferry`).
+//! The link from the ferry's view: both directions, the schedule of changes, and the observer
+//! recording every event. Not for: waiting, nor for reading devices (see `ferry`).
 
 use crate::carrying::lane::Lane;
 use crate::carrying::timetable::{Stretch, Timetable};
@@ -11,18 +11,18 @@ use crate::hosts::Host;
 use crate::model::DirectionModel;
 use resolab_record::FarNetwork;
 
-/// Both directions.
+/// The two directions of a link with the schedule and observer.
 #[derive(Debug)]
 pub struct Link {
     up: Lane,
     down: Lane,
     timetable: Timetable,
-    /// Who is told of every packet.
+    /// The observer notified of every packet.
     pub observer: Observer,
 }
 
 impl Link {
-    /// Fresh, its schedule not started.
+    /// Makes a fresh link; the schedule is not started.
     pub fn new(timetable: Timetable, far: &[FarNetwork], seed: u64, now_ns: u64) -> Self {
         let Stretch { up, down, traces } = timetable.first();
         let lane = |sender, profile, trace: &Option<_>, label| {
@@ -38,12 +38,12 @@ impl Link {
         }
     }
 
-    /// When the schedule next changes something.
+    /// Returns the time of the schedule's next change.
     pub fn next_change_ns(&self) -> Option<u64> {
         self.timetable.next_ns()
     }
 
-    /// Take what `sender` sent.
+    /// Takes an arrival sent by `sender`.
     pub fn take(&mut self, sender: Host, arrival: &Arrival<'_>) {
         self.carry_out_changes(arrival.at_ns);
         let train = Train::of(arrival.offload, arrival.frame);
@@ -54,14 +54,14 @@ impl Link {
         lane.take(arrival, &train, &mut self.observer);
     }
 
-    /// Deliver everything due by `now_ns`.
+    /// Delivers everything due by `now_ns`.
     pub fn deliver_due(&mut self, now_ns: u64, client: &mut Device, server: &mut Device) {
         self.carry_out_changes(now_ns);
         let now_ns = self.up.deliver_due(now_ns, server, &mut self.observer);
         self.down.deliver_due(now_ns, client, &mut self.observer);
     }
 
-    /// When something is next to be done.
+    /// Returns the next time to act: a delivery, a settlement or a change.
     pub fn next_due_ns(&self) -> Option<u64> {
         [
             self.up.next_due_ns(),
@@ -73,7 +73,7 @@ impl Link {
         .min()
     }
 
-    /// Go on with another profile; without a seed the random streams run on.
+    /// Changes to another profile; without a seed the random streams run on.
     pub fn change(
         &mut self,
         timetable: Timetable,
@@ -87,7 +87,7 @@ impl Link {
         self.return_to_first(seed, now_ns);
     }
 
-    /// Count the schedule from `now_ns`, with what it begins with in force.
+    /// Starts the schedule at `now_ns`, with the schedule's first state in force.
     pub fn start_schedule(&mut self, now_ns: u64) {
         self.return_to_first(None, now_ns);
         self.timetable.start(now_ns);
@@ -105,8 +105,9 @@ impl Link {
         }
     }
 
-    /// Changes come into force at their own times, not at those of a wake-up. Packets that came
-    /// before stay with what was in force when they came, if they were taken before this.
+    /// Carries out the changes due by `now_ns`. Changes come into force at their own times instead
+    /// of the time of a wake-up. Earlier packets keep the profile of their arrival, if taken before
+    /// this call.
     pub fn carry_out_changes(&mut self, now_ns: u64) {
         while let Some(due) = self.timetable.take_due(now_ns) {
             self.observer.changed(due.at_ns, due.index);

@@ -1,15 +1,16 @@
-//! Making time exact: real-time scheduling and timer slack for the ferry's thread. Not for: what is
-//! done at those times, and not for processors without work (`keep_awake`).
+//! Makes time exact: real-time scheduling and timer slack for the ferry's thread. Not for: the work
+//! at these times, nor for idle processors (`keep_awake`).
 
 use nix::sys::prctl;
 
-/// In the middle of the range: above everything ordinary, below the kernel's own watchdogs.
+/// A priority in the middle of the range: above everything ordinary, below the kernel's own
+/// watchdogs.
 const REALTIME_PRIORITY: i32 = 50;
-/// Senders of probes: below the ferry, which must not wait for them.
+/// Priority of probe senders: below the ferry, because the ferry must not wait for senders.
 const SENDER_PRIORITY: i32 = 40;
 
-/// Ask for SCHED_FIFO for this thread, not for threads and processes it makes, and for timers
-/// without slack. Returns whether real-time scheduling was granted (root, CAP_SYS_NICE or
+/// Requests SCHED_FIFO and timers without slack for this thread, but not for threads and processes
+/// made later. Returns true when real-time scheduling was granted (root, CAP_SYS_NICE or
 /// RLIMIT_RTPRIO).
 pub fn make_punctual() -> bool {
     // A refusal leaves the default slack of 50 us, which shows in the recorded lateness.
@@ -18,13 +19,13 @@ pub fn make_punctual() -> bool {
     set_policy(policy, REALTIME_PRIORITY)
 }
 
-/// Ask for the real-time scheduling of senders of probes for this thread and those it makes, until
-/// they say otherwise.
+/// Requests the real-time scheduling of probe senders for this thread and threads made later, until
+/// each thread changes the policy.
 pub(crate) fn allow_realtime_senders() -> bool {
     set_policy(libc::SCHED_FIFO, SENDER_PRIORITY)
 }
 
-/// Make this thread one that sends probes; `realtime` is what [`allow_realtime_senders`] said.
+/// Makes this thread a probe sender; `realtime` is the result of [`allow_realtime_senders`].
 pub(crate) fn make_sender(realtime: bool) -> bool {
     // A refusal leaves the default slack of 50 us, which shows in the record as sent.
     let _ = prctl::set_timerslack(1);
@@ -35,7 +36,7 @@ pub(crate) fn make_sender(realtime: bool) -> bool {
         )
 }
 
-/// Make this thread like any other.
+/// Gives this thread the ordinary scheduling policy.
 pub(crate) fn make_ordinary() {
     // Giving a right back is never refused.
     set_policy(libc::SCHED_OTHER, 0);

@@ -1,7 +1,8 @@
-//! Sending packets to oneself the way packets of a path go: socket, device, this program, device,
-//! socket, reader's wake-up. A virtual processor shares its caches with its host's other guests; after
-//! the milliseconds that a packet is on a link, kernel code and tables must come from memory again,
-//! which was found to double what an exchange costs. For: `keep_awake`. Not for: measuring anything.
+//! Sends packets back to this process on the route of a path's packets: socket, device, this
+//! program, device, socket, reader's wake-up. A virtual processor shares caches with the other
+//! guests of the machine. After a packet's milliseconds on a link, kernel code and tables must come
+//! from memory again. These reloads were found to double the cost of an exchange. For:
+//! `keep_awake`. Not for: measuring.
 
 use crate::devices::offload::HEADER_BYTES;
 use crate::hosts::tun;
@@ -28,12 +29,12 @@ const ADDRESS_BYTES: usize = 4;
 const PROTOCOL: usize = HEADER_BYTES + 9;
 const PORTS: usize = HEADER_BYTES + 20;
 const PORT_BYTES: usize = 2;
-/// About what a query and its response are.
+/// Roughly the sizes of a query and a response.
 const QUERY: [u8; 80] = [0; 80];
 const RESPONSE: [u8; 300] = [0; 300];
 
-/// A network namespace of this thread's own with a device whose packets come back as if the other
-/// address had sent them.
+/// A private network namespace of this thread with a loop-back device. The device returns each
+/// packet with the two addresses swapped.
 pub struct Rehearsal {
     device: OwnedFd,
     udp: UdpSocket,
@@ -43,7 +44,7 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Moves this thread into the namespace. `Err` without the right to make one.
+    /// Moves this thread into a new namespace. `Err` without the right to make a namespace.
     pub fn prepare() -> io::Result<Self> {
         unshare(CloneFlags::CLONE_NEWNET)?;
         let device = tun::create(DEVICE_NAME, true)?;
@@ -67,8 +68,8 @@ impl Rehearsal {
         })
     }
 
-    /// A datagram there and back and, every other time, a connection. Returns what arrived; what
-    /// does not arrive is nobody's loss.
+    /// Sends a datagram there and back and, every other time, makes a connection. Returns the
+    /// arrivals; a missing arrival does no harm.
     pub fn run(&mut self) -> Rehearsed {
         self.runs_count += 1;
         Rehearsed {
@@ -123,7 +124,7 @@ impl Rehearsal {
         let _ = self.readiness.wait(&mut events, EpollTimeout::ZERO);
     }
 
-    /// Hand back every packet as if its receiver had sent it, until there is none.
+    /// Hands back every packet as if sent by the receiver, until no packet is left.
     fn carry(&self) {
         let mut frame = [0; FRAME_BYTES];
         while let Ok(length) = read(&self.device, &mut frame) {
@@ -148,16 +149,17 @@ fn connect_to_peer() -> io::Result<TcpStream> {
     }
 }
 
-/// What arrived in a run.
+/// The arrivals of a run.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Rehearsed {
-    /// Datagrams.
+    /// Number of datagrams received.
     pub datagrams_count: u64,
-    /// Connections whose query and response arrived.
+    /// Number of connections with a received query and response.
     pub connections_count: u64,
 }
 
-/// Swap the addresses, and for UDP, which has one socket here, the ports: sums stay right.
+/// Swaps the addresses. For UDP, with a single socket here, swaps the ports too. Checksums stay
+/// right.
 fn turn_round(frame: &mut [u8]) {
     if let Some(addresses) = frame.get_mut(SOURCE..SOURCE + 2 * ADDRESS_BYTES) {
         addresses.rotate_left(ADDRESS_BYTES);

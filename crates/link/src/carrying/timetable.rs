@@ -1,22 +1,22 @@
-//! A profile's schedule as it runs: what comes into force when. Pure: time is an argument.
-//! Not for: reading or checking a schedule (that is `profile`), nor for the changes' effect.
+//! A profile's schedule at run time: the changes and their times. Pure: time is an argument.
+//! Not for: reading or checking a schedule (see `profile`), nor for the changes' effect.
 
 use crate::elements::delay::to_ns;
 use crate::elements::trace::{TraceError, Traces};
 use resolab_record::{DirectionProfile, LinkProfile, ScheduledChange};
 
-/// Both directions as they are between two changes.
+/// The state of both directions between two changes.
 #[derive(Debug, Clone)]
 pub struct Stretch {
-    /// Client to server.
+    /// Profile of the direction client to server.
     pub up: DirectionProfile,
-    /// Server to client.
+    /// Profile of the direction server to client.
     pub down: DirectionProfile,
-    /// Their traces.
+    /// The traces of both directions.
     pub traces: Traces,
 }
 
-/// A change.
+/// A change of the schedule.
 #[derive(Debug, Clone)]
 struct Step {
     after_ns: u64,
@@ -24,20 +24,20 @@ struct Step {
     stretch: Option<Stretch>,
 }
 
-/// A change that is due.
+/// A change due now.
 #[derive(Debug)]
 pub struct Due<'a> {
-    /// When it comes into force.
+    /// The time of coming into force, in ns.
     pub at_ns: u64,
-    /// Its place in the schedule, from 0.
+    /// The change's position in the schedule, from 0.
     pub index: u32,
-    /// Nothing enters the link before this; 0: there is no outage.
+    /// End of the outage, in ns: no packet enters the link before. 0 without an outage.
     pub outage_until_ns: u64,
-    /// What is in force from then on; `None`: what was.
+    /// The state in force from then on; `None` keeps the previous state.
     pub stretch: Option<&'a Stretch>,
 }
 
-/// A profile and its changes.
+/// A profile with the changes of the schedule.
 #[derive(Debug, Clone)]
 pub struct Timetable {
     first: Stretch,
@@ -47,7 +47,7 @@ pub struct Timetable {
 }
 
 impl Timetable {
-    /// Of a complete profile, not started; reads its traces.
+    /// Makes the timetable of a complete profile, not started. Reads the profile's traces.
     pub fn load(profile: &LinkProfile) -> Result<Self, TraceError> {
         let changes = profile.schedule.as_deref().unwrap_or_default();
         Ok(Self {
@@ -58,23 +58,23 @@ impl Timetable {
         })
     }
 
-    /// What is in force before the first change.
+    /// Returns the state in force before the first change.
     pub fn first(&self) -> &Stretch {
         &self.first
     }
 
-    /// Count from `now_ns`, all changes still to come.
+    /// Starts the schedule at `now_ns`, with all changes still to come.
     pub fn start(&mut self, now_ns: u64) {
         self.started_ns = Some(now_ns);
         self.next = 0;
     }
 
-    /// When the next change is due.
+    /// Returns the due time of the next change.
     pub fn next_ns(&self) -> Option<u64> {
         Some(self.started_ns? + self.steps.get(self.next)?.after_ns)
     }
 
-    /// The next change that is due by `now_ns`.
+    /// Takes the next change due by `now_ns`.
     pub fn take_due(&mut self, now_ns: u64) -> Option<Due<'_>> {
         let at_ns = self.next_ns().filter(|at_ns| *at_ns <= now_ns)?;
         let index = self.next;

@@ -1,22 +1,24 @@
-//! How much earlier than needed to ask to be woken, so that waking on time is the rule: what a
-//! processor takes to wake up from idling is learnt from the wake-ups themselves, and the rest of the
-//! wait is spent looking for packets. Pure: times are arguments. Not for: waiting.
+//! The lead of a wake-up before the due time, chosen to make waking on time the rule. The lead is
+//! learnt from earlier wake-ups: a processor needs time to wake from idling. The rest of the wait
+//! is spent looking for packets. Pure: times are arguments. Not for: waiting.
 
-/// A lead is never longer: the wait after it takes processor time that others may want.
+/// Maximum lead, in ns. The wait after waking takes processor time from other threads.
 const LIMIT_NS: u64 = 60_000;
-/// After a shorter sleep a processor has not gone far to sleep, and busy links would spin all the time.
+/// Minimum sleep for learning and using the lead, in ns. After a shorter sleep a processor is
+/// hardly idle, and busy links would spin all the time.
 const SHORTEST_SLEEP_NS: u64 = 500_000;
 /// Weight of the past, as a power of two.
 const MEMORY_BITS: u32 = 3;
 
-/// What was learnt.
+/// The learnt lead of wake-ups.
 #[derive(Debug, Default)]
 pub struct WakeLead {
     lead_ns: u64,
 }
 
 impl WakeLead {
-    /// When to be woken for something due at `due_ns`; at once (`None`) if that is within the lead.
+    /// Returns the wake-up time for a due time of `due_ns`; `None` (act at once) when the due time
+    /// is within the lead.
     pub fn wake_ns(&self, now_ns: u64, due_ns: u64) -> Option<u64> {
         let sleep_ns = due_ns.saturating_sub(now_ns);
         if sleep_ns <= self.lead_ns {
@@ -30,7 +32,8 @@ impl WakeLead {
         })
     }
 
-    /// A wake-up that was asked for at `since_ns`, to be at `asked_ns`, came at `woken_ns`.
+    /// Learns from a wake-up. The wake-up was requested at `since_ns`, set for `asked_ns`, and came
+    /// at `woken_ns`.
     pub fn learn(&mut self, since_ns: u64, asked_ns: u64, woken_ns: u64) {
         if asked_ns.saturating_sub(since_ns) < SHORTEST_SLEEP_NS - LIMIT_NS {
             return;

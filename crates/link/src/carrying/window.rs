@@ -1,6 +1,6 @@
-//! What the link did in one window of time, from one `summary` command to the next: counts and
-//! lateness per direction, and the tap's flows; and the observer who is told of every packet and
-//! keeps the window, and the capture if there is one. Not for: deciding whether a trial is valid.
+//! The link's events in a window of time, from one `summary` command to the next: counts and
+//! lateness per direction, and the tap's flows. The observer is notified of every packet, and keeps
+//! the window and the capture, if any. Not for: deciding on a trial's validity.
 
 use crate::carrying::histogram::Histogram;
 use crate::devices::arrival::Arrival;
@@ -11,23 +11,24 @@ use crate::seeing::capture::{Capture, CaptureError, CaptureReport, Packets};
 use crate::seeing::tap::{FlowHandle, Tap};
 use resolab_record::DirectionSummary;
 
-/// One window under way.
+/// A window still open.
 #[derive(Debug, Default)]
 pub struct Window {
-    /// When it began.
+    /// Start of the window, in ns.
     pub started_ns: u64,
-    /// Client to server.
+    /// Counts of the direction client to server.
     pub up: DirectionCounts,
-    /// Server to client.
+    /// Counts of the direction server to client.
     pub down: DirectionCounts,
-    /// Flows.
+    /// The tap with the flows of this window.
     pub tap: Tap,
-    /// Changes of the schedule carried out: when each came into force, and its place.
+    /// Changes of the schedule carried out: each with the time of coming into force and the
+    /// position.
     pub applied_changes: Vec<(u64, u32)>,
 }
 
 impl Window {
-    /// The counts of packets sent by `sender`.
+    /// Returns the counts of packets sent by `sender`.
     pub fn counts_mut(&mut self, sender: Host) -> &mut DirectionCounts {
         match sender {
             Host::Client => &mut self.up,
@@ -36,33 +37,33 @@ impl Window {
     }
 }
 
-/// Comment of packets the instrument itself lost.
+/// Capture comment of packets lost by the instrument.
 const LOST_BY_DEVICE: &str = "dropped: device";
 
-/// How packets were delivered.
+/// The delivery of one or more packets.
 #[derive(Debug, Clone, Copy)]
 pub struct Delivery {
-    /// What they were given at their entry.
+    /// The flow assigned at the packets' entry.
     pub flow: FlowHandle,
-    /// When they were delivered, on the monotonic clock.
+    /// Time of delivery on the monotonic clock.
     pub at_ns: u64,
-    /// How long after they were due.
+    /// Time from due to delivered, in ns.
     pub lateness_ns: u64,
-    /// Their IP bytes together.
+    /// IP bytes of all packets together.
     pub bytes: usize,
 }
 
-/// Who is told of every packet. Each `entered` is followed, sooner or later, by one of `admitted`
-/// (and then `delivered` or `refused`), `dropped` and `not_taken`.
+/// The observer, notified of every packet. Each `entered` is followed, sooner or later, by one of
+/// `admitted` (and then `delivered` or `refused`), `dropped` and `not_taken`.
 #[derive(Debug, Default)]
 pub struct Observer {
     window: Box<Window>,
-    /// Boxed, so that looking for it costs next to nothing.
+    /// The running capture. Boxed: a check for a capture then costs next to nothing.
     capture: Option<Box<Capture>>,
 }
 
 impl Observer {
-    /// With a window that began at `started_ns`.
+    /// Makes an observer with a window begun at `started_ns`.
     pub fn new(started_ns: u64) -> Self {
         Self {
             window: Box::new(Window {
@@ -73,21 +74,21 @@ impl Observer {
         }
     }
 
-    /// A packet, or a train of them, was read from `sender`; the handle goes with each.
+    /// Notes a packet or train read from `sender`; the returned handle goes with each packet.
     pub fn entered(&mut self, sender: Host, arrival: &Arrival<'_>, train: &Train) -> FlowHandle {
         let counts = self.window.counts_mut(sender);
         counts.entered(train.count(), train.total_bytes());
         self.window.tap.enter(sender, arrival, train)
     }
 
-    /// Packets that entered then will be carried.
+    /// Notes packets admitted to the link, entered at `entered_ns`.
     pub fn admitted(&mut self, sender: Host, entered_ns: u64, packets: Packets<'_>) {
         if let Some(capture) = &mut self.capture {
             capture.entered(sender, entered_ns, packets);
         }
     }
 
-    /// The model dropped a packet that entered then.
+    /// Notes a packet dropped by the model, entered at `entered_ns`.
     pub fn dropped(
         &mut self,
         sender: Host,
@@ -101,7 +102,7 @@ impl Observer {
         }
     }
 
-    /// The instrument had no room for packets that entered then.
+    /// Notes packets without room in the instrument, entered at `entered_ns`.
     pub fn not_taken(&mut self, sender: Host, entered_ns: u64, packets: Packets<'_>) {
         let counts = self.window.counts_mut(sender);
         counts.dropped_by_device(packets.count as u64);
@@ -110,7 +111,7 @@ impl Observer {
         }
     }
 
-    /// Packets that `sender` sent were delivered.
+    /// Notes the delivery of packets sent by `sender`.
     pub fn delivered(&mut self, sender: Host, delivery: &Delivery, packets: Packets<'_>) {
         let Delivery {
             flow,
@@ -126,7 +127,7 @@ impl Observer {
         }
     }
 
-    /// The receiver's device refused admitted packets.
+    /// Notes admitted packets refused by the receiver's device.
     pub fn refused(&mut self, sender: Host, now_ns: u64, packets: Packets<'_>) {
         let counts = self.window.counts_mut(sender);
         counts.dropped_by_device(packets.count as u64);
@@ -135,36 +136,36 @@ impl Observer {
         }
     }
 
-    /// The device of `sender` lost packets before they were read.
+    /// Notes packets lost by the device of `sender` before reading.
     pub fn dropped_by_device(&mut self, sender: Host, count: u64) {
         self.window.counts_mut(sender).dropped_by_device(count);
     }
 
-    /// A change of the schedule came into force.
+    /// Notes a change of the schedule coming into force.
     pub fn changed(&mut self, at_ns: u64, index: u32) {
         self.window.applied_changes.push((at_ns, index));
     }
 
-    /// Close the window and begin this one; returns the closed one.
+    /// Closes the window, begins the window `fresh`, and returns the closed window.
     pub fn begin_window(&mut self, mut fresh: Box<Window>, at_ns: u64) -> Box<Window> {
         fresh.started_ns = at_ns;
         fresh.tap.succeed(&self.window.tap);
         std::mem::replace(&mut self.window, fresh)
     }
 
-    /// Capture from now on, or no longer; returns the capture until now, still to be stopped.
+    /// Starts or ends the capture; returns the previous capture, still to be stopped.
     pub fn set_capture(&mut self, capture: Option<Box<Capture>>) -> Option<Box<Capture>> {
         std::mem::replace(&mut self.capture, capture)
     }
 
-    /// Stop the capture if there is one; waits for its file.
+    /// Stops the capture, if any, and waits for the capture's file.
     pub fn stop_capture(&mut self) -> Result<Option<CaptureReport>, CaptureError> {
         self.set_capture(None)
             .map(|capture| capture.stop())
             .transpose()
     }
 
-    /// The window under way.
+    /// Returns the open window.
     pub fn window(&self) -> &Window {
         &self.window
     }
@@ -180,7 +181,7 @@ fn comment_on(cause: DropCause) -> &'static str {
     }
 }
 
-/// Counts of one direction.
+/// Counts and lateness of one direction.
 #[derive(Debug, Default)]
 pub struct DirectionCounts {
     totals: DirectionSummary,
@@ -188,13 +189,13 @@ pub struct DirectionCounts {
 }
 
 impl DirectionCounts {
-    /// Packets were read from the sending host, `bytes` together.
+    /// Counts packets read from the sending host, `bytes` together.
     pub fn entered(&mut self, count: usize, bytes: usize) {
         self.totals.packets_in_count += count as u64;
         self.totals.bytes_in_bytes += bytes as u64;
     }
 
-    /// The model dropped a packet.
+    /// Counts a packet dropped by the model.
     pub fn dropped(&mut self, cause: DropCause) {
         match cause {
             DropCause::Loss => self.totals.dropped_loss_count += 1,
@@ -205,19 +206,19 @@ impl DirectionCounts {
         }
     }
 
-    /// The instrument itself lost packets.
+    /// Counts packets lost by the instrument.
     pub fn dropped_by_device(&mut self, count: u64) {
         self.totals.dropped_device_count += count;
     }
 
-    /// Packets were delivered, `bytes` together, this much after they were due.
+    /// Counts delivered packets, `bytes` together, with their lateness.
     pub fn delivered(&mut self, count: usize, bytes: usize, lateness_ns: u64) {
         self.totals.packets_out_count += count as u64;
         self.totals.bytes_out_bytes += bytes as u64;
         self.lateness.record(lateness_ns, count as u64);
     }
 
-    /// As written out.
+    /// Returns the counts in the record's form.
     pub fn summary(&self) -> DirectionSummary {
         DirectionSummary {
             lateness_p50_ns: self.lateness.quantile(0.5),

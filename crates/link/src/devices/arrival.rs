@@ -1,16 +1,16 @@
-//! What a device gives: a packet, and when it came. Not for: the devices.
+//! A packet from a device, and the packet's arrival time. Not for: the devices.
 
 use crate::devices::offload::Offload;
 
-/// A packet that a host sent, or a train of TCP segments.
+/// A packet sent by a host, or a train of TCP segments.
 #[derive(Debug)]
 pub struct Arrival<'a> {
-    /// From the IP header on.
+    /// The bytes from the IP header on.
     pub frame: &'a [u8],
-    /// What the host's kernel left to do.
+    /// The work left undone by the host's kernel.
     pub offload: Offload,
-    /// `CLOCK_MONOTONIC` at which it came; never before that of the packet before it.
+    /// The arrival time by `CLOCK_MONOTONIC`, in ns; never before the previous packet's.
     pub at_ns: u64,
-    /// When it was read, at the earliest `at_ns`.
+    /// The time of reading, in ns; at the earliest `at_ns`.
     pub read_ns: u64,
 }

@@ -1,5 +1,5 @@
-//! What the ferry reads packets from and writes them to: one device per host.
-//! Not for: making a host's device (that is `path`), nor deciding when to read.
+//! The devices the ferry reads packets from and writes packets to: one device per host. Not for:
+//! making a host's device (see `path`), nor deciding when to read.
 
 use crate::clock::monotonic_ns;
 use crate::devices::arrival::Arrival;
@@ -10,26 +10,26 @@ use nix::errno::Errno;
 use nix::unistd::{read, write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The largest IP packet and its header.
+/// The largest IP packet with the TUN header, in bytes.
 const BUFFER_BYTES: usize = 65_536 + HEADER_BYTES;
 
-/// One host's.
+/// The device of one host.
 #[derive(Debug)]
 pub enum Device {
-    /// Its TUN device.
+    /// The host's TUN device.
     Tun(TunDevice),
-    /// The packet socket on its virtual Ethernet pair.
+    /// The packet socket on the host's virtual Ethernet pair.
     Packet(PacketDevice),
 }
 
 impl Device {
-    /// The next packet the host sent; `None` if there is none (yet).
+    /// Returns the next packet sent by the host; `None` when no packet is there (yet).
     pub fn receive(&mut self) -> Result<Option<Arrival<'_>>, Errno> {
         self.receive_before(u64::MAX)
     }
 
-    /// The next packet the host sent, if it came before `limit_ns` (`CLOCK_MONOTONIC`); one that came
-    /// later stays the next.
+    /// Returns the next packet sent by the host, if the packet came before `limit_ns`
+    /// (`CLOCK_MONOTONIC`). A later packet stays the next.
     pub fn receive_before(&mut self, limit_ns: u64) -> Result<Option<Arrival<'_>>, Errno> {
         match self {
             // None has come that was not read.
@@ -39,7 +39,7 @@ impl Device {
         }
     }
 
-    /// Hand a packet or train to the host.
+    /// Hands a packet or train to the host.
     pub fn send(&mut self, parcel: &mut Parcel) -> Result<(), Errno> {
         match self {
             Self::Tun(device) => {
@@ -50,8 +50,8 @@ impl Device {
         }
     }
 
-    /// Packets of the host that were lost on this side of its device since this was last asked;
-    /// those its own side dropped stand in the kernel's counters of that.
+    /// Returns the number of the host's packets lost on this side of the device since the last
+    /// call. The kernel's counters hold the packets dropped on the host's side.
     pub fn new_drops_count(&mut self) -> Result<u64, Errno> {
         match self {
             Self::Tun(_) => Ok(0),
@@ -61,7 +61,7 @@ impl Device {
 }
 
 impl AsFd for Device {
-    /// Readable when there is a packet to receive.
+    /// Returns a descriptor, readable when there is a packet to receive.
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tun(device) => device.descriptor.as_fd(),
@@ -70,7 +70,7 @@ impl AsFd for Device {
     }
 }
 
-/// A TUN device: a packet has come when it was read.
+/// A TUN device: a packet's arrival is the moment of reading.
 #[derive(Debug)]
 pub struct TunDevice {
     descriptor: OwnedFd,
@@ -78,7 +78,7 @@ pub struct TunDevice {
 }
 
 impl TunDevice {
-    /// Around a descriptor that does not block.
+    /// Wraps a non-blocking descriptor.
     pub fn new(descriptor: OwnedFd) -> Self {
         Self {
             descriptor,

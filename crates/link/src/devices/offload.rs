@@ -1,9 +1,9 @@
-//! What a TUN device leaves to us when offloads are on (`struct virtio_net_hdr`, virtio 1.2, section
-//! 5.1.6): packets whose checksum is not finished, and frames that stand for a train of TCP
-//! segments which the sender's kernel has not cut. Cutting them here makes every segment a packet
-//! of its own for the model, at a fraction of the cost of reading each.
-//! Not for: deciding whether a frame is cut (that is `lane`), nor for other protocols than TCP:
-//! the kernel cuts those itself.
+//! The work left to us by a TUN device with offloads on (`struct virtio_net_hdr`, virtio 1.2,
+//! section 5.1.6). Packets come with an unfinished checksum. Frames come with a train of TCP
+//! segments, not yet cut by the sender's kernel. Cutting a frame here makes every segment a
+//! separate packet for the model, at a fraction of the cost of reading each segment. Not for:
+//! deciding whether to cut a frame (see `lane`), nor for protocols other than TCP: the kernel cuts
+//! their frames.
 
 /// Length of the header in front of each packet.
 pub const HEADER_BYTES: usize = 10;
@@ -14,14 +14,14 @@ const GSO_TCP_V6: u8 = 4;
 
 const TCP_HEADER_BYTES: usize = 20;
 
-/// Where a UDP header has its checksum; TCP's has it elsewhere.
+/// Offset of the checksum in a UDP header; TCP has another offset.
 const UDP_CHECKSUM_OFFSET: u16 = 6;
 
-/// TCP flags that only the last segment, and only the first, has.
+/// TCP flags: FIN and PSH belong to the last segment only, CWR to the first only.
 const FIN_PSH: u8 = 0x01 | 0x08;
 const CWR: u8 = 0x80;
 
-/// What is left to do with a packet.
+/// The work left undone on a packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Offload {
     flags: u8,
@@ -33,7 +33,7 @@ pub struct Offload {
 }
 
 impl Offload {
-    /// From a header.
+    /// Reads the work left from a virtio header.
     pub fn decode(header: [u8; HEADER_BYTES]) -> Self {
         let [flags, gso_type, rest @ ..] = header;
         let field = |at: usize| u16::from_ne_bytes([rest[at], rest[at + 1]]);
@@ -47,7 +47,7 @@ impl Offload {
         }
     }
 
-    /// As a header.
+    /// Returns the work left as a virtio header.
     pub fn encode(self) -> [u8; HEADER_BYTES] {
         let mut header = [self.flags, self.gso_type, 0, 0, 0, 0, 0, 0, 0, 0];
         for (slot, field) in header[2..].chunks_exact_mut(2).zip([
@@ -61,7 +61,7 @@ impl Offload {
         header
     }
 
-    /// Finish the checksum of a packet that is no train.
+    /// Finishes the checksum of a single packet, not a train.
     pub fn finish_checksum(self, packet: &mut [u8]) {
         let start = usize::from(self.checksum_start);
         let place = start + usize::from(self.checksum_offset);
@@ -78,7 +78,7 @@ impl Offload {
     }
 }
 
-/// How a frame falls into packets.
+/// The division of a frame into packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Train {
     frame_bytes: usize,
@@ -89,7 +89,7 @@ pub struct Train {
 }
 
 impl Train {
-    /// Of a frame; what is no train of TCP segments is one packet.
+    /// Returns the division of a frame; a frame without a train of TCP segments is a single packet.
     pub fn of(offload: Offload, frame: &[u8]) -> Self {
         Self::of_segments(offload, frame).unwrap_or(Self {
             frame_bytes: frame.len(),
@@ -122,27 +122,28 @@ impl Train {
         })
     }
 
-    /// Packets in it.
+    /// Returns the number of packets in the frame.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// IP length of packet `index`.
+    /// Returns the IP length of packet `index`, in bytes.
     pub fn packet_bytes(&self, index: usize) -> usize {
         self.header_bytes + self.payload(index).len()
     }
 
-    /// Length of what packet `index` carries behind its header.
+    /// Returns the payload length of packet `index`, without the headers.
     pub fn payload_bytes(&self, index: usize) -> usize {
         self.payload(index).len()
     }
 
-    /// IP length of all packets together.
+    /// Returns the IP length of all packets together, in bytes.
     pub fn total_bytes(&self) -> usize {
         self.frame_bytes + (self.count - 1) * self.header_bytes
     }
 
-    /// Append packet `index` of the frame to `packet`; its checksum is left to do as before.
+    /// Appends packet `index` of the frame to `packet`; the packet's checksum is still to be
+    /// finished.
     pub fn cut(
         &self,
         offload: Offload,
@@ -168,13 +169,14 @@ impl Train {
         }
     }
 
-    /// Where the payload of packet `index` lies in the frame.
+    /// Returns the range of packet `index`'s payload in the frame.
     fn payload(&self, index: usize) -> std::ops::Range<usize> {
         let first = self.header_bytes + index * self.segment_bytes;
         first..(first + self.segment_bytes).min(self.frame_bytes)
     }
 
-    /// As the kernel does when it cuts: identifications count up (RFC 6864 allows any for these).
+    /// Sets the lengths in the way of the kernel's own cutting: identifications count up (RFC 6864
+    /// allows any value here).
     fn set_lengths(&self, packet: &mut [u8], index: usize) {
         let length = packet.len();
         if packet[0] >> 4 == 6 {
@@ -204,7 +206,7 @@ impl Train {
         tcp[16..18].copy_from_slice(&pseudo_sum.to_be_bytes());
     }
 
-    /// RFC 9293, section 3.1: addresses, protocol and length.
+    /// Returns the sum of addresses, protocol and length (RFC 9293, section 3.1).
     fn pseudo_header_sum(&self, packet: &[u8]) -> u16 {
         let addresses = if packet[0] >> 4 == 6 {
             &packet[8..40]
@@ -216,7 +218,7 @@ impl Train {
     }
 }
 
-/// The Internet checksum's sum of 16-bit words (RFC 1071), not folded.
+/// Returns the Internet checksum's sum of 16-bit words (RFC 1071), not folded.
 fn sum_of(bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(2);
     let last = words
@@ -245,7 +247,7 @@ mod tests {
     const A: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 77, 0, 2), 4_000);
     const B: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 77, 1, 9), 443);
 
-    /// A train of TCP with PSH and FIN set, 20-byte header, over IPv4.
+    /// Makes a train of TCP with PSH and FIN set, 20-byte header, over IPv4.
     fn frame(payload: &[u8]) -> Vec<u8> {
         let mut frame = samples::ipv4(TCP, A, B, payload);
         frame[20 + 12] = 5 << 4;

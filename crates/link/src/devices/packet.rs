@@ -1,5 +1,5 @@
-//! Reading the few header fields the tap needs from an IP packet. Not for: checking packets; what
-//! cannot be read is carried all the same and counted as not recognised.
+//! Reads the few header fields of an IP packet needed by the tap. Not for: checking packets; an
+//! unreadable packet is carried all the same and counted as not recognised.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -16,18 +16,19 @@ const IPV6_HEADER_BYTES: usize = 40;
 const UDP_HEADER_BYTES: usize = 8;
 const TCP_HEADER_BYTES: usize = 20;
 
-/// What the tap looks at.
+/// The packet fields used by the tap.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PacketView<'a> {
-    /// IP protocol number.
+    /// IP protocol number, for example [`TCP`] or [`UDP`].
     pub protocol: u8,
-    /// Sender.
+    /// IP address of the sender.
     pub source: IpAddr,
-    /// Receiver.
+    /// IP address of the receiver.
     pub destination: IpAddr,
     /// Source and destination port of TCP and UDP, except in fragments after the first.
     pub ports: Option<(u16, u16)>,
-    /// What follows the IP header, as long as that says; empty in fragments after the first.
+    /// The bytes after the IP header, of the length given there; empty in fragments after the
+    /// first.
     segment: &'a [u8],
 }
 
@@ -36,14 +37,14 @@ pub struct PacketView<'a> {
 pub struct SequenceRange {
     /// Sequence number of the first byte, or of the SYN.
     pub start: u32,
-    /// Bytes of payload, and one each for SYN and FIN; 0 for a pure acknowledgement.
+    /// Bytes of payload, plus 1 for a SYN and 1 for a FIN; 0 for a pure acknowledgement.
     pub length: u32,
-    /// Whether it opens the connection in its direction.
+    /// True when the segment is a SYN, opening the connection in this direction.
     pub is_syn: bool,
 }
 
 impl<'a> PacketView<'a> {
-    /// What a UDP datagram carries; empty for everything else.
+    /// Returns the payload of a UDP datagram; empty for every other packet.
     pub fn udp_payload(&self) -> &'a [u8] {
         match self.protocol {
             UDP => self.segment.get(UDP_HEADER_BYTES..).unwrap_or(&[]),
@@ -51,7 +52,7 @@ impl<'a> PacketView<'a> {
         }
     }
 
-    /// What a TCP segment takes; `None` for everything else.
+    /// Returns the sequence space of a TCP segment; `None` for every other packet.
     pub fn tcp_range(&self) -> Option<SequenceRange> {
         if self.protocol != TCP {
             return None;
@@ -69,7 +70,7 @@ impl<'a> PacketView<'a> {
     }
 }
 
-/// Read a packet; `None` if it is not IPv4 or IPv6.
+/// Reads a packet; `None` when the packet is neither IPv4 nor IPv6.
 pub fn view(packet: &[u8]) -> Option<PacketView<'_>> {
     match packet.first()? >> 4 {
         4 => view_ipv4(packet),
@@ -115,8 +116,8 @@ fn view_ipv6(packet: &[u8]) -> Option<PacketView<'_>> {
     ))
 }
 
-/// The packet without what the link below it may have padded; all of it if its header says more
-/// than there is or less than can be (as for jumbograms).
+/// Returns the packet without padding from the link layer below. Returns the whole packet if the
+/// header gives more bytes than are there, or fewer than possible (as for jumbograms).
 fn said_part(packet: &[u8], said_bytes: usize, least_bytes: usize) -> &[u8] {
     let said = packet.get(..said_bytes).unwrap_or(packet);
     if said_bytes < least_bytes {
@@ -155,7 +156,7 @@ pub mod samples {
     use super::{TCP, UDP};
     use std::net::{Ipv4Addr, Ipv6Addr};
 
-    /// An IPv4 packet with empty checksums.
+    /// Makes an IPv4 packet with empty checksums.
     pub fn ipv4(
         protocol: u8,
         source: (Ipv4Addr, u16),
@@ -178,7 +179,7 @@ pub mod samples {
         packet
     }
 
-    /// A TCP segment over IPv4.
+    /// Makes a TCP segment over IPv4.
     pub fn tcp(
         source: (Ipv4Addr, u16),
         destination: (Ipv4Addr, u16),
@@ -192,7 +193,7 @@ pub mod samples {
         packet
     }
 
-    /// A UDP datagram over IPv6 with an empty checksum.
+    /// Makes a UDP datagram over IPv6 with an empty checksum.
     pub fn udp_over_ipv6(
         source: (Ipv6Addr, u16),
         destination: (Ipv6Addr, u16),

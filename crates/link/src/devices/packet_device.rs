@@ -1,7 +1,7 @@
-//! The `packet` back end's device: a packet socket on the far end of a host's virtual Ethernet pair,
-//! with the kernel's stamp of when each packet came, so that a reader held up by a busy machine
-//! delays what is done about a packet but not when it counts as come.
-//! Not for: making the pair (that is [`far_side`]), nor deciding when to read.
+//! The `packet` back end's device: a packet socket on the far end of a host's virtual Ethernet
+//! pair, with the kernel's time stamp of each packet's arrival. A reader held up by a busy machine
+//! delays a packet's handling but not the packet's arrival time. Not for: making the pair (see
+//! [`far_side`]), nor deciding when to read.
 
 mod ethernet;
 pub mod far_side;
@@ -22,14 +22,14 @@ use ring::Ring;
 use stamps::StampClock;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The ends of a host's pair.
+/// The hardware addresses of the two ends of a host's pair.
 #[derive(Debug, Clone, Copy)]
 struct Addresses {
     host: HardwareAddress,
     far: HardwareAddress,
 }
 
-/// One host's device, from the link's side.
+/// The device of one host, seen from the link.
 #[derive(Debug)]
 pub struct PacketDevice {
     // Before the socket, so that it is unmapped first.
@@ -37,17 +37,18 @@ pub struct PacketDevice {
     socket: OwnedFd,
     addresses: Addresses,
     stamps: StampClock,
-    /// Frames that were no packet a wire would carry.
+    /// Number of frames without a packet as on a wire.
     not_genuine_count: u64,
-    /// Whether a frame has come since the ring was last found empty.
+    /// True when a frame has come since the ring was last found empty.
     something_came: bool,
-    /// When the packet came that the ring holds and that was not handed out, since it came too late.
+    /// Arrival time of the packet still held by the ring, because the packet came too late to be
+    /// handed out.
     put_off_ns: Option<u64>,
 }
 
 impl PacketDevice {
-    /// The next packet the host sent, if it came before `limit_ns`; one that came later stays the
-    /// next. `None` if there is none (yet).
+    /// Returns the next packet sent by the host, if the packet came before `limit_ns`. A later
+    /// packet stays the next. `None` when no packet is there (yet).
     pub fn receive_before(&mut self, limit_ns: u64) -> Result<Option<Arrival<'_>>, Errno> {
         let next = match self.put_off_ns.take() {
             Some(at_ns) => Some((at_ns, monotonic_ns())),
@@ -69,7 +70,7 @@ impl PacketDevice {
         }))
     }
 
-    /// Have the ring hold the next packet; when it came and was read.
+    /// Moves the ring to the next packet; returns the times of the packet's arrival and reading.
     fn advance(&mut self) -> Result<Option<(u64, u64)>, Errno> {
         loop {
             let Some(frame) = self.ring.advance() else {
@@ -87,22 +88,22 @@ impl PacketDevice {
         }
     }
 
-    /// Hand an IP packet to the host.
+    /// Hands an IP packet to the host.
     pub fn send(&mut self, parcel: &mut Parcel) -> Result<(), Errno> {
         let Addresses { host, far } = self.addresses;
         let header = header(host, far, parcel.packet()).ok_or(Errno::EPROTONOSUPPORT)?;
         write(&self.socket, parcel.behind(header)).map(drop)
     }
 
-    /// Packets of the host that were lost here since this was last asked: those that came while the
-    /// ring was full, and those that were no packets a wire would carry (too large, or without
-    /// their checksums), which offloads that came on again would make.
+    /// Returns the number of the host's packets lost here since the last call. Lost are packets
+    /// arriving at a full ring, and packets unlike those on a wire (too large, or without
+    /// checksums). The second kind comes from offloads turned on again.
     pub fn new_drops_count(&mut self) -> Result<u64, Errno> {
         let full_count = socket::new_ring_drops_count(&self.socket)?;
         Ok(full_count + std::mem::take(&mut self.not_genuine_count))
     }
 
-    /// When the packet came, and when it was read.
+    /// Returns the times of the packet's arrival and reading.
     fn arrival_ns(&mut self, stamp_wall_ns: u64) -> (u64, u64) {
         let mut now_ns = monotonic_ns();
         if self.stamps.needs_readings(stamp_wall_ns, now_ns) {
@@ -112,7 +113,7 @@ impl PacketDevice {
         (self.stamps.arrival_ns(stamp_wall_ns, now_ns), now_ns)
     }
 
-    /// A socket whose device went away is readable for ever and has no frames.
+    /// Checks for a socket without a device: such a socket is readable for ever and has no frames.
     fn check_for_error(&mut self) -> Result<(), Errno> {
         if std::mem::take(&mut self.something_came) {
             return Ok(());
@@ -125,7 +126,7 @@ impl PacketDevice {
 }
 
 impl AsFd for PacketDevice {
-    /// Readable when there is a packet to receive.
+    /// Returns a descriptor, readable when there is a packet to receive.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

@@ -1,37 +1,37 @@
-//! A packet on its way between two devices, or a train of TCP segments that the link did not part,
-//! with room in front for the header its device wants. Not for: when it is due.
+//! A packet between two devices, or a train of TCP segments kept whole by the link, with room in
+//! front for the device's header. Not for: the packet's departure time.
 
 use crate::devices::offload::Offload;
 
-/// Enough for the header of either kind of device.
+/// Room for the header of either kind of device.
 const HEADROOM_BYTES: usize = 16;
 
-/// In a buffer that can be used again.
+/// A packet or train in a reusable buffer.
 #[derive(Debug, Default)]
 pub struct Parcel {
     bytes: Vec<u8>,
-    /// What its device has left to do.
+    /// The work left to the receiving device.
     pub offload: Offload,
 }
 
 impl Parcel {
-    /// Have it hold what `fill` appends, which returns what is left to do.
+    /// Replaces the content by the bytes appended by `fill`; `fill` returns the work left.
     pub fn fill(&mut self, fill: impl FnOnce(&mut Vec<u8>) -> Offload) {
         self.bytes.resize(HEADROOM_BYTES, 0);
         self.offload = fill(&mut self.bytes);
     }
 
-    /// Bytes of memory it holds.
+    /// Returns the size of the allocated buffer, in bytes.
     pub fn capacity_bytes(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// From the IP header on.
+    /// Returns the bytes from the IP header on.
     pub fn packet(&self) -> &[u8] {
         self.bytes.get(HEADROOM_BYTES..).unwrap_or_default()
     }
 
-    /// The packet behind this header of at most 16 bytes.
+    /// Returns the packet with this header of at most 16 bytes in front.
     pub fn behind<const LENGTH: usize>(&mut self, header: [u8; LENGTH]) -> &[u8] {
         let start = HEADROOM_BYTES - LENGTH;
         self.bytes[start..HEADROOM_BYTES].copy_from_slice(&header);

@@ -1,11 +1,11 @@
-//! Loss in bursts on entry: the chain of Gilbert and Elliott, two states that each lose packets with
-//! a probability of their own. The order is netem's: the state moves first, then the packet is lost
-//! or not by the state before the move. Not for: loss without memory (that is `loss`).
+//! Loss in bursts on entry: the chain of Gilbert and Elliott, two states with different loss
+//! probabilities. The order is netem's: the state moves first, then the state before the move
+//! decides the packet's loss. Not for: loss without memory (see `loss`).
 
 use crate::elements::random::RandomStream;
 use resolab_record::GilbertElliott;
 
-/// Bursty loss, or none.
+/// Bursty loss, possibly switched off.
 #[derive(Debug, Clone)]
 pub struct BurstLoss {
     chain: Option<Chain>,
@@ -26,7 +26,7 @@ struct State {
 }
 
 impl BurstLoss {
-    /// A chain in its good state, decided by `stream`.
+    /// Makes a chain in the good state, driven by `stream`.
     pub fn new(wanted: Option<&GilbertElliott>, stream: RandomStream) -> Self {
         Self {
             chain: wanted.map(Chain::new),
@@ -35,7 +35,7 @@ impl BurstLoss {
         }
     }
 
-    /// Go on with another chain, from the state it is in; a new stream begins in the good state.
+    /// Changes to another chain, keeping the present state; a new stream begins in the good state.
     pub fn change(&mut self, wanted: Option<&GilbertElliott>, stream: Option<RandomStream>) {
         self.chain = wanted.map(Chain::new);
         if let Some(stream) = stream {
@@ -44,8 +44,8 @@ impl BurstLoss {
         }
     }
 
-    /// Whether the next packet is lost. Draws twice per packet even without a chain, so that the
-    /// n-th packet meets the n-th draws whatever was in force before.
+    /// Returns true when the next packet is lost. Draws twice per packet even without a chain. The
+    /// n-th packet therefore meets the n-th draws under every profile in force before.
     pub fn takes_next(&mut self) -> bool {
         let (move_draw, loss_draw) = (self.stream.next_ratio(), self.stream.next_ratio());
         let Some(chain) = &self.chain else {
@@ -138,7 +138,8 @@ mod tests {
         assert!((share(&losses(&mixed, 1, 1_000_000)) - wanted).abs() < 0.002);
     }
 
-    /// A chain that always moves loses every second packet, the first of all in the good state.
+    /// A chain moving after every packet loses every second packet; the first packet is in the good
+    /// state.
     #[test]
     fn the_state_before_the_move_decides() {
         let lost = losses(&chain(1.0, 1.0), 1, 6);

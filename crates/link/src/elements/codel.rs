@@ -1,57 +1,57 @@
-//! A queue that keeps its standing wait short: CoDel (RFC 8289, section 5), in virtual time. Whether
-//! a packet is dropped is decided when it would leave the queue, from how long it waited and what
-//! still waits behind it; so it is not known at its arrival. A limit on what waits drops arrivals
-//! besides.
-//! Not for: when the link is free (that is the rate).
+//! A queue with a short standing wait: CoDel (RFC 8289, section 5), in virtual time. The decision
+//! to drop a packet comes at the packet's departure from the queue, from the packet's wait and the
+//! bytes still waiting behind. At the arrival the decision is therefore still unknown. Besides, a
+//! queue limit drops arrivals. Not for: the times of a free link (see the rate).
 
 use crate::elements::queue_limit::QueueLimit;
 use std::collections::VecDeque;
 
-/// RFC 8289, section 4.3.
+/// Default target of RFC 8289, section 4.3.
 pub const DEFAULT_TARGET_MS: f64 = 5.0;
-/// RFC 8289, section 4.4.
+/// Default interval of RFC 8289, section 4.4.
 pub const DEFAULT_INTERVAL_MS: f64 = 100.0;
-/// A dropping state begun this many intervals after the last one starts from scratch.
+/// Number of intervals after the last dropping state; a later dropping state starts from scratch.
 const RECENT_INTERVALS: u64 = 16;
 
-/// A packet in the queue; `T` is what the model wants to know of it when it leaves.
+/// A packet in the queue; `T` is the model's data about the packet, needed at the departure.
 #[derive(Debug, Clone, Copy)]
 pub struct Waiting<T> {
-    /// When it came.
+    /// Arrival time of the packet, in ns.
     pub arrived_ns: u64,
-    /// Its length.
+    /// Length of the packet, in bytes.
     pub bytes: u32,
-    /// Handed through.
+    /// The model's data, passed through unchanged.
     pub tag: T,
 }
 
-/// What happens at the moment the link is free.
+/// The result at the moment of a free link.
 #[derive(Debug)]
 pub struct Dequeued<T> {
-    /// Dropped now, in the order of their arrival; all came before `taken`.
+    /// Packets dropped now, in the order of arrival; all came before `taken`.
     pub dropped: Vec<Waiting<T>>,
-    /// Goes onto the link.
+    /// The packet going onto the link.
     pub taken: Option<Waiting<T>>,
 }
 
 /// The control law's settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// What may wait.
+    /// The limit on waiting packets and bytes.
     pub limit: QueueLimit,
-    /// Acceptable standing wait.
+    /// Acceptable standing wait, in ns.
     pub target_ns: u64,
-    /// Window in which the wait must come below the target once.
+    /// Window for the wait to fall below the target once, in ns.
     pub interval_ns: u64,
 }
 
-/// The queue and the state of its control law, named as in the RFC.
+/// The queue and the control law's state; names as in RFC 8289.
 #[derive(Debug, Clone)]
 pub struct Codel<T> {
     settings: Settings,
     waiting: VecDeque<Waiting<T>>,
     waiting_bytes: u64,
-    /// Bytes of which not even one full packet would be left waiting never count as a bad queue.
+    /// Size of the largest packet so far. A queue with this number of waiting bytes or fewer never
+    /// counts as bad.
     largest_packet_bytes: u64,
     first_above_ns: Option<u64>,
     is_dropping: bool,
@@ -61,7 +61,7 @@ pub struct Codel<T> {
 }
 
 impl<T: Copy> Codel<T> {
-    /// An empty queue.
+    /// Makes an empty queue.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -76,18 +76,18 @@ impl<T: Copy> Codel<T> {
         }
     }
 
-    /// Go on with other settings; who waits already stays.
+    /// Changes to other settings; packets already waiting stay.
     pub fn change(&mut self, settings: Settings) {
         self.settings = settings;
     }
 
-    /// When the packet next to leave came.
+    /// Returns the arrival time of the packet next to leave.
     pub fn first_arrived_ns(&self) -> Option<u64> {
         self.waiting.front().map(|first| first.arrived_ns)
     }
 
-    /// Let a packet in; `false` means it was dropped. Packets must come in time order; one that
-    /// need not wait, as the link is free, is never dropped.
+    /// Lets a packet in; `false` means dropped. Packets must come in time order. With a free link
+    /// no packet waits, and no packet is dropped.
     pub fn admit(&mut self, packet: Waiting<T>, link_is_free: bool) -> bool {
         let limit = self.settings.limit;
         if !link_is_free && !limit.has_room(self.waiting_bytes, self.waiting.len(), packet.bytes) {
@@ -99,7 +99,8 @@ impl<T: Copy> Codel<T> {
         true
     }
 
-    /// The link is free at `now_ns`; everything that came before must have been let in.
+    /// Takes the next packet for the link, free at `now_ns`. All earlier arrivals must have been
+    /// let in.
     pub fn dequeue(&mut self, now_ns: u64) -> Dequeued<T> {
         let mut dropped = Vec::new();
         let (mut taken, mut ok_to_drop) = self.take_first(now_ns);
@@ -122,7 +123,7 @@ impl<T: Copy> Codel<T> {
         Dequeued { dropped, taken }
     }
 
-    /// The RFC's dodequeue: the first packet, and whether it may be dropped.
+    /// Does the RFC's dodequeue: returns the first packet, and true when the packet may be dropped.
     fn take_first(&mut self, now_ns: u64) -> (Option<Waiting<T>>, bool) {
         let Some(first) = self.waiting.pop_front() else {
             self.first_above_ns = None;
@@ -140,7 +141,8 @@ impl<T: Copy> Codel<T> {
         (Some(first), now_ns >= due_ns)
     }
 
-    /// Go on from the rate that controlled the queue last time, if that was not long ago.
+    /// Starts dropping. Continues from the last controlling rate, if the last dropping state is
+    /// recent.
     fn begin_dropping(&mut self, now_ns: u64) {
         self.is_dropping = true;
         let since_count = self.count.saturating_sub(self.last_count);
@@ -155,12 +157,12 @@ impl<T: Copy> Codel<T> {
         self.last_count = self.count;
     }
 
-    /// The RFC's control_law.
+    /// Computes the RFC's control_law.
     fn after_drop_ns(&self, from_ns: u64) -> u64 {
         from_ns + (self.settings.interval_ns as f64 / (self.count as f64).sqrt()) as u64
     }
 
-    /// Let everybody out without dropping, in the order they came.
+    /// Lets all packets out without dropping, in the order of arrival.
     pub fn drain(&mut self) -> impl Iterator<Item = Waiting<T>> {
         self.waiting_bytes = 0;
         std::mem::take(&mut self.waiting).into_iter()
@@ -192,8 +194,8 @@ mod tests {
         }
     }
 
-    /// Times of drops when a packet comes each `gap_ns` until `until_ns`, and the link takes one
-    /// each ms.
+    /// Returns the times of drops when a packet comes each `gap_ns` until `until_ns`, and the link
+    /// takes a packet each ms.
     fn drop_times(queue: &mut Codel<()>, gap_ns: u64, until_ns: u64, end_ns: u64) -> Vec<u64> {
         let (mut next_ns, mut times) = (0, Vec::new());
         for now_ns in (0..end_ns).step_by(MS as usize) {

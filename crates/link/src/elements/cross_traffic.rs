@@ -1,30 +1,30 @@
-//! Traffic of others on the link, as arrivals in virtual time: Poisson, or Poisson during random
-//! times with silence in between (an interrupted Poisson process). Nobody carries these packets; they
-//! take room in the queue and time on the link. Not for: what becomes of them there.
+//! Cross traffic on the link, as arrivals in virtual time: Poisson, or Poisson during random times
+//! with silence in between (an interrupted Poisson process). These packets are not carried; they
+//! take room in the queue and time on the link. Not for: their fate there.
 
 use crate::elements::random::RandomStream;
 use resolab_record::CrossTraffic as Wanted;
 use resolab_record::CrossTrafficModel;
 
-/// Arrivals begin this long before the first packet that meets them, so that it meets a link that
-/// has been busy for a while; and a longer silence of everybody else is not gone through packet by
-/// packet.
+/// Warm-up of the cross traffic, in ns. Arrivals begin this long before the first measured packet,
+/// for the packet to meet a link busy for a while. After a longer silence of all other packets,
+/// arrivals from before this period are skipped.
 pub const WARM_UP_NS: u64 = 2_000_000_000;
 /// Length of a packet where the profile says nothing.
 pub const DEFAULT_PACKET_BYTES: u32 = 1_500;
 
-/// The arrivals of others.
+/// The arrivals of cross traffic.
 #[derive(Debug, Clone)]
 pub struct CrossTraffic {
     wanted: Option<Wanted>,
     stream: RandomStream,
-    /// The next arrival and the end of the burst it belongs to.
+    /// The next arrival and the end of the arrival's burst.
     next: Option<(u64, u64)>,
     seen_ns: u64,
 }
 
 impl CrossTraffic {
-    /// As `wanted` (checked), decided by `stream`.
+    /// Makes arrivals by `wanted` (checked), driven by `stream`.
     pub fn new(wanted: Option<Wanted>, stream: RandomStream) -> Self {
         Self {
             wanted,
@@ -34,7 +34,7 @@ impl CrossTraffic {
         }
     }
 
-    /// Go on with another kind and, if given, another stream.
+    /// Changes to another kind and, if given, another stream.
     pub fn change(&mut self, wanted: Option<Wanted>, stream: Option<RandomStream>) {
         if self.wanted != wanted || stream.is_some() {
             self.next = None;
@@ -45,7 +45,8 @@ impl CrossTraffic {
         }
     }
 
-    /// The next arrival at or before `now_ns`, with its length; it will not be given again.
+    /// Takes the next arrival at or before `now_ns`, with the packet's length. Each arrival is
+    /// returned once.
     pub fn take_until(&mut self, now_ns: u64) -> Option<(u64, u32)> {
         let wanted = self.wanted?;
         let begin_ns = now_ns.saturating_sub(WARM_UP_NS).max(self.seen_ns);
@@ -62,7 +63,7 @@ impl CrossTraffic {
         Some((at_ns, wanted.packet_bytes.unwrap_or(DEFAULT_PACKET_BYTES)))
     }
 
-    /// The first arrival after `from_ns` of a process that has run for ever.
+    /// Returns the first arrival after `from_ns` of a stationary process.
     fn begin(&mut self, wanted: &Wanted, from_ns: u64) -> (u64, u64) {
         let Some((on_ns, off_ns)) = on_and_off_ns(wanted) else {
             return self.after(wanted, from_ns, u64::MAX);
@@ -76,7 +77,7 @@ impl CrossTraffic {
         self.after(wanted, from_ns, burst_end_ns)
     }
 
-    /// The arrival after `at_ns` in a burst until `burst_end_ns`, or in a later one.
+    /// Returns the arrival after `at_ns` in a burst until `burst_end_ns`, or in a later burst.
     fn after(&mut self, wanted: &Wanted, mut at_ns: u64, mut burst_end_ns: u64) -> (u64, u64) {
         let packet_bytes = wanted.packet_bytes.unwrap_or(DEFAULT_PACKET_BYTES);
         let gap_ns = f64::from(packet_bytes) * 8e9 / wanted.rate_bps;
@@ -99,7 +100,7 @@ impl CrossTraffic {
     }
 }
 
-/// Mean times on and off; `None` if always on.
+/// Returns the mean times on and off; `None` if always on.
 fn on_and_off_ns(wanted: &Wanted) -> Option<(f64, f64)> {
     match wanted.model {
         CrossTrafficModel::Poisson => None,
@@ -144,7 +145,8 @@ mod tests {
             .collect()
     }
 
-    /// 1,000 packets a second; the number in a window is Poisson, so its variance is its mean.
+    /// Generates 1,000 packets a second. The number in a window is Poisson: variance and mean are
+    /// equal.
     #[test]
     fn poisson_counts_have_the_asked_mean_and_its_variance() {
         let times = arrivals(&mut traffic(poisson(12e6), 1), 200);

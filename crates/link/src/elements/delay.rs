@@ -1,11 +1,11 @@
-//! The delay after the link: what the way itself takes, constant or varying, and the order of
-//! packets. Not for: how it varies (that is `jitter`).
+//! The delay after the link: the one-way delay of the path, constant or varying, and the order of
+//! packets. Not for: the variation's shape (see `jitter`).
 
 use crate::elements::jitter::{Numbers, VaryingDelay};
 use crate::elements::random::RandomStream;
 use resolab_record::DirectionProfile;
 
-/// A one-way delay.
+/// A one-way delay, constant or varying.
 #[derive(Debug, Clone)]
 pub struct Delay {
     way: Way,
@@ -18,15 +18,15 @@ enum Way {
 }
 
 impl Delay {
-    /// As the profile says; `stream` decides how it varies.
+    /// Makes the profile's delay; `stream` drives the variation.
     pub fn new(profile: &DirectionProfile, stream: RandomStream) -> Self {
         Self {
             way: Way::new(profile, Numbers::new(stream)),
         }
     }
 
-    /// Go on with another delay. Without a new stream, one that varied goes on varying from where
-    /// it is.
+    /// Changes to another delay. Without a new stream, a varying delay continues from the present
+    /// state.
     pub fn change(&mut self, profile: &DirectionProfile, stream: Option<RandomStream>) {
         let numbers = match (&self.way, stream) {
             (_, Some(stream)) => Numbers::new(stream),
@@ -36,12 +36,12 @@ impl Delay {
         self.way = Way::new(profile, numbers);
     }
 
-    /// Whether packets may overtake each other.
+    /// Returns true when packets may overtake each other.
     pub fn reorders(&self) -> bool {
         matches!(&self.way, Way::Varying(varying) if varying.reorders())
     }
 
-    /// When what left at `departure_ns` is there, order aside.
+    /// Returns the arrival time after a departure at `departure_ns`, without keeping order.
     pub fn arrival_ns(&mut self, departure_ns: u64) -> u64 {
         departure_ns
             + match &mut self.way {
@@ -64,7 +64,7 @@ impl Way {
     }
 }
 
-/// Milliseconds to the nearest nanosecond.
+/// Converts milliseconds to the nearest nanosecond.
 pub fn to_ns(delay_ms: f64) -> u64 {
     (delay_ms * 1e6).round() as u64
 }

@@ -1,11 +1,11 @@
-//! The queue before the link: who comes when it is full is dropped. The
-//! packet on the link and packets under way do not count, only those that wait.
-//! Not for: deciding when a packet is served (that is the rate).
+//! The queue before the link: packets arriving at a full queue are dropped. Only waiting packets
+//! count, neither the packet on the link nor packets under way. Not for: deciding a packet's
+//! service time (see the rate).
 
 use crate::elements::queue_limit::QueueLimit;
 use std::collections::VecDeque;
 
-/// A droptail queue, kept in virtual time: a packet leaves it when its service starts.
+/// A droptail queue in virtual time: a packet leaves the queue at the start of its service.
 #[derive(Debug, Clone)]
 pub struct Droptail {
     limit: QueueLimit,
@@ -20,7 +20,7 @@ struct Waiting {
 }
 
 impl Droptail {
-    /// An empty queue.
+    /// Makes an empty queue.
     pub fn new(limit: QueueLimit) -> Self {
         Self {
             limit,
@@ -29,13 +29,13 @@ impl Droptail {
         }
     }
 
-    /// Go on with another limit; who waits already stays.
+    /// Changes to another limit; packets already waiting stay.
     pub fn change(&mut self, limit: QueueLimit) {
         self.limit = limit;
     }
 
-    /// Let a packet in at `now_ns` whose service would start at `service_start_ns`; `false` means
-    /// it was dropped. A packet that need not wait is never dropped.
+    /// Lets a packet in at `now_ns`, with service starting at `service_start_ns`; `false` means
+    /// dropped. A packet without a wait is never dropped.
     pub fn admit(&mut self, now_ns: u64, service_start_ns: u64, bytes: u32) -> bool {
         self.leave_until(now_ns);
         if service_start_ns <= now_ns {

@@ -1,5 +1,5 @@
-//! Servers that are farther away than the others: extra delay by server address, after the shared
-//! access link. Not for: the delay of the link itself (that is `delay`).
+//! Servers farther away than the others: extra delay by server address, after the shared access
+//! link. Not for: the delay of the link itself (see `delay`).
 
 use crate::elements::delay::to_ns;
 use resolab_record::FarNetwork;
@@ -9,15 +9,16 @@ use std::net::IpAddr;
 /// A network of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Network {
-    /// Its first address, as a number.
+    /// The network's first address, as a number.
     first: u128,
     prefix_bits: u32,
-    /// How many bits its addresses have.
+    /// Number of bits of an address: 32 or 128.
     width_bits: u32,
 }
 
 impl Network {
-    /// From `address/length`; `None` if it is not that, or the address is not the network's first.
+    /// Parses `address/length`. `None` for any other text, or when the address is not the network's
+    /// first.
     pub fn parse(text: &str) -> Option<Self> {
         let (address, prefix) = text.split_once('/')?;
         let prefix = Some(prefix).filter(|digits| !digits.starts_with('+'))?;
@@ -26,7 +27,8 @@ impl Network {
         (network.first == bits_of(address).0).then_some(network)
     }
 
-    /// The one of that length that holds an address; `None` if addresses are shorter.
+    /// Returns the network of this length around an address; `None` if the length exceeds the
+    /// address's.
     fn around(address: IpAddr, prefix_bits: u32) -> Option<Self> {
         let (bits, width_bits) = bits_of(address);
         (prefix_bits <= width_bits).then(|| Self {
@@ -37,7 +39,7 @@ impl Network {
     }
 }
 
-/// The address as a number, and how many bits it has.
+/// Returns the address as a number, and the number of bits.
 fn bits_of(address: IpAddr) -> (u128, u32) {
     match address {
         IpAddr::V4(address) => (u32::from(address).into(), 32),
@@ -45,24 +47,25 @@ fn bits_of(address: IpAddr) -> (u128, u32) {
     }
 }
 
-/// The first `prefix_bits` of `width_bits`.
+/// Returns a mask of the first `prefix_bits` of `width_bits`.
 fn mask(prefix_bits: u32, width_bits: u32) -> u128 {
     let all = u128::MAX >> (128 - width_bits);
     let host = all.checked_shr(prefix_bits).unwrap_or(0);
     all & !host
 }
 
-/// One way there, by server address. A packet's is found by as many look-ups as there are lengths of
-/// prefixes: a page can have hundreds of far servers, each with a network of its own.
+/// Extra delay in one direction, by server address. Finding a packet's delay takes one look-up for
+/// each prefix length. A page can have hundreds of far servers, each in a separate network.
 #[derive(Debug, Clone, Default)]
 pub struct FarServers {
     ways: Vec<Way>,
     places: HashMap<Network, usize>,
-    /// Of the networks that are far now, the longest first.
+    /// Prefix lengths of the networks now far, the longest first.
     prefixes_bits: Vec<u32>,
 }
 
-/// Never removed, so that packets on their way keep theirs; without delay when no longer wanted.
+/// The extra delay to one network. Never removed, because packets under way keep their delay;
+/// without delay when no longer in the profile.
 #[derive(Debug, Clone, Default)]
 struct Way {
     extra_ns: Option<u64>,
@@ -70,14 +73,14 @@ struct Way {
 }
 
 impl FarServers {
-    /// As the profile (checked) says.
+    /// Makes the far servers of the profile (checked).
     pub fn new(wanted: &[FarNetwork]) -> Self {
         let mut servers = Self::default();
         servers.change(wanted);
         servers
     }
 
-    /// Go on with others; the order of packets to the same network is kept.
+    /// Changes to other far servers; packets to the same network keep their order.
     pub fn change(&mut self, wanted: &[FarNetwork]) {
         self.ways.iter_mut().for_each(|way| way.extra_ns = None);
         self.prefixes_bits.clear();
@@ -96,12 +99,12 @@ impl FarServers {
         self.prefixes_bits.dedup();
     }
 
-    /// Whether any server is far.
+    /// Returns true when no server has been far yet.
     pub fn is_empty(&self) -> bool {
         self.ways.is_empty()
     }
 
-    /// Which way `server` is; `None`: no farther than the link.
+    /// Returns the index of the server's extra delay; `None` for a server without extra delay.
     pub fn way_to(&self, server: IpAddr) -> Option<usize> {
         self.prefixes_bits.iter().find_map(|&prefix_bits| {
             let place = *self.places.get(&Network::around(server, prefix_bits)?)?;
@@ -110,8 +113,8 @@ impl FarServers {
         })
     }
 
-    /// When a packet on `way` that the link lets go at `release_ns` is there; in order, unless it may
-    /// overtake.
+    /// Returns the arrival time of a packet on `way`, released by the link at `release_ns`. Packets
+    /// arrive in order, unless overtaking is permitted.
     pub fn arrival_ns(&mut self, way: usize, release_ns: u64, may_overtake: bool) -> u64 {
         let Some(way) = self.ways.get_mut(way) else {
             return release_ns;

@@ -1,28 +1,28 @@
-//! The varying delay after the link: a stationary process in time, so that packets close together
+//! The varying delay after the link: a stationary process in time. Packets close together therefore
 //! meet nearly the same delay and stay in order, as on real access networks (RFC 3393 measures the
-//! difference between packets). Independent standard normal numbers stand one interval apart; between
-//! two of them the process is their weighted sum scaled to unit variance, which is standard normal at
-//! every moment, so mean and spread come out as asked whenever packets are sent.
-//! On request every packet draws for itself instead, and packets overtake each other.
-//! Not for: the shape of the distribution (that is `spread`).
+//! difference between packets). Independent standard normal numbers have a spacing of one interval.
+//! Between two numbers the process is their weighted sum scaled to unit variance, and hence
+//! standard normal at every moment. Mean and spread therefore match the profile for any sending
+//! times. On request every packet draws separately instead, and packets overtake each other.
+//! Not for: the shape of the distribution (see `spread`).
 
 use crate::elements::random::RandomStream;
 use crate::elements::spread::{Spread, deviation_ms};
 use resolab_record::Jitter;
 
-/// Default interval in standard deviations: a fall of the delay as fast as time passes, which order
-/// would flatten, is then a matter of one in thousands.
+/// Default interval in standard deviations. At this length, a delay falling as fast as time passes
+/// is a matter of a few in thousands; the order of packets would flatten a faster fall.
 const INTERVAL_DEVIATIONS: f64 = 10.0;
 const MIN_INTERVAL_MS: f64 = 10.0;
 
-/// The interval in force for `wanted`.
+/// Returns the interval in force for `wanted`.
 pub fn interval_ms(wanted: &Jitter) -> f64 {
     wanted
         .interval_ms
         .unwrap_or_else(|| (INTERVAL_DEVIATIONS * deviation_ms(wanted)).max(MIN_INTERVAL_MS))
 }
 
-/// A delay that varies.
+/// A one-way delay varying in time.
 #[derive(Debug, Clone)]
 pub struct VaryingDelay {
     spread: Spread,
@@ -31,19 +31,19 @@ pub struct VaryingDelay {
     numbers: Numbers,
 }
 
-/// The random numbers under it, which outlive a change of profile.
+/// The random numbers behind a delay, kept over a change of profile.
 #[derive(Debug, Clone)]
 pub struct Numbers {
     seed: u64,
     stream: RandomStream,
-    /// Interval 0 starts with the first packet, so that the delays follow from the arrivals and the
-    /// seed alone.
+    /// Start of interval 0: the first packet's time. The delays therefore follow from the arrivals
+    /// and the seed alone.
     origin_ns: Option<u64>,
     interval: Option<(u64, [f64; 2])>,
 }
 
 impl Numbers {
-    /// Fresh ones that `stream` decides.
+    /// Makes fresh numbers, driven by `stream`.
     pub fn new(mut stream: RandomStream) -> Self {
         Self {
             seed: stream.next_bits(),
@@ -53,7 +53,7 @@ impl Numbers {
         }
     }
 
-    /// The number of the moment `at_ns`; moments may come in any order.
+    /// Returns the number of the moment `at_ns`; moments may come in any order.
     fn at(&mut self, at_ns: u64, interval_ns: u64) -> f64 {
         let origin_ns = *self.origin_ns.get_or_insert(at_ns);
         let since_ns = at_ns.saturating_sub(origin_ns);
@@ -68,7 +68,8 @@ impl Numbers {
         (earlier * ends[0] + later * ends[1]) / earlier.hypot(later)
     }
 
-    /// The number at the start of an interval, from its index alone: a long silence costs nothing.
+    /// Returns the number at the start of an interval, from the index alone: a long silence costs
+    /// nothing.
     fn knot(&self, index: u64) -> f64 {
         normal(&mut RandomStream::derive(
             self.seed.wrapping_add(index),
@@ -77,14 +78,14 @@ impl Numbers {
     }
 }
 
-/// A standard normal number (Box and Muller 1958).
+/// Draws a standard normal number (Box and Muller 1958).
 fn normal(stream: &mut RandomStream) -> f64 {
     let (radius, angle) = (1.0 - stream.next_ratio(), stream.next_ratio());
     (-2.0 * radius.ln()).sqrt() * (2.0 * std::f64::consts::PI * angle).cos()
 }
 
 impl VaryingDelay {
-    /// About `mean_ms`, as `wanted` (checked) says.
+    /// Makes a delay around `mean_ms`, by `wanted` (checked).
     pub fn new(mean_ms: f64, wanted: &Jitter, numbers: Numbers) -> Self {
         Self {
             spread: Spread::new(mean_ms, wanted),
@@ -94,12 +95,12 @@ impl VaryingDelay {
         }
     }
 
-    /// Whether packets may overtake each other.
+    /// Returns true when packets may overtake each other.
     pub fn reorders(&self) -> bool {
         self.per_packet
     }
 
-    /// The delay of what leaves at `departure_ns`.
+    /// Returns the delay of a packet leaving at `departure_ns`.
     pub fn delay_ns(&mut self, departure_ns: u64) -> u64 {
         let number = if self.per_packet {
             normal(&mut self.numbers.stream)
@@ -109,7 +110,7 @@ impl VaryingDelay {
         self.spread.delay_ns(number)
     }
 
-    /// What is left of it when another delay takes over.
+    /// Returns the random numbers, for use by the next delay.
     pub fn into_numbers(self) -> Numbers {
         self.numbers
     }
@@ -135,8 +136,8 @@ mod tests {
         )
     }
 
-    /// Mean and standard deviation of the delay seen by packets in order, in ms, and the share of
-    /// them that order held back.
+    /// Returns the mean and standard deviation of the delay seen by packets in order, in ms, and
+    /// the share of packets held back by the order.
     fn seen(delay: &mut VaryingDelay, gap_ns: u64, count: u64) -> (f64, f64, f64) {
         let (mut last_ns, mut held, mut sum, mut squares) = (0, 0, 0.0, 0.0);
         for index in 0..count {

@@ -1,22 +1,22 @@
-//! The link's rate, constant or by a trace, and changing from one to the other.
-//! Not for: how either serves (that is `rate` and `trace_rate`).
+//! The link's rate, constant or by a trace, and changing between the two. Not for: the service
+//! itself (see `rate` and `trace_rate`).
 
 use crate::elements::rate::{ConstantRate, Service};
 use crate::elements::trace::Trace;
 use crate::elements::trace_rate::TraceRate;
 use std::sync::Arc;
 
-/// Either.
+/// The link's rate: constant, or driven by a delivery trace.
 #[derive(Debug, Clone)]
 pub enum LinkRate {
     /// Bits per second, or no limit.
     Constant(ConstantRate),
-    /// Delivery opportunities.
+    /// A trace of delivery opportunities.
     Trace(TraceRate),
 }
 
 impl LinkRate {
-    /// By `trace` if there is one, else constant.
+    /// Makes a rate by `trace`, if given, otherwise a constant rate.
     pub fn new(rate_bps: Option<f64>, trace: Option<Arc<Trace>>) -> Self {
         match trace {
             Some(trace) => Self::Trace(TraceRate::new(trace, 0)),
@@ -24,8 +24,8 @@ impl LinkRate {
         }
     }
 
-    /// Go on with another; what is on the link or waits for it keeps its times. The same trace runs
-    /// on, unless it is to restart.
+    /// Changes to another rate. Packets on the link or waiting keep their times. The same trace
+    /// runs on, unless `restart` is set.
     pub fn change(&mut self, rate_bps: Option<f64>, trace: Option<Arc<Trace>>, restart: bool) {
         let busy_until_ns = match self {
             Self::Constant(rate) => rate.next_start_ns(0),
@@ -41,7 +41,7 @@ impl LinkRate {
         }
     }
 
-    /// When a packet that comes at `now_ns` would start.
+    /// Returns the start of service for a packet arriving at `now_ns`.
     pub fn next_start_ns(&self, now_ns: u64) -> u64 {
         match self {
             Self::Constant(rate) => rate.next_start_ns(now_ns),
@@ -49,7 +49,7 @@ impl LinkRate {
         }
     }
 
-    /// Take a packet of `bytes` that comes at `now_ns`.
+    /// Serves a packet of `bytes` arriving at `now_ns`.
     pub fn serve(&mut self, now_ns: u64, bytes: u32) -> Service {
         match self {
             Self::Constant(rate) => rate.serve(now_ns, bytes),

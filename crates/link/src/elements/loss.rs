@@ -1,9 +1,9 @@
-//! Loss on entry: each packet is lost with the same probability, whatever happened to the others.
-//! Not for bursts: those need a process with memory, another element in this place.
+//! Loss on entry: each packet is lost with the same probability, independent of all others.
+//! Not for: bursts, which need a process with memory (see `burst_loss`).
 
 use crate::elements::random::RandomStream;
 
-/// Independent loss.
+/// Independent loss of single packets.
 #[derive(Debug, Clone)]
 pub struct IndependentLoss {
     loss_ratio: f64,
@@ -11,12 +11,12 @@ pub struct IndependentLoss {
 }
 
 impl IndependentLoss {
-    /// Loses `loss_ratio` of all packets, decided by `stream`.
+    /// Loses a share `loss_ratio` of all packets, driven by `stream`.
     pub fn new(loss_ratio: f64, stream: RandomStream) -> Self {
         Self { loss_ratio, stream }
     }
 
-    /// Go on with another ratio and, if given, another stream.
+    /// Changes to another ratio and, if given, another stream.
     pub fn change(&mut self, loss_ratio: f64, stream: Option<RandomStream>) {
         self.loss_ratio = loss_ratio;
         if let Some(stream) = stream {
@@ -24,8 +24,8 @@ impl IndependentLoss {
         }
     }
 
-    /// Whether the next packet is lost. Draws once per packet even when nothing can be lost, so
-    /// that the n-th packet meets the n-th draw whatever the ratio was before.
+    /// Returns true when the next packet is lost. Draws once per packet even at a ratio of 0. The
+    /// n-th packet therefore meets the n-th draw under every earlier ratio.
     pub fn takes_next(&mut self) -> bool {
         self.stream.next_ratio() < self.loss_ratio
     }

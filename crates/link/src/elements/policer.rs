@@ -1,30 +1,31 @@
-//! A policer: tokens come in at a rate and gather up to a burst; a packet that finds as many as it
-//! has bytes takes them and passes at once, any other is dropped and takes none. Nobody waits, so
-//! there is no queue. It is what an ingress `police` action does (Linux `act_police`; its burst is our
-//! `burst_bytes`). Exact: fractions of a token are kept. Not for: shaping, which is a rate with a queue.
+//! A policer: tokens come in at a rate and gather up to a burst. A packet finding enough tokens for
+//! its bytes takes the tokens and passes at once. Any other packet is dropped and takes no tokens.
+//! No packet waits: there is no queue. An ingress `police` action does the same (Linux
+//! `act_police`; the burst there is our `burst_bytes`). Exact: fractions of a token are kept.
+//! Not for: shaping, which is a rate with a queue.
 
 use resolab_record::PolicerSettings;
 
-/// What one token, the right of one byte to pass, is in units of 1 ns at a thousandth of a bit per
+/// Value of a token (the right of one byte to pass) in units of 1 ns at a thousandth of a bit per
 /// second.
 const UNITS_PER_BYTE: u128 = 8 * 1_000_000_000_000;
 
-/// A policer, or none.
+/// A policer, possibly switched off.
 #[derive(Debug, Clone, Default)]
 pub struct Policer {
     bucket: Option<TokenBucket>,
 }
 
 impl Policer {
-    /// Polices by `settings`, with all tokens there.
+    /// Polices by `settings`, starting with a full burst of tokens.
     pub fn new(settings: Option<PolicerSettings>) -> Self {
         Self {
             bucket: settings.map(TokenBucket::full),
         }
     }
 
-    /// Go on by other settings at the next packet. The tokens there stay, as far as the burst holds
-    /// them, unless it starts anew.
+    /// Changes to other settings at the next packet. The present tokens stay, up to the new burst,
+    /// unless `anew` is set.
     pub fn change(&mut self, settings: Option<PolicerSettings>, anew: bool) {
         let kept = self.bucket.take().filter(|_| !anew);
         self.bucket = settings.map(|settings| match kept {
@@ -33,7 +34,8 @@ impl Policer {
         });
     }
 
-    /// Whether a packet of `bytes` passes that comes at `now_ns`; arrivals come in time order.
+    /// Returns true when a packet of `bytes` arriving at `now_ns` passes; arrivals come in time
+    /// order.
     pub fn passes(&mut self, now_ns: u64, bytes: u32) -> bool {
         self.bucket
             .as_mut()
@@ -43,11 +45,11 @@ impl Policer {
 
 #[derive(Debug, Clone)]
 struct TokenBucket {
-    /// Thousandths of a bit per second: units a nanosecond brings.
+    /// Rate in thousandths of a bit per second: token units per nanosecond.
     rate_millibits: u128,
     burst: u128,
     tokens: u128,
-    /// When `tokens` were there.
+    /// Time of counting `tokens`, in ns.
     counted_ns: u64,
 }
 

@@ -1,19 +1,19 @@
-//! How much may wait for the link: a limit in bytes, in packets, both or neither.
-//! Not for: what happens to who does not fit (that is the queue's discipline).
+//! The limit on packets waiting for the link: in bytes, in packets, both or neither. Not for: the
+//! fate of excess packets (see the queue's discipline).
 
 use resolab_record::DirectionProfile;
 
-/// A limit on waiting packets; `None` is no limit (a link without a rate never makes anybody wait).
+/// A limit on waiting packets; `None` is no limit. (On a link without a rate no packet waits.)
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QueueLimit {
-    /// Together, in IP bytes.
+    /// Maximum of waiting IP bytes.
     pub bytes: Option<u64>,
-    /// How many.
+    /// Maximum number of waiting packets.
     pub packets_count: Option<u64>,
 }
 
 impl QueueLimit {
-    /// As a complete profile says.
+    /// Returns the limit of a complete profile.
     pub fn of(profile: &DirectionProfile) -> Self {
         Self {
             bytes: profile.queue_bytes,
@@ -21,7 +21,7 @@ impl QueueLimit {
         }
     }
 
-    /// Whether a packet of `bytes` may join `waiting_count` packets of `waiting_bytes`.
+    /// Returns true when a packet of `bytes` may join `waiting_count` packets of `waiting_bytes`.
     pub fn has_room(&self, waiting_bytes: u64, waiting_count: usize, bytes: u32) -> bool {
         let wanted_bytes = waiting_bytes + u64::from(bytes);
         self.bytes.is_none_or(|limit| wanted_bytes <= limit)

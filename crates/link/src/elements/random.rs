@@ -1,15 +1,15 @@
 //! The random streams of the loss processes: xoshiro256++ (Blackman and Vigna, 2019), seeded by
-//! SplitMix64 from one number and a label, so that the same seed gives the same drop pattern on
+//! SplitMix64 from a number and a label. The same seed therefore gives the same drop pattern on
 //! every machine and for ever. Not for: secrets.
 
-/// One stream of random numbers.
+/// A stream of random numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RandomStream {
     state: [u64; 4],
 }
 
 impl RandomStream {
-    /// The stream that `label` names under `seed`; different labels give unrelated streams.
+    /// Derives the stream named `label` under `seed`; different labels give unrelated streams.
     pub fn derive(seed: u64, label: &str) -> Self {
         let mut counter = seed ^ fnv1a(label.as_bytes());
         Self {
@@ -17,7 +17,7 @@ impl RandomStream {
         }
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn next_bits(&mut self) -> u64 {
         let [s0, s1, s2, s3] = &mut self.state;
         let result = s0.wrapping_add(*s3).rotate_left(23).wrapping_add(*s0);
@@ -31,7 +31,7 @@ impl RandomStream {
         result
     }
 
-    /// Uniform in [0, 1), with all 53 bits of a double.
+    /// Returns a uniform number in [0, 1), with all 53 bits of a double.
     pub fn next_ratio(&mut self) -> f64 {
         const SCALE: f64 = 1.0 / (1_u64 << 53) as f64;
         (self.next_bits() >> 11) as f64 * SCALE

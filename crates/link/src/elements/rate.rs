@@ -1,24 +1,24 @@
-//! The link's rate: one packet after another, each as long as its bits take. Exact: the fraction
-//! of a nanosecond left over by one packet is carried to the next while the link is busy.
-//! Not for: deciding who may wait (that is the queue), or anything after the last bit has left.
+//! The link's rate: packets are served in turn, each for the duration of the packet's bits. Exact:
+//! the remaining fraction of a nanosecond is carried to the next packet during a busy period.
+//! Not for: deciding on waiting (see the queue), or anything after the last bit's departure.
 
-/// When a packet is on the link.
+/// A packet's time on the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Service {
-    /// The first bit leaves; before that the packet waits.
+    /// Departure of the first bit, in ns; before, the packet waits.
     pub start_ns: u64,
-    /// The last bit has left.
+    /// Departure of the last bit, in ns.
     pub finish_ns: u64,
 }
 
-/// A constant-rate server, or one without a limit.
+/// A server with a constant rate, or without a limit.
 #[derive(Debug, Clone)]
 pub struct ConstantRate {
-    /// Thousandths of a bit per second; `None` is no limit.
+    /// Rate in thousandths of a bit per second; `None` is no limit.
     rate_millibits: Option<u64>,
     busy_until_ns: u64,
-    /// What the finish of the last packet exceeds `busy_until_ns` by, in units of
-    /// 1 ns / `rate_millibits`.
+    /// Excess of the last packet's finish over `busy_until_ns`, in units of 1 ns /
+    /// `rate_millibits`.
     remainder: u64,
 }
 
@@ -37,18 +37,18 @@ impl ConstantRate {
         }
     }
 
-    /// Go on with another rate; what is on the link or waits for it keeps its times.
+    /// Changes to another rate; packets on the link or waiting keep their times.
     pub fn change(&mut self, rate_bps: Option<f64>) {
         self.rate_millibits = rate_bps.map(to_millibits);
         self.remainder = 0;
     }
 
-    /// When a packet that comes at `now_ns` would start.
+    /// Returns the start of service for a packet arriving at `now_ns`.
     pub fn next_start_ns(&self, now_ns: u64) -> u64 {
         now_ns.max(self.busy_until_ns)
     }
 
-    /// Take a packet of `bytes` that comes at `now_ns`.
+    /// Serves a packet of `bytes` arriving at `now_ns`.
     pub fn serve(&mut self, now_ns: u64, bytes: u32) -> Service {
         let start_ns = self.next_start_ns(now_ns);
         if now_ns > self.busy_until_ns {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     proptest! {
-        /// A train of packets ends exactly when its bits do: no drift from rounding.
+        /// A train of packets ends exactly with the last bit: no drift from rounding.
         #[test]
         fn a_busy_link_is_exact(
             rate_bps in 1_000_u64..1_000_000_000,

@@ -1,23 +1,23 @@
-//! The shape of a varying delay: from a standard normal number to a delay. Not for: how that number
-//! moves in time (that is `jitter`).
+//! The shape of a varying delay: from a standard normal number to a delay. Not for: the number's
+//! change in time (see `jitter`).
 
 use resolab_record::{Jitter, JitterDistribution};
 
 /// A distribution of one-way delays.
 #[derive(Debug, Clone)]
 pub enum Spread {
-    /// `mean + deviation x number`.
+    /// A normal distribution: `mean + deviation x number`.
     Normal {
-        /// In ms.
+        /// Mean of the delay, in ms.
         mean_ms: f64,
-        /// In ms.
+        /// Standard deviation of the delay, in ms.
         deviation_ms: f64,
     },
-    /// `exp(location + scale x number)`.
+    /// A lognormal distribution: `exp(location + scale x number)`.
     Lognormal {
         /// Mean of the logarithm of the delay in ms.
         location: f64,
-        /// Standard deviation of that logarithm.
+        /// Standard deviation of the logarithm of the delay.
         scale: f64,
     },
     /// Linear between equally spaced quantiles.
@@ -25,7 +25,7 @@ pub enum Spread {
 }
 
 impl Spread {
-    /// About `mean_ms`, as `wanted` (checked) says.
+    /// Makes a distribution around `mean_ms`, by `wanted` (checked).
     pub fn new(mean_ms: f64, wanted: &Jitter) -> Self {
         if let Some(quantiles_ms) = &wanted.quantiles_ms {
             return Self::Quantiles(quantiles_ms.iter().map(|value| mean_ms + value).collect());
@@ -44,7 +44,7 @@ impl Spread {
         }
     }
 
-    /// The delay that a standard normal number stands for, never negative.
+    /// Returns the delay for a standard normal number, never negative.
     pub fn delay_ns(&self, number: f64) -> u64 {
         let delay_ms = match self {
             Self::Normal {
@@ -58,7 +58,7 @@ impl Spread {
     }
 }
 
-/// Standard deviation of what `wanted` describes.
+/// Returns the standard deviation of the jitter `wanted`, in ms.
 pub fn deviation_ms(wanted: &Jitter) -> f64 {
     let Some(quantiles_ms) = &wanted.quantiles_ms else {
         return wanted.standard_deviation_ms.unwrap_or(0.0);
@@ -87,7 +87,7 @@ fn between(values: &[f64], share: f64) -> f64 {
     values[low] + (values[high] - values[low]) * (place - low as f64)
 }
 
-/// The normal distribution function by Abramowitz and Stegun 26.2.17, error below 7.5e-8.
+/// Computes the normal distribution function by Abramowitz and Stegun 26.2.17, error below 7.5e-8.
 fn normal_share_below(number: f64) -> f64 {
     const TERMS: [f64; 5] = [
         1.330_274_429,
@@ -150,8 +150,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever profiles may ask for, at every number that 53 bits can make: a delay, and no longest one
-        /// there is.
+        /// Every jitter permitted in profiles gives a finite delay, at every number made of 53
+        /// bits.
         #[test]
         fn delays_are_finite(
             mean_ms in prop_oneof![Just(0.0), Just(f64::MIN_POSITIVE), 0.0..10_000.0],

@@ -1,14 +1,14 @@
 //! Packet-delivery traces in mahimahi's format: one whole number of milliseconds per line, never
-//! falling; each line is one opportunity to deliver 1,504 bytes; the file repeats with its last line
-//! as period. Not for: serving packets by them (that is `trace_rate`).
+//! falling. Each line is an opportunity to deliver 1,504 bytes. The file repeats with the last line
+//! as period. Not for: serving packets by a trace (see `trace_rate`).
 
 use resolab_record::DirectionProfile;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// What one opportunity delivers: a full Ethernet packet and the four bytes that mahimahi's TUN
-/// devices put before each.
+/// Bytes delivered by an opportunity: a full Ethernet packet and the four bytes put before each
+/// packet by mahimahi's TUN devices.
 pub const OPPORTUNITY_BYTES: u32 = 1_504;
 
 /// A trace, never empty.
@@ -20,37 +20,37 @@ pub struct Trace {
 /// The traces of both directions.
 #[derive(Debug, Clone, Default)]
 pub struct Traces {
-    /// Client to server.
+    /// Trace of the direction client to server.
     pub up: Option<Arc<Trace>>,
-    /// Server to client.
+    /// Trace of the direction server to client.
     pub down: Option<Arc<Trace>>,
 }
 
-/// Why there is no trace; messages read after "failed to".
+/// The reason for a missing trace; messages read after "failed to".
 #[derive(Debug, Error)]
 pub enum TraceError {
     /// The file cannot be read.
     #[error("read trace {path}: {source}")]
     Unreadable {
-        /// As tried.
+        /// Path of the trace file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Not a trace.
+    /// The file is not a trace.
     #[error("read trace {path}, line {line}: there must be {expected}")]
     Malformed {
-        /// As tried.
+        /// Path of the trace file.
         path: PathBuf,
-        /// From 1.
+        /// Number of the wrong line, from 1.
         line: usize,
-        /// What belongs there.
+        /// Description of the expected content.
         expected: &'static str,
     },
 }
 
 impl Trace {
-    /// Read a file.
+    /// Reads a trace from a file.
     pub fn load(path: &Path) -> Result<Self, TraceError> {
         let text = std::fs::read_to_string(path).map_err(|source| TraceError::Unreadable {
             path: path.to_owned(),
@@ -63,7 +63,7 @@ impl Trace {
         })
     }
 
-    /// Read a text; an error is the line and what belongs there.
+    /// Reads a trace from a text. An error gives the line and the expected content.
     pub fn parse(text: &str) -> Result<Self, (usize, &'static str)> {
         let mut opportunities_ms: Vec<u64> = Vec::new();
         for (index, line) in text.lines().enumerate() {
@@ -85,28 +85,28 @@ impl Trace {
         }
     }
 
-    /// Times of the opportunities in one period.
+    /// Returns the times of the opportunities in a period, in ms.
     pub fn opportunities_ms(&self) -> &[u64] {
         &self.opportunities_ms
     }
 
-    /// After this the trace starts again.
+    /// Returns the period in ms, after which the trace starts again.
     pub fn period_ms(&self) -> u64 {
         self.opportunities_ms.last().copied().unwrap_or(1)
     }
 
-    /// Bits per second over a whole period.
+    /// Returns the mean rate over a whole period, in bits per second.
     pub fn mean_rate_bps(&self) -> f64 {
         let bits = self.opportunities_ms.len() as f64 * f64::from(OPPORTUNITY_BYTES) * 8.0;
         bits * 1_000.0 / self.period_ms() as f64
     }
 }
 
-/// Twelve days; keeps all times far from the end of a clock's range.
+/// Maximum period: twelve days. The limit keeps all times far from the end of a clock's range.
 const MAX_PERIOD_MS: u64 = 1_000_000_000;
 
 impl Traces {
-    /// Those that complete directions name.
+    /// Loads the traces named in complete directions.
     pub fn load(up: &DirectionProfile, down: &DirectionProfile) -> Result<Self, TraceError> {
         let of = |direction: &DirectionProfile| -> Result<Option<Arc<Trace>>, TraceError> {
             let Some(file) = &direction.trace_file else {

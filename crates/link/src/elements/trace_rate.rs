@@ -1,25 +1,26 @@
-//! A link served by a packet-delivery trace, as mahimahi's mm-link does it: an opportunity delivers
-//! 1,504 bytes of whole and partial packets, each four bytes longer than its IP packet; a packet can
-//! need several; what nobody waits for is lost; who comes in the millisecond of an opportunity is too
-//! late for it; delivery is at the opportunity's millisecond. The trace starts with the first packet.
-//! Not for: reading traces (that is `trace`).
+//! A link served by a packet-delivery trace, in the manner of mahimahi's mm-link. An opportunity
+//! delivers 1,504 bytes of whole and partial packets, each four bytes longer than the IP packet. A
+//! packet can need several opportunities. An opportunity without a waiting packet is lost. A packet
+//! arriving in the millisecond of an opportunity is too late for the opportunity. Delivery is at
+//! the opportunity's millisecond. The trace starts with the first packet. Not for: reading traces
+//! (see `trace`).
 
 use crate::elements::rate::Service;
 use crate::elements::trace::{OPPORTUNITY_BYTES, Trace};
 use std::sync::Arc;
 
-/// What mahimahi counts besides the IP packet.
+/// Bytes counted by mahimahi besides the IP packet.
 const PER_PACKET_BYTES: u32 = 4;
 const NS_PER_MS: u64 = 1_000_000;
 
-/// A server by trace.
+/// A server driven by a trace.
 #[derive(Debug, Clone)]
 pub struct TraceRate {
     trace: Arc<Trace>,
-    /// The link is busy with something else before.
+    /// Time until which earlier packets keep the link busy, in ns.
     free_from_ns: u64,
     origin_ns: Option<u64>,
-    /// The opportunity the last packet ended in.
+    /// The opportunity at the end of the last packet.
     current: Opportunity,
     finish_ns: u64,
 }
@@ -47,23 +48,23 @@ impl TraceRate {
         }
     }
 
-    /// What it serves by.
+    /// Returns the trace behind the service.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
 
-    /// Until when it is busy.
+    /// Returns the end of the busy period, in ns.
     pub fn busy_until_ns(&self) -> u64 {
         self.finish_ns
     }
 
-    /// When a packet that comes at `now_ns` would start.
+    /// Returns the start of service for a packet arriving at `now_ns`.
     pub fn next_start_ns(&self, now_ns: u64) -> u64 {
         let origin_ns = self.origin_ns.unwrap_or(now_ns);
         origin_ns + self.time_ms(self.next_usable(now_ns, origin_ns)) * NS_PER_MS
     }
 
-    /// Take a packet of `bytes` that comes at `now_ns`.
+    /// Serves a packet of `bytes` arriving at `now_ns`.
     pub fn serve(&mut self, now_ns: u64, bytes: u32) -> Service {
         let origin_ns = *self.origin_ns.get_or_insert(now_ns);
         let mut at = self.next_usable(now_ns, origin_ns);
@@ -86,7 +87,7 @@ impl TraceRate {
         }
     }
 
-    /// The first opportunity with room, in a later millisecond than `now_ns`.
+    /// Returns the first opportunity with room, in a later millisecond than `now_ns`.
     fn next_usable(&self, now_ns: u64, origin_ns: u64) -> Opportunity {
         let earliest_ns = now_ns.max(self.free_from_ns);
         let gone_ms = earliest_ns.saturating_sub(origin_ns) / NS_PER_MS;
@@ -182,8 +183,8 @@ mod tests {
         );
     }
 
-    /// mahimahi's loop, written out: what comes in a millisecond waits; each later opportunity gives
-    /// out its bytes to who waits, first come first served.
+    /// Runs mahimahi's loop, written out. A packet arriving in a millisecond waits. Each later
+    /// opportunity gives bytes to waiting packets, first come first served.
     fn by_the_loop(times_ms: &[u64], packets: &[(u64, u32)]) -> Vec<u64> {
         let (mut waiting, mut finishes) = (VecDeque::new(), Vec::new());
         let mut arrivals = packets.iter().peekable();

@@ -1,5 +1,5 @@
-//! Another user for a program that root starts: a browser that loads strangers' pages needs no
-//! rights over the machine. Not for: making users.
+//! Another user for a program started by root. A browser loading strangers' pages needs no rights
+//! over the machine. Not for: making users.
 
 use super::EnterError;
 use nix::sys::prctl;
@@ -7,7 +7,7 @@ use nix::unistd::{Gid, Uid, User, getgrouplist, setgroups, setresgid, setresuid}
 use std::ffi::CString;
 use std::io;
 
-/// Whom to become.
+/// The uid, gid and groups of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     uid: Uid,
@@ -16,7 +16,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// Look an account up by its name (passwd(5)).
+    /// Looks an account up by name (passwd(5)).
     pub fn named(name: &str) -> Result<Self, EnterError> {
         let refused =
             |why: &dyn std::fmt::Display| EnterError::Account(format!("run as user {name}: {why}"));
@@ -32,8 +32,8 @@ impl Account {
         })
     }
 
-    /// Become it for good, with no right left. System calls only: it is called between fork and
-    /// exec.
+    /// Takes on the account for good, and gives up every right. Makes system calls only, because
+    /// the call comes between fork and exec.
     pub(super) fn take_on(&self) -> io::Result<()> {
         setgroups(&self.groups)?;
         setresgid(self.gid, self.gid, self.gid)?;

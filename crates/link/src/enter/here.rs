@@ -1,6 +1,6 @@
-//! Running a program on the machine's own network with a resolver configuration of its own: what
-//! live measurements need of the machine they run on. Root makes a mount namespace, an ordinary
-//! user that and the user namespace it takes. Not for: hosts of a path; that is `join`.
+//! Runs a program on the machine's own network with a private resolver configuration, for live
+//! measurements. Root makes a mount namespace. An ordinary user also makes the user namespace
+//! required for the mount namespace. Not for: hosts of a path (see `join`).
 
 use super::join::open_process;
 use super::{Ending, EnterError, Guest, Program, supervise};
@@ -9,8 +9,8 @@ use caps::Capability;
 use nix::unistd::getppid;
 use std::os::fd::OwnedFd;
 
-/// Start the program; it is killed when the process that started this one ends. The calling process
-/// must have one thread only and may be in a user namespace of its own afterwards.
+/// Starts the program. The program is killed when the caller's parent process ends. The calling
+/// process must have a single thread, and may be in a new user namespace afterwards.
 pub fn start_here(program: &Program) -> Result<Guest, EnterError> {
     // Looked for first: whatever fails later must not leave a program nobody waits for.
     let caller = open_caller()?;
@@ -25,8 +25,8 @@ pub fn start_here(program: &Program) -> Result<Guest, EnterError> {
     supervise::start(program, caller, Ending::CallerEnded)
 }
 
-/// Becomes readable when the caller ends; `None` where its pid namespace is not ours, so that
-/// nothing tells of its end.
+/// Opens a descriptor readable at the end of the parent process. `None` when the parent is in
+/// another pid namespace: the parent's end cannot be observed there.
 fn open_caller() -> Result<Option<OwnedFd>, EnterError> {
     let caller = getppid();
     if caller.as_raw() == 0 {
@@ -36,7 +36,7 @@ fn open_caller() -> Result<Option<OwnedFd>, EnterError> {
     open_process(caller).map(Some).map_err(failed)
 }
 
-/// Whether a mount namespace can be made without a user namespace.
+/// Returns true when a mount namespace needs no user namespace.
 fn may_mount() -> bool {
     has_right(Capability::CAP_SYS_ADMIN)
 }

@@ -1,6 +1,6 @@
-//! The process between the supervisor and the program: first of its pid namespace where there is
-//! one. It makes the program's view of the machine, starts the program, reaps whatever is left to
-//! it, and ends with the program's exit code. Not for: watching the path.
+//! The process between the supervisor and the program: the first of a new pid namespace, if there
+//! is a new pid namespace. The process makes the program's view of the machine, starts the program,
+//! reaps every orphan, and ends with the program's exit code. Not for: watching the path.
 
 use super::Program;
 use super::mounts::{self, MountError};
@@ -16,9 +16,9 @@ use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// What the supervisor is told, once, as the first byte of a message; text follows.
+/// Kinds of report to the supervisor: the first byte of the only message; text follows.
 pub mod report {
-    /// The program runs.
+    /// The program is running; no text follows.
     pub const RUNNING: u8 = b'r';
     /// No new `/proc` may be mounted: try without a pid namespace.
     pub const NO_PROC: u8 = b'p';
@@ -28,7 +28,7 @@ pub mod report {
     pub const NO_PROGRAM: u8 = b'e';
 }
 
-/// Run as that process: never returns, ends with the program's exit code.
+/// Runs as the process between the two. Never returns, and ends with the program's exit code.
 pub fn run(program: &Program, own_processes: bool, mut reports: File) -> ! {
     let code = match start(program, own_processes) {
         // A supervisor that cannot be told is dead, perhaps since before we asked to die with it.
@@ -109,8 +109,9 @@ fn reap_until_end(program: Pid, received: &SignalFd) -> u8 {
     }
 }
 
-/// Without a pid namespace, kill what the program left behind: as subreaper this process inherits
-/// every orphan below it, so that killing children until there are none reaches all.
+/// Kills the program's remaining processes when there is no pid namespace. As subreaper this
+/// process inherits every orphan below. Killing children until no child is left therefore reaches
+/// all.
 fn end_descendants() {
     let own = format!("/proc/self/task/{}/children", std::process::id());
     while let Ok(children) = std::fs::read_to_string(&own) {

@@ -1,5 +1,5 @@
-//! Joining a host: its network namespace and, if the path is an ordinary user's, the user
-//! namespace that owns it. Not for: mounts and processes.
+//! Joins a host: the host's network namespace and, if the path is an ordinary user's, the owning
+//! user namespace. Not for: mounts and processes.
 
 use super::EnterError;
 use crate::hosts::Host;
@@ -11,7 +11,7 @@ use nix::unistd::{Pid, geteuid};
 use std::fs;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-/// A path that stands.
+/// A running path, found by process id.
 #[derive(Debug)]
 pub struct FoundPath {
     /// Becomes readable when the path ends.
@@ -22,7 +22,7 @@ pub struct FoundPath {
     pub server_anchor: Pid,
 }
 
-/// Find the path that is process `path` and make sure that it is the caller's.
+/// Finds the path with process id `path`, and checks the path's owner: the caller.
 pub fn find_path(path: Pid) -> Result<FoundPath, EnterError> {
     let no_path = || EnterError::NoPath(path);
     // Opened before the anchors are looked for: if the path is still there, so were its anchors.
@@ -47,8 +47,8 @@ fn check_owner(path: Pid) -> Result<(), EnterError> {
     })
 }
 
-/// Put this process, which must have one thread only, into the host called `host` of a path or an
-/// internet; returns a descriptor that becomes readable when that ends.
+/// Puts this process, which must have a single thread, into the host called `host` of a path or an
+/// internet. Returns a descriptor readable at the end of the path or internet.
 pub fn join_host(path: Pid, host: &str) -> Result<OwnedFd, EnterError> {
     let no_path = || EnterError::NoPath(path);
     // Opened before the anchor is looked for: if the path is still there, so was its anchor.
@@ -70,8 +70,8 @@ pub fn join_host(path: Pid, host: &str) -> Result<OwnedFd, EnterError> {
     Ok(handle)
 }
 
-/// Put this process, which must have one thread only, into the user namespace of a host, if it is
-/// not in it.
+/// Puts this process, which must have a single thread, into the user namespace of a host. Does
+/// nothing when the process is already there.
 pub fn join_owner(anchor: Pid) -> Result<(), Errno> {
     join(anchor, CloneFlags::empty())
 }
@@ -93,7 +93,7 @@ fn user_namespace(process: &str) -> Result<std::path::PathBuf, Errno> {
         .map_err(|error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw))
 }
 
-/// A descriptor for a process (pidfd_open(2)), closed on exec.
+/// Opens a descriptor for a process (pidfd_open(2)), closed on exec.
 pub(super) fn open_process(process: Pid) -> Result<OwnedFd, Errno> {
     // SAFETY: takes two integers.
     let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, process.as_raw(), 0) };

@@ -1,6 +1,6 @@
-//! Listening sockets made inside a host for a program that stays outside: what comes in there is
-//! answered by somebody whose own connections go out of the machine's network. Not for: running
-//! anything inside.
+//! Listening sockets made inside a host for a program outside. The program answers traffic arriving
+//! in the host, while the program's own connections use the machine's network. Not for: running
+//! programs inside.
 
 use super::EnterError;
 use super::join::join_host;
@@ -18,21 +18,21 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// Longer than any message of an error.
 const MESSAGE_BYTES: usize = 1024;
-/// First byte of the message: sockets come along, or why not follows.
+/// First byte of the message: `MADE` comes with sockets, `REFUSED` with the reason as text.
 const MADE: u8 = b'm';
 const REFUSED: u8 = b'r';
 
-/// Sockets at one address, not yet anybody's.
+/// A UDP and a TCP socket bound to the same address.
 #[derive(Debug)]
 pub struct Listening {
-    /// Bound.
+    /// The bound UDP socket.
     pub udp: UdpSocket,
-    /// Bound and listening.
+    /// The TCP socket, bound and listening.
     pub tcp: TcpListener,
 }
 
-/// Make sockets at `address` in the host called `host` of the path (or relay) that is process
-/// `path`. The calling process must have one thread only; it stays where it is.
+/// Makes sockets at `address` in the host called `host` of the path (or relay) with process id
+/// `path`. The calling process must have a single thread, and stays in its own namespaces.
 pub fn listen_in(path: i32, host: &str, address: SocketAddr) -> Result<Listening, EnterError> {
     let view = |error: Errno| EnterError::View(format!("pass sockets out of the host: {error}"));
     let (ours, theirs) = socketpair(
@@ -59,7 +59,7 @@ pub fn listen_in(path: i32, host: &str, address: SocketAddr) -> Result<Listening
     }
 }
 
-/// In the child: join, bind, send. Nobody is there to be told if sending fails.
+/// Joins, binds and sends, in the child. A failure to send goes unreported: no receiver is left.
 fn hand_out(to: &OwnedFd, path: i32, host: &str, address: SocketAddr) {
     let made = join_host(Pid::from_raw(path), host)
         .map_err(|error| error.to_string())

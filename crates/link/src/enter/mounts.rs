@@ -1,7 +1,7 @@
-//! The program's view of the file system: `/etc/resolv.conf`, `/etc/hosts` and
-//! `/etc/nsswitch.conf` of its own, nothing left through which names could be resolved past them,
-//! and a `/proc` of its own pid namespace. All in a private mount namespace, gone with it.
-//! Not for: hiding files from the program.
+//! The program's view of the file system: private `/etc/resolv.conf`, `/etc/hosts` and
+//! `/etc/nsswitch.conf`, no resolving service left to bypass these files, and a `/proc` of the new
+//! pid namespace. Everything is in a private mount namespace, and ends with the namespace. Not for:
+//! hiding files from the program.
 
 use super::Program;
 use nix::errno::Errno;
@@ -15,19 +15,20 @@ use std::path::{Path, PathBuf};
 
 /// Sockets of resolving services: a network namespace does not separate Unix sockets by path.
 const MASKED_FOLDERS: [&str; 3] = ["/run/systemd/resolve", "/run/nscd", "/run/avahi-daemon"];
-/// Where private files are written before they are bound to their places; covered for that moment.
+/// The folder for private files before each file is bound to the final path; covered for this
+/// moment.
 const SCRATCH_FOLDER: &str = "/tmp";
 
-/// What went wrong.
+/// The reasons for a failed view.
 #[derive(Debug)]
 pub enum MountError {
-    /// A new `/proc` may not be mounted (common in containers that hide parts of it).
+    /// The kernel refuses a new `/proc`: common in containers hiding parts of `/proc`.
     ProcRefused(Errno),
-    /// Everything else; reads after "failed to".
+    /// Any other failure; the text reads after "failed to".
     Other(String),
 }
 
-/// Make the view in the mount namespace this process is in, which must be its own.
+/// Makes the view in the current mount namespace, which must be private to this process.
 pub fn prepare(program: &Program, fresh_proc: bool) -> Result<(), MountError> {
     let none: Option<&str> = None;
     let resolver = resolver_text(program);
@@ -49,9 +50,10 @@ pub fn prepare(program: &Program, fresh_proc: bool) -> Result<(), MountError> {
     uncovered.map_err(other("uncover /tmp"))
 }
 
-/// Have no mount of this namespace seen in the one it was made from. After chroot(2) the root may be an
-/// ordinary folder, which is no mount that could be named: setns(2) leads to the namespace's own root, from
-/// which all are, and back.
+/// Makes every mount of this namespace private, hidden from the parent namespace. After chroot(2)
+/// the root may be an ordinary folder instead of a mount, with no name to pass to mount(2).
+/// setns(2) therefore enters the namespace's own root, from where every mount is visible;
+/// afterwards the old root and folder are restored.
 fn make_private() -> Result<(), Errno> {
     let none: Option<&str> = None;
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
@@ -74,8 +76,8 @@ fn make_private() -> Result<(), Errno> {
     fchdir(&here)
 }
 
-/// Text of the program's resolv.conf(5). The machine's is read before the folder its link may lead
-/// to is masked; without one the C library asks 127.0.0.1.
+/// Returns the text of the program's resolv.conf(5). Reads the machine's file before masking the
+/// folder at the end of a possible link. Without a file the C library asks 127.0.0.1.
 fn resolver_text(program: &Program) -> Option<String> {
     match program.nameserver {
         Some(nameserver) => Some(format!("nameserver {nameserver}\n")),
@@ -95,7 +97,7 @@ fn bind_files(program: &Program, resolver: Option<&str>) -> Result<(), MountErro
     }
 }
 
-/// Put a file with this text in the place of `target`.
+/// Puts a file with this text in the position of `target`.
 fn bind(target: &str, text: &str) -> Result<(), MountError> {
     let file_name = target.rsplit('/').next().unwrap_or(target);
     let private = Path::new(SCRATCH_FOLDER).join(file_name);
@@ -116,8 +118,9 @@ fn bind(target: &str, text: &str) -> Result<(), MountError> {
     })
 }
 
-/// Where a link such as `/etc/resolv.conf -> /run/systemd/resolve/…` leads when masking took its
-/// end away. Only there may a file be made: everywhere else it would be the machine's own.
+/// Returns the missing end of a link such as `/etc/resolv.conf -> /run/systemd/resolve/…`, when
+/// masking removed the end. A file may be made only there: everywhere outside the masked folders
+/// the file would be the machine's own.
 fn missing_in_masked_folder(target: &Path) -> Option<PathBuf> {
     let end = target.parent()?.join(fs::read_link(target).ok()?);
     let folder = end.parent()?.canonicalize().ok()?;
@@ -143,7 +146,7 @@ fn other(attempt: &'static str) -> impl Fn(Errno) -> MountError {
     move |error| MountError::Other(format!("{attempt}: {error}"))
 }
 
-/// nsswitch.conf(5) with host names looked up in files and DNS and nowhere else.
+/// Returns an nsswitch.conf(5) in which host names are looked up in files and DNS only.
 fn files_and_dns_only(text: &str) -> String {
     let others = text
         .lines()

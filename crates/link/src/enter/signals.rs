@@ -1,12 +1,12 @@
-//! The signals that the processes between the caller and the program pass on. Not for: signals that
-//! cannot be caught, which the kernel's own rules for pid namespaces take care of.
+//! The signals passed on by the processes between the caller and the program. Not for: signals no
+//! process can catch; the kernel's own rules for pid namespaces handle these.
 
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use nix::sys::wait::WaitStatus;
 
-/// Passed on to the program.
+/// The signals passed on to the program.
 const FORWARDED: [Signal; 6] = [
     Signal::SIGTERM,
     Signal::SIGINT,
@@ -16,7 +16,7 @@ const FORWARDED: [Signal; 6] = [
     Signal::SIGUSR2,
 ];
 
-/// Block the forwarded signals and SIGCHLD and receive them through a descriptor instead.
+/// Blocks the forwarded signals and SIGCHLD, and receives them through a descriptor instead.
 pub fn receive() -> Result<SignalFd, Errno> {
     let mut signals: SigSet = FORWARDED.into_iter().collect();
     signals.add(Signal::SIGCHLD);
@@ -24,15 +24,15 @@ pub fn receive() -> Result<SignalFd, Errno> {
     SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC)
 }
 
-/// The signal to pass on, if it is one. What the kernel sends (a key pressed at a terminal) goes to
-/// the whole process group, the program included, and must not reach it twice.
+/// Returns the signal to pass on, if there is any. A signal sent by the kernel (a key pressed at a
+/// terminal) reaches the whole process group, including the program, and must not arrive twice.
 pub fn to_forward(received: &siginfo) -> Option<Signal> {
     let signal = Signal::try_from(received.ssi_signo as i32).ok()?;
     let from_terminal = received.ssi_code == libc::SI_KERNEL;
     (FORWARDED.contains(&signal) && !from_terminal).then_some(signal)
 }
 
-/// A shell's exit code for how a process ended; `None` if it has not.
+/// Returns a shell's exit code for the end of a process; `None` when the process still runs.
 pub fn exit_code(status: WaitStatus) -> Option<u8> {
     if let WaitStatus::Exited(_, code) = status {
         Some(code as u8)

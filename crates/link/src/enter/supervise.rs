@@ -1,6 +1,6 @@
-//! The caller's process while the program runs: starts the process that starts the program, passes
-//! signals on, and ends everything when the path (or whoever started this process) ends. Not for:
-//! anything inside the program's view.
+//! The caller's process during the program's run. The process starts `init`, passes signals on, and
+//! ends everything at the end of the path (or of the parent process). Not for: anything inside the
+//! program's view.
 
 use super::init::{self, report};
 use super::{EnterError, Program, signals};
@@ -15,31 +15,32 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// A program that runs in a host.
+/// A program running in a host.
 #[derive(Debug)]
 pub struct Guest {
-    /// Whether it has a pid namespace of its own. Without one, what it leaves behind when this
-    /// process is killed can outlive it.
+    /// True when the program has a private pid namespace. Without a pid namespace, processes left
+    /// by the program can outlive a killed supervisor.
     pub own_processes: bool,
     init: Pid,
-    /// Becomes readable when that ends on which the program's life depends.
+    /// A descriptor readable at the end of the path or parent, after which the program is killed.
     watched: Option<OwnedFd>,
     when_it_ends: Ending,
     received: SignalFd,
 }
 
-/// How it ended.
+/// The cause of the program's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// By itself, with this exit code (128 + signal if killed).
+    /// The program ended by itself, with this exit code (128 + signal if killed).
     Program(u8),
-    /// It was killed because the path ended.
+    /// The program was killed because the path ended.
     PathEnded,
-    /// It was killed because the process that started this one ended.
+    /// The program was killed because the parent of this process ended.
     CallerEnded,
 }
 
-/// Start the program; when `watched` becomes readable it is killed, which is then `when_it_ends`.
+/// Starts the program. When `watched` becomes readable the program is killed, and the ending is
+/// `when_it_ends`.
 pub(super) fn start(
     program: &Program,
     watched: Option<OwnedFd>,
@@ -66,7 +67,7 @@ pub(super) fn start(
     })
 }
 
-/// Start the process in between; `None` if it may not have processes of its own.
+/// Starts the process in between; `None` when the kernel refuses a private process tree.
 fn start_init(program: &Program, own_processes: bool) -> Result<Option<Pid>, EnterError> {
     let errno = |error: Errno| EnterError::View(format!("make a mount namespace: {error}"));
     let (reader, writer) = pipe2(OFlag::O_CLOEXEC).map_err(errno)?;
@@ -98,7 +99,7 @@ fn start_init(program: &Program, own_processes: bool) -> Result<Option<Pid>, Ent
     error.map_or(Ok(None), Err)
 }
 
-/// fork(2) with the child in new namespaces; `None` in the child.
+/// Calls fork(2) with the child in new namespaces; `None` in the child.
 fn fork_into(namespaces: libc::c_int) -> Result<Option<Pid>, Errno> {
     let flags = libc::c_long::from(namespaces | libc::SIGCHLD);
     // SAFETY: without CLONE_VM and with no stack given this is fork: the child has a copy of
@@ -109,7 +110,7 @@ fn fork_into(namespaces: libc::c_int) -> Result<Option<Pid>, Errno> {
 }
 
 impl Guest {
-    /// Wait for the end, of the program or of what it depends on.
+    /// Waits for the end of the program, or of the watched path or parent.
     pub fn wait(self) -> Result<Ending, Errno> {
         loop {
             if let Some(code) = signals::exit_code(waitpid(self.init, Some(WaitPidFlag::WNOHANG))?)

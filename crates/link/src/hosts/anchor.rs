@@ -1,6 +1,6 @@
-//! Anchors: one tiny process per host that holds its namespaces open and can be found by its name
-//! among the children of the path. An anchor dies with the path, however that dies, and with it
-//! the host. Not for: doing anything in the host.
+//! Anchors: one tiny process per host, holding the host's namespaces open. An anchor is found by
+//! name among the children of the path. An anchor dies with the path, however the path ends, and
+//! the host ends with the anchor. Not for: running programs in the host.
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
@@ -12,13 +12,13 @@ use std::ffi::CString;
 use std::fs;
 use std::os::fd::OwnedFd;
 
-/// What every anchor's name begins with.
+/// Prefix of every anchor's name.
 const NAME_START: &str = "resolab-";
-/// Of a process's name, by the kernel (PR_SET_NAME(2const)).
+/// Length limit of a process's name in the kernel (PR_SET_NAME(2const)).
 const NAME_LIMIT_BYTES: usize = 15;
 
-/// Name of the process that holds the namespaces of the host called `host`: with the host's own in it
-/// if there is room, else with seven digits made from that (FNV-1a).
+/// Returns the name of the process holding the namespaces of the host called `host`. The name
+/// contains the host's name if there is room, otherwise seven digits of a hash (FNV-1a).
 pub fn anchor_name(host: &str) -> String {
     let plain = format!("{NAME_START}{host}");
     if plain.len() <= NAME_LIMIT_BYTES {
@@ -30,8 +30,8 @@ pub fn anchor_name(host: &str) -> String {
     format!("{NAME_START}{:07x}", digest >> 4)
 }
 
-/// Leave an anchor in the namespaces this thread is in, which are those of the host called `host`; it
-/// can be found when this returns. The process must have one thread only.
+/// Leaves an anchor in this thread's namespaces, the namespaces of the host called `host`. The
+/// anchor can be found after the return. The process must have a single thread.
 pub fn drop_anchor(host: impl AsRef<str>) -> Result<Pid, Errno> {
     let path = getpid();
     let name = CString::new(anchor_name(host.as_ref())).map_err(|_| Errno::EINVAL)?;
@@ -69,25 +69,27 @@ fn hold(name: &CString, path: Pid, ready: &OwnedFd) -> ! {
     unsafe { libc::_exit(1) }
 }
 
-/// End an anchor and wait until it is gone.
+/// Ends an anchor and waits for the anchor's exit.
 pub fn weigh_anchor(anchor: Pid) {
     // It can only have died before, and then there is nothing to do.
     let _ = kill(anchor, Signal::SIGKILL);
     let _ = waitpid(anchor, None);
 }
 
-/// The anchor of `host` of the path that is process `path`; `None` if it is no path (any more).
+/// Returns the anchor of `host` of the path with process id `path`; `None` when the process is no
+/// path (any more).
 pub fn find_anchor(path: Pid, host: impl AsRef<str>) -> Option<Pid> {
     let name = anchor_name(host.as_ref());
     find_child(path, &format!("({name}) "))
 }
 
-/// Whether process `path` has an anchor of any host.
+/// Returns true when process `path` has an anchor of any host.
 pub fn has_anchors(path: Pid) -> bool {
     find_child(path, &format!("({NAME_START}")).is_some()
 }
 
-/// The living child of `path` whose line begins, behind its process id, with `start`.
+/// Returns the living child of `path` with a stat line starting, behind the process id, with
+/// `start`.
 fn find_child(path: Pid, start: &str) -> Option<Pid> {
     children(path).into_iter().find(|child| {
         // proc_pid_stat(5): pid, name in parentheses, state. Dead anchors of killed paths stay as

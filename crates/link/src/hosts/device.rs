@@ -1,5 +1,5 @@
-//! A host's device as the kernel keeps it: brought up, given addresses and routes, asked what it
-//! dropped. Not for: what it reads and writes (that is `devices`).
+//! A host's device in the kernel: bringing the device up, adding addresses and routes, reading drop
+//! counters. Not for: the packets read and written (see `devices`).
 
 use crate::hosts::DEVICE_NAME;
 use crate::netlink::{Netlink, RouteKind};
@@ -7,11 +7,11 @@ use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use std::net::IpAddr;
 
-/// Transmit queue of the devices, in packets. The default of 500 drops packets before we read them
-/// when TCP sends a burst (mahimahi issue 132).
+/// Transmit queue of the devices, in packets. With the default of 500, TCP bursts lose packets
+/// before the ferry reads them (mahimahi issue 132).
 const QUEUE_PACKETS: u32 = 10_000;
 
-/// The device that leads away from a host.
+/// The device leading away from a host.
 #[derive(Debug)]
 pub struct HostDevice {
     netlink: Netlink,
@@ -20,17 +20,17 @@ pub struct HostDevice {
     reported_drops_count: u64,
 }
 
-/// A step the kernel refused.
+/// A step refused by the kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Refused {
-    /// What was tried.
+    /// Name of the refused step.
     pub step: &'static str,
-    /// Why not.
+    /// Error number from the kernel.
     pub error: Errno,
 }
 
 impl HostDevice {
-    /// Of the network namespace this thread is in, which has the device: bring it and loopback up.
+    /// Brings up the device and loopback in this thread's network namespace.
     pub fn bring_up(mtu_bytes: u32) -> Result<Self, Refused> {
         let step = |step| move |error| Refused { step, error };
         let mut netlink = Netlink::open().map_err(step("rtnetlink"))?;
@@ -52,29 +52,30 @@ impl HostDevice {
         })
     }
 
-    /// Give it an address.
+    /// Adds an address to the device.
     pub fn add_address(&mut self, address: IpAddr, prefix: u8) -> Result<(), Errno> {
         self.netlink.add_address(self.index, address, prefix)
     }
 
-    /// Send what is for this network, or for everything beyond the others (length 0), through it.
+    /// Routes packets for this network through the device. Length 0 is the default route.
     pub fn lead_to(&mut self, network: IpAddr, prefix: u8) -> Result<(), Errno> {
         self.netlink
             .add_route(self.index, RouteKind::Unicast, network, prefix)
     }
 
-    /// Deliver what is for this network here, as if each of its addresses were the host's.
+    /// Delivers packets for this network here, as for the host's own addresses.
     pub fn keep_here(&mut self, network: IpAddr, prefix: u8) -> Result<(), Errno> {
         self.netlink
             .add_route(self.loopback, RouteKind::Local, network, prefix)
     }
 
-    /// Change its MTU.
+    /// Changes the device's MTU.
     pub fn set_mtu(&mut self, mtu_bytes: u32) -> Result<(), Errno> {
         self.netlink.set_sizes(self.index, mtu_bytes, QUEUE_PACKETS)
     }
 
-    /// Packets the host sent that it dropped before they were read, since this was last asked.
+    /// Returns the number of the host's packets dropped by the device before reading, since the
+    /// last call.
     pub fn new_drops_count(&mut self) -> Result<u64, Errno> {
         let total = self.netlink.tx_dropped_count(self.index)?;
         let new = total.saturating_sub(self.reported_drops_count);

@@ -1,14 +1,14 @@
-//! What a machine granted to a path or an internet. Not for: asking for it.
+//! The capabilities given by a machine to a path or an internet. Not for: requesting capabilities.
 
 use crate::hosts::namespace::RefusedSetting;
 
-/// What the machine granted.
+/// The capabilities granted by the machine.
 #[derive(Debug, Default)]
 pub struct Grants {
-    /// Whether the thread that carries packets has real-time scheduling.
+    /// True when the ferry's thread has real-time scheduling.
     pub realtime_scheduling: bool,
-    /// Whether a user namespace was needed.
+    /// True when the hosts needed a user namespace.
     pub rootless: bool,
-    /// Settings inside the hosts that could not be made.
+    /// Settings inside the hosts refused by the kernel.
     pub refused_settings: Vec<RefusedSetting>,
 }

@@ -1,9 +1,9 @@
-//! A network interface's name as ioctls on interfaces want it (netdevice(7)).
-//! Not for: the ioctls themselves.
+//! A network interface's name in the form for ioctls on interfaces (netdevice(7)). Not for: the
+//! ioctls themselves.
 
 use nix::errno::Errno;
 
-/// Zero-terminated, in the fixed field of `struct ifreq`.
+/// Returns the name zero-terminated, in the fixed field of `struct ifreq`.
 pub fn name_field(name: &str) -> Result<[libc::c_char; libc::IFNAMSIZ], Errno> {
     let mut field = [0; libc::IFNAMSIZ];
     if name.len() >= field.len() {

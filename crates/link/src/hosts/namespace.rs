@@ -1,6 +1,6 @@
-//! Getting the right to make network namespaces and what is in them: as a root who has it directly, as
-//! anybody else through a user namespace of one's own in which one keeps one's uid. Also the kernel settings of a fresh
-//! network namespace. Not for: devices and addresses (that is `path`).
+//! Gets the right to make network namespaces and their content. Root may have the right directly.
+//! Any other user makes a user namespace, keeping the same uid. Also applies the kernel settings of
+//! a fresh network namespace. Not for: devices and addresses (see `path`).
 
 use caps::{CapSet, Capability};
 use nix::errno::Errno;
@@ -9,8 +9,8 @@ use nix::sys::prctl;
 use nix::unistd::{getegid, geteuid};
 use std::fs;
 
-/// Make namespaces possible for this process, which must have one thread only. Returns whether
-/// that took a user namespace.
+/// Makes namespaces possible for this process, which must have a single thread. Returns true when a
+/// user namespace was necessary.
 pub fn gain_rights() -> Result<bool, Errno> {
     // Who could make the namespace and no device in it is helped by a user namespace.
     if has_right(Capability::CAP_NET_ADMIN) {
@@ -24,13 +24,13 @@ pub fn gain_rights() -> Result<bool, Errno> {
     Ok(true)
 }
 
-/// Whether this process has a right as it is.
+/// Returns true when this process has the right already.
 pub fn has_right(right: Capability) -> bool {
     caps::has_cap(None, CapSet::Effective, right).unwrap_or(false)
 }
 
-/// A user namespace in which this process, which must have one thread only, keeps its uid and has
-/// every right over what it makes there.
+/// Makes a user namespace for this process, which must have a single thread. The process keeps the
+/// same uid there, and has every right over objects made there.
 pub fn own_user_namespace() -> Result<(), Errno> {
     let (uid, gid) = (geteuid(), getegid());
     // Refused by the kernel later, when this process has no uid left (user_namespaces(7)).
@@ -45,17 +45,17 @@ pub fn own_user_namespace() -> Result<(), Errno> {
     write("/proc/self/gid_map", &format!("{gid} {gid} 1"))
 }
 
-/// One kernel setting that was refused.
+/// A kernel setting refused by the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedSetting {
-    /// As in sysctl(8).
+    /// Name of the setting, in the form of sysctl(8).
     pub name: &'static str,
-    /// What the kernel answered.
+    /// Error number from the kernel.
     pub error: Errno,
 }
 
-/// Set what every host needs in the network namespace this thread is in, before its devices are
-/// made; returns what was refused (a read-only /proc/sys in containers, for example).
+/// Applies the settings of every host in this thread's network namespace, before the host's devices
+/// are made. Returns the refused settings (a read-only /proc/sys in containers, for example).
 pub fn configure_network(ipv6: bool) -> Vec<RefusedSetting> {
     let gid = getegid();
     let mut settings = vec![

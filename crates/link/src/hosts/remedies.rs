@@ -1,12 +1,12 @@
-//! The way out where the kernel refuses what hosts are made of, in words for whoever reads the message.
-//! Not for: trying.
+//! Remedies for the kernel's refusals to make hosts, in words for the reader of the error message.
+//! Not for: trying the remedies.
 
 use crate::hosts::tun::DEVICE_FILE;
 use nix::errno::Errno;
 use nix::sys::stat::{SFlag, stat};
 use nix::unistd::geteuid;
 
-/// Where no namespaces can be made. Root lacks them in a container alone.
+/// Returns the remedy for refused namespaces. Root lacks namespaces only in a container.
 pub fn namespaces() -> &'static str {
     if geteuid().is_root() {
         "this root has not the capabilities for it; start the container with --cap-add SYS_ADMIN \
@@ -17,7 +17,7 @@ pub fn namespaces() -> &'static str {
     }
 }
 
-/// Where no TUN device can be made.
+/// Returns the remedy for a refused TUN device.
 pub fn tun(error: Errno) -> &'static str {
     let is_device = stat(DEVICE_FILE)
         .is_ok_and(|found| found.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFCHR.bits());

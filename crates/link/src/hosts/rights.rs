@@ -1,19 +1,19 @@
-//! Giving up the rights (capabilities(7)) that made a path but that a standing one does not need.
-//! Not for: gaining them (`namespace`), nor for the anchors, which do nothing at all with theirs.
+//! Gives up the rights (capabilities(7)) needed to make a path but not to keep the path running.
+//! Not for: gaining rights (`namespace`), nor for the anchors, which never use theirs.
 
 use caps::{CapSet, Capability, CapsHashSet};
 
-/// What a standing path still does with rights: other MTUs and devices' counters by rtnetlink
-/// (`NET_ADMIN`), new threads beside the ferry's scheduling (`SYS_NICE`), captures in folders of whoever
-/// asked for them (`DAC_OVERRIDE`).
+/// The rights a running path still needs. `NET_ADMIN` is for changing MTUs and reading devices'
+/// counters by rtnetlink. `SYS_NICE` is for starting threads beside the ferry's scheduling.
+/// `DAC_OVERRIDE` is for captures in the requesting user's folders.
 pub const KEPT: [Capability; 3] = [
     Capability::CAP_NET_ADMIN,
     Capability::CAP_SYS_NICE,
     Capability::CAP_DAC_OVERRIDE,
 ];
 
-/// Give up all but [`KEPT`], for good and for programs that would be run, too. Threads that run
-/// already keep theirs: the process must have one only.
+/// Gives up all rights but [`KEPT`], for good, also for programs run later. Threads already running
+/// keep theirs: the process must have a single thread.
 pub fn give_up() -> Result<(), caps::errors::CapsError> {
     // First of all, since it takes a right itself.
     for right in caps::read(None, CapSet::Bounding)? {

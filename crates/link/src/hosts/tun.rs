@@ -1,4 +1,4 @@
-//! Opening a TUN device: IP packets behind the header that says what was left to do with them (see
+//! Opens a TUN device. Each IP packet comes behind a header with the work left to do (see
 //! `offload`). Not for: addresses and routes.
 
 use crate::hosts::interface::name_field;
@@ -7,34 +7,35 @@ use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// The kernel's door to TUN devices.
+/// The kernel's device file for TUN devices.
 pub const DEVICE_FILE: &str = "/dev/net/tun";
 
 nix::ioctl_write_ptr_bad!(
-    /// Give the descriptor a device (tun(4)).
+    /// Attaches the descriptor to a device (tun(4)).
     attach,
     libc::TUNSETIFF,
     libc::ifreq
 );
 
 nix::ioctl_write_int_bad!(
-    /// What the device leaves to us (tun(4)).
+    /// Sets the work the device leaves to us (tun(4)).
     set_offload,
     libc::TUNSETOFFLOAD
 );
 
 nix::ioctl_write_int_bad!(
-    /// Whether the device outlives its descriptor (tun(4)).
+    /// Sets the device to outlive the descriptor, or not (tun(4)).
     set_persistent,
     libc::TUNSETPERSIST
 );
 
-/// Checksums, and cutting TCP's trains: what `offload` can do.
+/// The work `offload` can do: finishing checksums, and cutting TCP's trains.
 const OFFLOADS: libc::c_uint = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
 
-/// Make the device `name` in the network namespace this thread is in, with which it goes; the
-/// descriptor can be used from anywhere and never blocks. A device that went with its descriptor would
-/// hold up who closes that, 20 ms for each; with the namespace the kernel takes it down by itself.
+/// Makes the device `name` in this thread's network namespace. The device ends with the namespace;
+/// the descriptor works from any namespace and never blocks. Otherwise the device would end with
+/// the descriptor, and delay closing by 20 ms each. With the namespace, the kernel removes the
+/// device by itself.
 pub fn create(name: &str, offloads: bool) -> Result<OwnedFd, Errno> {
     let flags = OFlag::O_RDWR | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let tun = open(DEVICE_FILE, flags, Mode::empty())?;

@@ -1,6 +1,6 @@
-//! Making the hosts and what lies between them, putting profiles in force, closing windows. The
-//! hosts are those of the other back ends: same names, addresses, routes and anchors.
-//! Not for: which commands do what (that is `wires` and `rules`).
+//! Makes the hosts and the devices between them, puts profiles in force, closes windows. The hosts
+//! are the same as in the other back ends: same names, addresses, routes and anchors. Not for: the
+//! commands themselves (see `wires` and `rules`).
 
 use super::rules::{Stage, rules};
 use super::run::{ToolCommand, run_all};
@@ -22,27 +22,27 @@ use resolab_record::LinkProfile;
 use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// What tc says where the kernel lacks a discipline.
+/// The words of tc when the kernel lacks a discipline.
 const NO_DISCIPLINE: &str = "qdisc kind is unknown";
 
-/// A path whose link is the kernel's. It needs nobody to carry packets; the thread that made it
-/// gives it its commands.
+/// A path with the kernel's link. No ferry is necessary; commands to the path come from the thread
+/// making the path.
 #[derive(Debug)]
 pub struct NetemPath {
-    /// What was granted.
+    /// The capabilities granted by the machine.
     pub grants: NetemGrants,
     devices: Devices,
-    /// In force, as they are without a seed.
+    /// The stages in force, without a seed.
     stages: Vec<Stage>,
     mtu_bytes: u32,
     seed: u64,
     window_start: ([Counts; 2], u64),
-    /// Dropped last: it ends the hosts.
+    /// The hosts' anchors. Dropped last, because the drop ends the hosts.
     _anchors: Anchors,
 }
 
 impl NetemPath {
-    /// Make the hosts and the link by a complete profile. The process must have one thread only,
+    /// Makes the hosts and the link by a complete profile. The process must have a single thread,
     /// which ends up in the namespace between the hosts.
     pub fn open(profile: &LinkProfile, seed: u64, ipv6: bool) -> Result<Self, NetemError> {
         // What cannot be is refused before anything is made.
@@ -70,9 +70,9 @@ impl NetemPath {
         })
     }
 
-    /// Put another profile in force; returns when. Packets under way stay, but those that wait in a
-    /// queue that becomes one of another kind, or of packets of another size, are lost. Without a
-    /// seed, elements that change go on with draws from another one: netem cannot keep its streams.
+    /// Puts another profile in force and returns the time. Packets under way stay. Packets waiting
+    /// in a queue are lost if the queue's kind or the packet size changes. Without a seed, changed
+    /// elements continue with draws from another seed: netem cannot keep the random streams.
     pub fn change(&mut self, profile: &LinkProfile, seed: Option<u64>) -> Result<u64, NetemError> {
         let seed_now = seed.unwrap_or_else(|| self.seed.wrapping_add(1));
         let stages = rules(profile, None)?;
@@ -108,7 +108,7 @@ impl NetemPath {
         run_all(&new.commands)
     }
 
-    /// End the window and begin another.
+    /// Ends the window and begins another.
     pub fn close_window(&mut self) -> Result<NetemWindow, NetemError> {
         let now = (Counts::read()?, clock::monotonic_ns());
         let (start, started_ns) = std::mem::replace(&mut self.window_start, now);
@@ -123,8 +123,8 @@ impl NetemPath {
     }
 }
 
-/// In the fresh namespace this thread is in, whose loopback nobody uses: whether the kernel has
-/// sch_netem (an error if not), and whether that takes a seed.
+/// Checks the kernel in this thread's fresh namespace, with its unused loopback. Returns true when
+/// sch_netem accepts a seed; an error when the kernel has no sch_netem.
 fn probe_kernel() -> Result<bool, NetemError> {
     let tc = |words| ToolCommand::new("tc", words);
     match tc("qdisc add dev lo root netem limit 10").run() {
@@ -143,8 +143,8 @@ fn probe_kernel() -> Result<bool, NetemError> {
     Ok(seeded)
 }
 
-/// Both hosts, each with one end of a pair of devices whose other end is in the namespace this
-/// thread is in, before and after.
+/// Makes both hosts, each with an end of a pair of devices. The other end is in this thread's
+/// namespace, the same before and after.
 fn make_hosts(
     mtu_bytes: u32,
     ipv6: bool,

@@ -1,18 +1,20 @@
-//! From a complete profile to the `tc` command lines that make it so, one discipline per element
-//! and direction. Pure. Not for: devices (that is `wires`), running anything.
+//! From a complete profile to the equivalent `tc` command lines, one discipline per element and
+//! direction. Pure. Not for: devices (see `wires`), running anything.
 //!
-//! * Loss: netem. Its rate, faster than anything, makes the kernel let go of the sending socket's
-//!   memory, as a real link does; without it TCP and UDP would hold packets back at the sender
-//!   instead of filling the queue.
-//! * Queue: tbf, whose child is the queue with its limit. netem's own `limit` counts packets under
-//!   way too and must never play the bottleneck's part, so it is set far above anything.
-//! * Link: netem's `rate`, which takes a packet's time after the last one's end, in virtual time:
-//!   the rate is exact however late timers are, and a packet on an idle link takes its time, too
-//!   (tbf lets it pass at once). tbf hands over some milliseconds' packets ahead, so that the link
-//!   never waits for a late timer; they are taken off the queue's limit.
-//! * Delay: netem, without a rate, so that jitter may reorder.
+//! * Loss: netem. The rate there, faster than any link, makes the kernel release the sending
+//!   socket's memory, as a real link does. Without the rate TCP and UDP would hold packets back at
+//!   the sender instead of filling the queue.
+//! * Queue: tbf, with the limited queue as child. netem's own `limit` also counts packets under
+//!   way, and must never act as the bottleneck. The limit is therefore far above any need.
+//! * Link: netem's `rate`, serving each packet from the end of the previous packet, in virtual
+//!   time. The rate is therefore exact despite late timers, and a packet on an idle link takes
+//!   time, too (tbf passes the packet at once). tbf hands over packets of some milliseconds ahead:
+//!   the link never waits for a late timer. Packets handed over are subtracted from the queue's
+//!   limit.
+//! * Delay: netem, without a rate. Jitter may therefore reorder.
 //!
-//! The disciplines count Ethernet's 14 bytes; `stab overhead -14` takes them off again, exactly.
+//! The disciplines count Ethernet's 14 bytes; `stab overhead -14` subtracts these bytes again,
+//! exactly.
 
 use super::NetemError;
 use super::run::ToolCommand;
@@ -26,42 +28,44 @@ use resolab_record::{
     DirectionProfile, GilbertElliott, Jitter, JitterDistribution, LinkProfile, QueueDiscipline,
 };
 
-/// What a discipline counts beyond the IP packet.
+/// Bytes counted by a discipline beyond the IP packet.
 const ETHERNET_BYTES: u32 = 14;
-/// Takes a nanosecond for a full packet: no timer is ever set for it.
+/// A rate of about a nanosecond for each full packet: the kernel never sets a timer for the wait.
 const OUT_OF_THE_SOCKET: &str = "8tbit";
-/// Room in every netem, in packets, at least.
+/// Minimum room in every netem, in packets.
 const MIN_LIMIT_PACKETS: u64 = 100_000;
-/// And at most; nobody has the memory for more.
+/// Maximum room in every netem, in packets; more exceeds any machine's memory.
 const MAX_LIMIT_PACKETS: u64 = 1_000_000_000;
-/// How fast packets can come where the profile has no rate.
+/// Assumed rate of arriving packets when the profile has no rate.
 const UNLIMITED_BPS: f64 = 10e9;
-/// IP and UDP headers and little else.
+/// The smallest packet: IP and UDP headers with little payload.
 const SMALLEST_PACKET_BYTES: f64 = 40.0;
-/// How late tbf's timer may be without the link running dry. Both queues together are as long as
-/// the profile's whatever this is, so only what the queue holds limits it (to half of that).
+/// Tolerated lateness of tbf's timer, in s, before the link runs dry. Both queues together keep the
+/// profile's length for every value; the limit is half of the queue's room.
 const AHEAD_S: f64 = 0.01;
-/// CoDel does not see the wait of packets ahead.
+/// The same for CoDel, in s. CoDel does not see the wait of packets handed over ahead.
 const CODEL_AHEAD_S: f64 = 0.001;
 /// A queue without a limit: the largest a profile can have.
 const UNLIMITED_QUEUE_BYTES: u64 = 268_435_456;
 
-/// One element of one direction.
+/// An element of one direction, as devices and commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stage {
-    /// Who sends what passes here.
+    /// Host sending the packets through this stage.
     pub sender: Host,
-    /// What it is.
+    /// The element of the model.
     pub element: Element,
-    /// Where it sits.
+    /// Name of the stage's device.
     pub device: &'static str,
-    /// What it is made of; where this changes, it is made anew.
+    /// Kind of the disciplines; a change of kind makes the disciplines anew.
     pub disciplines: &'static str,
-    /// They put it in force, in place of nothing or of the same disciplines; may be none.
+    /// The commands putting the stage in force, replacing nothing or the same disciplines; possibly
+    /// empty.
     pub commands: Vec<ToolCommand>,
 }
 
-/// All elements of both directions. `seed` decides the draws; `None` where netem takes no seed.
+/// Returns all elements of both directions. `seed` decides the draws; `None` when netem accepts no
+/// seed.
 pub fn rules(profile: &LinkProfile, seed: Option<u64>) -> Result<Vec<Stage>, NetemError> {
     check(profile)?;
     let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
@@ -89,7 +93,7 @@ pub fn rules(profile: &LinkProfile, seed: Option<u64>) -> Result<Vec<Stage>, Net
         .collect())
 }
 
-/// Refuse what the kernel's disciplines do otherwise than the model, or not at all.
+/// Refuses any key done differently by the kernel's disciplines, or not at all.
 fn check(profile: &LinkProfile) -> Result<(), NetemError> {
     let unsupported = |key: String, problem| {
         Err(NetemError::Unsupported {
@@ -187,9 +191,9 @@ fn loss(device: &str, direction: &DirectionProfile, seed: Option<u64>) -> ToolCo
     )
 }
 
-/// `p r 1-h 1-k`: out of the good state, out of the bad one, lost in the bad, lost in the good. netem
-/// has one kind of loss at a time; independent loss besides is the same chain with more loss in
-/// each state, exactly.
+/// Returns `p r 1-h 1-k`: the ratios of leaving the good state, leaving the bad state, loss in the
+/// bad state, loss in the good state. netem has a single kind of loss at a time. Independent loss
+/// besides is exactly the same chain with more loss in each state.
 fn chain_percents(chain: &GilbertElliott, loss_ratio: f64) -> String {
     let also_lost = |ratio: f64| 1.0 - (1.0 - ratio) * (1.0 - loss_ratio);
     [
@@ -202,7 +206,7 @@ fn chain_percents(chain: &GilbertElliott, loss_ratio: f64) -> String {
     .join(" ")
 }
 
-/// To more digits than netem's 32 bits hold.
+/// Formats a percentage with more digits than netem's 32 bits hold.
 fn percent(ratio: f64) -> String {
     format!("{}%", (ratio * 1e12).round() / 1e10)
 }
@@ -256,13 +260,13 @@ fn disciplines(element: Element, direction: &DirectionProfile) -> &'static str {
     }
 }
 
-/// Full packets of a time, at least one.
+/// Returns the number of full packets in a time, at least 1.
 fn ahead_packets(rate_bps: f64, packet_bytes: u64, ahead_s: f64) -> u64 {
     let packets = rate_bps * ahead_s / (8.0 * packet_bytes as f64);
     (packets.ceil() as u64).max(1)
 }
 
-/// The queue itself.
+/// Returns the words for the queue itself.
 fn waiting_room(direction: &DirectionProfile, limit_packets: u64, limit_bytes: u64) -> String {
     if direction.queue_discipline == Some(QueueDiscipline::Codel) {
         let ns = |value: Option<f64>, default| to_ns(value.unwrap_or(default)) / 1_000;
@@ -287,7 +291,8 @@ fn link(device: &str, direction: &DirectionProfile) -> ToolCommand {
     netem(device, MIN_LIMIT_PACKETS, &rate)
 }
 
-/// The disciplines' unit is whole bytes per second; said in bits, which is what people read.
+/// Formats a rate. The disciplines' unit is whole bytes per second; the text is in bits for human
+/// readers.
 fn rate_words(rate_bps: f64) -> String {
     format!("{}bit", (rate_bps / 8.0).round().max(1.0) as u64 * 8)
 }
@@ -318,7 +323,7 @@ fn delay(device: &str, direction: &DirectionProfile, seed: Option<u64>) -> ToolC
     )
 }
 
-/// Twice as many of the smallest packets as can be under way.
+/// Returns twice the maximum number of smallest packets under way.
 fn limit_packets(rate_bps: Option<f64>, delay_ms: f64) -> u64 {
     let rate_bps = rate_bps.unwrap_or(UNLIMITED_BPS);
     let packets = rate_bps * delay_ms / 1_000.0 / (8.0 * SMALLEST_PACKET_BYTES);
@@ -337,7 +342,8 @@ fn netem(device: &str, limit_packets: u64, words: &str) -> ToolCommand {
     )
 }
 
-/// Not in ns, a unit that tc 6.1 refuses; it also cuts the time to whole microseconds.
+/// Formats a time in us, because tc 6.1 refuses the unit ns; tc 6.1 also cuts to whole
+/// microseconds.
 fn time_words(time_ns: u64) -> String {
     format!("{}.{:03}us", time_ns / 1_000, time_ns % 1_000)
 }

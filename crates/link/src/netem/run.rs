@@ -1,21 +1,21 @@
-//! Running `ip`, `tc` and `ethtool` in the network namespace this thread is in.
-//! Not for: knowing what to tell them.
+//! Runs `ip`, `tc` and `ethtool` in this thread's network namespace. Not for: the content of
+//! commands.
 
 use super::NetemError;
 use std::fmt;
 use std::process::{Command, Stdio};
 
-/// One command line.
+/// A command line for `ip`, `tc` or `ethtool`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCommand {
-    /// The program.
+    /// Name of the program.
     pub tool: &'static str,
-    /// Its arguments.
+    /// Arguments of the program.
     pub arguments: Vec<String>,
 }
 
 impl ToolCommand {
-    /// From words separated by spaces.
+    /// Makes a command from words separated by spaces.
     pub fn new(tool: &'static str, arguments: &str) -> Self {
         Self {
             tool,
@@ -23,7 +23,7 @@ impl ToolCommand {
         }
     }
 
-    /// Run it; returns what it printed.
+    /// Runs the command; returns the printed output.
     pub fn run(&self) -> Result<String, NetemError> {
         let output = Command::new(self.tool)
             .args(&self.arguments)
@@ -50,7 +50,7 @@ impl fmt::Display for ToolCommand {
     }
 }
 
-/// Run all of them, up to the first that fails.
+/// Runs all commands, up to the first failure.
 pub fn run_all<'a>(commands: impl IntoIterator<Item = &'a ToolCommand>) -> Result<(), NetemError> {
     commands
         .into_iter()

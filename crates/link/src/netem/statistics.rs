@@ -1,5 +1,5 @@
-//! What the kernel counted on the devices and disciplines of the middle, as the packets, bytes and
-//! drops of a window. Not for: lateness and flows, which the kernel does not write down.
+//! The kernel's counters on the devices and disciplines of the middle, as the packets, bytes and
+//! drops of a window. Not for: lateness and flows, of which the kernel keeps no record.
 
 use super::NetemError;
 use super::run::ToolCommand;
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 const ETHERNET_BYTES: u64 = 14;
 
-/// One direction's totals since the devices were made. They wrap where a discipline was made anew,
-/// which is no harm: only differences count.
+/// Totals of one direction since the devices were made. Totals wrap when a discipline is made anew.
+/// The wrap does no harm: only differences count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     packets_in: u64,
@@ -22,25 +22,25 @@ pub struct Counts {
     dropped_queue: u64,
     dropped_codel: u64,
     dropped_device: u64,
-    /// No total: packets in the queue now, which go with it if it is made anew.
+    /// Packets in the queue now (no total); they are lost when the queue is made anew.
     queued: u64,
 }
 
-/// What both directions did in a window.
+/// The counts of both directions in a window.
 #[derive(Debug, Clone)]
 pub struct NetemWindow {
-    /// Start, `CLOCK_MONOTONIC`.
+    /// Start of the window by `CLOCK_MONOTONIC`, in ns.
     pub started_ns: u64,
-    /// End.
+    /// End of the window, in ns.
     pub ended_ns: u64,
-    /// Client to server.
+    /// Counts of the direction client to server.
     pub up: DirectionSummary,
-    /// Server to client.
+    /// Counts of the direction server to client.
     pub down: DirectionSummary,
 }
 
 impl Counts {
-    /// Both directions', up first, as they are now.
+    /// Reads the present totals of both directions, up first.
     pub fn read() -> Result<[Self; 2], NetemError> {
         let devices = json(&ToolCommand::new("ip", "-s -j link show"))?;
         let disciplines = json(&ToolCommand::new("tc", "-s -j qdisc show"))?;
@@ -77,7 +77,7 @@ impl Counts {
         }
     }
 
-    /// What was counted from `start` to this.
+    /// Returns the counts since `start`.
     pub fn since(self, start: Self) -> Self {
         let since = u64::wrapping_sub;
         Self {
@@ -93,8 +93,8 @@ impl Counts {
         }
     }
 
-    /// What is no longer counted once the queue's discipline is made anew: its drops, and the packets in
-    /// it, which the kernel throws away without a word.
+    /// Returns the counts lost when the queue's discipline is made anew: the drops, and the packets
+    /// in the queue, silently thrown away by the kernel.
     pub fn gone_with_the_queue(self) -> Self {
         Self {
             dropped_queue: self.dropped_queue + self.queued,
@@ -103,7 +103,8 @@ impl Counts {
         }
     }
 
-    /// As a record has it; `host_drops_count` is what the sending host's own device dropped.
+    /// Returns the counts in the record's form; `host_drops_count` are the drops at the sending
+    /// host's own device.
     pub fn summary(self, host_drops_count: u64) -> DirectionSummary {
         DirectionSummary {
             packets_in_count: self.packets_in,
@@ -119,8 +120,8 @@ impl Counts {
     }
 }
 
-/// Drops of a device's root discipline: those of a full queue (or at random), and those of CoDel for
-/// their wait, which the kernel counts in the root, too.
+/// Returns the drops of a device's root discipline: drops by a full queue (or at random), and
+/// CoDel's drops for the wait. The kernel counts CoDel's drops in the root, too.
 fn discipline_drops(disciplines: &Value, device: &str) -> (u64, u64) {
     let all = disciplines.as_array().map_or(&[][..], Vec::as_slice);
     let mut here = all.iter().filter(|one| one["dev"] == device);

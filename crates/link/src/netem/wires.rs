@@ -1,44 +1,44 @@
-//! The commands that make the devices: one pair from each host into the middle, three pairs inside
-//! it, everything that comes in at one device handed to the next without bridging or routing.
-//! Not for: delaying or dropping anything (that is `rules`).
+//! The commands making the devices: one pair from each host into the middle, three pairs inside the
+//! middle. Every packet arriving at a device goes to the next without bridging or routing. Not for:
+//! delaying or dropping packets (see `rules`).
 //!
-//! No packet of ours is added and none is changed: there is no address resolution (both ends have
-//! one MAC address, so that every packet is for whoever gets it), no time to live is counted down,
-//! and no device in the middle speaks a protocol. Segmentation offload is off everywhere, so that a
-//! packet in the queue is a packet on the wire.
+//! No packet is added and no packet is changed. There is no address resolution: both ends have the
+//! same MAC address, and every receiver accepts every packet. No time to live is counted down, and
+//! no device in the middle speaks a protocol. Segmentation offload is off everywhere: a packet in
+//! the queue is a packet on the wire.
 
 use super::run::ToolCommand;
 use crate::hosts::{DEVICE_NAME, Host};
 use std::os::fd::RawFd;
 
-/// Of both hosts: locally administered.
+/// MAC address of both hosts: locally administered.
 const MAC_ADDRESS: &str = "02:00:0a:4d:00:01";
-/// As the other back ends' devices.
+/// Transmit queue of the devices, in packets, the same as in the other back ends.
 const DEVICE_QUEUE_PACKETS: u32 = 10_000;
 
-/// Devices of the middle, in the order a packet going up meets them; each pair of a `c` and an `s`
-/// is joined, as are the ends with the hosts.
+/// Devices of the middle, in the order of a packet going up. Each pair of a `c` and an `s` is
+/// joined, and the two ends are joined to the hosts.
 pub const DEVICES: [&str; 8] = [
     "client0", "hop1c", "hop1s", "hop2c", "hop2s", "hop3c", "hop3s", "server0",
 ];
 
-/// What a packet meets, in this order.
+/// The elements on a packet's path, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
-    /// Drops at random.
+    /// Drops packets at random.
     Loss,
-    /// Lets packets onto the link at its rate and drops what finds no room.
+    /// Lets packets onto the link at the link's rate, and drops packets without room.
     Queue,
-    /// Takes the time a packet needs on the link.
+    /// Takes a packet's transmission time on the link.
     Link,
-    /// Takes the time of the way.
+    /// Takes the one-way delay of the path.
     Delay,
 }
 
-/// In the order a packet meets them.
+/// All elements in the order of a packet's path.
 pub const ELEMENTS: [Element; 4] = [Element::Loss, Element::Queue, Element::Link, Element::Delay];
 
-/// The device out of which packets from `sender` go when they meet `element`.
+/// Returns the device with the disciplines of `element` for packets from `sender`.
 pub fn exit_device(sender: Host, element: Element) -> &'static str {
     let up = match element {
         Element::Loss => 1,
@@ -52,7 +52,7 @@ pub fn exit_device(sender: Host, element: Element) -> &'static str {
     }
 }
 
-/// The device through which packets from `sender` come into the middle.
+/// Returns the device for packets from `sender` entering the middle.
 pub fn entry_device(sender: Host) -> &'static str {
     match sender {
         Host::Client => DEVICES[0],
@@ -60,8 +60,8 @@ pub fn entry_device(sender: Host) -> &'static str {
     }
 }
 
-/// In a host: a pair of devices, one of which lands in the network namespace that the descriptor
-/// `middle` (open in the tools, too) stands for.
+/// Returns the commands for a host: a pair of devices, with one end in the middle's network
+/// namespace. The descriptor `middle` refers to the namespace, and must be open in the tools, too.
 pub fn host_commands(host: Host, middle: RawFd) -> Vec<ToolCommand> {
     let peer = entry_device(host);
     let mut commands = vec![
@@ -75,7 +75,7 @@ pub fn host_commands(host: Host, middle: RawFd) -> Vec<ToolCommand> {
     commands
 }
 
-/// In the middle, after the hosts.
+/// Returns the commands for the middle, to run after the hosts'.
 pub fn middle_commands(mtu_bytes: u32) -> Vec<ToolCommand> {
     let mut commands: Vec<ToolCommand> = [1, 2, 3]
         .map(|hop| {
@@ -99,14 +99,16 @@ pub fn middle_commands(mtu_bytes: u32) -> Vec<ToolCommand> {
     commands
 }
 
-/// In the middle: every device as large as the link's packets (CoDel goes by the device's).
+/// Returns the commands setting every device's MTU in the middle to the link's packet size. (CoDel
+/// uses the device's MTU.)
 pub fn mtu_commands(mtu_bytes: u32) -> Vec<ToolCommand> {
     DEVICES
         .map(|device| ip(&format!("link set dev {device} mtu {mtu_bytes}")))
         .into()
 }
 
-/// cls_u32 rather than cls_matchall: more kernels have it.
+/// Returns the command joining two devices. Uses cls_u32 rather than cls_matchall: more kernels
+/// have cls_u32.
 fn hand_over(from: &str, to: &str) -> ToolCommand {
     tc(&format!(
         "filter add dev {from} parent ffff: protocol all u32 match u32 0 0 \

@@ -1,30 +1,30 @@
 //! The rtnetlink requests for a pair of virtual Ethernet devices (veth(4)) between two network
-//! namespaces. Not for: what devices of any kind need.
+//! namespaces. Not for: requests common to all kinds of devices.
 
 use super::{Message, Netlink, ifinfo};
 use nix::errno::Errno;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// linux/veth.h.
+/// Attribute of the peer's description, from linux/veth.h.
 const VETH_INFO_PEER: u16 = 1;
 
-/// One end of a pair.
+/// An end of a pair of devices.
 #[derive(Debug, Clone, Copy)]
 pub struct VethEnd<'a> {
-    /// Its device's name.
+    /// Name of the device.
     pub name: &'a str,
-    /// Its device's index in its namespace.
+    /// Index of the device in the device's namespace.
     pub index: u32,
-    /// Its hardware address.
+    /// Hardware address of the device.
     pub hardware_address: [u8; 6],
 }
 
 impl Netlink {
-    /// Make a pair of devices: `near` in this socket's namespace, which sends without asking who has
-    /// an address (no ARP, no neighbour discovery), and `far`, with this MTU, in another.
+    /// Makes a pair of devices: `near` in this socket's namespace, and `far`, with this MTU, in
+    /// another namespace. `near` sends without address resolution (no ARP, no neighbour discovery).
     ///
-    /// Their indices should differ: if they are equal, the kernel takes up to a second to call the
-    /// devices running, and a browser started before that finds its network changed under it.
+    /// The two indices should differ. If they are equal, the kernel takes up to a second to mark
+    /// the devices as running. A browser started before then sees a change of network.
     pub fn add_veth(
         &mut self,
         near: VethEnd<'_>,

@@ -1,5 +1,5 @@
-//! One TCP connection that sends as fast as it may, counted where it arrives, from the end of slow
-//! start on. The receiver's kernel counts: what a busy machine read late did not come late.
+//! One TCP connection sending at full speed, counted at the receiver, from the end of slow start
+//! on. The receiver's kernel counts: late reading on a busy machine does not count as late arrival.
 
 use super::ProbeError;
 use super::hosts::{HostNetworks, in_host, joined, start};
@@ -16,29 +16,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What one system call moves at the most.
+/// Maximum number of bytes moved by a system call.
 const CHUNK_BYTES: usize = 256 << 10;
-/// How long a connection may take to come about, over links that lose packets too.
+/// Timeout for making a connection, also over links with packet loss.
 const CONNECT_PATIENCE: Duration = Duration::from_mins(1);
-/// How often a side that waits looks whether it is over.
+/// Interval between a waiting side's checks for the end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What to send.
+/// The parameters of a bulk transfer.
 #[derive(Debug, Clone)]
 pub struct BulkOrder {
-    /// Copied into the record.
+    /// Label copied into the record.
     pub label: Option<String>,
-    /// Which way the data goes.
+    /// Direction of the data on the link.
     pub direction: LinkDirection,
-    /// Time that is not counted.
+    /// Uncounted time at the start.
     pub warm_up: Duration,
-    /// Time that is.
+    /// Counted time after the warm-up.
     pub counted: Duration,
-    /// Congestion control; `None`: the machine's default.
+    /// Congestion control; `None` means the machine's default.
     pub congestion_control: Option<String>,
 }
 
-/// What the sender's kernel says.
+/// The sender's figures from the kernel.
 #[derive(Debug)]
 struct SenderSide {
     congestion_control: String,
@@ -47,7 +47,7 @@ struct SenderSide {
     round_trip_min_us: u32,
 }
 
-/// Send one way.
+/// Sends in one direction and returns the record.
 pub fn run(networks: &HostNetworks, order: &BulkOrder) -> Result<BulkTransferRecord, ProbeError> {
     let (sending, receiving) = ends(order.direction);
     let listener = networks.within(receiving, || {
@@ -103,7 +103,7 @@ fn connect(target: SocketAddr, order: &BulkOrder) -> Result<TcpStream, ProbeErro
     Ok(connection)
 }
 
-/// Send until it is over, then ask the kernel and leave without waiting for what is under way.
+/// Sends until the end, reads the kernel's figures, and closes without waiting for data under way.
 fn send(mut connection: TcpStream, over: &AtomicBool) -> Result<SenderSide, ProbeError> {
     punctual::make_ordinary();
     connection
@@ -129,7 +129,8 @@ fn send(mut connection: TcpStream, over: &AtomicBool) -> Result<SenderSide, Prob
     Ok(side)
 }
 
-/// Bytes and nanoseconds from the first look after the warm-up to the last before the end.
+/// Returns bytes and nanoseconds from the first reading after the warm-up to the last before the
+/// end.
 fn count(
     networks: &HostNetworks,
     accepted: &mut TcpStream,
@@ -157,7 +158,7 @@ fn count(
     Ok(tally.counted())
 }
 
-/// What the kernel has received of the connection, read by us or not.
+/// Returns the number of bytes received by the kernel on the connection, read or not.
 fn received_bytes(connection: &TcpStream) -> Result<u64, ProbeError> {
     let info = tcp_info(connection).map_err(|error| {
         ProbeError::Transfer(format!("ask the kernel what it received: {error}"))
@@ -165,7 +166,7 @@ fn received_bytes(connection: &TcpStream) -> Result<u64, ProbeError> {
     Ok(info.tcpi_bytes_received)
 }
 
-/// What had come at two moments: the first after the warm-up, and the last before the end.
+/// Byte counts at two moments: the first after the warm-up, and the last before the end.
 #[derive(Debug)]
 struct Tally {
     warm_up: Duration,
@@ -184,7 +185,7 @@ impl Tally {
         }
     }
 
-    /// By `at`, `bytes` had come since the connection began.
+    /// Notes a reading: at `at`, the connection had received `bytes` in total.
     fn looked(&mut self, at: Duration, bytes: u64) {
         if at < self.warm_up || at > self.end {
             return;
@@ -193,7 +194,7 @@ impl Tally {
         self.last = (at, bytes);
     }
 
-    /// Bytes and nanoseconds; where there were fewer than two looks, nothing in the whole time.
+    /// Returns bytes and nanoseconds; with fewer than two readings, 0 bytes in the whole time.
     fn counted(&self) -> (u64, u64) {
         let (first_at, first_bytes) = self.first.unwrap_or(self.last);
         let (last_at, last_bytes) = self.last;

@@ -1,54 +1,54 @@
-//! Why nothing was measured. A packet or a transfer that the link lost or slowed is a value, not an
-//! error.
+//! The reasons for a failed measurement. A packet or transfer lost or slowed by the link is a value
+//! instead of an error.
 
 use crate::enter::EnterError;
 use nix::errno::Errno;
 use std::io;
 use thiserror::Error;
 
-/// The instrument broke; messages read after "failed to".
+/// The instrument failed; messages read after "failed to".
 #[derive(Debug, Error)]
 pub enum ProbeError {
     /// The path cannot be joined.
     #[error(transparent)]
     Join(#[from] EnterError),
-    /// It went away.
+    /// The path ended during the measurement.
     #[error("measure path: it ended meanwhile")]
     PathEnded,
-    /// A socket.
+    /// A socket operation failed.
     #[error("{step} in the {host} host: {error}")]
     Socket {
-        /// What was tried.
+        /// Name of the failed step.
         step: &'static str,
-        /// The host it happened in.
+        /// Name of the socket's host.
         host: &'static str,
-        /// Why not.
+        /// Error number from the kernel.
         error: Errno,
     },
-    /// Larger than the path's MTU.
+    /// Packets are larger than the path's MTU.
     #[error("send packets of {0} bytes: the path's MTU is smaller; give a smaller --packet-bytes")]
     PacketTooLarge(u32),
-    /// Packets came through the link and were lost by us.
+    /// Packets came through the link but were lost by the receiving socket.
     #[error(
         "receive in the {host} host: {count} packets did not fit into the socket's buffer; run as \
          root, send slower, or raise net.core.rmem_max"
     )]
     Overflow {
-        /// The host it happened in.
+        /// Name of the socket's host.
         host: &'static str,
-        /// How many.
+        /// Number of lost packets.
         count: u32,
     },
-    /// The kernel's stamps cannot be laid beside the sender's.
+    /// The kernel's stamps cannot be compared with the sender's.
     #[error("compare clocks: the wall clock was set by {0} ns meanwhile; measure again")]
     ClockSet(i64),
-    /// No stamp on a packet.
+    /// A packet came without a time stamp.
     #[error("receive in the {0} host: the kernel put no time stamp on a packet")]
     NoStamp(&'static str),
-    /// The transfer did not come about.
+    /// The TCP transfer failed.
     #[error("transfer over TCP: {0}")]
     Transfer(String),
-    /// No thread.
+    /// A thread could not be started.
     #[error("start a thread: {0}")]
     Thread(io::Error),
 }

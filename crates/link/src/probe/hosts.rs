@@ -1,5 +1,5 @@
-//! Reaching into both hosts of a path from one process, by threads that join the network of one.
-//! Not for: what is sent.
+//! Reaches into both hosts of a path from one process, by threads joining a host's network.
+//! Not for: the packets sent.
 
 use super::ProbeError;
 use crate::carrying::punctual;
@@ -15,7 +15,7 @@ use nix::unistd::Pid;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
-/// The networks of both hosts, and the path they belong to.
+/// The networks of both hosts, and the path of the hosts.
 #[derive(Debug)]
 pub struct HostNetworks {
     path_handle: OwnedFd,
@@ -24,8 +24,8 @@ pub struct HostNetworks {
 }
 
 impl HostNetworks {
-    /// Open both. The process must have one thread only; it stays in its own network, but is in the
-    /// path's user namespace afterwards, if that has one.
+    /// Opens both networks. The process must have a single thread. The process stays in its own
+    /// network, but is in the path's user namespace afterwards, if there is a user namespace.
     pub fn join(path: Pid) -> Result<Self, ProbeError> {
         let found = find_path(path)?;
         let network = |host, anchor| {
@@ -46,7 +46,8 @@ impl HostNetworks {
         })
     }
 
-    /// Do something in a host's network; sockets made there belong to it wherever they are used.
+    /// Does some work in a host's network. Sockets made there belong to the host for their whole
+    /// life.
     pub fn within<T: Send>(
         &self,
         host: Host,
@@ -67,12 +68,12 @@ impl HostNetworks {
         })
     }
 
-    /// Becomes readable when the path ends.
+    /// Returns a descriptor readable at the end of the path.
     pub fn path_handle(&self) -> BorrowedFd<'_> {
         self.path_handle.as_fd()
     }
 
-    /// An error if the path has ended.
+    /// Returns an error if the path has ended.
     pub fn check_path(&self) -> Result<(), ProbeError> {
         let mut waited = [PollFd::new(self.path_handle(), PollFlags::POLLIN)];
         match poll(&mut waited, PollTimeout::ZERO) {
@@ -82,7 +83,7 @@ impl HostNetworks {
     }
 }
 
-/// An error of a socket in a host.
+/// Makes the error of a socket in a host.
 pub fn in_host(host: Host, step: &'static str, error: Errno) -> ProbeError {
     ProbeError::Socket {
         step,
@@ -91,7 +92,7 @@ pub fn in_host(host: Host, step: &'static str, error: Errno) -> ProbeError {
     }
 }
 
-/// Start a thread.
+/// Starts a named thread in the scope.
 pub fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: &str,
@@ -103,7 +104,7 @@ pub fn start<'scope, T: Send + 'scope>(
         .map_err(ProbeError::Thread)
 }
 
-/// The result of a thread; one that panicked is a bug, which it has told already.
+/// Returns the result of a thread. A panic of the thread is a bug, and continues here.
 pub fn joined<T>(handle: ScopedJoinHandle<'_, Result<T, ProbeError>>) -> Result<T, ProbeError> {
     handle
         .join()

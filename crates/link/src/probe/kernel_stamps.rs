@@ -1,5 +1,5 @@
-//! A UDP socket whose packets carry the time at which the kernel received them.
-//! Not for: whose packets they are (that is `receive`).
+//! A UDP socket with the kernel's receive time on each packet. Not for: selecting packets (see
+//! `receive`).
 
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -10,32 +10,33 @@ use std::io::IoSliceMut;
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 
-/// Room for packets nobody has read yet, where the machine grants it: some 100,000 full ones.
+/// Receive buffer for unread packets, in bytes, if granted by the machine: some 100,000 full
+/// packets.
 const WANTED_BUFFER_BYTES: usize = 256 << 20;
-/// The same from a machine that limits it (net.core.rmem_max).
+/// Receive buffer on a machine with a limit (net.core.rmem_max), in bytes.
 const MODEST_BUFFER_BYTES: usize = 16 << 20;
-/// getsockopt(2) level option of asm-generic/socket.h that libc lacks.
+/// getsockopt(2) option at socket level from asm-generic/socket.h, missing in libc.
 const SO_MEMINFO: libc::c_int = 55;
-/// Values of `SO_MEMINFO`, of which the last is the packets dropped for want of room.
+/// Number of values of `SO_MEMINFO`; the last value counts packets dropped at a full buffer.
 const MEMINFO_VALUES: usize = 9;
 
-/// What was read of a packet.
+/// The data read of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamped {
-    /// Wall time of its arrival; `None`: the kernel put no stamp on it.
+    /// Wall time of the arrival; `None` when the kernel put no stamp on the packet.
     pub wall_ns: Option<i64>,
-    /// How much of the buffer it filled.
+    /// Number of buffer bytes filled.
     pub length: usize,
 }
 
-/// Ask for stamps and a large buffer. The kernel begins to stamp a little later.
+/// Requests stamps and a large buffer. The kernel begins to stamp a little later.
 pub fn prepare(socket: &UdpSocket) -> Result<(), Errno> {
     setsockopt(socket, sockopt::ReceiveTimestampns, &true)?;
     setsockopt(socket, sockopt::RcvBufForce, &WANTED_BUFFER_BYTES)
         .or_else(|_| setsockopt(socket, sockopt::RcvBuf, &MODEST_BUFFER_BYTES))
 }
 
-/// Take the next packet, of which the start is read; `None` if none is there.
+/// Takes the next packet and reads the packet's start; `None` when no packet is there.
 pub fn take(
     socket: &UdpSocket,
     start: &mut [u8],
@@ -62,12 +63,12 @@ pub fn take(
     }))
 }
 
-/// Room for what [`take`] needs besides the packet.
+/// Makes a buffer for the control messages of [`take`].
 pub fn control_buffer() -> Vec<u8> {
     nix::cmsg_space!(TimeSpec)
 }
 
-/// Packets that came and found the buffer full.
+/// Returns the number of packets dropped at a full buffer.
 pub fn overflow_count(socket: &UdpSocket) -> Result<u32, Errno> {
     let mut values = [0_u32; MEMINFO_VALUES];
     let mut length = size_of_val(&values) as libc::socklen_t;

@@ -1,5 +1,5 @@
-//! The receiver of a train: takes its packets with the kernel's stamps until all have come or it
-//! has been silent for long enough.
+//! The receiver of a train. Takes the train's packets with the kernel's stamps, until all have come
+//! or the train has been silent for long enough.
 
 use super::ProbeError;
 use super::hosts::{HostNetworks, in_host};
@@ -12,10 +12,10 @@ use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How often a silent receiver looks whether it is time to end.
+/// Interval in ms between a silent receiver's checks for the end.
 const LOOK_EVERY_MS: u8 = 50;
 
-/// A train to be received.
+/// The receiver of a train, with the train's parameters.
 #[derive(Debug)]
 pub struct Receiver<'a> {
     pub host: Host,
@@ -23,11 +23,11 @@ pub struct Receiver<'a> {
     pub networks: &'a HostNetworks,
     pub mark: Mark,
     pub packets_count: u32,
-    /// How long after the last packet sent or received it ends.
+    /// Silence in ns after the last packet sent or received, ending the reception.
     pub silence_ns: u64,
-    /// When the last packet was sent; 0 before that.
+    /// Time of sending the last packet, in ns; 0 before.
     pub sender_ended_ns: &'a AtomicU64,
-    /// Set when the sender failed.
+    /// Set to true when the sender failed.
     pub stop: &'a AtomicBool,
 }
 
@@ -35,7 +35,7 @@ pub struct Receiver<'a> {
 type Arrivals = Vec<Option<i64>>;
 
 impl Receiver<'_> {
-    /// Receive, on this thread.
+    /// Receives on this thread.
     pub fn run(&self) -> Result<Arrivals, ProbeError> {
         let mut arrivals: Arrivals = vec![None; self.packets_count as usize];
         let (mut left, mut last_ns) = (self.packets_count, 0);
@@ -58,7 +58,7 @@ impl Receiver<'_> {
         Ok(arrivals)
     }
 
-    /// The next packet of the train that is there.
+    /// Takes the next packet of the train, if there is any.
     fn take(&self, control: &mut [u8]) -> Result<Option<(u32, i64)>, ProbeError> {
         let mut start = [0; MARK_BYTES];
         loop {

@@ -1,5 +1,5 @@
-//! The sender of a train: packets of one length, numbered, each at its time, the time noted at
-//! which it was handed to the kernel.
+//! The sender of a train: numbered packets of one length, each sent at a planned time. The time of
+//! handing each packet to the kernel is noted.
 
 use super::ProbeError;
 use super::hosts::in_host;
@@ -15,25 +15,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// IPv4 and UDP headers.
 pub const HEADER_BYTES: u32 = 28;
-/// At shorter intervals the sender may never sleep, and a real-time thread that never sleeps is
-/// throttled by the kernel, and the ferry with it.
+/// Shortest interval for real-time scheduling, in ns. At shorter intervals the sender may never
+/// sleep. The kernel throttles a real-time thread without sleep, and the ferry too.
 const SHORTEST_REALTIME_INTERVAL_NS: u64 = 20_000;
 
-/// What is in front of every packet of a train, so that others' packets are told from it.
+/// The first bytes of every packet of a train, separating the train's packets from any other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark(pub u32);
 
-/// Mark and number.
+/// Length of mark and number together.
 pub const MARK_BYTES: usize = 8;
 
 impl Mark {
-    /// Write mark and number of a packet in front of it.
+    /// Writes mark and number at the start of a packet.
     pub fn write(self, number: u32, packet: &mut [u8]) {
         packet[..4].copy_from_slice(&self.0.to_be_bytes());
         packet[4..MARK_BYTES].copy_from_slice(&number.to_be_bytes());
     }
 
-    /// The number of a packet with this mark.
+    /// Returns the number of a packet with this mark.
     pub fn number(self, packet: &[u8]) -> Option<u32> {
         let (mark, rest) = packet.split_first_chunk()?;
         let number = rest.first_chunk()?;
@@ -41,7 +41,7 @@ impl Mark {
     }
 }
 
-/// A train to be sent.
+/// The sender of a train, with the train's parameters.
 #[derive(Debug)]
 pub struct Sender<'a> {
     pub host: Host,
@@ -54,15 +54,15 @@ pub struct Sender<'a> {
     pub start_ns: u64,
 }
 
-/// What was sent.
+/// The packets sent and the scheduling.
 #[derive(Debug, Default)]
 pub struct Sent {
-    /// `CLOCK_MONOTONIC` of each.
+    /// Time of sending each packet by `CLOCK_MONOTONIC`, in ns.
     pub sent_ns: Vec<u64>,
     pub realtime_scheduling: bool,
 }
 
-/// Have packets that do not fit refused instead of sent in fragments.
+/// Forbids fragments: the kernel refuses packets above the MTU.
 pub fn forbid_fragments(socket: &UdpSocket) -> Result<(), Errno> {
     let wanted = libc::IP_PMTUDISC_DO;
     // SAFETY: the kernel reads one integer, which outlives the call.
@@ -79,7 +79,7 @@ pub fn forbid_fragments(socket: &UdpSocket) -> Result<(), Errno> {
 }
 
 impl Sender<'_> {
-    /// Send all, on this thread; ends early when told to `stop`.
+    /// Sends all packets on this thread; ends early when `stop` is set.
     pub fn run(&self, realtime_granted: bool, stop: &AtomicBool) -> Result<Sent, ProbeError> {
         let realtime = realtime_granted && self.interval_ns >= SHORTEST_REALTIME_INTERVAL_NS;
         let mut sent = Sent {

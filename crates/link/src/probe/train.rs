@@ -1,5 +1,5 @@
-//! A train of packets one way, or one each way at once: sockets, sender and receiver of each, and
-//! the record of both ends on one clock.
+//! A train of packets in one direction, or a train in each direction at once: sockets, sender and
+//! receiver of each, and the record of both ends on one clock.
 
 use super::ProbeError;
 use super::hosts::{HostNetworks, in_host, joined, start};
@@ -16,27 +16,28 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-/// The shortest packet that can carry its number.
+/// Length of the shortest packet with room for a number.
 pub const MIN_PACKET_BYTES: u32 = HEADER_BYTES + MARK_BYTES as u32;
-/// The kernel begins to stamp packets a little after it was asked to.
+/// Time from requesting stamps to the first packet, in ns. The kernel begins to stamp a little
+/// after the request.
 const SETTLE_NS: u64 = 60_000_000;
 
-/// What to send.
+/// The parameters of a train.
 #[derive(Debug, Clone)]
 pub struct TrainOrder {
-    /// Copied into the record.
+    /// Label copied into the record.
     pub label: Option<String>,
-    /// How many packets.
+    /// Number of packets in the train.
     pub packets_count: u32,
-    /// IP length of each.
+    /// IP length of each packet, in bytes.
     pub packet_bytes: u32,
-    /// Time between two; 0: as fast as the socket takes them.
+    /// Time between two packets, in ns; 0 means at the socket's full speed.
     pub interval_ns: u64,
-    /// How long after the last packet sent or received the rest counts as lost.
+    /// Silence in ns after the last packet sent or received; missing packets then count as lost.
     pub silence_ns: u64,
 }
 
-/// The hosts at the start and the end of a way.
+/// Returns the sending and the receiving host of a direction.
 pub fn ends(direction: LinkDirection) -> (Host, Host) {
     match direction {
         LinkDirection::Up => (Host::Client, Host::Server),
@@ -44,7 +45,7 @@ pub fn ends(direction: LinkDirection) -> (Host, Host) {
     }
 }
 
-/// One way of it.
+/// A train in one direction.
 struct Way {
     direction: LinkDirection,
     from: UdpSocket,
@@ -73,7 +74,7 @@ impl Way {
     }
 }
 
-/// Send the train each of these ways.
+/// Sends the train in each of these directions.
 pub fn run(
     networks: &HostNetworks,
     order: &TrainOrder,
@@ -161,7 +162,7 @@ fn receive(
     receiver.run()
 }
 
-/// Have everybody stop if this failed.
+/// Stops all threads if this result is an error.
 fn stopping<T>(stop: &AtomicBool, result: Result<T, ProbeError>) -> Result<T, ProbeError> {
     if result.is_err() {
         stop.store(true, Ordering::Relaxed);
@@ -206,7 +207,7 @@ fn open_socket(
     })
 }
 
-/// The kernel's word for an error.
+/// Returns the kernel's number of an error.
 pub fn errno(error: &std::io::Error) -> Errno {
     error.raw_os_error().map_or(Errno::EIO, Errno::from_raw)
 }

@@ -1,18 +1,18 @@
-//! From the wall clock, by which the kernel stamps arrivals, to the monotonic one. Both run at the
-//! same rate, adjusted alike; they move apart only when somebody sets the wall clock.
-//! Not for: taking stamps of packets (that is `kernel_stamps`).
+//! Converts from the wall clock, the clock of the kernel's arrival stamps, to the monotonic clock.
+//! Both run at the same rate, adjusted alike. Their difference changes only when the wall clock is
+//! set. Not for: taking stamps of packets (see `kernel_stamps`).
 
 use crate::clock;
 use nix::time::{ClockId, clock_gettime};
 
-/// Readings of both clocks of which the tightest counts.
+/// Number of readings of both clocks; the tightest counts.
 const READINGS: usize = 64;
-/// Less than this between start and end is the error of reading.
+/// Error of a reading, in ns. A smaller difference between start and end is noise.
 const READING_ERROR_NS: i64 = 1_000;
-/// More than this between start and end is a clock that was set, not one that was adjusted.
+/// Largest drift from adjustment, in ns. A larger difference means a clock set by hand.
 const LARGEST_DRIFT_NS: i64 = 500_000;
 
-/// The wall clock minus the monotonic one, at a moment of the latter.
+/// The wall clock minus the monotonic clock, at a moment of the monotonic clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offset {
     at_ns: u64,
@@ -20,7 +20,7 @@ pub struct Offset {
 }
 
 impl Offset {
-    /// As it is now.
+    /// Reads the present offset.
     pub fn now() -> Self {
         let reading = || {
             let before_ns = clock::monotonic_ns();
@@ -31,7 +31,7 @@ impl Offset {
         tightest((0..READINGS).map(|_| reading()))
     }
 
-    /// What it is.
+    /// Returns the offset in ns.
     #[cfg(test)]
     pub fn offset_ns(self) -> i64 {
         self.offset_ns
@@ -44,7 +44,7 @@ fn wall_ns() -> i64 {
         .map_or(0, |now| now.tv_sec() * 1_000_000_000 + now.tv_nsec())
 }
 
-/// Of (monotonic, wall, monotonic) readings, the one with the least time between its ends.
+/// Returns the offset of the tightest of (monotonic, wall, monotonic) readings.
 fn tightest(readings: impl Iterator<Item = (u64, i64, u64)>) -> Offset {
     let (before_ns, wall_ns, after_ns) = readings
         .min_by_key(|(before_ns, _, after_ns)| after_ns - before_ns)
@@ -56,7 +56,7 @@ fn tightest(readings: impl Iterator<Item = (u64, i64, u64)>) -> Offset {
     }
 }
 
-/// Wall time between two readings of the offset, as monotonic time.
+/// A converter from wall time between two offset readings to monotonic time.
 #[derive(Debug, Clone, Copy)]
 pub struct WallSpan {
     start: Offset,
@@ -64,7 +64,8 @@ pub struct WallSpan {
 }
 
 impl WallSpan {
-    /// Between two readings; `Err` is by how much the wall clock was set in between.
+    /// Makes a span between two readings. `Err` is the amount in ns by which the wall clock was set
+    /// in between.
     pub fn new(start: Offset, end: Offset) -> Result<Self, i64> {
         let moved_ns = end.offset_ns - start.offset_ns;
         if moved_ns.abs() > LARGEST_DRIFT_NS {
@@ -80,7 +81,7 @@ impl WallSpan {
         })
     }
 
-    /// When it was so late by the wall clock.
+    /// Returns the monotonic time of a wall time.
     pub fn monotonic_ns(&self, wall_ns: i64) -> u64 {
         let span_ns = (self.end.at_ns - self.start.at_ns).max(1) as f64;
         let into_ns = wall_ns - self.start.offset_ns - self.start.at_ns as i64;

@@ -1,4 +1,4 @@
-//! The allowed ranges of a profile's values. Not for: reading files or defaults (that is `profile`).
+//! The permitted ranges of a profile's values. Not for: reading files or defaults (see `profile`).
 
 use super::error::ProfileError;
 use crate::elements::cross_traffic::DEFAULT_PACKET_BYTES;
@@ -10,33 +10,35 @@ use resolab_record::{
 };
 use std::ops::RangeInclusive;
 
-/// Of a queue's limit.
+/// Permitted range of a queue's limit.
 pub const QUEUE_BYTES: RangeInclusive<f64> = 0.0..=268_435_456.0;
 const QUEUE_PACKETS: RangeInclusive<f64> = 0.0..=10_000_000.0;
 const PACKET_OVERHEAD_BYTES: RangeInclusive<f64> = 0.0..=1_000.0;
 const ONE_WAY_DELAY_MS: RangeInclusive<f64> = 0.0..=10_000.0;
 const RATE_BPS: RangeInclusive<f64> = 1_000.0..=100_000_000_000.0;
-/// A process in time that moves faster than this cannot keep packets in order and its spread too.
+/// Minimum interval of jitter, in standard deviations. A faster process cannot keep both the
+/// packets' order and the spread.
 const MIN_INTERVAL_DEVIATIONS: f64 = 5.0;
 const INTERVAL_MAX_MS: f64 = 3_600_000.0;
 const CODEL_TARGET_MS: RangeInclusive<f64> = 0.01..=1_000.0;
 const CODEL_INTERVAL_MS: RangeInclusive<f64> = 0.1..=60_000.0;
 const PACKET_BYTES: RangeInclusive<f64> = 20.0..=65_535.0;
 const ON_OFF_MS: RangeInclusive<f64> = 0.1..=3_600_000.0;
-/// The model goes through cross traffic packet by packet, up to two seconds of it before one packet of
-/// ours.
+/// Maximum rate of cross traffic. The model simulates cross traffic packet by packet, up to two
+/// seconds before a carried packet.
 const CROSS_TRAFFIC_MAX_PACKETS_PER_S: f64 = 1_000_000.0;
-/// Mean number of packets of a time on; the model goes through times without one, too.
+/// Minimum of the mean packets in an on period; the model also simulates on periods without
+/// packets.
 const MIN_PACKETS_WHILE_ON: f64 = 0.001;
 const RATIO: RangeInclusive<f64> = 0.0..=1.0;
 
-/// One direction's keys, as named in messages.
+/// The keys of a direction, for error messages.
 struct Direction<'a> {
     profile: &'a str,
     name: &'a str,
 }
 
-/// Check every value of the direction called `direction`, whose largest packet has `mtu_bytes`.
+/// Checks every value of the direction called `direction`, with packets of up to `mtu_bytes`.
 pub fn check_direction(
     profile: &str,
     direction: &str,
@@ -98,7 +100,7 @@ pub fn check_direction(
     )
 }
 
-/// Check the networks of far servers.
+/// Checks the networks of far servers.
 pub fn check_far(profile: &str, far: &[FarNetwork]) -> Result<(), ProfileError> {
     for network in far {
         if Network::parse(&network.network).is_none() {
@@ -120,7 +122,7 @@ pub fn check_far(profile: &str, far: &[FarNetwork]) -> Result<(), ProfileError> 
 }
 
 impl Direction<'_> {
-    /// Check the keys that are tables of their own.
+    /// Checks the keys with a table as value.
     fn check_parts(
         &self,
         jitter: Option<&Jitter>,
@@ -225,7 +227,7 @@ impl Direction<'_> {
         })
     }
 
-    /// A packet longer than the burst would never pass.
+    /// Checks a policer. A packet longer than the burst would never pass.
     fn check_policer(
         &self,
         policer: Option<&PolicerSettings>,
@@ -256,7 +258,7 @@ impl Direction<'_> {
     }
 }
 
-/// Check one value.
+/// Checks a value against a range.
 pub fn check_range(
     profile: &str,
     key: &str,

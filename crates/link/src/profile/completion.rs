@@ -1,5 +1,5 @@
-//! Filling in what a direction's profile leaves out. Not for: schedules (that is `schedule`), nor
-//! what values are allowed (that is `check`).
+//! Fills in the values missing in a direction's profile. Not for: schedules (see `schedule`), nor
+//! the permitted values (see `check`).
 
 use super::check::{QUEUE_BYTES, check_direction};
 use super::error::ProfileError;
@@ -9,25 +9,26 @@ use crate::elements::trace::{Trace, TraceError};
 use resolab_record::{DirectionProfile, Jitter, QueueDiscipline};
 use std::path::PathBuf;
 
-/// IP packet size where the profile says nothing: Ethernet's.
+/// Default IP packet size, in bytes: Ethernet's.
 pub const DEFAULT_MTU_BYTES: u32 = 1_500;
-/// The default queue holds at least this many full packets.
+/// Minimum of the default queue, in full packets.
 const MIN_QUEUE_PACKETS: u64 = 10;
-/// CoDel keeps the wait short itself: room for bursts, as in Linux.
+/// Minimum of CoDel's default queue, in full packets. CoDel keeps the wait short by itself: the
+/// room is for bursts, as in Linux.
 const MIN_CODEL_PACKETS: u64 = 1_000;
 
-/// What completing a direction needs to know of the profile it stands in.
+/// The profile's data for completing a direction.
 pub(super) struct Completion<'a> {
     pub(super) profile: &'a str,
-    /// In force.
+    /// The MTU in force, in bytes.
     pub(super) mtu_bytes: u32,
-    /// What the profile says itself.
+    /// The MTU written in the profile, in bytes.
     pub(super) own_mtu_bytes: u32,
     pub(super) folders: &'a [PathBuf],
 }
 
 impl Completion<'_> {
-    /// Check and complete both directions, whose keys start with `prefix`.
+    /// Checks and completes both directions; their keys start with `prefix`.
     pub(super) fn directions(
         &self,
         prefix: &str,
@@ -70,7 +71,7 @@ impl Completion<'_> {
     }
 }
 
-/// Make the name of a trace absolute and read it; returns its mean rate.
+/// Makes the name of a trace absolute and reads the trace; returns the mean rate.
 fn find_trace(file: &mut String, folders: &[PathBuf]) -> Result<f64, TraceError> {
     let found = folders
         .iter()

@@ -1,70 +1,70 @@
-//! Why a profile cannot be had or used. Not for: finding that out.
+//! The reasons for a missing or unusable profile. Not for: checking profiles.
 
 use crate::elements::trace::TraceError;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why there is no profile; messages read after "failed to".
+/// The reason for a missing profile; messages read after "failed to".
 #[derive(Debug, Error)]
 pub enum ProfileError {
     /// The file cannot be read.
     #[error("read profile {path}: {source}")]
     Unreadable {
-        /// As tried.
+        /// Path of the profile's file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Not TOML, or not these keys.
+    /// The file is not TOML, or has unknown keys.
     #[error("read profile {path}, line {line}: {message}")]
     Malformed {
-        /// As tried.
+        /// Path of the profile's file.
         path: PathBuf,
-        /// From 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// Description of the error.
         message: String,
     },
-    /// A value that cannot be meant.
+    /// A value is outside the permitted range.
     #[error("use profile {profile:?}: {key} = {value} is outside {min} to {max}")]
     OutOfRange {
-        /// Its name.
+        /// Name of the profile.
         profile: String,
         /// The key in full.
         key: String,
-        /// As given.
+        /// The value in the file.
         value: f64,
-        /// Smallest allowed.
+        /// Smallest permitted value of the key.
         min: f64,
-        /// Largest allowed.
+        /// Largest permitted value of the key.
         max: f64,
     },
-    /// A key that cannot serve its purpose, or goes badly with another.
+    /// A key has an impossible value, or conflicts with another key.
     #[error("use profile {profile:?}: {key} must be {expected}")]
     BadText {
-        /// Its name.
+        /// Name of the profile.
         profile: String,
-        /// The key.
+        /// Name of the key.
         key: String,
-        /// What it must be.
+        /// Description of the permitted values.
         expected: &'static str,
     },
-    /// The trace it names is missing or none.
+    /// The profile's trace is missing or invalid.
     #[error("use profile {profile:?}: {key}: failed to {error}")]
     Trace {
-        /// Its name.
+        /// Name of the profile.
         profile: String,
         /// The key in full.
         key: String,
-        /// What is wrong with the trace.
+        /// The error of the trace.
         error: TraceError,
     },
-    /// No file of that name.
+    /// No file has this name.
     #[error("find profile {name:?}: there is {known} (looked in {folders})")]
     Unknown {
-        /// As asked for.
+        /// The profile name in the request.
         name: String,
-        /// What exists instead.
+        /// Names of the existing profiles.
         known: String,
         /// The folders looked through.
         folders: String,

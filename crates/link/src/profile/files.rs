@@ -1,12 +1,12 @@
-//! Finding profiles by name and reading them as TOML. Not for: what their values may be (that is
-//! `check`), nor defaults (that is `completion`).
+//! Finds profiles by name and reads profiles as TOML. Not for: permitted values (see `check`), nor
+//! defaults (see `completion`).
 
 use super::error::ProfileError;
 use resolab_record::LinkProfile;
 use std::path::{Path, PathBuf};
 
-/// The folders profiles are looked for in: `RESOLAB_PROFILES`, `./profiles`, and the checkout's
-/// own when the program lies in its `target/release` or `target/debug`.
+/// Returns the folders of profiles: `RESOLAB_PROFILES`, `./profiles`, and the checkout's folder
+/// when the program is in the checkout's `target/release` or `target/debug`.
 pub fn folders() -> Vec<PathBuf> {
     let named = std::env::var_os("RESOLAB_PROFILES").map(PathBuf::from);
     let checkout = std::env::current_exe()

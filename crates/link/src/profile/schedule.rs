@@ -1,5 +1,5 @@
-//! Completing a profile's schedule: each change checked, and the directions of the profile it names
-//! filled in, so that records say what came into force. Not for: carrying changes out (that is
+//! Completes a profile's schedule. Each change is checked, and the directions of a named profile
+//! are filled in. Records therefore show the values in force. Not for: carrying changes out (see
 //! `timetable`).
 
 use super::check::check_range;
@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 
 const AFTER_MS: RangeInclusive<f64> = 0.0..=86_400_000.0;
 const OUTAGE_MS: RangeInclusive<f64> = 0.0..=600_000.0;
-/// More is a mistake, or a trace's job.
+/// Maximum number of changes. More are a mistake, or the task of a trace.
 const CHANGES_LIMIT_COUNT: usize = 10_000;
 
 type Directions = (DirectionProfile, DirectionProfile);
 
-/// The schedule of `profile`, whose own values are checked already.
+/// Completes the schedule of `profile`; the profile's other values must be checked already.
 pub fn complete(
     completion: &Completion<'_>,
     profile: &LinkProfile,
@@ -50,7 +50,7 @@ pub fn complete(
 }
 
 impl Completion<'_> {
-    /// The directions that a change brings; none if it is an outage only.
+    /// Returns the directions of a change; `None` for an outage only.
     fn wanted(
         &self,
         key: &str,
@@ -71,7 +71,7 @@ impl Completion<'_> {
         }
     }
 
-    /// The directions of another profile; its own schedule and far servers do not count.
+    /// Returns the directions of another profile. The schedule and far servers there are ignored.
     fn named(&self, key: &str, name: &str) -> Result<Directions, ProfileError> {
         let path = find(name, self.folders)?;
         let profile = read(&path)?;

@@ -1,6 +1,6 @@
-//! Waiting for the relay's IPv6 address and route, which slirp4netns advertises and the kernel makes:
-//! a browser that starts before them fails its loads when they come. Not for: IPv4, which stands when
-//! slirp4netns says that it is ready.
+//! Waits for the relay's IPv6 address and route, advertised by slirp4netns and made by the kernel.
+//! A browser started earlier fails to load pages when the address comes. Not for: IPv4, complete
+//! when slirp4netns reports ready.
 
 use std::fs;
 use std::thread;
@@ -8,12 +8,12 @@ use std::time::Duration;
 
 const LOOK_COUNT: u32 = 500;
 const LOOK_PAUSE: Duration = Duration::from_millis(10);
-/// Flags of an address that may not be used yet (IFA_F_TENTATIVE, linux/if_addr.h).
+/// Flag of an address not usable yet (IFA_F_TENTATIVE, linux/if_addr.h).
 const TENTATIVE: u8 = 0x40;
-/// Scope of an address good beyond the link (net/if_inet6 shows it as in net/ipv6.h).
+/// Scope of an address good beyond the link (net/if_inet6 shows the scope as in net/ipv6.h).
 const GLOBAL_SCOPE: &str = "00";
 
-/// Wait until there is an address and a default route; false if there is none in 5 s.
+/// Waits for an address and a default route; returns false without both in 5 s.
 pub fn stands() -> bool {
     (0..LOOK_COUNT).any(|look| {
         if look > 0 {
@@ -25,7 +25,7 @@ pub fn stands() -> bool {
     })
 }
 
-/// Lines: address, interface number, prefix length, scope, flags, name.
+/// Searches lines of: address, interface number, prefix length, scope, flags, name.
 fn has_address(text: &str) -> bool {
     text.lines().any(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -37,7 +37,7 @@ fn has_address(text: &str) -> bool {
     })
 }
 
-/// Lines: destination, its prefix length, source, its length, next hop, …, name.
+/// Searches lines of: destination, prefix length, source, prefix length, next hop, …, name.
 fn has_default_route(text: &str) -> bool {
     text.lines().any(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();

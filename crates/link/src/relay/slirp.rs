@@ -1,5 +1,5 @@
-//! slirp4netns as a child: started outside the namespaces it works for, told when they stand, ended
-//! with its caller. Not for: what it does there.
+//! slirp4netns as a child: started outside the relay's namespaces, notified when the namespaces are
+//! ready, ended with the caller. Not for: the work of slirp4netns.
 
 use super::{MTU_BYTES, RelayError, reap};
 use nix::errno::Errno;
@@ -21,16 +21,16 @@ use std::process::{Command, Stdio};
 
 const PROGRAM: &str = "slirp4netns";
 const TUN: &str = "/dev/net/tun";
-/// Of documentation (RFC 5737): no resolver of the machine's can be in it, as it can in 10.0.2.0/24,
-/// slirp4netns's own choice and that of virtual machines.
+/// A network for documentation (RFC 5737): no resolver of the machine can be there. By contrast, a
+/// resolver can be in 10.0.2.0/24, the default of slirp4netns and of virtual machines.
 const NETWORK: &str = "198.51.100.0/24";
 const DEVICE: &str = "tap0";
-/// How long it may take to get ready.
+/// Timeout for getting ready, in ms.
 const READY_TIMEOUT_MS: u16 = 10_000;
-/// And to end, in looks of 10 ms.
+/// Timeout for ending, in checks of 10 ms.
 const END_LOOKS: u32 = 100;
 
-/// A child that waits for the namespaces.
+/// A child waiting for the namespaces.
 #[derive(Debug)]
 pub struct Waiting {
     child: Pid,
@@ -40,11 +40,11 @@ pub struct Waiting {
     said: File,
 }
 
-/// slirp4netns at work.
+/// A running slirp4netns process.
 #[derive(Debug)]
 pub struct Slirp {
     child: Pid,
-    /// It ends when this is closed.
+    /// The pipe of the child's life: closing the pipe ends slirp4netns.
     life: Option<OwnedFd>,
     said: File,
     is_reaped: Cell<bool>,
@@ -58,8 +58,8 @@ struct Ends {
     said: File,
 }
 
-/// Start the child, which becomes slirp4netns for this process's namespaces when told to. The
-/// process must have one thread only.
+/// Starts the child. On request the child becomes slirp4netns for this process's namespaces. The
+/// process must have a single thread.
 pub fn prepare(ipv6: bool) -> Result<Waiting, RelayError> {
     let program = find().ok_or(RelayError::NoProgram)?;
     // slirp4netns's own words for this are "child failed(1)".
@@ -137,7 +137,7 @@ fn unblock_signals() -> Result<(), Errno> {
 }
 
 impl Waiting {
-    /// The namespaces stand: have them connected.
+    /// Notifies the child of finished namespaces, and waits for the connection.
     pub fn go(self) -> Result<Slirp, RelayError> {
         let mut slirp = Slirp {
             child: self.child,
@@ -162,7 +162,7 @@ fn is_ready(ready: &OwnedFd) -> bool {
 }
 
 impl Slirp {
-    /// Whether it has ended by itself.
+    /// Returns true when slirp4netns has ended by itself.
     pub fn has_ended(&self) -> bool {
         if !self.is_reaped.get() {
             let state = waitpid(self.child, Some(WaitPidFlag::WNOHANG));
@@ -171,7 +171,7 @@ impl Slirp {
         self.is_reaped.get()
     }
 
-    /// End it and wait until it is gone.
+    /// Ends slirp4netns and waits for the exit.
     pub fn end(&mut self) {
         drop(self.life.take());
         if !self.has_ended() {
@@ -180,7 +180,7 @@ impl Slirp {
         }
     }
 
-    /// The last line it wrote.
+    /// Returns the last line written by slirp4netns.
     pub fn last_words(&self) -> String {
         let mut text = String::new();
         let read = self.said.try_clone().and_then(|mut said| {

@@ -1,11 +1,11 @@
-//! Capturing every packet of the link into a pcapng file, once with its entry stamp on the sender's
-//! interface and once with its delivery stamp on the receiver's; what the link dropped stands on the
-//! sender's alone, with a comment that says why. Not for: totals (that is `tap`).
+//! Captures every packet of the link into a pcapng file, once with the entry stamp on the sender's
+//! interface and once with the delivery stamp on the receiver's. A dropped packet appears on the
+//! sender's interface alone, with the cause as comment. Not for: totals (see `tap`).
 //!
-//! The ferry's thread only copies packets into chunks of memory that were made before. A thread of
-//! ordinary priority takes full chunks every few milliseconds and writes them to the file; it polls,
-//! so that handing a chunk over never needs the kernel or a lock. If the file is too slow, packets
-//! are left out and counted, never waited for.
+//! The ferry's thread only copies packets into chunks of memory made before. A thread of ordinary
+//! priority takes full chunks every few milliseconds and writes the chunks to the file. The writing
+//! thread polls: handing a chunk over therefore never needs the kernel or a lock. If the file is
+//! too slow, packets are left out and counted, never waited for.
 
 use crate::clock::{monotonic_ns, wall_clock_offset_ns};
 use crate::devices::arrival::Arrival;
@@ -20,59 +20,60 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use thiserror::Error;
 
-/// What is handed over at once; holds several of the largest packets.
+/// Size of a chunk, the unit of handing over; holds several of the largest packets.
 const CHUNK_BYTES: usize = 256 << 10;
-/// The largest packet.
+/// Size of the largest packet, in bytes.
 const PACKET_BYTES: usize = 65_536;
-/// Chunks there are: 32 MiB, more than half a second of both stamps of a link full at 200 Mbit/s.
+/// Number of chunks: 32 MiB, more than half a second of both stamps of a link full at 200 Mbit/s.
 const CHUNK_COUNT: usize = 128;
-/// A chunk that is not full is handed over after this time, when the next packet comes.
+/// Maximum age of a chunk, in ns. An older chunk is handed over at the next packet, even if not
+/// full.
 const CHUNK_AGE_NS: u64 = 1_000_000_000;
-/// How often the writing thread looks for chunks.
+/// Interval between the writing thread's checks for chunks.
 const WRITER_REST: Duration = Duration::from_millis(5);
 
-/// Why there is no capture; messages read after "failed to".
+/// The reason for a failed capture; messages read after "failed to".
 #[derive(Debug, Error)]
 pub enum CaptureError {
-    /// There is such a file.
+    /// The file exists already.
     #[error("capture into {file}: it exists, and captures overwrite nothing; name a new file")]
     Exists {
-        /// The capture's file.
+        /// Path of the capture's file.
         file: PathBuf,
     },
-    /// It cannot be made.
+    /// The file cannot be made.
     #[error("capture into {file}: {error}")]
     Start {
-        /// The capture's file.
+        /// Path of the capture's file.
         file: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// It could be made but not written to its end.
+    /// The file was made but cannot be written to the end.
     #[error("write the capture {file} to its end: {error}; it holds what came before")]
     Write {
-        /// The capture's file.
+        /// Path of the capture's file.
         file: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         error: io::Error,
     },
 }
 
-/// Packets of a frame: all there are, or some of a train.
+/// Packets of a frame: all packets, or a part of a train.
 #[derive(Debug, Clone, Copy)]
 pub struct Packets<'a> {
-    /// From the IP header on.
+    /// The bytes from the IP header on.
     pub frame: &'a [u8],
-    /// What the sender's kernel left to do.
+    /// The work left undone by the sender's kernel.
     pub offload: Offload,
-    /// The first of them.
+    /// Index of the first packet.
     pub first: usize,
-    /// How many.
+    /// Number of packets from `first` on.
     pub count: usize,
 }
 
 impl<'a> Packets<'a> {
-    /// `count` packets of the arrival, from the packet `first` on.
+    /// Returns `count` packets of the arrival, from the packet `first` on.
     pub fn of_arrival(arrival: &Arrival<'a>, first: usize, count: usize) -> Self {
         Self {
             frame: arrival.frame,
@@ -83,7 +84,7 @@ impl<'a> Packets<'a> {
     }
 }
 
-/// What a capture that has ended holds.
+/// The packet counts of an ended capture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CaptureReport {
     /// Packet blocks in the file: up to two of each packet.
@@ -92,20 +93,20 @@ pub struct CaptureReport {
     pub not_captured_count: u64,
 }
 
-/// A capture under way; ends in good order when dropped, but then cannot say what went wrong.
+/// A running capture. A drop ends the capture in good order, but cannot report errors.
 #[derive(Debug)]
 pub struct Capture {
     file: PathBuf,
     chunk: Vec<u8>,
     chunk_began_ns: u64,
     empty: Receiver<Vec<u8>>,
-    /// `None` once it has ended.
+    /// The channel for full chunks; `None` after the end.
     full: Option<SyncSender<Vec<u8>>>,
     writer: Option<JoinHandle<io::Result<()>>>,
     wall_clock_offset_ns: u64,
     started_ns: u64,
     interfaces: Vec<InterfaceCounts>,
-    /// Where packets are cut from trains.
+    /// A buffer for packets cut from trains.
     packet: Vec<u8>,
 }
 
@@ -116,13 +117,13 @@ struct InterfaceCounts {
 }
 
 impl Capture {
-    /// Make the file, which must not exist, and what it takes to fill it, for the two hosts of a path.
-    /// Not for the ferry's thread while it carries packets: this takes milliseconds.
+    /// Makes the file, which must not exist, and the buffers and thread for the two hosts of a
+    /// path. Takes milliseconds. Not for the ferry's thread while carrying packets.
     pub fn start(file: &Path) -> Result<Self, CaptureError> {
         Self::start_among(file, HOSTS.iter().map(|host| host.name()))
     }
 
-    /// The same for the hosts of these names, which are the interfaces.
+    /// Starts a capture for the hosts of these names; each host is an interface.
     pub fn start_among<'a>(
         file: &Path,
         hosts: impl Iterator<Item = &'a str>,
@@ -168,18 +169,18 @@ impl Capture {
         })
     }
 
-    /// Packets that `sender` sent entered the link at `at_ns` and are carried.
+    /// Notes packets from `sender`, entered at `at_ns` and carried.
     pub fn entered(&mut self, sender: Host, at_ns: u64, packets: Packets<'_>) {
         self.sent(interface_of(sender), at_ns, packets, None);
     }
 
-    /// Packets that `sender` sent were delivered to the other host at `at_ns`.
+    /// Notes packets from `sender`, delivered to the other host at `at_ns`.
     pub fn delivered(&mut self, sender: Host, at_ns: u64, packets: Packets<'_>) {
         self.received(interface_of(sender.peer()), at_ns, packets, None);
     }
 
-    /// Packets that `sender` sent entered the link at `entered_ns` and were dropped by it; `why` is
-    /// the comment.
+    /// Notes packets from `sender`, entered at `entered_ns` and dropped by the link; `why` is the
+    /// comment.
     pub fn dropped(
         &mut self,
         sender: Host,
@@ -190,14 +191,14 @@ impl Capture {
         self.sent(interface_of(sender), entered_ns, packets, Some(why));
     }
 
-    /// The receiving host's device refused packets that `sender` sent at `at_ns`; `why` is the
+    /// Notes packets from `sender`, refused by the receiving host's device at `at_ns`; `why` is the
     /// comment.
     pub fn refused(&mut self, sender: Host, at_ns: u64, packets: Packets<'_>, why: &'static str) {
         self.received(interface_of(sender.peer()), at_ns, packets, Some(why));
     }
 
-    /// The host with this place among the interfaces sent packets at `at_ns`; `comment` says why they
-    /// are not carried, if so.
+    /// Notes packets sent at `at_ns` by the host with this interface number; `comment` gives the
+    /// cause of a drop.
     pub fn sent(
         &mut self,
         interface: usize,
@@ -208,8 +209,8 @@ impl Capture {
         self.add_all(interface, at_ns, Way::Outbound, packets, comment);
     }
 
-    /// Packets came to the host with this place at `at_ns`; `comment` says why it did not get them, if
-    /// so.
+    /// Notes packets arriving at `at_ns` at the host with this interface number; `comment` gives
+    /// the cause of a failed delivery.
     pub fn received(
         &mut self,
         interface: usize,
@@ -269,7 +270,7 @@ impl Capture {
         counts.not_captured_count += u64::from(!has_room);
     }
 
-    /// Have a chunk with this many bytes free; returns whether there is one.
+    /// Prepares a chunk with this number of free bytes; returns false when no chunk is free.
     fn make_room(&mut self, bytes: usize, now_ns: u64) -> bool {
         let is_old = now_ns.saturating_sub(self.chunk_began_ns) > CHUNK_AGE_NS;
         let fits = self.chunk.capacity() - self.chunk.len() >= bytes;
@@ -296,8 +297,8 @@ impl Capture {
         }
     }
 
-    /// End it: the file is complete when this returns. Not for the ferry's thread while it carries
-    /// packets.
+    /// Ends the capture; the file is complete at the return. Not for the ferry's thread while
+    /// carrying packets.
     pub fn stop(mut self) -> Result<CaptureReport, CaptureError> {
         self.end().map_err(|error| CaptureError::Write {
             file: self.file.clone(),
@@ -376,7 +377,7 @@ fn file_header(hosts: &[&str], wall_clock_offset_ns: u64) -> Vec<u8> {
     out
 }
 
-/// Write chunks until no more can come.
+/// Writes chunks until no more can come.
 fn write_chunks(
     output: &mut File,
     full: &Receiver<Vec<u8>>,

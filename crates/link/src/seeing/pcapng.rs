@@ -1,5 +1,5 @@
-//! The bytes of a pcapng file (draft-ietf-opsawg-pcapng): the blocks a capture needs, and no more.
-//! Written in the order of bytes that the machine has, which the file says. Not for: files.
+//! The bytes of a pcapng file (draft-ietf-opsawg-pcapng): only the blocks needed for a capture.
+//! Written in the machine's byte order, as declared in the file. Not for: files.
 
 /// Packets begin with their IP header (LINKTYPE_RAW).
 const LINK_TYPE_RAW: u16 = 101;
@@ -8,7 +8,7 @@ const INTERFACE_DESCRIPTION: u32 = 1;
 const INTERFACE_STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
-/// Not said; nobody needs to skip a section.
+/// Unknown length: no reader needs to skip a section.
 const SECTION_BYTES_UNKNOWN: u64 = u64::MAX;
 /// Time stamps count 10^-9 s.
 const NANOSECONDS: u8 = 9;
@@ -27,56 +27,56 @@ const OPTION_END_TIME: u16 = 3;
 const OPTION_RECEIVED_COUNT: u16 = 4;
 const OPTION_DROPPED_COUNT: u16 = 5;
 
-/// Which way a packet passed its interface, as the host there sees it.
+/// A packet's direction at an interface, from the host's view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// The host received it.
+    /// The host received the packet.
     Inbound = 1,
-    /// The host sent it.
+    /// The host sent the packet.
     Outbound = 2,
 }
 
-/// One packet on one interface.
+/// A packet on an interface.
 #[derive(Debug, Clone, Copy)]
 pub struct PacketBlock<'a> {
-    /// Which interface, by the order of their descriptions.
+    /// Number of the interface, by the order of descriptions.
     pub interface: u32,
-    /// Wall time since 1970.
+    /// Wall time since 1970, in ns.
     pub unix_ns: u64,
-    /// Which way.
+    /// Direction of the packet.
     pub way: Way,
-    /// From its IP header on.
+    /// The packet's bytes from the IP header on.
     pub packet: &'a [u8],
-    /// Remark.
+    /// Remark on the packet, if any.
     pub comment: Option<&'static str>,
 }
 
-/// What happened on an interface until the capture's end.
+/// The totals of an interface until the capture's end.
 #[derive(Debug, Clone, Copy)]
 pub struct StatisticsBlock<'a> {
-    /// Which interface.
+    /// Number of the interface.
     pub interface: u32,
     /// Start, wall time since 1970.
     pub start_unix_ns: u64,
     /// End, wall time since 1970.
     pub end_unix_ns: u64,
-    /// Packets that passed, captured or not.
+    /// Number of passing packets, captured or not.
     pub received_count: u64,
-    /// Those of them that are not in the file.
+    /// Number of packets missing in the file.
     pub not_captured_count: u64,
-    /// Remark.
+    /// Remark on the interface, if any.
     pub comment: Option<&'a str>,
 }
 
 impl PacketBlock<'_> {
-    /// Bytes `write` appends, at most.
+    /// Returns the maximum number of bytes appended by `write`.
     pub fn bytes_bound(&self) -> usize {
         // Options: flags, a comment with its padding, and their end.
         let comment_bytes = self.comment.map_or(0, |comment| comment.len() + 8);
         PACKET_BLOCK_BYTES + self.packet.len() + 4 + 8 + comment_bytes + 4
     }
 
-    /// Append the Enhanced Packet Block.
+    /// Appends the Enhanced Packet Block.
     pub fn write(&self, out: &mut Vec<u8>) {
         block(out, ENHANCED_PACKET, |out| {
             let length = self.packet.len() as u32;
@@ -94,7 +94,7 @@ impl PacketBlock<'_> {
 }
 
 impl StatisticsBlock<'_> {
-    /// Append the Interface Statistics Block.
+    /// Appends the Interface Statistics Block.
     pub fn write(&self, out: &mut Vec<u8>) {
         block(out, INTERFACE_STATISTICS, |out| {
             put_u32(out, self.interface);
@@ -117,7 +117,7 @@ impl StatisticsBlock<'_> {
     }
 }
 
-/// Append the Section Header Block every file begins with.
+/// Appends the Section Header Block at the beginning of every file.
 pub fn write_section_header(out: &mut Vec<u8>, application: &str, remark: &str) {
     block(out, SECTION_HEADER, |out| {
         put_u32(out, BYTE_ORDER_MAGIC);
@@ -130,7 +130,7 @@ pub fn write_section_header(out: &mut Vec<u8>, application: &str, remark: &str) 
     });
 }
 
-/// Append the Interface Description Block of the next interface.
+/// Appends the Interface Description Block of the next interface.
 pub fn write_interface(out: &mut Vec<u8>, name: &str, description: &str) {
     block(out, INTERFACE_DESCRIPTION, |out| {
         put_u16(out, LINK_TYPE_RAW);
@@ -144,7 +144,7 @@ pub fn write_interface(out: &mut Vec<u8>, name: &str, description: &str) {
     });
 }
 
-/// A block of this type around what `body` appends.
+/// Appends a block of this type with the content appended by `body`.
 fn block(out: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     put_u32(out, kind);
@@ -168,7 +168,7 @@ fn comment(out: &mut Vec<u8>, text: Option<&str>) {
     }
 }
 
-/// Fill up what has `length` bytes to whole 32-bit words.
+/// Fills a field of `length` bytes up to whole 32-bit words.
 fn pad(out: &mut Vec<u8>, length: usize) {
     let missing = length.next_multiple_of(4) - length;
     out.extend_from_slice(&[0; 3][..missing]);
@@ -178,7 +178,7 @@ fn put_time(out: &mut Vec<u8>, unix_ns: u64) {
     out.extend_from_slice(&time(unix_ns));
 }
 
-/// Its high word comes first, whatever the order of bytes.
+/// Encodes a time: the high word comes first, in any byte order.
 fn time(unix_ns: u64) -> [u8; 8] {
     let mut bytes = [0; 8];
     bytes[..4].copy_from_slice(&((unix_ns >> 32) as u32).to_ne_bytes());

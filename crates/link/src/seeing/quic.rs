@@ -1,17 +1,17 @@
-//! Counting packets by type in a UDP datagram by QUIC's invariant long header (RFC 8999 section
-//! 5.1), walking packets coalesced into it (RFC 9000 section 12.2). Long headers' types and lengths
-//! are not encrypted. Not for: anything inside a packet.
+//! Counts packets by type in a UDP datagram by QUIC's invariant long header (RFC 8999 section 5.1),
+//! walking coalesced packets (RFC 9000 section 12.2). Long headers' types and lengths are not
+//! encrypted. Not for: anything inside a packet.
 //!
-//! The fixed bit is not looked at: peers that agreed on it clear it at random, in long headers too
-//! (RFC 9287). The version and lengths that must fit tell QUIC from other protocols well enough: a
-//! DNS message that had version 1 or 2 there would have more than 255 questions or no known flags.
+//! The fixed bit is ignored: peers may agree to clear the bit at random, in long headers too (RFC
+//! 9287). The version and the fitting lengths separate QUIC from other protocols well enough. A DNS
+//! message with version 1 or 2 there would have more than 255 questions or no known flags.
 
 /// Header form (RFC 8999 section 5.1).
 const LONG_FORM: u8 = 0x80;
 /// Marks Version Negotiation (RFC 8999 section 6).
 const NO_VERSION: u32 = 0;
 const VERSION_1: u32 = 1;
-/// RFC 9369.
+/// QUIC version 2 of RFC 9369.
 const VERSION_2: u32 = 0x6b33_43cf;
 
 const VERSION_BYTES: usize = 4;
@@ -21,20 +21,20 @@ const RETRY_TAG_BYTES: usize = 16;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(clippy::struct_field_names)] // A unit stands in every name.
 pub struct LongHeaders {
-    /// Initial packets.
+    /// Number of Initial packets.
     pub initial_count: u64,
-    /// 0-RTT packets.
+    /// Number of 0-RTT packets.
     pub zero_rtt_count: u64,
-    /// Handshake packets.
+    /// Number of Handshake packets.
     pub handshake_count: u64,
-    /// Retry packets.
+    /// Number of Retry packets.
     pub retry_count: u64,
-    /// Version Negotiation packets.
+    /// Number of Version Negotiation packets.
     pub version_negotiation_count: u64,
 }
 
 impl LongHeaders {
-    /// Add what another datagram carried.
+    /// Adds the counts of another datagram.
     pub fn add(&mut self, other: Self) {
         self.initial_count += other.initial_count;
         self.zero_rtt_count += other.zero_rtt_count;
@@ -53,13 +53,13 @@ enum PacketType {
     VersionNegotiation,
 }
 
-/// Whether a datagram can begin with a long header at all, to spare most of them the walk.
+/// Returns true when a datagram may begin with a long header. Spares most datagrams the walk.
 pub fn has_long_form(datagram: &[u8]) -> bool {
     datagram.first().is_some_and(|first| first & LONG_FORM != 0)
 }
 
-/// Count what `datagram` carries; what is neither QUIC version 1 or 2 nor the negotiation of a
-/// version counts nothing.
+/// Counts the long-header packets of `datagram`. Packets other than QUIC version 1 or 2 and version
+/// negotiation do not count.
 pub fn count_long_headers(datagram: &[u8]) -> LongHeaders {
     let mut counts = LongHeaders::default();
     let mut rest = datagram;
@@ -76,9 +76,9 @@ pub fn count_long_headers(datagram: &[u8]) -> LongHeaders {
     counts
 }
 
-/// The first packet's type and what follows it; `None` when it has no long header we can walk
-/// over. Nothing can follow a Retry or Version Negotiation (RFC 9000 sections 17.2.5 and 17.2.1:
-/// they have no length).
+/// Returns the first packet's type and the remaining bytes; `None` without a walkable long header.
+/// No packet can follow a Retry or Version Negotiation (RFC 9000 sections 17.2.5 and 17.2.1: they
+/// have no length).
 fn take_packet(bytes: &[u8]) -> Option<(PacketType, &[u8])> {
     if !has_long_form(bytes) {
         return None;
@@ -101,8 +101,8 @@ fn take_packet(bytes: &[u8]) -> Option<(PacketType, &[u8])> {
     Some((packet_type, after))
 }
 
-/// Whether two connection ids of any length and then a list of versions fill the rest (RFC 8999
-/// section 6).
+/// Returns true when two connection ids of any length and a list of versions fill the rest (RFC
+/// 8999 section 6).
 fn lists_versions(bytes: &[u8]) -> bool {
     let skip = |bytes: &mut &[u8]| {
         let (length, rest) = bytes.split_first()?;
@@ -115,7 +115,8 @@ fn lists_versions(bytes: &[u8]) -> bool {
         && rest.len().is_multiple_of(VERSION_BYTES)
 }
 
-/// Type bits mean other types in each version (RFC 9000 section 17.2, RFC 9369 section 3.2).
+/// Returns the packet type of a first byte. Type bits have different meanings in each version (RFC
+/// 9000 section 17.2, RFC 9369 section 3.2).
 fn packet_type(first: u8, version: u32) -> Option<PacketType> {
     let bits = (first >> 4) & 0x03;
     let order = [
@@ -140,13 +141,13 @@ fn skip_connection_id(bytes: &[u8]) -> Option<&[u8]> {
     rest.get(usize::from(*length)..)
 }
 
-/// Skip what is preceded by its own length.
+/// Skips a field behind a length.
 fn skip_sized(bytes: &[u8]) -> Option<&[u8]> {
     let (length, rest) = take_variable_integer(bytes)?;
     rest.get(usize::try_from(length).ok()?..)
 }
 
-/// RFC 9000 section 16.
+/// Takes a variable-length integer (RFC 9000 section 16).
 fn take_variable_integer(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let length = 1_usize << (bytes.first()? >> 6);
     let (integer, rest) = bytes.split_at_checked(length)?;
@@ -161,7 +162,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A packet of `version` with these type bits, an 8-byte and an empty connection id.
+    /// Makes a packet of `version` with these type bits, an 8-byte and an empty connection id.
     fn packet(version: u32, bits: u8, token: Option<&[u8]>, payload_bytes: usize) -> Vec<u8> {
         let mut bytes = vec![0xc0 | bits << 4];
         bytes.extend(version.to_be_bytes());

@@ -1,12 +1,11 @@
-//! The tap: totals of every flow in a window, with both stamps: as its packets entered the link and
-//! as they were delivered. At entry it stands before the loss process, so it counts what the hosts
-//! sent, and it is the ground truth for wire bytes, for which QUIC packet types were sent and for
-//! which TCP segments were sent again. Not for: single packets or their contents (that is
-//! `capture`).
+//! The tap: totals of every flow in a window, with entry and delivery stamps. At entry the tap is
+//! before the loss process and therefore counts all packets sent by the hosts. The tap is the
+//! ground truth for wire bytes, for the QUIC packet types sent and for TCP retransmissions.
+//! Not for: single packets or their contents (see `capture`).
 //!
-//! Each window's tap begins with nothing. A packet that entered in the window before is counted as
-//! delivered in the one it is delivered in. Of a TCP flow that goes on across the border, the first
-//! segment in each direction counts as new, whatever was sent before.
+//! Each window's tap begins empty. A packet from the previous window is counted as delivered in the
+//! window of the delivery. Of a TCP flow crossing the border, the first segment in each direction
+//! counts as new, regardless of earlier segments.
 
 mod flow;
 mod sequence;
@@ -20,28 +19,28 @@ use flow::{Flow, FlowKey};
 use resolab_record::FlowRecord;
 use rustc_hash::FxHashMap;
 
-/// Flows remembered in one window; packets of further ones are only counted together.
+/// Maximum number of flows in a window; packets of further flows are only counted together.
 const FLOW_LIMIT: usize = 65_536;
-/// Flows there is room for from the start, so that few windows' tables ever grow.
+/// Initial room for flows. Few windows' tables therefore ever grow.
 const FLOW_ROOM: usize = 1_024;
-/// In place of a flow's number.
+/// A placeholder for a missing flow's number.
 const NO_FLOW: u32 = u32::MAX;
 
-/// Which flow a packet under way belongs to; to be kept with it from entry to delivery.
+/// The flow of a packet under way; to be kept with the packet from entry to delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowHandle {
     index: u32,
-    /// Of the tap that gave it.
+    /// Generation of the issuing tap.
     generation: u32,
 }
 
-/// Flow totals of one window.
+/// The flow totals of a window.
 #[derive(Debug)]
 pub struct Tap {
-    /// In the order they were first seen.
+    /// Flows in the order of their first packets.
     flows: Vec<Flow>,
     indices: FxHashMap<FlowKey, u32>,
-    /// The flow of the last packet of each sender: nearly always the next one's too.
+    /// The flow of the last packet of each sender: nearly always also the next packet's flow.
     last_up_index: u32,
     last_down_index: u32,
     generation: u32,
@@ -64,13 +63,13 @@ impl Default for Tap {
 }
 
 impl Tap {
-    /// Take the place of the window's tap before this one, which may have given handles to packets
-    /// that are still under way.
+    /// Succeeds the previous window's tap. Handles of the previous tap may still belong to packets
+    /// under way.
     pub fn succeed(&mut self, before: &Self) {
         self.generation = before.generation.wrapping_add(1);
     }
 
-    /// A packet, or a train of them, sent by `sender` enters the link.
+    /// Notes a packet or train from `sender` entering the link.
     pub fn enter(&mut self, sender: Host, arrival: &Arrival<'_>, train: &Train) -> FlowHandle {
         let index = self.count_entry(sender, arrival, train);
         if index.is_none() {
@@ -90,7 +89,7 @@ impl Tap {
         Some(index)
     }
 
-    /// Packets sent by `sender`, to which `enter` gave this handle, are delivered at `now_ns`.
+    /// Notes packets from `sender`, delivered at `now_ns`; the handle comes from `enter`.
     pub fn deliver(&mut self, flow: FlowHandle, sender: Host, now_ns: u64, packets: Packets<'_>) {
         let index = if flow.generation == self.generation || flow.index == NO_FLOW {
             Some(flow.index)
@@ -104,7 +103,7 @@ impl Tap {
         }
     }
 
-    /// Where the flow stands, made if need be; `None` if there is no room for it.
+    /// Returns the index of the flow, made if necessary; `None` when there is no room.
     fn index_of(&mut self, sender: Host, now_ns: u64, key: FlowKey) -> Option<u32> {
         let last_index = *self.last_index(sender);
         let last = self.flows.get(last_index as usize);
@@ -137,12 +136,12 @@ impl Tap {
         Some(index)
     }
 
-    /// Packets that are not IP, or came after the table of flows was full.
+    /// Returns the number of packets outside flows: not IP, or arriving at a full table of flows.
     pub fn unrecognised_packets_count(&self) -> u64 {
         self.unrecognised_packets_count
     }
 
-    /// The flows, in the order their first packets came.
+    /// Returns the flows in the order of their first packets.
     pub fn records(&self, label: Option<&str>) -> Vec<FlowRecord> {
         let mut records: Vec<FlowRecord> =
             self.flows.iter().map(|flow| flow.record(label)).collect();

@@ -1,49 +1,49 @@
-//! Packets under way through the exchange, in the order in which something is to be done with them.
-//! Not for: what that is (that is `exchange`).
+//! Packets under way through the exchange, in the order of their next steps. Not for: the steps
+//! (see `exchange`).
 
 use crate::devices::parcel::Parcel;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Bytes under way at most, so that a flood cannot use up memory; what exceeds it counts as lost by the
-/// instrument.
+/// Maximum number of bytes under way. A flood can therefore not use up memory; the excess counts as
+/// lost by the instrument.
 const LIMIT_BYTES: usize = 512 << 20;
-/// Buffers kept for reuse, and the largest that is kept.
+/// Number of buffers kept for reuse, and the size of the largest buffer kept.
 const SPARE_LIMIT_COUNT: usize = 4_096;
 const SPARE_LIMIT_BYTES: usize = 16_384;
 
-/// What is to be done when it is due.
+/// The next step of a packet, at the due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// It comes to the receiving host's side of the exchange.
+    /// The packet arrives at the receiving host's side of the exchange.
     Arrives,
-    /// It is handed to the host.
+    /// The packet is handed to the host.
     IsDelivered,
 }
 
-/// A packet, or a train of them that nothing has parted.
+/// A packet, or a train still whole.
 #[derive(Debug)]
 pub struct Cargo {
-    /// Whom it is for.
+    /// Number of the receiving host.
     pub to: usize,
-    /// When.
+    /// Due time of the next step, in ns.
     pub due_ns: u64,
-    /// What.
+    /// Next step of the packet.
     pub step: Step,
-    /// The packets.
+    /// The bytes of the packets.
     pub parcel: Parcel,
-    /// How many.
+    /// Number of packets in the cargo.
     pub count: usize,
 }
 
 #[derive(Debug)]
 struct Entry {
     cargo: Cargo,
-    /// Of two due at the same time that which was loaded first goes first.
+    /// Order of loading. Of two packets due at the same time, the first loaded goes first.
     number: u64,
 }
 
-/// All of it.
+/// All packets under way.
 #[derive(Debug, Default)]
 pub struct UnderWay {
     heap: BinaryHeap<Entry>,
@@ -53,17 +53,17 @@ pub struct UnderWay {
 }
 
 impl UnderWay {
-    /// A buffer.
+    /// Returns an empty buffer, reused if possible.
     pub fn empty_parcel(&mut self) -> Parcel {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Whether no more may be loaded.
+    /// Returns true when no more may be loaded.
     pub fn is_full(&self) -> bool {
         self.bytes >= LIMIT_BYTES
     }
 
-    /// Put on the way.
+    /// Adds packets to the packets under way.
     pub fn load(&mut self, cargo: Cargo) {
         self.bytes += cargo.parcel.packet().len();
         let number = self.loaded_count;
@@ -71,12 +71,12 @@ impl UnderWay {
         self.heap.push(Entry { cargo, number });
     }
 
-    /// When something is next to be done.
+    /// Returns the due time of the next step.
     pub fn next_due_ns(&self) -> Option<u64> {
         self.heap.peek().map(|entry| entry.cargo.due_ns)
     }
 
-    /// The next that is due by `now_ns`.
+    /// Takes the next packets due by `now_ns`.
     pub fn take_due(&mut self, now_ns: u64) -> Option<Cargo> {
         if self.next_due_ns()? > now_ns {
             return None;
@@ -86,7 +86,7 @@ impl UnderWay {
         Some(cargo)
     }
 
-    /// Have a buffer back.
+    /// Takes a buffer back for reuse.
     pub fn reuse(&mut self, parcel: Parcel) {
         if self.spare.len() < SPARE_LIMIT_COUNT && parcel.capacity_bytes() <= SPARE_LIMIT_BYTES {
             self.spare.push(parcel);
@@ -100,7 +100,7 @@ impl Entry {
     }
 }
 
-/// The heap gives its greatest first.
+/// Reverses the order, because the heap returns the greatest entry first.
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
         other.key().cmp(&self.key())

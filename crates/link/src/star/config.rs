@@ -1,5 +1,5 @@
-//! An internet's configuration: read from TOML, every value checked, and completed. Not for: what the
-//! values do (that is `model`). docs/formats/internet.md lists the keys.
+//! An internet's configuration: read from TOML, every value checked, and completed. Not for: the
+//! effect of the values (see `model`). docs/formats/internet.md lists the keys.
 
 use crate::hosts::anchor::anchor_name;
 use crate::profile::DEFAULT_MTU_BYTES;
@@ -11,7 +11,7 @@ use std::path::Path;
 use thiserror::Error;
 
 const DEFAULT_SEED: u64 = 1;
-/// Each has a process and a device; far fewer than what kernels allow.
+/// Permitted number of hosts. Each has a process and a device; kernels permit far more.
 const HOSTS_COUNT: RangeInclusive<usize> = 1..=250;
 const NAME_LIMIT_BYTES: usize = 63;
 const MTU_BYTES: RangeInclusive<f64> = 576.0..=65_535.0;
@@ -20,53 +20,53 @@ const RATE_MBPS: RangeInclusive<f64> = 0.001..=100_000.0;
 const RATIO: RangeInclusive<f64> = 0.0..=1.0;
 const QUEUE_PACKETS: RangeInclusive<f64> = 0.0..=10_000_000.0;
 
-/// Why a configuration cannot be used; messages read after "failed to".
+/// The reason for an unusable configuration; messages read after "failed to".
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    /// No such file, or not to be read.
+    /// The file does not exist or cannot be read.
     #[error("read internet {file}: {error}")]
     Read {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// Why not.
+        /// The error of the operating system.
         error: std::io::Error,
     },
-    /// Not the TOML it should be.
+    /// The file is not valid TOML, or has wrong keys.
     #[error("understand internet {file}, line {line}: {message}")]
     Malformed {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// Counted from 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// Description of the error.
         message: String,
     },
-    /// A value that cannot be.
+    /// A value is outside the permitted range.
     #[error("use {key} = {value}: it must be from {min} to {max}")]
     Range {
-        /// The key, behind its host's name.
+        /// Name of the key, behind the host's name.
         key: String,
-        /// As given.
+        /// The value in the file.
         value: f64,
-        /// Smallest allowed.
+        /// Smallest permitted value of the key.
         min: f64,
-        /// Largest allowed.
+        /// Largest permitted value of the key.
         max: f64,
     },
-    /// Hosts that cannot be, or not beside each other.
+    /// A host is impossible, alone or beside the others.
     #[error("use host {host:?}: {expected}")]
     Host {
-        /// Whose.
+        /// Name of the host.
         host: String,
-        /// What is wrong and what must be.
+        /// Description of the error and the remedy.
         expected: String,
     },
-    /// Too few or too many.
+    /// There are too few or too many hosts.
     #[error("make {0} hosts: there must be 1 to 250")]
     Count(usize),
 }
 
-/// Read, check and complete.
+/// Reads, checks and completes a configuration.
 pub fn load(file: &Path) -> Result<InternetConfig, ConfigError> {
     let named = || file.display().to_string();
     let text = std::fs::read_to_string(file).map_err(|error| ConfigError::Read {
@@ -84,7 +84,7 @@ pub fn load(file: &Path) -> Result<InternetConfig, ConfigError> {
     complete(config)
 }
 
-/// Check every value and write the defaults out, so that records say what is in force.
+/// Checks every value and writes the defaults out. Records therefore show the values in force.
 pub fn complete(config: InternetConfig) -> Result<InternetConfig, ConfigError> {
     if !HOSTS_COUNT.contains(&config.hosts.len()) {
         return Err(ConfigError::Count(config.hosts.len()));
@@ -105,13 +105,13 @@ pub fn complete(config: InternetConfig) -> Result<InternetConfig, ConfigError> {
     })
 }
 
-/// Whether a host's delay and loss can be these.
+/// Checks a host's delay and loss.
 pub fn check_way(host: &str, one_way_ms: f64, loss_ratio: f64) -> Result<(), ConfigError> {
     check_range(host, "one_way_ms", one_way_ms, &ONE_WAY_MS)?;
     check_range(host, "loss_ratio", loss_ratio, &RATIO)
 }
 
-/// The prefixes of a host; those that are none are left out.
+/// Returns the prefixes of a host; leaves invalid prefixes out.
 pub(crate) fn prefixes(host: &InternetHost) -> impl Iterator<Item = Prefix> + '_ {
     let texts = host.networks.iter().map(|network| &network.prefix);
     texts.filter_map(|text| Prefix::parse(text))
@@ -166,7 +166,7 @@ fn complete_host(host: InternetHost) -> Result<InternetHost, ConfigError> {
     }
 }
 
-/// Neither the local network nor loopback, multicast or beyond.
+/// Returns true for a prefix outside the local network, loopback, multicast and beyond.
 fn is_usable(prefix: Prefix) -> bool {
     let unusable = ["0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3"];
     let mut unusable = unusable.iter().filter_map(|text| Prefix::parse(text));

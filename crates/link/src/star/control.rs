@@ -1,5 +1,5 @@
-//! Talking to the thread that carries the packets from another: what it is asked for, and its answers.
-//! Not for: carrying anything out (that is `exchange`).
+//! The requests from another thread to the thread carrying the packets, and the answers. Not for:
+//! carrying requests out (see `exchange`).
 
 use crate::star::counts::Counts;
 use crate::star::model::HostChange;
@@ -9,21 +9,21 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use thiserror::Error;
 
-/// The other thread is gone; the message reads after "failed to".
+/// The carrying thread has ended; the message reads after "failed to".
 #[derive(Debug, Error)]
 #[error("reach the thread that carries the packets: it has ended")]
 pub struct Ended;
 
-/// What it is asked for.
+/// A request to the carrying thread.
 #[derive(Debug)]
 pub(super) enum Request {
-    /// Begin this window; the answer is the one that ends.
+    /// Begin this window; the answer is the ended window.
     Count(Box<Counts>),
     Change(usize, HostChange),
     Stop,
 }
 
-/// What it answers: when it was carried out, and the window that ended.
+/// The answer to a request: the time of execution, and the ended window.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub at_ns: u64,
@@ -47,7 +47,7 @@ pub(super) struct Orders {
     pub wake: Arc<EventFd>,
 }
 
-/// Both ends.
+/// Makes both ends of the control.
 pub(super) fn pair() -> Result<(StarControl, Orders), Errno> {
     let (request_sender, requests) = channel();
     let (replies, reply_receiver) = channel();
@@ -67,18 +67,18 @@ pub(super) fn pair() -> Result<(StarControl, Orders), Errno> {
 }
 
 impl StarControl {
-    /// Close the window and begin another; returns the closed one and when that was.
+    /// Closes the window and begins another. Returns the closed window and the time of closing.
     pub fn count(&self) -> Result<(Box<Counts>, u64), Ended> {
         let reply = self.ask(Request::Count(Box::default()))?;
         Ok((reply.window.ok_or(Ended)?, reply.at_ns))
     }
 
-    /// Change a host; in force when this returns.
+    /// Changes a host; the change is in force at the return.
     pub fn change(&self, host: usize, change: HostChange) -> Result<(), Ended> {
         self.ask(Request::Change(host, change)).map(drop)
     }
 
-    /// End the carrying.
+    /// Ends the carrying thread.
     pub fn stop(&self) {
         // If it has ended already, all is well.
         let _ = self.ask(Request::Stop);

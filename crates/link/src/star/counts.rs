@@ -1,5 +1,5 @@
-//! What passed the exchange in one window of time: packets by who sent them where, what became of
-//! them, and how late the carrying was. Not for: deciding any of that (that is `model`).
+//! The packets at the exchange in a window of time: counts by sender and destination, the packets'
+//! fates, and the lateness of carrying. Not for: deciding fates (see `model`).
 
 use crate::carrying::histogram::Histogram;
 use crate::devices::packet::{PacketView, TCP, UDP};
@@ -8,9 +8,9 @@ use resolab_record::{InternetFlow, InternetFlowsRecord};
 use rustc_hash::FxHashMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Flows told apart in a window; what is beyond them is counted together.
+/// Maximum number of flows in a window; the excess is counted together.
 const FLOWS_LIMIT_COUNT: usize = 20_000;
-/// Ports hosts' kernels choose themselves begin here (see `hosts::namespace`).
+/// First of the ports chosen by hosts' kernels (see `hosts::namespace`).
 const FIRST_CHOSEN_PORT: u16 = 10_240;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,24 +27,24 @@ struct Sent {
     total_bytes: u64,
 }
 
-/// One window under way.
+/// The counts of an open window.
 #[derive(Debug, Default)]
 pub struct Counts {
     started_ns: u64,
     flows: FxHashMap<Key, Sent>,
-    /// All that is no flow's; its flows are put in when it is written.
+    /// All totals outside flows; the flows are added at writing.
     totals: InternetFlowsRecord,
     lateness: Histogram,
 }
 
 impl Counts {
-    /// Begin at `started_ns`.
+    /// Begins the window at `started_ns`.
     pub fn begin(&mut self, started_ns: u64) {
         self.started_ns = started_ns;
     }
 
-    /// Host `from` sent `count` packets to `destination`, of `total_bytes` together; `view` is of the
-    /// first.
+    /// Counts `count` packets from host `from` to `destination`, of `total_bytes` together; `view`
+    /// is of the first.
     pub fn sent(&mut self, from: usize, view: &PacketView<'_>, count: usize, total_bytes: usize) {
         let IpAddr::V4(destination) = view.destination else {
             self.unlisted(count);
@@ -65,12 +65,12 @@ impl Counts {
         sent.total_bytes += total_bytes as u64;
     }
 
-    /// Packets were sent that are no flow's.
+    /// Counts sent packets outside flows.
     pub fn unlisted(&mut self, count: usize) {
         self.totals.unlisted_packets_count += count as u64;
     }
 
-    /// Packets are gone.
+    /// Counts packets dropped for the cause `why`.
     pub fn gone(&mut self, why: Gone, count: usize) {
         let totals = &mut self.totals;
         *match why {
@@ -82,18 +82,19 @@ impl Counts {
         } += count as u64;
     }
 
-    /// The instrument itself lost packets.
+    /// Counts packets lost by the instrument.
     pub fn dropped_by_device(&mut self, count: u64) {
         self.totals.dropped_device_count += count;
     }
 
-    /// Packets were handed to their host this much after they were due.
+    /// Counts packets handed to their host, with their lateness.
     pub fn delivered(&mut self, count: usize, lateness_ns: u64) {
         self.totals.delivered_packets_count += count as u64;
         self.lateness.record(lateness_ns, count as u64);
     }
 
-    /// As written out at `ended_ns`; `names` are the hosts', `owner` says whose an address is.
+    /// Returns the record of the window ended at `ended_ns`. `names` are the hosts' names; `owner`
+    /// returns an address's host.
     pub fn record(
         &self,
         label: Option<String>,
@@ -129,7 +130,8 @@ impl Counts {
     }
 }
 
-/// Answers to ports that kernels chose would make a flow of every connection.
+/// Returns the port to list a flow by. Answers to ports chosen by kernels are not listed: every
+/// connection would make a flow.
 fn listed_port(ports: Option<(u16, u16)>) -> Option<u16> {
     let (source, destination) = ports?;
     let is_answer = source < FIRST_CHOSEN_PORT && destination >= FIRST_CHOSEN_PORT;

@@ -1,6 +1,6 @@
-//! The exchange: one thread that reads packets from all hosts' devices, asks the model what becomes of
-//! them, and writes them to their hosts when they are due. Not for: any decision about a packet's fate
-//! (that is `model`), nor for standard input or output.
+//! The exchange: a thread reading packets from all hosts' devices, asking the model for each
+//! packet's fate, and writing each packet to the receiving host when due. Not for: any decision
+//! about a packet's fate (see `model`), nor for standard input or output.
 
 use crate::carrying::alarm::Alarm;
 use crate::carrying::ferry::ending_signals;
@@ -15,35 +15,35 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use thiserror::Error;
 
-/// Packets read from one device before the others get their turn.
+/// Packets read from a device before the other devices get a turn.
 const BATCH_COUNT: usize = 64;
 const EVENTS_COUNT: usize = 64;
 
 /// The instrument broke; messages read after "failed to".
 #[derive(Debug, Error)]
 pub enum ExchangeError {
-    /// Set-up or waiting.
+    /// The set-up failed, or waiting for packets failed.
     #[error("wait for packets: {0}")]
     Wait(#[from] Errno),
-    /// A device that stood is gone or down.
+    /// A device disappeared or went down after the set-up.
     #[error("read from the device of host {host}: {error}; did a program inside change it?")]
     Device {
-        /// The host's place.
+        /// Number of the host.
         host: usize,
-        /// What the kernel answered.
+        /// Error number from the kernel.
         error: Errno,
     },
-    /// The capture's file.
+    /// The capture's file cannot be written.
     #[error(transparent)]
     Capture(#[from] CaptureError),
 }
 
-/// Where an event came from, as epoll's user data; smaller ones are hosts' devices.
+/// Sources of events, as epoll's user data; smaller numbers are hosts' devices.
 const TIMER: u64 = u64::MAX;
 const REQUEST: u64 = u64::MAX - 1;
 const SIGNAL: u64 = u64::MAX - 2;
 
-/// The exchange, to be run on the thread that was made punctual.
+/// The exchange, to be run on the thread made punctual before.
 #[derive(Debug)]
 pub struct Exchange {
     devices: Vec<Device>,
@@ -55,7 +55,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Between the hosts' devices, in the model's order.
+    /// Makes an exchange between the hosts' devices, in the model's order.
     pub fn new(devices: Vec<Device>, model: StarModel) -> Result<(Self, StarControl), Errno> {
         let (control, orders) = control::pair()?;
         let signal_flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
@@ -82,12 +82,12 @@ impl Exchange {
         self.epoll.add(&self.signals, readable(SIGNAL))
     }
 
-    /// Capture from the first packet on, among the hosts in the model's order.
+    /// Starts a capture with the first packet, among the hosts in the model's order.
     pub fn capture(&mut self, capture: Capture) {
         self.traffic.seen.capture(capture);
     }
 
-    /// Carry packets until told to stop or signalled to end; returns the report of a capture.
+    /// Carries packets until a stop request or an ending signal; returns the report of a capture.
     pub fn run(mut self) -> Result<Option<CaptureReport>, ExchangeError> {
         let carried = self.carry();
         let captured = self.traffic.seen.stop_capture();
@@ -122,7 +122,7 @@ impl Exchange {
         self.traffic.deliver_due(now_ns, &mut self.devices);
     }
 
-    /// Read what a host sent, up to a batch, delivering in between whatever falls due.
+    /// Reads packets sent by a host, up to a batch, and delivers due packets in between.
     fn drain(&mut self, host: usize) -> Result<(), ExchangeError> {
         for _ in 0..BATCH_COUNT {
             let received = self.devices[host].receive();
@@ -143,7 +143,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Carry out what the commanding thread asked for; returns whether that was to stop.
+    /// Carries out the commanding thread's requests; returns true after a stop request.
     fn serve_requests(&mut self) -> bool {
         let _ = self.orders.wake.read();
         while let Ok(request) = self.orders.requests.try_recv() {

@@ -1,6 +1,6 @@
-//! Making an internet: every host with its device, addresses and routes, held by an anchor, and the
-//! exchange between them. Everything belongs to this process and vanishes with it. Not for: the command
-//! line or records on standard output.
+//! Makes an internet: every host with a device, addresses and routes, held by an anchor, and the
+//! exchange between the hosts. Everything belongs to this process and ends with the process.
+//! Not for: the command line or records on standard output.
 
 use crate::carrying::ferry::ending_signals;
 use crate::carrying::punctual;
@@ -22,48 +22,48 @@ use resolab_record::{InternetConfig, InternetHost};
 use std::net::{IpAddr, Ipv4Addr};
 use thiserror::Error;
 
-/// Why there is no internet; messages read after "failed to".
+/// The reason for a failed internet; messages read after "failed to".
 #[derive(Debug, Error)]
 pub enum StarError {
     /// No right to make namespaces.
     #[error("make network namespaces: {0}; {remedy}", remedy = remedies::namespaces())]
     Namespaces(Errno),
-    /// No TUN device.
+    /// No TUN device can be made.
     #[error("open {file}: {0}; {remedy}", file = tun::DEVICE_FILE, remedy = remedies::tun(*.0))]
     Tun(Errno),
     /// A network setting was refused.
     #[error("set up host {host} ({step}): {error}")]
     Network {
-        /// Whose.
+        /// Name of the host.
         host: String,
-        /// What was tried.
+        /// Name of the failed step.
         step: &'static str,
-        /// Why not.
+        /// Error number from the kernel.
         error: Errno,
     },
-    /// The rest of the set-up.
+    /// The remaining set-up failed.
     #[error("start the exchange: {0}")]
     Start(Errno),
 }
 
-/// An internet that stands. The exchange still has to be run, on the thread that made it.
+/// An internet ready to run. The thread making the internet still has to run the exchange.
 #[derive(Debug)]
 pub struct Star {
-    /// Carries the packets.
+    /// The exchange carrying the packets.
     pub exchange: Exchange,
-    /// Talks to the exchange.
+    /// The control for requests to the exchange.
     pub control: StarControl,
     /// The hosts' devices, in the configuration's order.
     pub devices: Vec<HostDevice>,
-    /// What was granted.
+    /// The capabilities granted by the machine.
     pub grants: Grants,
-    /// What keeps the hosts.
+    /// The processes holding the hosts.
     pub anchors: Anchors,
 }
 
 impl Star {
-    /// Make everything by a complete configuration. The process must have one thread only; that thread
-    /// is given real-time scheduling where possible.
+    /// Makes everything by a complete configuration. The process must have a single thread; the
+    /// thread gets real-time scheduling where possible.
     pub fn open(config: &InternetConfig) -> Result<Self, StarError> {
         ending_signals().thread_block().map_err(StarError::Start)?;
         // Before the user namespace, inside which the right to it does not count.
@@ -120,7 +120,8 @@ fn make_host(
     })
 }
 
-/// All of its networks are here; everything else is beyond the device.
+/// Adds addresses and routes. All of the host's networks are here; all other addresses are beyond
+/// the device.
 fn give_addresses(device: &mut HostDevice, host: &InternetHost) -> Result<(), Errno> {
     if let Some(address) = host.address {
         device.add_address(address.into(), 32)?;

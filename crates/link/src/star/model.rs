@@ -1,5 +1,5 @@
-//! What becomes of packets between hosts that meet at one exchange: pure, in virtual time. Not for:
-//! carrying them (that is `exchange`), nor counting them (`counts`).
+//! The fates of packets between hosts joined by a single exchange: pure, in virtual time. Not for:
+//! carrying packets (see `exchange`), nor counting packets (`counts`).
 
 use crate::elements::delay::to_ns;
 use crate::elements::droptail::Droptail;
@@ -12,53 +12,53 @@ use resolab_record::{InternetConfig, InternetHost};
 use rustc_hash::FxHashMap;
 use std::net::Ipv4Addr;
 
-/// Why a packet does not arrive.
+/// The cause of a packet's drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gone {
     /// Lost between a host and the exchange.
     Lost,
-    /// A full queue refused it.
+    /// A full queue refused the packet.
     QueueFull,
-    /// Its sender or receiver is down.
+    /// The sender or receiver is down.
     Down,
-    /// Its destination is no host's.
+    /// The destination belongs to no host.
     Unowned,
-    /// Its source is not its sender's.
+    /// The source address does not belong to the sender.
     ForeignSource,
 }
 
-/// A change of a host; `None` leaves what is.
+/// A change of a host; `None` keeps the present value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct HostChange {
-    /// To and from the exchange.
+    /// One-way delay to and from the exchange, in ms.
     pub one_way_ms: Option<f64>,
-    /// In each direction.
+    /// Loss ratio in each direction.
     pub loss_ratio: Option<f64>,
-    /// Whether nothing goes in or out.
+    /// True when no packet goes in or out.
     pub down: Option<bool>,
 }
 
-/// Whose an address is.
+/// The owner of an address.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     host: usize,
-    /// The network's place among all hosts'.
+    /// Number of the network among all hosts' networks.
     network: usize,
     extra_ns: u64,
 }
 
-/// The way of a packet through the exchange.
+/// The route of a packet through the exchange.
 #[derive(Debug, Clone, Copy)]
 pub struct Route {
-    /// Place of the sending host.
+    /// Number of the sending host.
     pub from: usize,
-    /// Place of the receiving host.
+    /// Number of the receiving host.
     pub to: usize,
     networks: (usize, usize),
     extra_ns: u64,
 }
 
-/// One direction between a host and the exchange, but for its delay.
+/// One direction between a host and the exchange, without the delay.
 #[derive(Debug)]
 struct Access {
     loss: IndependentLoss,
@@ -76,17 +76,18 @@ struct HostModel {
     down: Access,
 }
 
-/// All hosts.
+/// All hosts with their networks.
 #[derive(Debug)]
 pub struct StarModel {
     hosts: Vec<HostModel>,
     places: PrefixTable<Place>,
-    /// When the last packet between two networks arrives: a way that becomes shorter keeps order.
+    /// Arrival of the last packet between two networks, in ns. A route with a shorter delay
+    /// therefore keeps the order.
     last_arrivals_ns: FxHashMap<(usize, usize), u64>,
 }
 
 impl StarModel {
-    /// By a complete configuration.
+    /// Makes the model of a complete configuration.
     pub fn new(config: &InternetConfig) -> Self {
         let seed = config.seed.unwrap_or_default();
         let networks = config.hosts.iter().enumerate().flat_map(|(host, one)| {
@@ -114,12 +115,12 @@ impl StarModel {
         }
     }
 
-    /// Whose an address is; `None`: nobody's.
+    /// Returns the host of an address; `None` for an address without a host.
     pub fn owner(&self, address: Ipv4Addr) -> Option<usize> {
         self.places.find(address).map(|place| place.host)
     }
 
-    /// The way of a packet that host `from` sent.
+    /// Returns the route of a packet sent by host `from`.
     pub fn route(
         &self,
         from: usize,
@@ -137,8 +138,9 @@ impl StarModel {
         })
     }
 
-    /// A packet of `bytes` leaves its host at `now_ns`: when it comes to the receiving host's side of
-    /// the exchange, or why not. Departures of a host must come in time order.
+    /// Takes a packet of `bytes` leaving a host at `now_ns`. Returns the arrival time at the
+    /// receiving host's side of the exchange, or the cause of a drop. Departures of a host must
+    /// come in time order.
     pub fn depart(&mut self, route: Route, now_ns: u64, bytes: u32) -> Result<u64, Gone> {
         let host = &mut self.hosts[route.from];
         if host.is_down {
@@ -151,8 +153,8 @@ impl StarModel {
         Ok(*last_ns)
     }
 
-    /// It comes there at `at_ns`: when it is to be handed to the host, or why not. Arrivals at a host
-    /// must come in time order.
+    /// Takes a packet arriving at `at_ns`. Returns the time for handing the packet to the host, or
+    /// the cause of a drop. Arrivals at a host must come in time order.
     pub fn arrive(&mut self, host: usize, at_ns: u64, bytes: u32) -> Result<u64, Gone> {
         let host = &mut self.hosts[host];
         if host.is_down {
@@ -161,22 +163,23 @@ impl StarModel {
         host.down.pass(at_ns, bytes)
     }
 
-    /// Whether a host is down.
+    /// Returns true when a host is down.
     pub fn is_down(&self, host: usize) -> bool {
         self.hosts[host].is_down
     }
 
-    /// Whether what `host` sends is neither lost nor kept waiting, so that trains stay whole.
+    /// Returns true when packets sent by `host` are neither lost nor kept waiting. Trains then stay
+    /// whole.
     pub fn sends_plainly(&self, host: usize) -> bool {
         self.hosts[host].up.is_plain()
     }
 
-    /// The same of what it receives.
+    /// Returns true when packets received by `host` are neither lost nor kept waiting.
     pub fn receives_plainly(&self, host: usize) -> bool {
         self.hosts[host].down.is_plain()
     }
 
-    /// Change a host from now on; what is under way keeps its time.
+    /// Changes a host from now on; packets under way keep their times.
     pub fn change(&mut self, host: usize, change: HostChange) {
         let host = &mut self.hosts[host];
         if let Some(one_way_ms) = change.one_way_ms {

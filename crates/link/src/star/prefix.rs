@@ -1,5 +1,5 @@
-//! IPv4 prefixes: read, compared, and the longest one that holds an address. Not for: what an address's
-//! host is like (that is `model`).
+//! IPv4 prefixes: parsing, comparing, and finding the longest match of an address. Not for: the
+//! properties of an address's host (see `model`).
 
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -13,7 +13,8 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// From `a.b.c.d/length`; `None` if it is not that, or the address is not the network's first.
+    /// Parses `a.b.c.d/length`. `None` for any other text, or when the address is not the network's
+    /// first.
     pub fn parse(text: &str) -> Option<Self> {
         let (address, length) = text.split_once('/')?;
         let length = Some(length).filter(|digits| !digits.starts_with('+'))?;
@@ -22,28 +23,28 @@ impl Prefix {
         (first & mask(length_bits) == first).then_some(Self { first, length_bits })
     }
 
-    /// Its first address.
+    /// Returns the first address of the network.
     pub fn first(self) -> Ipv4Addr {
         Ipv4Addr::from_bits(self.first)
     }
 
-    /// Its second address; of a network of one that one.
+    /// Returns the second address; the only address of a network of size 1.
     pub fn second(self) -> Ipv4Addr {
         let step = u32::from(self.length_bits < 32);
         Ipv4Addr::from_bits(self.first + step)
     }
 
-    /// Its length in bits.
+    /// Returns the prefix length in bits.
     pub fn length_bits(self) -> u8 {
         self.length_bits
     }
 
-    /// Whether it has this address.
+    /// Returns true when the network contains this address.
     pub fn holds(self, address: Ipv4Addr) -> bool {
         address.to_bits() & mask(self.length_bits) == self.first
     }
 
-    /// Whether both have an address in common: one of two networks that do holds the other.
+    /// Returns true when both have an address in common: either network then contains the other.
     pub fn overlaps(self, other: Self) -> bool {
         self.holds(other.first()) || other.holds(self.first())
     }
@@ -59,16 +60,16 @@ fn mask(length_bits: u8) -> u32 {
     !u32::MAX.checked_shr(length_bits.into()).unwrap_or(0)
 }
 
-/// Prefixes, each with something, found by an address.
+/// A table from prefixes to values, searched by address.
 #[derive(Debug, Clone)]
 pub struct PrefixTable<T> {
     found: FxHashMap<Prefix, T>,
-    /// Of those in it, the longest first.
+    /// Lengths of all prefixes in the table, the longest first.
     lengths_bits: Vec<u8>,
 }
 
 impl<T: Copy> PrefixTable<T> {
-    /// Of these; of two alike the last.
+    /// Makes a table of these entries; the last of equal prefixes counts.
     pub fn new(entries: impl IntoIterator<Item = (Prefix, T)>) -> Self {
         let found: FxHashMap<_, _> = entries.into_iter().collect();
         let mut lengths_bits: Vec<_> = found.keys().map(|prefix| prefix.length_bits).collect();
@@ -80,7 +81,7 @@ impl<T: Copy> PrefixTable<T> {
         }
     }
 
-    /// What the longest prefix that holds `address` has.
+    /// Returns the value of the longest prefix containing `address`.
     pub fn find(&self, address: Ipv4Addr) -> Option<T> {
         let bits = address.to_bits();
         self.lengths_bits.iter().find_map(|&length_bits| {

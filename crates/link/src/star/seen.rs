@@ -1,5 +1,5 @@
-//! Who is told of every packet at the exchange: keeps the window's counts, and the capture if there is
-//! one. Not for: deciding what becomes of a packet (that is `model`).
+//! The observer, notified of every packet at the exchange: keeps the window's counts, and the
+//! capture, if any. Not for: deciding a packet's fate (see `model`).
 
 use crate::devices::arrival::Arrival;
 use crate::devices::offload::Train;
@@ -8,27 +8,28 @@ use crate::seeing::capture::{Capture, CaptureError, CaptureReport, Packets};
 use crate::star::counts::Counts;
 use crate::star::model::Gone;
 
-/// Comment of packets the instrument itself lost.
+/// Capture comment of packets lost by the instrument.
 const LOST_BY_DEVICE: &str = "dropped: device";
 
-/// Each `sent` is followed, for each of its packets, by one of `admitted`, `refused` and `not_taken`, and
-/// after the first of these by one of `delivered`, `gone` and `undeliverable`.
+/// The observer of the exchange. After each `sent`, every packet gets one of `admitted`, `refused`
+/// and `not_taken`. After `admitted`, the packet gets one of `delivered`, `gone` and
+/// `undeliverable`.
 #[derive(Debug, Default)]
 pub struct Seen {
     counts: Box<Counts>,
-    /// Boxed, so that looking for it costs next to nothing.
+    /// The running capture. Boxed: a check for a capture then costs next to nothing.
     capture: Option<Box<Capture>>,
 }
 
 impl Seen {
-    /// With a window that begins at `started_ns`.
+    /// Makes an observer with a window begun at `started_ns`.
     pub fn new(started_ns: u64) -> Self {
         let mut seen = Self::default();
         seen.counts.begin(started_ns);
         seen
     }
 
-    /// Host `from` sent a packet or a train.
+    /// Notes a packet or train sent by host `from`.
     pub fn sent(&mut self, from: usize, view: Option<&PacketView<'_>>, train: &Train) {
         let count = train.count();
         match view {
@@ -37,7 +38,7 @@ impl Seen {
         }
     }
 
-    /// Packets of the arrival will be carried.
+    /// Notes packets of the arrival admitted to the exchange.
     pub fn admitted(&mut self, from: usize, arrival: &Arrival<'_>, first: usize, count: usize) {
         if let Some(capture) = &mut self.capture {
             let packets = Packets::of_arrival(arrival, first, count);
@@ -45,7 +46,7 @@ impl Seen {
         }
     }
 
-    /// Packets of the arrival will not.
+    /// Notes packets of the arrival dropped at the entry.
     pub fn refused(
         &mut self,
         from: usize,
@@ -60,7 +61,7 @@ impl Seen {
         }
     }
 
-    /// The instrument had no room for the arrival.
+    /// Notes an arrival without room in the instrument.
     pub fn not_taken(&mut self, from: usize, arrival: &Arrival<'_>, count: usize) {
         self.counts.dropped_by_device(count as u64);
         if let Some(capture) = &mut self.capture {
@@ -69,7 +70,7 @@ impl Seen {
         }
     }
 
-    /// Packets were handed to host `to` at `at_ns`, so long after they were due.
+    /// Notes packets handed to host `to` at `at_ns`, with their lateness.
     pub fn delivered(&mut self, to: usize, at_ns: u64, lateness_ns: u64, packets: Packets<'_>) {
         self.counts.delivered(packets.count, lateness_ns);
         if let Some(capture) = &mut self.capture {
@@ -77,7 +78,7 @@ impl Seen {
         }
     }
 
-    /// Packets on their way to host `to` will not be handed to it.
+    /// Notes packets dropped on the path to host `to`.
     pub fn gone(&mut self, to: usize, at_ns: u64, packets: Packets<'_>, why: Gone) {
         self.counts.gone(why, packets.count);
         if let Some(capture) = &mut self.capture {
@@ -85,7 +86,7 @@ impl Seen {
         }
     }
 
-    /// The device of host `to` took packets not.
+    /// Notes packets refused by the device of host `to`.
     pub fn undeliverable(&mut self, to: usize, at_ns: u64, packets: Packets<'_>) {
         self.counts.dropped_by_device(packets.count as u64);
         if let Some(capture) = &mut self.capture {
@@ -93,18 +94,18 @@ impl Seen {
         }
     }
 
-    /// Close the window and begin this one; returns the closed one.
+    /// Closes the window, begins the window `fresh`, and returns the closed window.
     pub fn begin_window(&mut self, mut fresh: Box<Counts>, at_ns: u64) -> Box<Counts> {
         fresh.begin(at_ns);
         std::mem::replace(&mut self.counts, fresh)
     }
 
-    /// Capture from now on.
+    /// Starts a capture of all later packets.
     pub fn capture(&mut self, capture: Capture) {
         self.capture = Some(Box::new(capture));
     }
 
-    /// Stop the capture if there is one; waits for its file.
+    /// Stops the capture, if any, and waits for the capture's file.
     pub fn stop_capture(&mut self) -> Result<Option<CaptureReport>, CaptureError> {
         self.capture
             .take()

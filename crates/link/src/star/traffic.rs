@@ -1,5 +1,5 @@
-//! What is under way through the exchange: taken in as it was read, acted upon when it is due. Not for:
-//! waiting and reading (that is `exchange`), nor for a packet's fate (that is `model`).
+//! The packets under way through the exchange: taken at reading, moved on when due. Not for:
+//! waiting and reading (see `exchange`), nor for a packet's fate (see `model`).
 
 use crate::clock::monotonic_ns;
 use crate::devices::arrival::Arrival;
@@ -12,17 +12,17 @@ use crate::star::model::{Gone, HostChange, Route, StarModel};
 use crate::star::seen::Seen;
 use std::net::IpAddr;
 
-/// All of it.
+/// All packets under way, with the model and the observer.
 #[derive(Debug)]
 pub struct Traffic {
     model: StarModel,
     under_way: UnderWay,
-    /// Who is told.
+    /// The observer notified of every packet.
     pub seen: Seen,
 }
 
 impl Traffic {
-    /// None yet, at `now_ns`.
+    /// Makes empty traffic at `now_ns`.
     pub fn new(model: StarModel, now_ns: u64) -> Self {
         Self {
             model,
@@ -31,17 +31,17 @@ impl Traffic {
         }
     }
 
-    /// When something is next to be done.
+    /// Returns the due time of the next step.
     pub fn next_due_ns(&self) -> Option<u64> {
         self.under_way.next_due_ns()
     }
 
-    /// Change a host from now on.
+    /// Changes a host from now on.
     pub fn change(&mut self, host: usize, change: HostChange) {
         self.model.change(host, change);
     }
 
-    /// Something came from host `from`: ask what becomes of it.
+    /// Takes an arrival from host `from`, and asks the model for the packets' fates.
     pub fn take(&mut self, from: usize, arrival: &Arrival<'_>) {
         let train = Train::of(arrival.offload, arrival.frame);
         let view = packet::view(arrival.frame);
@@ -63,7 +63,7 @@ impl Traffic {
         }
     }
 
-    /// A train that nothing parts stays one.
+    /// Takes a train as a whole, if the host's access does not part trains.
     fn take_whole(&mut self, route: Route, arrival: &Arrival<'_>, train: &Train) {
         let (count, bytes) = (train.count(), train.total_bytes() as u32);
         match self.model.depart(route, arrival.at_ns, bytes) {
@@ -107,7 +107,7 @@ impl Traffic {
         }
     }
 
-    /// Do everything that is due by `now_ns`.
+    /// Does everything due by `now_ns`.
     pub fn deliver_due(&mut self, mut now_ns: u64, devices: &mut [Device]) {
         while let Some(cargo) = self.under_way.take_due(now_ns) {
             if self.model.is_down(cargo.to) {
@@ -122,7 +122,7 @@ impl Traffic {
         }
     }
 
-    /// At the side of a host that may keep packets waiting or lose them: one by one.
+    /// Takes packets at the side of a host with queue or loss, packet by packet.
     fn arrive(&mut self, cargo: Cargo) {
         let (to, at_ns) = (cargo.to, cargo.due_ns);
         let all = all_of(&cargo);
@@ -154,7 +154,7 @@ impl Traffic {
         self.under_way.reuse(cargo.parcel);
     }
 
-    /// Returns the time afterwards.
+    /// Delivers packets to the device; returns the time afterwards.
     fn deliver(&mut self, mut cargo: Cargo, devices: &mut [Device]) -> u64 {
         let taken = devices[cargo.to].send(&mut cargo.parcel);
         let now_ns = monotonic_ns();

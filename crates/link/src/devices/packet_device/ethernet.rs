@@ -1,15 +1,16 @@
-//! Ethernet around IP packets: the header a frame gets and what a frame holds.
-//! Not for: any other payload, nor for tags.
+//! Ethernet around IP packets: a frame's header and payload. Not for: any other payload, nor for
+//! tags.
 
-/// Destination, source, EtherType.
+/// Length of an Ethernet header: destination, source, EtherType.
 pub const HEADER_BYTES: usize = 14;
 const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
 const ETHERTYPE_IPV6: [u8; 2] = [0x86, 0xdd];
 
-/// A hardware address.
+/// A hardware (MAC) address of six bytes.
 pub type HardwareAddress = [u8; 6];
 
-/// The header of a frame that carries `packet`; `None` if that is neither IPv4 nor IPv6.
+/// Returns the header of a frame carrying `packet`; `None` when the packet is neither IPv4 nor
+/// IPv6.
 pub fn header(
     destination: HardwareAddress,
     source: HardwareAddress,
@@ -27,7 +28,7 @@ pub fn header(
     Some(header)
 }
 
-/// The IP packet in `frame`; `None` if it holds something else.
+/// Returns the IP packet in `frame`; `None` when the frame has any other payload.
 pub fn ip_packet(frame: &[u8]) -> Option<&[u8]> {
     let (header, packet) = frame.split_at_checked(HEADER_BYTES)?;
     [ETHERTYPE_IPV4, ETHERTYPE_IPV6]

@@ -1,6 +1,7 @@
-//! Where the far ends of the hosts' virtual Ethernet pairs are: a network namespace that only this
-//! process holds, so that no program in a host sees them and they vanish with it. Also the making
-//! of a host's pair. Not for: addresses and routes in a host, which are the same for every device.
+//! The network namespace with the far ends of the hosts' virtual Ethernet pairs. Only this process
+//! holds the namespace: no program in a host sees the ends, and they vanish with the process. Also
+//! makes a host's pair. Not for: addresses and routes in a host, which are the same for every
+//! device.
 
 use super::ethernet::HardwareAddress;
 use super::ring::Ring;
@@ -17,14 +18,15 @@ use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use thiserror::Error;
 
-/// Lets any host's MTU through; the hosts' own ends have the profile's.
+/// An MTU above the MTU of any host; the hosts' own ends have the profile's.
 const FAR_MTU_BYTES: u32 = 65_535;
-/// The first after the loopback device's, as a TUN device's is.
+/// The first index after the loopback device's, the same as a TUN device's.
 const NEAR_INDEX: u32 = 2;
-/// The path sends nothing of its own there; reports and solicitations would only be noise.
+/// The switch for IPv6 on the far ends. The path sends no packets from there; reports and
+/// solicitations would be noise.
 const DISABLE_IPV6_FILE: &str = "/proc/sys/net/ipv6/conf/default/disable_ipv6";
 
-/// Why there are no such devices; messages read after "failed to".
+/// The reason for missing devices; messages read after "failed to".
 #[derive(Debug, Clone, Error)]
 #[error("set up packet devices ({step}): {error}; {}", self.remedy())]
 pub struct FarSideError {
@@ -32,7 +34,7 @@ pub struct FarSideError {
     error: Errno,
 }
 
-/// What can be refused.
+/// The steps of making devices, any of which the kernel may refuse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Namespace,
@@ -72,17 +74,18 @@ fn failed(step: Step) -> impl Fn(Errno) -> FarSideError {
     move |error| FarSideError { step, error }
 }
 
-/// The far side, as long as it is needed to make devices.
+/// The far side, kept until the devices are made.
 #[derive(Debug)]
 pub struct FarSide {
     namespace: OwnedFd,
     netlink: Netlink,
-    /// Not bound yet; one per host.
+    /// Sockets not bound yet; one per host.
     sockets: Vec<(OwnedFd, Ring)>,
 }
 
 impl FarSide {
-    /// A fresh one, for packets of up to `largest_bytes`. This thread is in it afterwards.
+    /// Makes a fresh far side for packets of up to `largest_bytes`. This thread is in the new
+    /// namespace afterwards.
     pub fn enter(largest_bytes: usize) -> Result<Self, FarSideError> {
         unshare(CloneFlags::CLONE_NEWNET).map_err(failed(Step::Namespace))?;
         // Where it is refused, the hosts get a few packets nobody asked for, and no harm is done.
@@ -102,8 +105,8 @@ impl FarSide {
         })
     }
 
-    /// Make the device of `host`, whose network namespace this thread is in: there, it is down and
-    /// has neither address nor route.
+    /// Makes the device of `host`. This thread must be in the host's network namespace. The new
+    /// device is down there and has neither address nor route.
     pub fn make_device(&mut self, host: Host) -> Result<PacketDevice, FarSideError> {
         let (socket, ring) = self
             .sockets
@@ -128,7 +131,7 @@ impl FarSide {
         })
     }
 
-    /// The largest packet the devices' rings can hold.
+    /// Returns the size of the largest packet fitting into the devices' rings.
     pub fn largest_packet_bytes(&self) -> Option<usize> {
         let rings = self.sockets.iter().map(|(_, ring)| ring);
         rings.map(Ring::largest_packet_bytes).min()
@@ -173,9 +176,9 @@ fn turn_host_offloads_off() -> Result<(), Errno> {
     offloads::turn_off(any.as_fd(), DEVICE_NAME)
 }
 
-/// Locally administered, and the same in every path. A device without address resolution addresses
-/// frames to itself, so the far end, which has another address, takes none of them for its own and
-/// the kernel drops them once the packet socket has them.
+/// Returns locally administered addresses, the same in every path. A device without address
+/// resolution addresses frames to itself. The far end has another address and accepts no frame. The
+/// kernel therefore drops each frame after the packet socket has a copy.
 fn addresses(host: Host) -> Addresses {
     let last = match host {
         Host::Client => 2,

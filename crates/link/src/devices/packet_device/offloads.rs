@@ -1,17 +1,17 @@
-//! Turning off everything by which a network device lets the stack hand it other packets than a
-//! wire would carry (ethtool(8) features): segments joined into large ones, checksums left out.
-//! Not for: features the kernel does not let anybody change.
+//! Turns off every offload feature of a network device (ethtool(8) features). With offloads the
+//! stack hands over packets unlike those on a wire: segments joined into large ones, checksums left
+//! out. Not for: features fixed by the kernel.
 
 use crate::hosts::interface::name_field;
 use nix::errno::Errno;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// linux/sockios.h.
+/// The ethtool request, from linux/sockios.h.
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
-/// linux/ethtool.h.
+/// The commands reading and setting features, from linux/ethtool.h.
 const ETHTOOL_GFEATURES: u32 = 0x3a;
 const ETHTOOL_SFEATURES: u32 = 0x3b;
-/// In the answer to setting features: some could not be set as asked.
+/// Bit of the answer to setting features: some features kept another value.
 const ETHTOOL_F_WISH: libc::c_int = 1 << 1;
 /// Words of feature bits read at most; kernels have two.
 const WORDS_LIMIT: usize = 8;
@@ -20,8 +20,8 @@ const HEAD_WORDS: usize = 2;
 /// Words in a block of an answer: available, requested, active, never changed.
 const GET_BLOCK_WORDS: usize = 4;
 
-/// Turn off every feature of the device `name` that can be; `socket` is any of the device's network
-/// namespace.
+/// Turns off every changeable feature of the device `name`; `socket` is any socket of the device's
+/// network namespace.
 pub fn turn_off(socket: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
     let mut features = [0; HEAD_WORDS + WORDS_LIMIT * GET_BLOCK_WORDS];
     features[0] = ETHTOOL_GFEATURES;
@@ -35,7 +35,7 @@ pub fn turn_off(socket: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
     Ok(())
 }
 
-/// The request that turns off whatever the answer says is available.
+/// Returns the request turning off every feature available in the answer.
 fn everything_off(features: &[u32]) -> Vec<u32> {
     let blocks_count = (features[1] as usize).min(WORDS_LIMIT);
     let blocks = features[HEAD_WORDS..].chunks_exact(GET_BLOCK_WORDS);

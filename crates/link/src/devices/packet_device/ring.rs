@@ -1,7 +1,7 @@
 //! The receive ring of a packet socket, TPACKET_V2 (packet(7), Documentation/networking/
-//! packet_mmap.rst of the kernel): frames in memory shared with the kernel, each with the time it
-//! came. V2, because V3 hands over blocks of frames and wakes its reader only when one is full or
-//! old. Not for: what is in the frames.
+//! packet_mmap.rst of the kernel). The ring holds frames in memory shared with the kernel, each
+//! with an arrival time. The reason for V2: V3 hands over blocks of frames, and wakes the reader
+//! only for a full or old block. Not for: the content of frames.
 
 use super::ethernet::HEADER_BYTES as ETHERNET_HEADER_BYTES;
 use super::socket::set_option;
@@ -11,16 +11,17 @@ use std::ptr::NonNull;
 use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Frames that wait for the reader at most, so long as they are not too large for that.
+/// Maximum number of frames waiting for the reader, unless large frames need more than
+/// [`LIMIT_BYTES`].
 const FRAMES_COUNT: usize = 10_240;
-/// Memory for them at most, when packets are larger than usual.
+/// Maximum memory for the frames, reached when packets are larger than usual.
 const LIMIT_BYTES: usize = 64 << 20;
-/// What the kernel allocates in one piece; a multiple of every frame size up to its own.
+/// Size of one allocation by the kernel: a multiple of every frame size up to this size.
 const BLOCK_BYTES: usize = 64 << 10;
-/// Room for any usual packet, so that the MTU may be raised to it later.
+/// Room for any usual packet, for a later increase of the MTU.
 const LEAST_FRAME_BYTES: usize = 2_048;
 
-/// The ring; the socket it belongs to has to live as long.
+/// The receive ring. The ring's socket has to live as long as the ring.
 #[derive(Debug)]
 pub struct Ring {
     memory: NonNull<libc::c_void>,
@@ -30,18 +31,18 @@ pub struct Ring {
     held: Option<Frame>,
 }
 
-/// A frame that came.
+/// A frame received from the kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
-    /// `CLOCK_REALTIME` at which it came.
+    /// Arrival time by `CLOCK_REALTIME`, in ns.
     pub stamp_wall_ns: u64,
-    /// Whether it is as it would be on a wire: whole, with its checksums computed.
+    /// True when the frame is as on a wire: whole, with computed checksums.
     pub is_genuine: bool,
     offset: usize,
     length: usize,
 }
 
-/// How many frames of which size make a ring.
+/// The number and size of a ring's frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
     frame_bytes: usize,
@@ -68,15 +69,15 @@ impl Layout {
     }
 }
 
-/// Where the kernel puts the IP packet in a frame, at most: after its header and the Ethernet
-/// header, for which it reserves at least 16 bytes.
+/// Returns the largest offset of the IP packet in a frame. Before the packet come the kernel's
+/// header and the Ethernet header, for which the kernel reserves at least 16 bytes.
 fn packet_offset() -> usize {
     let reserved = ETHERNET_HEADER_BYTES.max(16);
     (libc::TPACKET2_HDRLEN + reserved).next_multiple_of(libc::TPACKET_ALIGNMENT)
 }
 
 impl Ring {
-    /// Give `socket`, which must not be bound yet, a ring for packets of up to `largest_bytes`.
+    /// Gives `socket`, which must not be bound yet, a ring for packets of up to `largest_bytes`.
     pub fn new(socket: BorrowedFd<'_>, largest_bytes: usize) -> Result<Self, Errno> {
         let layout = Layout::for_packets(largest_bytes);
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
@@ -97,12 +98,12 @@ impl Ring {
         })
     }
 
-    /// The largest packet that fits.
+    /// Returns the size of the largest packet fitting into a frame.
     pub fn largest_packet_bytes(&self) -> usize {
         self.frame_bytes - packet_offset()
     }
 
-    /// Give the frame held back to the kernel and hold the next; `None` if none has come.
+    /// Gives the held frame back to the kernel and holds the next; `None` when no frame has come.
     pub fn advance(&mut self) -> Option<Frame> {
         if self.held.take().is_some() {
             // Everything read from the frame was read before this.
@@ -117,7 +118,7 @@ impl Ring {
         self.held
     }
 
-    /// The frame held, from its Ethernet header on; empty without one.
+    /// Returns the held frame, from the Ethernet header on; empty when no frame is held.
     pub fn held_bytes(&self) -> &[u8] {
         let Some(frame) = self.held else {
             return &[];

@@ -1,15 +1,16 @@
-//! A packet socket's options (packet(7)). Not for: its ring.
+//! A packet socket's options (packet(7)). Not for: the socket's ring.
 
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
 use std::mem::size_of;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
-/// Asked of the kernel for packets on their way into a host; it grants what its limit allows.
+/// Send buffer requested for packets entering a host, in bytes; the kernel may grant less, up to a
+/// limit.
 const SEND_BUFFER_BYTES: usize = 4 << 20;
 
-/// A packet socket in the network namespace this thread is in, which receives nothing until it is
-/// bound, never blocks, sends past any queueing discipline and does not receive what it sent.
+/// Opens a packet socket in this thread's network namespace. The socket receives nothing until
+/// bound, never blocks, bypasses every queueing discipline and does not receive its own packets.
 pub fn open() -> Result<OwnedFd, Errno> {
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None)?;
@@ -25,7 +26,7 @@ pub fn open() -> Result<OwnedFd, Errno> {
     Ok(socket)
 }
 
-/// Receive all frames of a device from now on, and send to it.
+/// Starts receiving all frames of a device, and sending to the device.
 pub fn bind(socket: &OwnedFd, device: u32) -> Result<(), Errno> {
     // SAFETY: zeroed is a valid sockaddr_ll.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
@@ -43,7 +44,7 @@ pub fn bind(socket: &OwnedFd, device: u32) -> Result<(), Errno> {
     Errno::result(bound).map(drop)
 }
 
-/// Frames that came while the ring was full, since this was last asked.
+/// Returns the number of frames lost to a full ring since the last call.
 pub fn new_ring_drops_count(socket: &OwnedFd) -> Result<u64, Errno> {
     let mut counts = libc::tpacket_stats {
         tp_packets: 0,
@@ -63,7 +64,7 @@ pub fn new_ring_drops_count(socket: &OwnedFd) -> Result<u64, Errno> {
     Errno::result(asked).map(|_| u64::from(counts.tp_drops))
 }
 
-/// Set an option whose value is a plain C structure.
+/// Sets a socket option from a plain C structure.
 pub fn set_option<T>(
     socket: impl std::os::fd::AsFd,
     level: libc::c_int,

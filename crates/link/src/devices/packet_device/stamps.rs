@@ -1,14 +1,14 @@
-//! The kernel's arrival stamps, which are wall-clock times, as times of the link's clock.
-//! Not for: trusting them blindly; the wall clock may be set while the path stands, so no arrival is
-//! put into the future or before the one before it.
+//! Converts the kernel's arrival stamps from wall-clock time to times of the link's clock. Not for:
+//! trusting the stamps blindly. An operator may set the wall clock during the path's life, hence no
+//! arrival is in the future or before the previous arrival.
 
 use crate::clock::monotonic_ns;
 use nix::time::{ClockId, clock_gettime};
 
-/// How long a comparison of the two clocks holds. They run at the same pace and differ by more
-/// than before only when somebody sets the wall clock.
+/// Lifetime of a comparison of the two clocks. Both clocks run at the same pace. Their difference
+/// grows only when the wall clock is set.
 const FRESH_NS: u64 = 100_000_000;
-/// A packet that seems to have waited longer than this is reason to compare the clocks again.
+/// A packet's apparent wait above this limit triggers a new comparison of the clocks.
 const PLAUSIBLE_WAIT_NS: u64 = 10_000_000;
 const READINGS_COUNT: usize = 3;
 
@@ -21,7 +21,7 @@ pub struct Reading {
     after_ns: u64,
 }
 
-/// Both clocks, now.
+/// Reads both clocks, `READINGS_COUNT` times.
 pub fn readings() -> [Reading; READINGS_COUNT] {
     std::array::from_fn(|_| Reading {
         before_ns: monotonic_ns(),
@@ -37,7 +37,7 @@ fn wall_ns() -> u64 {
     })
 }
 
-/// Turns stamps into arrivals.
+/// A converter from stamps to arrival times.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_field_names, reason = "the unit is part of every name")]
 pub struct StampClock {
@@ -48,7 +48,8 @@ pub struct StampClock {
 }
 
 impl StampClock {
-    /// Whether the clocks should be compared before the stamp of a packet read at `now_ns` is used.
+    /// Returns true when the clocks need a comparison before using the stamp of a packet read at
+    /// `now_ns`.
     pub fn needs_readings(&self, stamp_wall_ns: u64, now_ns: u64) -> bool {
         let Some(compared_at_ns) = self.compared_at_ns else {
             return true;
@@ -58,7 +59,7 @@ impl StampClock {
         now_ns.saturating_sub(compared_at_ns) > FRESH_NS || wait_ns > PLAUSIBLE_WAIT_NS
     }
 
-    /// Compare the clocks by the tightest of `readings`.
+    /// Compares the clocks by the tightest of `readings`.
     pub fn compare(&mut self, readings: &[Reading]) {
         let width_ns = |reading: &Reading| reading.after_ns.saturating_sub(reading.before_ns);
         if let Some(tightest) = readings.iter().min_by_key(|reading| width_ns(reading)) {
@@ -68,7 +69,7 @@ impl StampClock {
         }
     }
 
-    /// When the packet read at `now_ns` came.
+    /// Returns the arrival time of the packet read at `now_ns`.
     pub fn arrival_ns(&mut self, stamp_wall_ns: u64, now_ns: u64) -> u64 {
         let converted_ns = self.convert(stamp_wall_ns);
         self.last_arrival_ns = converted_ns.max(self.last_arrival_ns).min(now_ns);

@@ -1,4 +1,4 @@
-//! One flow in the tap: which it is, and its totals in each direction. Not for: finding flows.
+//! A flow in the tap: the key, and totals in each direction. Not for: finding flows.
 
 use super::sequence::SequenceSpace;
 use crate::devices::offload::Train;
@@ -8,24 +8,24 @@ use crate::seeing::quic::{self, LongHeaders};
 use resolab_record::FlowRecord;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What tells flows apart, in few words that are quick to compare and to hash.
+/// The key of a flow, in few words, quick to compare and to hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FlowKey {
     client: u128,
     server: u128,
     /// IP protocol number; from 256 on with IPv6.
     protocol: u16,
-    /// Client's and server's port, [`NO_PORT`] where there is none.
+    /// Client's and server's port, [`NO_PORT`] when there is no port.
     client_port: u32,
     server_port: u32,
 }
 
 const IPV6: u16 = 0x100;
-/// More than any port.
+/// A number above any port.
 const NO_PORT: u32 = 1 << 16;
 
 impl FlowKey {
-    /// The flow of a packet that `sender` sent.
+    /// Makes the key of a packet sent by `sender`.
     pub fn new(sender: Host, view: &PacketView<'_>) -> Self {
         let (source_port, destination_port) = match view.ports {
             Some((source, destination)) => (u32::from(source), u32::from(destination)),
@@ -79,19 +79,20 @@ fn number(address: IpAddr) -> u128 {
     }
 }
 
-/// A flow.
+/// A flow with totals of both directions.
 #[derive(Debug)]
 pub struct Flow {
-    /// Its protocol, addresses and ports.
+    /// Protocol, addresses and ports of the flow.
     pub key: FlowKey,
-    /// Entry of its first packet in the window; if none entered, delivery of one from before.
+    /// Entry of the flow's first packet in the window, in ns. Without an entry, the delivery of an
+    /// earlier packet.
     pub first_packet_ns: u64,
     last_packet_ns: u64,
     up: Direction,
     down: Direction,
 }
 
-/// Its totals in one direction.
+/// The flow's totals in one direction.
 #[derive(Debug, Default)]
 struct Direction {
     packets_count: u64,
@@ -107,7 +108,7 @@ struct Direction {
 }
 
 impl Flow {
-    /// One of which something is seen for the first time.
+    /// Makes a flow at the first sight of a packet.
     pub fn new(key: FlowKey, now_ns: u64) -> Self {
         Self {
             key,
@@ -118,7 +119,7 @@ impl Flow {
         }
     }
 
-    /// A packet, or a train of them, entered.
+    /// Notes the entry of a packet or train.
     pub fn enter(&mut self, sender: Host, now_ns: u64, view: &PacketView<'_>, train: &Train) {
         if self.up.packets_count + self.down.packets_count == 0 {
             self.first_packet_ns = now_ns;
@@ -127,7 +128,7 @@ impl Flow {
         self.direction(sender).enter(now_ns, view, train);
     }
 
-    /// Packets were delivered.
+    /// Notes the delivery of packets.
     pub fn deliver(&mut self, sender: Host, now_ns: u64, count: u64) {
         self.direction(sender).deliver(now_ns, count);
     }
@@ -139,7 +140,7 @@ impl Flow {
         }
     }
 
-    /// As written out.
+    /// Returns the flow in the record's form.
     pub fn record(&self, label: Option<&str>) -> FlowRecord {
         let (key, up, down) = (self.key, &self.up, &self.down);
         let port = |port| u16::try_from(port).ok();

@@ -1,21 +1,21 @@
-//! Telling retransmitted TCP segments from new ones, as a pure machine over the sequence ranges of
-//! one direction of one flow. Not for: acknowledgements, or why something was sent again.
+//! Separates retransmitted TCP segments from new segments, as a pure machine over the sequence
+//! ranges of one direction of a flow. Not for: acknowledgements, or the reasons for retransmission.
 
 use crate::devices::offload::Train;
 use crate::devices::packet::SequenceRange;
 
-/// One direction of a connection.
+/// The sequence space of one direction of a connection.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SequenceSpace {
-    /// Where the space seen so far ends; `None` before the first segment.
+    /// End of the space seen to date; `None` before the first segment.
     end: Option<u32>,
-    /// Where it began with a SYN, if that was seen.
+    /// Sequence number of the opening SYN, if seen.
     opened_at: Option<u32>,
 }
 
 impl SequenceSpace {
-    /// Take the next train of segments that was sent, `range` together; returns how many of them
-    /// are retransmissions.
+    /// Takes the next train of segments, `range` together. Returns the number of retransmissions in
+    /// the train.
     pub fn retransmitted_count(&mut self, range: SequenceRange, train: &Train) -> u64 {
         let mut rest = range;
         let mut count = 0;
@@ -30,16 +30,15 @@ impl SequenceSpace {
         count + u64::from(self.is_retransmission(rest))
     }
 
-    /// Take the next segment that was sent; returns whether it is a retransmission.
+    /// Takes the next segment; returns true for a retransmission.
     ///
-    /// That is a segment that takes sequence space (payload, SYN or FIN), all of which lies at or
+    /// A retransmission takes sequence space (payload, SYN or FIN), and all of the space lies at or
     /// below the highest end seen before, by serial arithmetic modulo 2^32 (RFC 9293 section 3.4).
-    /// One that reaches beyond it, however little, is new. A SYN with another number than the
-    /// connection's opens a new connection on the same ports. What takes no sequence space is never
-    /// one: pure acknowledgements, resets, and the keep-alives and zero-window probes without
-    /// payload that Linux sends. A keep-alive with one byte of garbage (RFC 9293 section 3.8.4)
-    /// takes space seen before, so it counts; so does a zero-window probe of one byte from its
-    /// second time on.
+    /// A segment reaching even slightly beyond is new. A SYN with a new number opens a new
+    /// connection on the same ports. A segment without sequence space is never a retransmission:
+    /// pure acknowledgements, resets, and Linux's keep-alives and zero-window probes without
+    /// payload. A keep-alive with one byte of garbage (RFC 9293 section 3.8.4) takes space seen
+    /// before, and counts. A zero-window probe of one byte counts from the second time on.
     fn is_retransmission(&mut self, range: SequenceRange) -> bool {
         if range.length == 0 {
             return false;
@@ -57,7 +56,7 @@ impl SequenceSpace {
     }
 }
 
-/// RFC 1982 section 3.2, for numbers less than 2^31 apart.
+/// Compares sequence numbers by RFC 1982 section 3.2, for numbers less than 2^31 apart.
 fn is_beyond(number: u32, other: u32) -> bool {
     (number.wrapping_sub(other) as i32) > 0
 }
