@@ -1,6 +1,6 @@
 //! Turns the resolver's host name into an address before any clock starts, or plans a look-up
-//! inside the clock. Sources: the user's addresses, the resolvers named in a stamp, the system. Not
-//! for: look-ups inside a clock (`look_up`).
+//! inside the clock. Sources: the user's addresses, the resolvers named in a stamp, the system.
+//! Not for: look-ups inside a clock (`look_up`).
 
 pub(crate) mod look_up;
 

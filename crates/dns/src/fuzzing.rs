@@ -1,5 +1,5 @@
-//! Gives the fuzz targets access to private functions, in their build only (`--cfg fuzzing`). Not
-//! for: any other caller.
+//! Gives the fuzz targets access to private functions, in their build only (`--cfg fuzzing`).
+//! Not for: any other caller.
 
 use crate::transports::http_message::DnsBody;
 use bytes::{Bytes, BytesMut};

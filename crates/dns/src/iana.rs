@@ -1,5 +1,5 @@
-//! Registered names and numbers shared by clients and servers of DNS over TLS, HTTPS and QUIC. Not
-//! for: the numbers of DNS messages (hickory).
+//! Registered names and numbers shared by clients and servers of DNS over TLS, HTTPS and QUIC.
+//! Not for: the numbers of DNS messages (hickory).
 
 /// ALPN of DNS over TLS (RFC 7858).
 pub const ALPN_DOT: &str = "dot";

@@ -1,5 +1,5 @@
-//! Prepares each transport for its resolver. One table gives each transport's ALPN and set-up. Not
-//! for: opening connections.
+//! Prepares each transport for its resolver. One table gives each transport's ALPN and set-up.
+//! Not for: opening connections.
 
 use super::options::ClientOptions;
 use crate::iana;

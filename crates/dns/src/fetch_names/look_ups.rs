@@ -1,5 +1,5 @@
-//! The names of one fetch: when each name became known, its query, and when its answer came. Not
-//! for: finding names (`announcing`).
+//! The names of one fetch: when each name became known, its query, and when its answer came.
+//! Not for: finding names (`announcing`).
 
 use super::client::address_type;
 use crate::edns::QueryEdns;

@@ -1,5 +1,5 @@
-//! One document and its names, from the query for the document's own name to the last answer. Not
-//! for: preparing the client (`client`), or writing the record (`record`).
+//! One document and its names, from the query for the document's own name to the last answer.
+//! Not for: preparing the client (`client`), or writing the record (`record`).
 
 use super::announcing::{DocumentNames, hinted, linked, promised_query};
 use super::client::FetchNamesClient;

@@ -1,6 +1,6 @@
 //! One message with several questions (a batched query), shared by its transport and the waiting
-//! askers. The transport delivers responses; each asker waits for the answer to one question. Not
-//! for: sending and receiving the message.
+//! askers. The transport delivers responses; each asker waits for the answer to one question.
+//! Not for: sending and receiving the message.
 
 use crate::cookie::SentCookie;
 use crate::edns::{ClientEdns, QueryEdns};
