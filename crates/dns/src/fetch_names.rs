@@ -1,6 +1,6 @@
 //! A document and the addresses of its names, over HTTP/2. The names are asked when found in the
-//! document, or announced earlier: by a 103 response, by the HTTPS record of the document's own
-//! name, or by pushed answers (docs/method/announced-names.md).
+//! document, or when announced earlier. A 103 response, the HTTPS record of the document's own
+//! name, or pushed answers announce names (docs/method/announced-names.md).
 //!
 //! For: the time a reader of the document waits for names. Not for: loading pages (only the
 //! document is fetched), or the time until the document's own name and its first byte are there

@@ -12,10 +12,11 @@ use std::time::Duration;
 pub(crate) const TICKET_SLACK: Duration = Duration::from_millis(250);
 
 impl DnsClient {
-    /// Asks once on a separate connection when the requested handshake needs a ticket and the store
-    /// is empty, or when no connection has yet asked the resolver for a Fast Open cookie. Waits for
-    /// a ticket for at least a round trip. Without a ticket from the server the measured handshake
-    /// is full, and the query's record says this.
+    /// Asks once on a separate connection when a ticket or a Fast Open cookie is missing. A ticket
+    /// is missing when the requested handshake needs tickets and the store is empty. A cookie is
+    /// missing until a connection has asked for a cookie. Waits for a ticket for at least a round
+    /// trip. Without a ticket from the server the measured handshake is full, and the query's
+    /// record says this.
     pub async fn prime(
         &self,
         question: &Question,
