@@ -1,6 +1,6 @@
 //! The gateway runs on the client's host, between an unmodified browser and all its look-ups and
-//! connections. It uses our clients towards the network, so their connections, handshakes and
-//! tickets become factors of a browser's page load.
+//! connections. The gateway uses our clients towards the network, so their connections, handshakes
+//! and tickets become factors of a browser's page load.
 //!
 //! For: answering names with the gateway's own addresses, downstream connections of every HTTP
 //! version, upstream connections shared by the chosen setting, and records of the delays. Not for:
