@@ -1,5 +1,5 @@
-//! One query from the moment it is wanted to its record: asked on a connection, opened first where
-//! needed, within its deadline. Not for: sharing connections among queries; that is `upstream`.
+//! One query from its start to its record: asking on a connection, opening the connection first
+//! when needed, and keeping the deadline. Not for: sharing connections among queries (`upstream`).
 
 mod answer;
 mod attempt;

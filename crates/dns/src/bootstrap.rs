@@ -1,6 +1,6 @@
-//! Turns the resolver's host name into an address before any clock starts, or says how that is to be
-//! done inside it: by what was given, by resolvers that a stamp names, by the system. Not for: look-ups
-//! inside a clock; those are `look_up`'s.
+//! Turns the resolver's host name into an address before any clock starts, or plans a look-up
+//! inside the clock. Sources: the user's addresses, the resolvers named in a stamp, the system.
+//! Not for: look-ups inside a clock (`look_up`).
 
 pub(crate) mod look_up;
 
@@ -15,38 +15,38 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 use std::thread;
 use thiserror::Error;
 
-/// Why a resolver has no address.
+/// The reason for a resolver without an address.
 #[derive(Debug, Error)]
 pub enum BootstrapError {
-    /// The system resolver found none.
+    /// The system resolver found no address.
     #[error("find an address for {host}: {reason}; give one with --resolve {host}=ADDRESS")]
     NotFound {
-        /// The host name.
+        /// The resolver's host name.
         host: String,
-        /// What the system said.
+        /// The system's error text.
         reason: String,
     },
-    /// No such interface.
+    /// No interface with the zone's name or number.
     #[error(
         "use {host}%{zone}: no interface has the name or number {zone:?} (RFC 4007 section 11)"
     )]
     Zone {
-        /// The address.
+        /// The address without its zone.
         host: String,
-        /// As given.
+        /// The zone as given by the user.
         zone: String,
     },
-    /// Not `HOST=ADDRESS`.
+    /// A text not of the form `HOST=ADDRESS`.
     #[error("read {0:?}: give HOST=ADDRESS, such as dns.example=192.0.2.1")]
     NotAPair(String),
 }
 
-/// Addresses given on the command line.
+/// The addresses given on the command line, by host name in lower case.
 #[derive(Debug, Clone, Default)]
 pub struct GivenAddresses(HashMap<String, ZonedAddress>);
 
 impl GivenAddresses {
-    /// Read `HOST=ADDRESS` pairs.
+    /// Reads `HOST=ADDRESS` pairs. Errors on any other text.
     pub fn parse(pairs: &[String]) -> Result<Self, BootstrapError> {
         let read = |pair: &String| {
             let (host, address) = pair.split_once('=')?;
@@ -59,7 +59,7 @@ impl GivenAddresses {
             .map(Self)
     }
 
-    /// The resolver's address, and where it is from.
+    /// Finds the resolver's address, and names the address's source.
     pub fn locate(
         &self,
         resolver: &ResolverAddress,
@@ -82,7 +82,8 @@ impl GivenAddresses {
             .ok_or_else(|| not_found("it has none".to_owned()))
     }
 
-    /// The same where a resolver without an address is a failure of its queries, not of them all.
+    /// Finds the resolver's address. A resolver without an address then makes its own queries fail,
+    /// and no other resolver's.
     pub fn locate_or_missing(&self, resolver: &ResolverAddress) -> Location {
         match self.locate(resolver) {
             Ok(located) => located.into(),
@@ -90,8 +91,9 @@ impl GivenAddresses {
         }
     }
 
-    /// The same for a client that looks it up inside the clock, asking a resolver over DoUDP or, if
-    /// none is given, the first that a stamp names, or the system. What is given needs no look-up.
+    /// Returns the location for a client with a look-up inside the clock. The look-up asks `by`
+    /// over DoUDP; without `by`, the first resolver named in a stamp; without a stamp, the system.
+    /// Given addresses need no look-up.
     pub fn locate_inside(&self, resolver: &ResolverAddress, by: Option<SocketAddr>) -> Location {
         match self.given(resolver) {
             Ok(Some(address)) => Location::Known(address, Bootstrap::Given),
@@ -121,7 +123,7 @@ fn look_up(resolver: &ResolverAddress, by: Option<SocketAddr>) -> LookUp {
     }
 }
 
-/// With the interface that an address of one link is behind, whose zone is its name or number.
+/// Makes a socket address. The zone of a link-local address is the name or number of its interface.
 fn socket_address(ip: IpAddr, zone: Option<&str>, port: u16) -> Result<SocketAddr, BootstrapError> {
     let (IpAddr::V6(v6), Some(zone)) = (ip, zone) else {
         return Ok(SocketAddr::new(ip, port));
@@ -134,8 +136,8 @@ fn socket_address(ip: IpAddr, zone: Option<&str>, port: u16) -> Result<SocketAdd
     Ok(SocketAddrV6::new(v6, port, 0, scope_id).into())
 }
 
-/// The address by the first resolver named in a stamp that knows one. On a thread of its own: who asks may
-/// have a runtime.
+/// Asks the resolvers named in the stamp in order, until a resolver knows the address. Uses a
+/// separate thread, because the caller may already run an async runtime.
 fn ask_stamped(resolver: &ResolverAddress) -> Option<SocketAddr> {
     let named = resolver.bootstrap_resolvers.iter();
     let look_ups: Vec<_> = named.map(|by| look_up(resolver, Some(*by))).collect();

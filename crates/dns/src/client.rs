@@ -1,5 +1,5 @@
-//! A client of one resolver, prepared before any clock starts: TLS configuration, trust, request
-//! template. Opening a connection then costs what the wire costs.
+//! A client of one resolver. TLS configuration, trust and request template are prepared before any
+//! clock starts, so opening a connection takes only the exchange on the wire.
 
 mod options;
 mod partial_support;
@@ -25,43 +25,46 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The knowledge that is forgotten when connections are closed.
+/// The knowledge to forget when closing connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forgetting {
-    /// Connections alone end.
+    /// Forget nothing; only close the connections.
     Nothing,
-    /// All that was learnt of the resolver, too. All that it gave stays: tickets, address tokens, cookies.
+    /// Forget everything learnt about the resolver. Keep everything given by the resolver: tickets,
+    /// address tokens, cookies.
     Learnt,
-    /// The next query is asked as the first was.
+    /// Forget everything; the next query is asked like the first.
     All,
 }
 
-/// A client of one resolver.
+/// A client of one resolver, with its transport.
 pub struct DnsClient {
-    /// The resolver as given.
+    /// The resolver as given by the user.
     pub resolver: ResolverAddress,
-    /// Where it is.
+    /// The resolver's address, or how to look it up.
     pub location: Location,
-    /// `None` for transports without a handshake.
+    /// The handshake mode asked for; `None` for transports without a handshake.
     pub requested_handshake_mode: Option<HandshakeMode>,
-    /// `None` where no tickets are kept.
+    /// The session tickets; `None` when the client keeps no tickets.
     pub tickets: Option<Arc<TicketStore>>,
-    /// The options that queries have, whichever address is asked.
+    /// The queries' EDNS options, equal for all addresses of the resolver.
     pub(crate) edns: ClientEdns,
-    /// The same for each address: each has cookies of its own. Connections and queries under way keep
-    /// theirs when all are forgotten.
+    /// The EDNS options by address, with separate cookies for each address. Connections and pending
+    /// queries keep theirs after `forget`.
     edns_by_address: Mutex<HashMap<IpAddr, Arc<ClientEdns>>>,
-    /// `false` when a server could be anybody; `None` without TLS: there is nothing to check.
+    /// `false` when any server would pass as the resolver. `None` without TLS: there is no
+    /// certificate to check.
     pub certificate_checked: Option<bool>,
     transport: Transport,
     pub(crate) tcp: TcpOptions,
-    /// Whether a connection asked the resolver for a Fast Open cookie; the kernel keeps it.
+    /// True after a connection has asked the resolver for a Fast Open cookie. The kernel keeps the
+    /// cookie.
     pub(crate) fast_open_is_primed: AtomicBool,
     partial_supports: PartialSupports,
 }
 
 impl DnsClient {
-    /// Prepare a client.
+    /// Prepares a client. Errors without usable trust anchors or TLS.
     pub fn new(
         resolver: ResolverAddress,
         location: impl Into<Location>,
@@ -96,9 +99,9 @@ impl DnsClient {
         })
     }
 
-    /// The same, whose connections carry pages beside queries, with windows (of a stream, and of all)
-    /// for them: over DoH3 as they are, over DoQ by the private ALPN, which servers
-    /// offer where their HTTP/3 is. Other transports carry none.
+    /// Returns the client with connections for pages beside queries, and with the windows for pages
+    /// (of a stream, of all streams). DoH3 needs no other change. DoQ uses the private ALPN,
+    /// offered by servers beside their HTTP/3. Other transports cannot carry pages.
     pub fn carrying_pages(mut self, windows: (u32, u32)) -> Result<Self, ClientError> {
         self.transport = match self.transport {
             Transport::H3(quic, template) => {
@@ -120,12 +123,13 @@ impl DnsClient {
         Ok(self)
     }
 
-    /// Whether each query stands alone.
+    /// Returns true when queries share no connection (DoUDP).
     pub fn is_connectionless(&self) -> bool {
         matches!(self.transport, Transport::Udp(_))
     }
 
-    /// Open what a first query needs. In 0-RTT the connection is handed out before its handshake.
+    /// Opens the session needed by a first query. With 0-RTT, returns the connection before the end
+    /// of its handshake.
     pub async fn open(&self, log: &Arc<SetupLog>) -> Result<Session, MeasuredFailure> {
         let address = self.location.find(log).await?;
         let edns = self.edns_at(address.ip());
@@ -154,8 +158,8 @@ impl DnsClient {
         })
     }
 
-    /// Forget what earlier queries left, so that the next ones are asked as the first was; every kind of
-    /// it stands in docs/method/forgotten.md.
+    /// Forgets the traces of earlier queries, so the next query is asked like the first.
+    /// docs/method/forgotten.md lists all kinds of traces.
     pub fn forget(&self, what: Forgetting) {
         match what {
             Forgetting::Nothing => (),
@@ -167,7 +171,7 @@ impl DnsClient {
         }
     }
 
-    /// Its knowledge of partial responses, and the round trips that DoUDP's policy learnt.
+    /// Forgets the knowledge of partial responses, and the round trips learnt by DoUDP's policy.
     fn forget_learnt(&self) {
         self.partial_supports.forget();
         if let Transport::Udp(retries) = &self.transport {
@@ -175,7 +179,8 @@ impl DnsClient {
         }
     }
 
-    /// All that the resolver gave to be shown to it again: tickets, QUIC's address tokens, DNS cookies.
+    /// Forgets everything given by the resolver for later use: tickets, QUIC's address tokens, DNS
+    /// cookies.
     fn forget_given(&self) {
         if let Some(tickets) = &self.tickets {
             tickets.forget();
@@ -192,7 +197,7 @@ impl DnsClient {
         }
     }
 
-    /// The resolver's knowledge of partial responses, as far as is known now.
+    /// Returns the present knowledge of the resolver's support for partial responses.
     pub(crate) fn partial_support(&self) -> Arc<PartialSupport> {
         self.partial_supports.current()
     }
@@ -208,7 +213,7 @@ impl DnsClient {
         Arc::clone(edns)
     }
 
-    /// `None` but for DoUDP.
+    /// Returns DoUDP's retry policy; `None` for other transports.
     pub(crate) fn udp_retry_policy(&self) -> Option<UdpRetryPolicy> {
         match &self.transport {
             Transport::Udp(retries) => Some(retries.policy),

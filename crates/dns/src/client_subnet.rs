@@ -1,5 +1,5 @@
-//! Client subnets (EDNS Client Subnet, RFC 7871): which one a query is said to be from, as text and
-//! as an option. Not for: whether a response is for it; that is in `sent_edns`.
+//! Client subnets (EDNS Client Subnet, RFC 7871): the subnet announced in a query, as text and as
+//! an option. Not for: checking a response's subnet (`sent_edns`).
 
 use hickory_proto::op::Edns;
 use hickory_proto::rr::rdata::opt::{ClientSubnet as SubnetOption, EdnsCode, EdnsOption};
@@ -8,12 +8,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 use thiserror::Error;
 
-/// Why a text is no client subnet.
+/// The error for a text without a client subnet.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("read {0:?} as a client subnet: give off or ADDRESS/LENGTH, such as 192.0.2.0/24")]
 pub struct ClientSubnetError(String);
 
-/// Subnet a query says it is from.
+/// The client's subnet as announced in a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientSubnet {
     address: IpAddr,
@@ -21,15 +21,15 @@ pub struct ClientSubnet {
 }
 
 impl ClientSubnet {
-    /// No address at all: asks the resolver not to tell others the client's (RFC 7871 section
-    /// 7.1.2).
+    /// No address at all: asks the resolver to hide the client's address from others (RFC 7871
+    /// section 7.1.2).
     pub const OFF: Self = Self {
         address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         prefix_length: 0,
     };
 
-    /// What an OPT record says; `None` without the option or when its prefix is longer than its
-    /// address.
+    /// Reads the subnet from an OPT record. `None` without the option, or when the prefix is longer
+    /// than the address.
     pub fn of(edns: &Edns) -> Option<Self> {
         if let EdnsOption::Subnet(subnet) = edns.option(EdnsCode::Subnet)? {
             Self::new(subnet.addr(), subnet.source_prefix())
@@ -38,18 +38,18 @@ impl ClientSubnet {
         }
     }
 
-    /// The option of a query.
+    /// Returns the option for a query.
     pub(crate) fn option(self) -> SubnetOption {
         SubnetOption::new(self.address, self.prefix_length, 0)
     }
 
-    /// Whether it only hides the client's (RFC 7871 section 7.1.2).
+    /// Returns true when the option only hides the client's address (RFC 7871 section 7.1.2).
     pub fn is_hidden(self) -> bool {
         self.prefix_length == 0
     }
 
-    /// The subnet an address is in; its host bits are dropped, as they must not be sent (RFC 7871
-    /// section 6). `None` for a prefix longer than an address.
+    /// Makes the subnet of an address. Drops the host bits, because a client must not send them
+    /// (RFC 7871 section 6). `None` for a prefix longer than an address.
     pub fn new(address: IpAddr, prefix_length: u8) -> Option<Self> {
         let length = u32::from(prefix_length);
         let address = match address {

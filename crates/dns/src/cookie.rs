@@ -1,5 +1,5 @@
-//! DNS cookies of a client (RFC 7873): which one goes to a resolver, and whether one that came back
-//! is to be believed. Not for: servers.
+//! DNS cookies of a client (RFC 7873): the cookie for each resolver, and the check of a response's
+//! cookie. Not for: servers.
 
 use hickory_proto::op::Message;
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
@@ -12,44 +12,44 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use thiserror::Error;
 
 const CLIENT_COOKIE_BYTES: usize = 8;
-/// Client and server cookie together (RFC 7873 section 4).
+/// Length of client and server cookie together (RFC 7873 section 4).
 const BOTH_COOKIES_BYTES: RangeInclusive<usize> = 16..=40;
 
-/// Why a response's cookie option makes it no answer (RFC 7873 section 5.3).
+/// The reason to discard a response because of its cookie option (RFC 7873 section 5.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum CookieMismatch {
-    /// A length no cookie option has.
+    /// A length not allowed for a cookie option.
     #[error("the response's COOKIE option has {0} bytes")]
     Length(usize),
-    /// The client cookie is not the query's.
+    /// A client cookie different from the query's.
     #[error("the response's client cookie is not the query's")]
     Client,
-    /// The resolver gave a server cookie before, and now none.
+    /// No server cookie, although the resolver gave a server cookie before.
     #[error("the response has no COOKIE option, though the resolver sent one before")]
     Missing,
 }
 
-/// The cookie option of one query: client cookie, then the server cookie if there is one.
+/// The cookie option of one query: the client cookie, then any server cookie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentCookie(Vec<u8>);
 
 impl SentCookie {
-    /// From its parts; `server` is empty when none is known.
+    /// Joins the two cookies; `server` is empty when unknown.
     pub fn new(client: [u8; CLIENT_COOKIE_BYTES], server: &[u8]) -> Self {
         Self([&client, server].concat())
     }
 
-    /// As sent.
+    /// Returns the option's bytes as sent.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// What it has.
+    /// Returns the option's contents: client cookie alone, or with server cookie.
     pub fn state(&self) -> CookieState {
         state_of(Some(&self.0))
     }
 
-    /// Whether a response's option is a legal one and for this query.
+    /// Checks a response's option: a legal length, and this query's client cookie.
     pub fn check(&self, received: &[u8]) -> Result<(), CookieMismatch> {
         let length = received.len();
         if length != CLIENT_COOKIE_BYTES && !BOTH_COOKIES_BYTES.contains(&length) {
@@ -62,8 +62,9 @@ impl SentCookie {
         }
     }
 
-    /// The same where anybody could have sent the response: then there must be an option if the
-    /// resolver is known to send one, or leaving it out would be a way around it.
+    /// Checks a response without a connection, possibly sent by an attacker. A resolver known to
+    /// send cookies must have sent the option; otherwise leaving the option out would evade the
+    /// check.
     pub fn check_unconnected(&self, received: Option<&[u8]>) -> Result<(), CookieMismatch> {
         match received {
             Some(received) => self.check(received),
@@ -73,7 +74,7 @@ impl SentCookie {
     }
 }
 
-/// The cookie option of a message; the first if there are several (RFC 7873 section 5.3).
+/// Returns the cookie option of a message; the first of several (RFC 7873 section 5.3).
 pub fn cookie_of(message: &Message) -> Option<&[u8]> {
     let option = message.edns.as_ref()?.option(EdnsCode::Cookie)?;
     if let EdnsOption::Unknown(_, bytes) = option {
@@ -83,7 +84,8 @@ pub fn cookie_of(message: &Message) -> Option<&[u8]> {
     }
 }
 
-/// What a message's cookie option has.
+/// Returns the contents of a message's cookie option: none, client cookie alone, or with server
+/// cookie.
 pub fn state_of(option: Option<&[u8]>) -> CookieState {
     match option {
         None => CookieState::None,
@@ -92,7 +94,7 @@ pub fn state_of(option: Option<&[u8]>) -> CookieState {
     }
 }
 
-/// The cookies between one client and its resolver.
+/// The cookies between one client and one address of its resolver.
 #[derive(Debug)]
 pub(crate) struct CookieJar {
     client: [u8; CLIENT_COOKIE_BYTES],
@@ -100,7 +102,7 @@ pub(crate) struct CookieJar {
 }
 
 impl CookieJar {
-    /// No server cookie yet.
+    /// Makes a jar without a server cookie.
     pub(crate) fn of(resolver: IpAddr) -> Self {
         Self {
             client: client_cookie(resolver),
@@ -108,13 +110,13 @@ impl CookieJar {
         }
     }
 
-    /// The cookie of the next query.
+    /// Returns the cookie for the next query.
     pub(crate) fn next(&self) -> SentCookie {
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
         SentCookie::new(self.client, &server)
     }
 
-    /// Keep the server cookie of a response that was checked, whatever its response code.
+    /// Keeps the server cookie of a checked response, independent of the response code.
     pub(crate) fn keep(&self, received: &[u8]) {
         if let Some(server) = received
             .get(CLIENT_COOKIE_BYTES..)
@@ -127,8 +129,8 @@ impl CookieJar {
     }
 }
 
-/// A keyed hash of the resolver's address under a random secret of this process (RFC 7873 section
-/// 4.1): the same for all clients of one resolver, and of no use against another.
+/// Returns a keyed hash of the resolver's address under a random secret of this process (RFC 7873
+/// section 4.1). All clients of one resolver share the cookie; other resolvers cannot use it.
 fn client_cookie(resolver: IpAddr) -> [u8; CLIENT_COOKIE_BYTES] {
     static SECRET: OnceLock<RandomState> = OnceLock::new();
     let secret = SECRET.get_or_init(RandomState::new);

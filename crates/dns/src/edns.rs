@@ -1,6 +1,6 @@
-//! What a client says in the EDNS(0) of its queries (RFC 6891): payload size, client subnet,
-//! cookie, whether the name server is to say which one it is, padding. Not for: the rules of
-//! cookies and subnets; those are in `cookie` and `client_subnet`.
+//! The EDNS(0) contents of a client's queries (RFC 6891): payload size, client subnet, cookie, name
+//! server identifier request, padding. Not for: the rules of cookies and subnets (`cookie`,
+//! `client_subnet`).
 
 use crate::client_subnet::ClientSubnet;
 use crate::cookie::{CookieJar, SentCookie};
@@ -14,30 +14,30 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// EDNS(0) UDP payload size announced unless another is asked for: fits an IPv6 packet of minimum
-/// size, below the 1,400 bytes RFC 9715 section 3.2 allows.
+/// The default EDNS(0) UDP payload size. Fits an IPv6 packet of minimum size, and is below the
+/// 1,400 bytes allowed by RFC 9715 section 3.2.
 pub const UDP_PAYLOAD_BYTES: u16 = 1232;
-/// Payload sizes that may be announced: below is as 512 (RFC 6891 section 6.2.3), above is more
-/// than its section 6.2.5 suggests to begin with.
+/// The allowed payload sizes. Smaller values mean 512 (RFC 6891 section 6.2.3); larger values
+/// exceed the starting size suggested in section 6.2.5.
 pub const UDP_PAYLOAD_RANGE_BYTES: RangeInclusive<u16> = 512..=4096;
-/// Block of the policy recommended for queries (RFC 8467 section 4.1).
+/// Block size of the policy recommended for queries (RFC 8467 section 4.1).
 const RFC8467_BLOCK_BYTES: u16 = 128;
 
-/// Why a text is no padding policy.
+/// The error for a text without a padding policy.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("read {0:?} as a padding policy: give rfc8467, none or a block size of 1 to 65535")]
 pub struct PaddingError(String);
 
-/// How queries are padded (RFC 7830). Only on encrypted transports, whatever the policy: without
-/// encryption the option must not be used (RFC 7830 section 6).
+/// The padding policy of queries (RFC 7830). Only encrypted transports pad; without encryption the
+/// option must not be used (RFC 7830 section 6).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Padding {
-    /// To a multiple of 128 bytes (RFC 8467 section 4.1).
+    /// Pad to a multiple of 128 bytes (RFC 8467 section 4.1).
     #[default]
     Rfc8467,
-    /// Not at all.
+    /// Send no padding option.
     None,
-    /// To a multiple of this number of bytes.
+    /// Pad to a multiple of this number of bytes.
     Block(NonZeroU16),
 }
 
@@ -66,18 +66,18 @@ impl FromStr for Padding {
     }
 }
 
-/// What the EDNS of all queries of a client is to say. DNSSEC OK is each question's own.
+/// The EDNS options of all queries of a client. Each question sets DNSSEC OK separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EdnsOptions {
-    /// UDP payload size to announce, within `UDP_PAYLOAD_RANGE_BYTES`.
+    /// The UDP payload size to announce, within `UDP_PAYLOAD_RANGE_BYTES`.
     pub udp_payload_bytes: u16,
-    /// Padding on encrypted transports.
+    /// The padding policy on encrypted transports.
     pub padding: Padding,
-    /// Client subnet; without one the option is left out, and the resolver does as it likes.
+    /// The client subnet. When absent, the option is left out and the resolver decides.
     pub client_subnet: Option<ClientSubnet>,
-    /// Whether to send cookies (RFC 7873).
+    /// True to send cookies (RFC 7873).
     pub has_cookie: bool,
-    /// Whether to ask which name server answers (NSID, RFC 5001).
+    /// True to ask for the name server's identifier (NSID, RFC 5001).
     pub asks_identifier: bool,
 }
 
@@ -93,7 +93,7 @@ impl Default for EdnsOptions {
     }
 }
 
-/// The options of one client on its transport, with the cookies it has.
+/// The options of one client on its transport, with the client's cookies.
 #[derive(Debug)]
 pub(crate) struct ClientEdns {
     pub(crate) options: EdnsOptions,
@@ -102,7 +102,7 @@ pub(crate) struct ClientEdns {
 }
 
 impl ClientEdns {
-    /// For a client of the resolver at an address.
+    /// Makes the options for the resolver at an address.
     pub(crate) fn new(options: EdnsOptions, resolver: IpAddr, is_encrypted: bool) -> Self {
         Self {
             options,
@@ -111,17 +111,18 @@ impl ClientEdns {
         }
     }
 
-    /// The same for queries to another address, which has cookies of its own.
+    /// Returns the options for queries to another address, with separate cookies.
     pub(crate) fn at(&self, resolver: IpAddr) -> Self {
         Self::new(self.options, resolver, self.is_encrypted)
     }
 
-    /// What a query with this question and cookie carries.
+    /// Returns the EDNS contents for a query with this question and cookie.
     pub(crate) fn of_query(&self, question: &Question, cookie: Option<SentCookie>) -> QueryEdns {
         self.of_message(Some(question), cookie)
     }
 
-    /// The same of a message with several questions, of which the first decides, or none.
+    /// Returns the EDNS contents for a message with any number of questions. The first question
+    /// decides.
     pub(crate) fn of_message(
         &self,
         first: Option<&Question>,
@@ -146,7 +147,7 @@ impl ClientEdns {
     }
 }
 
-/// What one query carries in its OPT record.
+/// The contents of one query's OPT record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryEdns {
     pub(crate) udp_payload_bytes: u16,
@@ -158,7 +159,7 @@ pub struct QueryEdns {
 }
 
 impl Default for QueryEdns {
-    /// A query without any option.
+    /// Returns the contents of a query without any option.
     fn default() -> Self {
         Self {
             udp_payload_bytes: UDP_PAYLOAD_BYTES,
@@ -172,7 +173,7 @@ impl Default for QueryEdns {
 }
 
 impl QueryEdns {
-    /// The same, of a client that takes partial responses.
+    /// Adds the option announcing support for partial responses.
     pub(crate) fn taking_parts(self) -> Self {
         Self {
             takes_parts: true,
@@ -180,7 +181,7 @@ impl QueryEdns {
         }
     }
 
-    /// What queries of a client without cookies carry.
+    /// Returns the EDNS contents for queries of a client without cookies.
     pub fn without_cookie(options: EdnsOptions, is_encrypted: bool) -> Self {
         Self {
             udp_payload_bytes: options.udp_payload_bytes,
@@ -192,8 +193,8 @@ impl QueryEdns {
         }
     }
 
-    /// The OPT record. Padding, if any, is last and empty: how long it must be is known only when
-    /// the rest of the message is written.
+    /// Returns the OPT record. A padding option, if any, is last and empty: its length is known
+    /// only after the rest of the message is written.
     pub(crate) fn record(&self, dnssec_ok: bool) -> Edns {
         let mut edns = Edns::new();
         edns.set_max_payload(self.udp_payload_bytes);
@@ -220,7 +221,8 @@ impl QueryEdns {
         edns
     }
 
-    /// Bytes a message that ends with an empty padding option still needs; `None` if it has none.
+    /// Returns the number of padding bytes missing from a message ending with an empty padding
+    /// option. `None` without padding.
     pub(crate) fn missing_padding_bytes(&self, message_bytes: usize) -> Option<u16> {
         let block_bytes = usize::from(self.padding_block_bytes?);
         Some((message_bytes.next_multiple_of(block_bytes) - message_bytes) as u16)
@@ -233,7 +235,8 @@ mod tests {
     use crate::message::build_query;
     use std::net::Ipv4Addr;
 
-    /// Header, `a.test.`, type, class; then the OPT record's fixed part without its length.
+    /// The length of header, `a.test.`, type and class; then the OPT record's fixed part without
+    /// its length follows.
     const BEFORE_OPT: usize = 12 + 8 + 4;
     const OPT_FIXED: [u8; 9] = [0, 0, 41, 0x04, 0xd0, 0, 0, 0, 0];
 

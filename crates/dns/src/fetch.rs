@@ -1,9 +1,9 @@
-//! A name and a page fetched together over QUIC: on connections of their own, on one HTTP/3
-//! connection, or on one under the private ALPN; on one, the page's request can leave beside the
-//! query.
+//! A name and a page fetched together over QUIC: on separate connections, on one HTTP/3 connection,
+//! or on one connection with the private ALPN. On a shared connection, the page's request can leave
+//! together with the query.
 //!
-//! For: how soon name and first page byte can be there together. Not for: loading pages (one
-//! request, no parsing, no cache), nor for queries alone; those are `client`'s.
+//! For: the time until name and first page byte are both there. Not for: loading pages (there is
+//! one request, no parsing, no cache), or queries alone (`client`).
 
 mod client;
 mod knowledge;

@@ -1,10 +1,10 @@
-//! A document and the addresses of the names it needs, over HTTP/2: asked when the document says them,
-//! or announced before that, by a 103, by the HTTPS record of the document's own name, or by the answers
-//! themselves, pushed (docs/method/announced-names.md).
+//! A document and the addresses of its names, over HTTP/2. The names are asked when found in the
+//! document, or when announced earlier. A 103 response, the HTTPS record of the document's own
+//! name, or pushed answers announce names (docs/method/announced-names.md).
 //!
-//! For: how long names keep who reads the document waiting. Not for: loading pages (nothing but the
-//! document is fetched), nor for when the document's own name and its first byte are there; that is
-//! `fetch`'s.
+//! For: the time a reader of the document waits for names. Not for: loading pages (only the
+//! document is fetched), or the time until the document's own name and its first byte are there
+//! (`fetch`).
 
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod announcing;

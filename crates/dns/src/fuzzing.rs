@@ -1,12 +1,13 @@
-//! Doors for the fuzz targets to what is private, open only in their build (`--cfg fuzzing`).
-//! Not for: anybody else.
+//! Gives the fuzz targets access to private functions, in their build only (`--cfg fuzzing`).
+//! Not for: any other caller.
 
 use crate::transports::http_message::DnsBody;
 use bytes::{Bytes, BytesMut};
 use http::Response;
 use http::header::CONTENT_TYPE;
 
-/// All whole messages of a stream that comes in these pieces, and how many bytes are left over.
+/// Returns all whole messages of a stream arriving in these pieces, and the number of bytes left
+/// over.
 pub fn take_messages<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Vec<u8>>, usize) {
     let mut buffer = BytesMut::new();
     let mut messages = Vec::new();
@@ -19,8 +20,8 @@ pub fn take_messages<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Vec<u8>
     (messages, buffer.len())
 }
 
-/// The DNS message of a DoH response with this head; `None` when it is refused, or no HTTP library
-/// would hand it out.
+/// Reads the DNS message of a DoH response with this head. `None` when the response is refused, or
+/// when no HTTP library would deliver it.
 pub fn read_http_response(status: u16, media_type: &[u8], body: &[u8]) -> Option<Vec<u8>> {
     let response = Response::builder()
         .status(status)

@@ -1,5 +1,5 @@
-//! Registered names and numbers that clients and servers of DNS over TLS, HTTPS and QUIC both say.
-//! Not for: those of DNS messages; hickory has them.
+//! Registered names and numbers shared by clients and servers of DNS over TLS, HTTPS and QUIC.
+//! Not for: the numbers of DNS messages (hickory).
 
 /// ALPN of DNS over TLS (RFC 7858).
 pub const ALPN_DOT: &str = "dot";
@@ -17,10 +17,10 @@ pub const DNS_MESSAGE: &str = "application/dns-message";
 pub mod doq_error {
     /// DOQ_NO_ERROR: a connection or stream is closed, and nothing is wrong.
     pub const NO_ERROR: u32 = 0x0;
-    /// DOQ_PROTOCOL_ERROR: the peer broke the rules, which ends the connection (section 4.3.3).
+    /// DOQ_PROTOCOL_ERROR: the peer violated the protocol, so the connection ends (section 4.3.3).
     pub const PROTOCOL_ERROR: u32 = 0x2;
-    /// DOQ_REQUEST_CANCELLED: a query taken back.
+    /// DOQ_REQUEST_CANCELLED: a cancelled query.
     pub const REQUEST_CANCELLED: u32 = 0x3;
-    /// DOQ_EXCESSIVE_LOAD: more than the server is willing to do.
+    /// DOQ_EXCESSIVE_LOAD: more load than the server accepts.
     pub const EXCESSIVE_LOAD: u32 = 0x4;
 }

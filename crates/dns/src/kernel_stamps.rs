@@ -1,25 +1,26 @@
-//! The kernel's stamps of an exchange, brought to the clock of the record when that is written:
-//! nothing is read inside the clock but what comes with the response anyway.
+//! The kernel's stamps of an exchange, converted to the record's clock when the record is written.
+//! Inside the clock, only the stamps arriving with the response are read.
 //!
-//! DoUDP has the stamps of its query's and its response's own datagrams. On a connection there is
-//! that of the last segment or datagram read from it before the response was complete: it carried
-//! the response's end or, where others wait for theirs too, came after it; never after completion.
+//! DoUDP has the stamps of the datagrams of its query and its response. A connection has the stamp
+//! of the last segment or datagram read before the response was complete. This segment carried the
+//! end of the response. When other queries wait too, the segment may also have come later, but
+//! never after completion.
 
 use resolab_transport::clock::{monotonic_ns, wall_minus_monotonic_ns};
 use resolab_transport::stamped_udp::{StampedUdpSocket, Transmitted};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the kernel stamped; `CLOCK_MONOTONIC` nanoseconds.
+/// The kernel's stamps of one exchange, in `CLOCK_MONOTONIC` nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct KernelInstants {
-    /// The query was handed to the device: the last try before the response, or the last of all;
-    /// DoUDP only.
+    /// The query's hand-over to the device: the last attempt before the response, or the last
+    /// attempt of all; DoUDP only.
     pub(crate) transmit_ns: Option<u64>,
-    /// The response came.
+    /// The arrival of the response.
     pub(crate) receive_ns: Option<u64>,
 }
 
-/// Where the stamps of the current exchange are.
+/// The stamps of the current exchange, or the socket still holding them.
 #[derive(Debug, Default)]
 pub(crate) struct KernelStamps(Mutex<Stamps>);
 
@@ -31,8 +32,8 @@ struct Stamps {
 }
 
 impl KernelStamps {
-    /// The query goes out again: what came for the time before is no response to it. DoUDP's tries
-    /// are one exchange until `begin`.
+    /// Forgets the stamp of a connection before the query goes out again: earlier arrivals are no
+    /// response to the new attempt. DoUDP's attempts are one exchange until `begin`.
     pub(crate) fn forget_connection(&self) {
         let mut stamps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if stamps.socket.is_none() {
@@ -40,8 +41,8 @@ impl KernelStamps {
         }
     }
 
-    /// The response is complete; what its connection brought last came with this stamp. After a
-    /// truncated response the stamps stay those of UDP.
+    /// Keeps the stamp of the connection's last arrival, after the response is complete. After a
+    /// truncated response by UDP, the UDP stamps stay.
     pub(crate) fn received_on_connection(&self, wall_ns: Option<i64>) {
         let mut stamps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if stamps.socket.is_none() {
@@ -49,7 +50,7 @@ impl KernelStamps {
         }
     }
 
-    /// An exchange on a socket of its own has begun; one before it is forgotten.
+    /// Begins an exchange on a separate socket, and forgets the previous exchange.
     pub(crate) fn begin(&self, socket: Arc<StampedUdpSocket>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Stamps {
             socket: Some(socket),
@@ -57,13 +58,13 @@ impl KernelStamps {
         };
     }
 
-    /// The response came by UDP with this stamp.
+    /// Keeps the stamp of a response by UDP.
     pub(crate) fn received(&self, wall_ns: Option<i64>) {
         let mut stamps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         stamps.received_wall_ns = wall_ns;
     }
 
-    /// What was stamped since `origin_ns`. Takes system calls: not for inside a clock.
+    /// Returns the stamps since `origin_ns`. Makes system calls: not for use inside a clock.
     pub(crate) fn read(&self, origin_ns: u64) -> KernelInstants {
         let mut stamps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(socket) = stamps.socket.clone() {
@@ -87,7 +88,8 @@ impl KernelStamps {
     }
 }
 
-/// All tries carry the same message, so that a late answer to an earlier one looks the same.
+/// Returns the last transmit stamp before the arrival. All attempts carry the same message, so a
+/// late response to an earlier attempt looks the same.
 fn last_before(transmitted: &[Transmitted], received_wall_ns: Option<i64>) -> Option<i64> {
     transmitted
         .iter()

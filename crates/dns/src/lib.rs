@@ -1,8 +1,8 @@
 //! DNS messages, one client per transport, resolver addresses, and the stub.
 //!
-//! For: asking one question of one resolver and recording every phase of it; forwarding other
-//! programs' questions over an encrypted transport.
-//! Not for: recursion, caching, or serving zones (`resolab-edge`).
+//! For: asking a resolver a question and recording every phase of the query; forwarding other
+//! programs' questions over an encrypted transport. Not for: recursion, caching, or serving zones
+//! (`resolab-edge`).
 
 pub mod bootstrap;
 pub mod client;

@@ -1,5 +1,4 @@
-//! Builds a query and checks and reads a response.
-//! Not for: framing, which belongs to each transport.
+//! Builds a query, and checks and reads a response. Not for: framing (each transport).
 
 mod answering;
 
@@ -15,16 +14,16 @@ use thiserror::Error;
 
 const HEADER_BYTES: usize = 12;
 const TYPE_AND_CLASS_BYTES: usize = 4;
-/// Where RDLENGTH is in an OPT record: after root name, type, class and TTL.
+/// Offset of RDLENGTH in an OPT record: after root name, type, class and TTL.
 const OPT_LENGTH_AT: usize = 9;
-/// What of a response's answers is written out at most.
+/// The maximum number of a response's answers written to a record.
 const ANSWERS_MAX_COUNT: usize = 16;
 const ANSWER_MAX_CHARACTERS: usize = 256;
 const QR_BIT: u8 = 0x80;
-/// The first byte of a pointer is at least this.
+/// The smallest first byte of a compression pointer.
 const POINTER: u8 = 0xc0;
 
-/// Why a message cannot be built.
+/// The reason for a message that cannot be built.
 #[derive(Debug, Error)]
 #[error("encode a query for {name}: {reason}")]
 pub struct EncodeError {
@@ -32,49 +31,49 @@ pub struct EncodeError {
     reason: String,
 }
 
-/// Why a message is no answer to the query.
+/// The reason for a message that does not answer the query.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Mismatch {
-    /// Not a whole DNS message.
+    /// Bytes that are not a whole DNS message.
     #[error("the response is no DNS message: {0}")]
     Malformed(String),
-    /// Another id.
+    /// A response with an id different from the query's.
     #[error("the response's id is {got}, the query's was {asked}")]
     Id {
-        /// The query's.
+        /// The id of the query.
         asked: u16,
-        /// The response's.
+        /// The id of the response.
         got: u16,
     },
-    /// The QR bit is not set.
+    /// A message without the QR bit.
     #[error("the message is a query, not a response")]
     NotAResponse,
-    /// Another question.
+    /// A response to another question.
     #[error("the response answers another question")]
     Question,
 }
 
-/// What a response says.
+/// The contents of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
-    /// Response code as text.
+    /// The response code as text.
     pub rcode: String,
-    /// Whether the code means the resolver gave an answer: NOERROR or NXDOMAIN.
+    /// True for NOERROR and NXDOMAIN: the resolver gave an answer.
     pub is_answer: bool,
-    /// Truncation flag.
+    /// True when the TC flag is set.
     pub truncated: bool,
-    /// Records in the answer section.
+    /// The number of records in the answer section.
     pub answer_count: u32,
-    /// Addresses of the name asked for, or of one it is an alias of.
+    /// The addresses of the queried name, or of the target of its aliases.
     pub addresses: Vec<IpAddr>,
-    /// Smallest TTL of the records that answer the question.
+    /// The smallest TTL of the records answering the question, in seconds.
     pub ttl_s: Option<u32>,
-    /// All of it.
+    /// The whole decoded message.
     pub message: Message,
 }
 
 impl Response {
-    /// What a message says.
+    /// Reads the contents of a message.
     pub fn of(message: Message) -> Self {
         let rcode = message.metadata.response_code;
         let owners = Owners::of(&message);
@@ -94,7 +93,7 @@ impl Response {
         }
     }
 
-    /// The same after `age_s` seconds in a cache, by which its TTLs are shorter (RFC 8484 section 5.1).
+    /// Lowers the TTLs by the `age_s` seconds spent in a cache (RFC 8484 section 5.1).
     #[must_use]
     pub fn aged(mut self, age_s: u32) -> Self {
         let message = &mut self.message;
@@ -111,18 +110,18 @@ impl Response {
     }
 }
 
-/// A random message id, for transports where it has to be guessed by an attacker.
+/// Returns a random message id, for transports where an attacker must have to guess the id.
 pub fn random_id() -> u16 {
     Message::query().metadata.id
 }
 
-/// Encode a query: recursion desired, EDNS(0).
+/// Encodes a query: recursion desired, EDNS(0).
 pub fn build_query(question: &Question, id: u16, edns: &QueryEdns) -> Result<Vec<u8>, EncodeError> {
     build_message(std::slice::from_ref(question), id, edns)
 }
 
-/// Encode a query with any number of questions, of which RFC 9619 allows one: what of the header and of
-/// EDNS(0) is one question's to say is the first one's.
+/// Encodes a query with any number of questions; RFC 9619 allows one. The first question decides
+/// the flags in the header and in EDNS(0).
 pub fn build_message(
     questions: &[Question],
     id: u16,
@@ -149,8 +148,8 @@ pub fn build_message(
     Ok(bytes)
 }
 
-/// The message ends with an empty padding option, last of the OPT record, which is the only record:
-/// lengthen both.
+/// Lengthens the empty padding option at the message's end, and the OPT record around it. The OPT
+/// record is the only record.
 fn fill_padding(bytes: &mut Vec<u8>, padding: u16) {
     let end = bytes.len();
     let length_at = questions_end(bytes) + OPT_LENGTH_AT;
@@ -160,9 +159,9 @@ fn fill_padding(bytes: &mut Vec<u8>, padding: u16) {
     bytes.resize(end + usize::from(padding), 0);
 }
 
-/// Whether `response` answers `query`: same id, QR set, same question but for case (RFC 5452
-/// section 9.1). A response with an error code may leave the question out. To a query with no question
-/// or several any response does: nobody says which of them it has to have.
+/// Checks that `response` answers `query`: same id, QR set, same question apart from case (RFC 5452
+/// section 9.1). A response with an error code may leave the question out. A query with no question
+/// or several accepts any questions in the response, because no document specifies them.
 pub fn check_echo(query: &[u8], response: &[u8]) -> Result<(), Mismatch> {
     let short = || Mismatch::Malformed(format!("it has {} bytes", response.len()));
     let header = response.get(..HEADER_BYTES).ok_or_else(short)?;
@@ -195,21 +194,22 @@ pub fn check_echo(query: &[u8], response: &[u8]) -> Result<(), Mismatch> {
     }
 }
 
-/// A message's id; 0 for what is too short to have one.
+/// Returns a message's id; 0 for a message too short to have an id.
 pub fn id_of(message: &[u8]) -> u16 {
     message
         .get(..2)
         .map_or(0, |id| u16::from_be_bytes([id[0], id[1]]))
 }
 
-/// Questions that a message says it has (QDCOUNT); 0 for what is too short to say so.
+/// Returns a message's question count (QDCOUNT); 0 for a message too short to have a count.
 pub fn question_count_of(message: &[u8]) -> u16 {
     message
         .get(4..6)
         .map_or(0, |count| u16::from_be_bytes([count[0], count[1]]))
 }
 
-/// Where the questions of a query of ours end; the first one's name is never compressed.
+/// Returns the end of the questions of one of our queries. The first question's name is never
+/// compressed.
 pub(crate) fn questions_end(query: &[u8]) -> usize {
     let mut at = HEADER_BYTES;
     for _ in 0..question_count_of(query) {
@@ -218,7 +218,8 @@ pub(crate) fn questions_end(query: &[u8]) -> usize {
     at.min(query.len())
 }
 
-/// After the root's label, or after a pointer to the rest (RFC 1035 section 4.1.4).
+/// Returns the offset after a name's root label, or after a pointer to the rest of the name (RFC
+/// 1035 section 4.1.4).
 fn name_end(message: &[u8], mut at: usize) -> usize {
     while let Some(length) = message.get(at).copied() {
         match length {
@@ -230,7 +231,7 @@ fn name_end(message: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Read a response that was checked.
+/// Reads a response already checked by `check_echo`.
 pub fn read_response(bytes: &[u8]) -> Result<Response, Mismatch> {
     let message =
         Message::from_vec(bytes).map_err(|error| Mismatch::Malformed(error.to_string()))?;
@@ -249,8 +250,8 @@ fn address_of(record: &Record) -> Option<IpAddr> {
     }
 }
 
-/// How long a response without an answer may be kept (RFC 2308 section 5): the lower of the SOA record's
-/// TTL and its MINIMUM field.
+/// Returns the negative TTL of a response without an answer (RFC 2308 section 5): the lower of the
+/// SOA record's TTL and its MINIMUM field.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "hickory's; no other record says it"
@@ -268,9 +269,10 @@ pub(crate) fn negative_ttl_s(message: &Message) -> Option<u32> {
         })
 }
 
-/// The records that are not among the addresses, as text; those of another owner than the name asked for
-/// and its aliases with that owner in front. Few and short: a response of 64 KiB can have thousands,
-/// each with a name of hundreds of bytes that takes two in the message (RFC 1035 section 4.1.4).
+/// Returns the answer records other than addresses, as text. The text of a record of another owner
+/// than the queried name and its aliases begins with the owner. Number and length of the texts are
+/// limited: a response of 64 KiB can have thousands of records, each with a name of hundreds of
+/// bytes compressed to two (RFC 1035 section 4.1.4).
 pub(crate) fn other_answers(message: &Message) -> Vec<String> {
     let owners = Owners::of(message);
     let texts = message.answers.iter().filter_map(|record| {
@@ -287,7 +289,7 @@ pub(crate) fn other_answers(message: &Message) -> Vec<String> {
     texts.take(ANSWERS_MAX_COUNT).map(shortened).collect()
 }
 
-/// Told from a whole one by its last character.
+/// Shortens a long text. Its last character marks a shortened text.
 fn shortened(text: String) -> String {
     if text.len() <= ANSWER_MAX_CHARACTERS {
         return text;

@@ -1,8 +1,8 @@
-//! Presentation form: names, types, classes and record data as zone files have them (RFC 1035
-//! section 5.1, RFC 3597, RFC 9460), in ASCII, so that whoever reads the text gets the same bytes.
+//! Presentation form: names, types, classes and record data in the syntax of zone files (RFC 1035
+//! section 5.1, RFC 3597, RFC 9460). The text is ASCII, and reading it returns the same bytes.
 //!
-//! For: every text made of what came in a message, and names and types that were typed. Not for:
-//! zone files; those are `resolab-edge`'s.
+//! For: every text made from a message, and typed names and types. Not for: zone files
+//! (`resolab-edge`).
 
 pub mod characters;
 pub mod names;

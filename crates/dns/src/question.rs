@@ -1,5 +1,5 @@
-//! What is asked: a name, with its case kept, a type and a class. Not for: how they are written; that is
-//! in `presentation`.
+//! A question: a name with its case kept, a type and a class. Not for: their text form
+//! (`presentation`).
 
 use crate::client_subnet::ClientSubnet;
 use crate::presentation::names::NameError;
@@ -8,48 +8,51 @@ use hickory_proto::op::{Edns, Message};
 use hickory_proto::rr::{DNSClass, Name, RecordType};
 use thiserror::Error;
 
-/// Why a question cannot be asked.
+/// The reason for a question that cannot be asked.
 #[derive(Debug, Error)]
 pub enum QuestionError {
-    /// Not a domain name.
+    /// A text that is not a domain name.
     #[error("read {name:?} as a domain name: {source}")]
     Name {
-        /// As given.
+        /// The name as given by the user.
         name: String,
-        /// What was wrong.
+        /// The error found in the name.
         source: NameError,
     },
-    /// Not a record type.
+    /// A text that is not a record type.
     #[error("read {0:?} as a record type: give one like A, AAAA, HTTPS or TYPE65")]
     Type(String),
-    /// Not a class.
+    /// A text that is not a class.
     #[error("read {0:?} as a class: give IN, CH, HS or one like CLASS32")]
     Class(String),
 }
 
-/// One question.
+/// One question with its flags and options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// Name, with its final dot.
+    /// The name, with its final dot.
     pub name: Name,
-    /// Type of the records asked for.
+    /// The type of the records asked for.
     pub record_type: RecordType,
-    /// IN unless something else is asked for, such as `CH` of `id.server` (RFC 4892).
+    /// The class: IN by default; other classes serve queries such as `id.server` in `CH` (RFC
+    /// 4892).
     pub class: DNSClass,
-    /// DNSSEC records wanted (RFC 3225).
+    /// True to ask for DNSSEC records (RFC 3225).
     pub dnssec_ok: bool,
-    /// Validation not wanted (RFC 4035 section 3.2.2).
+    /// True to ask for no validation (RFC 4035 section 3.2.2).
     pub checking_disabled: bool,
-    /// Client subnet the asker gave, which goes before the client's own (RFC 7871 section 7.1.2).
+    /// The client subnet given by the asker, used before the client's own subnet (RFC 7871 section
+    /// 7.1.2).
     pub client_subnet: Option<ClientSubnet>,
-    /// Payload size the asker announced, which DoUDP does not announce more than.
+    /// The payload size announced by the asker, an upper limit for the size announced by DoUDP.
     pub udp_payload_bytes: Option<u16>,
-    /// The AD flag of the response is to say whether it was validated (RFC 6840 section 5.7).
+    /// True to ask for the response's AD flag, set on validated data (RFC 6840 section 5.7).
     pub wants_authentic_data: bool,
 }
 
 impl Question {
-    /// A question of class IN from text; a name that is not ASCII is asked for as its A-labels (RFC 5891).
+    /// Makes a question of class IN from text. Converts a name beyond ASCII to its A-labels (RFC
+    /// 5891).
     pub fn parse(name: &str, record_type: &str) -> Result<Self, QuestionError> {
         let parsed = read_name(name).map_err(|source| QuestionError::Name {
             name: name.to_owned(),
@@ -68,13 +71,14 @@ impl Question {
         })
     }
 
-    /// The same of another class.
+    /// Returns the question in another class.
     pub fn of_class(mut self, class: &str) -> Result<Self, QuestionError> {
         self.class = read_class(class).ok_or_else(|| QuestionError::Class(class.to_owned()))?;
         Ok(self)
     }
 
-    /// The question of a query somebody sent; `None` unless it is exactly one, of class IN.
+    /// Reads the question of a received query. `None` unless the query has exactly one question, of
+    /// class IN.
     pub fn of(query: &Message) -> Option<Self> {
         let [question] = query.queries.as_slice() else {
             return None;
@@ -92,17 +96,17 @@ impl Question {
         })
     }
 
-    /// The name as text, with its final dot.
+    /// Returns the name as text, with its final dot.
     pub fn name_text(&self) -> String {
         name_text(&self.name)
     }
 
-    /// The type as text; RFC 3597 section 5 for those without a name.
+    /// Returns the type as text; in the form of RFC 3597 section 5 for types without a name.
     pub fn type_text(&self) -> String {
         type_text(self.record_type)
     }
 
-    /// The class as text, where it is not IN.
+    /// Returns the class as text; `None` for IN.
     pub fn class_text(&self) -> Option<String> {
         (self.class != DNSClass::IN).then(|| class_text(self.class))
     }

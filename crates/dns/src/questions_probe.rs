@@ -1,8 +1,10 @@
-//! How a resolver treats a message with no question or several: sent once on a connection of its own,
-//! and what came back held against what was asked. Not for: queries of one question (`asking`).
+//! Tests a resolver's handling of a message with no question or several questions. The message is
+//! sent once on a separate connection, and the response is compared with the questions. Not for:
+//! queries of one question (`asking`).
 //!
-//! RFC 9619 section 4 has servers answer more than one with FORMERR, RFC 7873 section 5.4 none beside
-//! a cookie with NOERROR; before, nobody said (Hounsel et al., WWW 2020, section 5.1).
+//! RFC 9619 section 4 has servers answer several questions with FORMERR. RFC 7873 section 5.4 has
+//! servers answer a message with a cookie and no question with NOERROR. Before, no document said
+//! (Hounsel et al., WWW 2020, section 5.1).
 
 use crate::asking::cut_off;
 use crate::client::DnsClient;
@@ -20,7 +22,7 @@ use std::time::Duration;
 /// RCODE in the fourth byte of a message.
 const RCODE_BITS: u8 = 0x0f;
 
-/// Send one message with these questions, and say what became of them.
+/// Sends one message with these questions, and records their handling.
 pub async fn probe_questions(
     client: &DnsClient,
     questions: &[Question],
@@ -85,8 +87,8 @@ fn unanswered(
     }
 }
 
-/// What a failure after the message was sent says of its handling; nothing where what came was no
-/// response to it.
+/// Classifies a failure after the message was sent. `None` when the data received was no response
+/// to the message.
 fn handling_of(failure: Failure) -> Option<QuestionsHandling> {
     match failure {
         Failure::QueryTimeout => Some(QuestionsHandling::Dropped),
@@ -118,7 +120,8 @@ fn write_failure(record: &mut QuestionsProbeRecord, failure: MeasuredFailure) {
     record.failure_detail = Some(failure.detail);
 }
 
-/// A header alone that still counts the questions is no whole message; an error code in it says enough.
+/// Writes the facts of a response. A header without the questions it counts is no whole message,
+/// but an error code in the header suffices.
 fn write_response(record: &mut QuestionsProbeRecord, questions: &[Question], response: &[u8]) {
     let rcode = u16::from(response[3] & RCODE_BITS);
     record.response_question_count = Some(question_count_of(response));
@@ -175,7 +178,8 @@ mod tests {
             .collect()
     }
 
-    /// A response with an address for some of a query's questions, which are all repeated.
+    /// Returns a response repeating all of a query's questions, with an address for some of the
+    /// questions.
     fn response(query: &[u8], answered: &[usize]) -> Vec<u8> {
         let mut message = Message::from_vec(query).unwrap();
         let mut response = Message::response(message.metadata.id, message.metadata.op_code);

@@ -1,6 +1,6 @@
-//! The address of a resolver, a URL: `udp:// tcp:// tls:// https:// h3:// quic://`, or a DNS stamp,
-//! `sdns://`; a bare address is UDP.
-//! Not for: turning host names into addresses; that is `bootstrap`.
+//! The address of a resolver: a URL (`udp:// tcp:// tls:// https:// h3:// quic://`) or a DNS stamp
+//! (`sdns://`). An address without a scheme is UDP. Not for: turning host names into addresses
+//! (`bootstrap`).
 
 use crate::stamp::{Stamp, StampError};
 use crate::zoned_address::{ZonedAddress, split_zone};
@@ -12,80 +12,81 @@ use std::str::FromStr;
 use thiserror::Error;
 use url::{Host, Url};
 
-/// Path of DoH when the URL has none (RFC 8484 leaves it to a template; everybody uses this one).
+/// The DoH path when the URL has no path. RFC 8484 leaves the path to a template; common resolvers
+/// all use this path.
 const DEFAULT_DOH_PATH: &str = "/dns-query";
 
-/// Why a text is no resolver address.
+/// The error for a text without a resolver address.
 #[derive(Debug, Error)]
 pub enum ResolverAddressError {
-    /// Not a URL at all.
+    /// A text that is not a URL.
     #[error("read resolver {text:?}: {reason}; give an address or a URL like quic://dns.example")]
     NotAUrl {
-        /// As given.
+        /// The text as given by the user.
         text: String,
-        /// What was wrong.
+        /// The error found in the text.
         reason: String,
     },
-    /// A scheme that means no transport here.
+    /// A URL scheme without a transport here.
     #[error(
         "read resolver {text:?}: no transport is called {scheme:?}; \
          use udp, tcp, tls, https, h3, quic or sdns"
     )]
     Scheme {
-        /// As given.
+        /// The text as given by the user.
         text: String,
-        /// Its scheme.
+        /// The scheme of the URL.
         scheme: String,
     },
-    /// A stamp that is none, or of a protocol not spoken here.
+    /// A damaged stamp, or a stamp of an unsupported protocol.
     #[error("read resolver {text:?}: {source}")]
     Stamp {
-        /// As given.
+        /// The text as given by the user.
         text: String,
-        /// What was wrong.
+        /// The error found in the stamp.
         source: StampError,
     },
-    /// Parts that mean nothing for a resolver.
+    /// A part of the URL without a meaning for resolvers.
     #[error("read resolver {text:?}: {part} has no meaning there")]
     Part {
-        /// As given.
+        /// The text as given by the user.
         text: String,
         /// The part, by name.
         part: &'static str,
     },
 }
 
-/// A resolver, and how to reach it.
+/// A resolver, and everything needed to reach it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolverAddress {
     /// The URL as given; `udp://` in front of a bare address.
     pub url: String,
-    /// How queries travel to it.
+    /// The transport of queries to the resolver.
     pub transport: DnsTransport,
-    /// Host name or address, without brackets.
+    /// The host name or address, without brackets.
     pub host: String,
-    /// Port, the transport's own unless another was given.
+    /// The port; the transport's default port unless given.
     pub port: u16,
-    /// Path and query of DoH without the variable `dns` of a URI template.
+    /// Path and query of DoH, without the variable `dns` of a URI template.
     pub path: String,
-    /// Interface, by name or number, that an address of one link is behind.
+    /// The interface of a link-local address, by name or number.
     pub zone: Option<String>,
-    /// Where the host is, when a stamp says so.
+    /// The host's address, when a stamp contains an address.
     pub stamped_ip: Option<IpAddr>,
-    /// Resolvers to look the host up with over DoUDP, when a stamp names some.
+    /// The resolvers named in a stamp for looking up the host over DoUDP.
     pub bootstrap_resolvers: Vec<SocketAddr>,
-    /// One certificate the server sends must be one of them (the hash is of its signed part),
-    /// unless there are none; only stamps have them.
+    /// The accepted hashes of a certificate's signed part. A certificate of the server must match a
+    /// hash. Empty accepts all certificates. Only stamps have hashes.
     pub certificate_hashes: Vec<Sha256>,
 }
 
 impl ResolverAddress {
-    /// The host as an address, if it is one.
+    /// Returns the host as an address; `None` for a name.
     pub fn ip(&self) -> Option<IpAddr> {
         self.host.parse().ok()
     }
 
-    /// Host and port as they stand in a DoH request, the port only when it is not 443.
+    /// Returns host and port as written in a DoH request, the port only when not 443.
     pub fn authority(&self) -> String {
         let host = match self.ip() {
             Some(IpAddr::V6(address)) => format!("[{address}]"),
@@ -226,7 +227,8 @@ fn transport_of(scheme: &str) -> Option<DnsTransport> {
     })
 }
 
-/// RFC 1035 section 4.2, RFC 7858 section 3.1, RFC 8484 section 3, RFC 9250 section 4.1.1.
+/// Returns the default port (RFC 1035 section 4.2, RFC 7858 section 3.1, RFC 8484 section 3, RFC
+/// 9250 section 4.1.1).
 fn default_port(transport: DnsTransport) -> u16 {
     match transport {
         DnsTransport::Doudp | DnsTransport::Dotcp => 53,
@@ -270,7 +272,8 @@ fn path_of(url: &Url, transport: DnsTransport, text: &str) -> Result<String, Res
     Ok(path)
 }
 
-/// A URI template without its variable (RFC 8484 section 3), which stands at the end of all that are known.
+/// Removes the variable from a URI template (RFC 8484 section 3). All known templates have the
+/// variable at the end.
 fn without_variable(template: &str) -> &str {
     let variables = ["{?dns}", "{&dns}"];
     let without = variables

@@ -1,5 +1,5 @@
-//! What a response's EDNS(0) says to people, as text for its record: extended errors and the name
-//! server's identifier. Not for: options a response is checked by; those are in `sent_edns`.
+//! The readable contents of a response's EDNS(0), as text for its record: extended errors and the
+//! name server's identifier. Not for: options checked against the query (`sent_edns`).
 
 use hickory_proto::op::Message;
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
@@ -45,8 +45,8 @@ const EXTENDED_ERROR_NAMES: [&str; 31] = [
     "Invalid Query Type",
 ];
 
-/// Extended errors of a response, in its order, as `CODE NAME: TEXT`; one too short for its code
-/// says nothing.
+/// Returns the extended errors of a response, in order, as `CODE NAME: TEXT`. Skips an option too
+/// short for a code.
 pub(crate) fn extended_errors(response: &Message) -> Vec<String> {
     let Some(edns) = &response.edns else {
         return Vec::new();
@@ -77,7 +77,8 @@ fn extended_error(code: u16, text: &[u8]) -> String {
     words
 }
 
-/// The name server's identifier (RFC 5001): any bytes, of which most servers make a text.
+/// Returns the name server's identifier (RFC 5001). The identifier may be any bytes; most servers
+/// use text.
 pub(crate) fn name_server_identifier(response: &Message) -> Option<String> {
     let edns = response.edns.as_ref()?;
     let Some(EdnsOption::NSID(identifier)) = edns.option(EdnsCode::NSID) else {
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
     use hickory_proto::op::{Edns, OpCode};
 
-    /// As it comes from a network: written, then read.
+    /// Returns a message as received: written, then read.
     fn response(options: &[(u16, &[u8])]) -> Message {
         let mut edns = Edns::new();
         for (code, data) in options {

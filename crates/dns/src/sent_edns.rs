@@ -1,5 +1,5 @@
-//! What a query said in its EDNS(0) that its response must be in keeping with. Not for: what else
-//! makes a response an answer; that is in `message`.
+//! A query's EDNS(0) contents that its response must match. Not for: other checks of a response
+//! (`message`).
 
 use crate::client_subnet::ClientSubnet;
 use crate::cookie::{CookieMismatch, SentCookie, cookie_of};
@@ -9,26 +9,26 @@ use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Why a response's EDNS(0) makes it no answer.
+/// The reason to discard a response because of its EDNS(0) options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(crate) enum EdnsMismatch {
-    /// A cookie that is not the query's.
+    /// A cookie different from the query's cookie.
     #[error(transparent)]
     Cookie(#[from] CookieMismatch),
-    /// A subnet that is not the query's.
+    /// A subnet different from the query's subnet.
     #[error("the response is for the client subnet {got}, the query was for {asked}")]
     ClientSubnet {
-        /// The query's.
+        /// The query's client subnet.
         asked: ClientSubnet,
-        /// The response's.
+        /// The response's client subnet.
         got: ClientSubnet,
     },
-    /// A subnet that is none.
+    /// A client subnet with an impossible prefix.
     #[error("the response's client subnet has a prefix longer than its address")]
     NotASubnet,
 }
 
-/// As sent, and where the cookie is from.
+/// The options as sent, and the client keeping the cookies.
 #[derive(Debug, Clone)]
 pub(crate) struct SentEdns {
     pub(crate) client: Arc<ClientEdns>,
@@ -37,7 +37,7 @@ pub(crate) struct SentEdns {
 }
 
 impl SentEdns {
-    /// Of a query of this client.
+    /// Takes the options from a query of this client.
     pub(crate) fn of(query: &QueryEdns, client: &Arc<ClientEdns>) -> Self {
         Self {
             client: Arc::clone(client),
@@ -46,12 +46,12 @@ impl SentEdns {
         }
     }
 
-    /// Whether there is anything to check.
+    /// Returns true when a response has options to check.
     pub(crate) fn is_to_be_echoed(&self) -> bool {
         self.cookie.is_some() || self.client_subnet.is_some()
     }
 
-    /// Whether a response is in keeping with the query.
+    /// Checks that a response matches the query's options.
     pub(crate) fn check(&self, response: &Message) -> Result<(), EdnsMismatch> {
         if let (Some(sent), Some(received)) = (&self.cookie, cookie_of(response)) {
             sent.check(received)?;
@@ -59,7 +59,8 @@ impl SentEdns {
         self.check_client_subnet(response)
     }
 
-    /// The same where anybody could have sent it; `None` stands for one that cannot be read.
+    /// Checks a response without a connection, possibly sent by an attacker. `None` means an
+    /// unreadable response.
     pub(crate) fn check_unconnected(&self, response: Option<&Message>) -> Result<(), EdnsMismatch> {
         if let Some(sent) = &self.cookie {
             sent.check_unconnected(response.and_then(cookie_of))?;
@@ -67,16 +68,16 @@ impl SentEdns {
         response.map_or(Ok(()), |response| self.check_client_subnet(response))
     }
 
-    /// Keep the server's cookie for the next query.
+    /// Keeps the server's cookie for the next query.
     pub(crate) fn keep_cookie(&self, response: &Message) {
         if let (Some(jar), Some(received)) = (&self.client.cookies, cookie_of(response)) {
             jar.keep(received);
         }
     }
 
-    /// Family, address and source prefix length must be the query's, but a query that only hides
-    /// its subnet may be answered for any (RFC 7871 section 7.3). A response may leave the option
-    /// out (section 7.2.1).
+    /// Checks family, address and source prefix length against the query. A query only hiding its
+    /// subnet accepts any subnet (RFC 7871 section 7.3). A response may leave the option out
+    /// (section 7.2.1).
     fn check_client_subnet(&self, response: &Message) -> Result<(), EdnsMismatch> {
         let edns = response.edns.as_ref();
         let option = edns.and_then(|edns| edns.option(EdnsCode::Subnet));

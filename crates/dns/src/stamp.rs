@@ -1,7 +1,8 @@
-//! Reads DNS stamps (<https://dnscrypt.info/stamps-specifications>), `sdns://` and base64url: all a
-//! client must know of a resolver in one line.
-//! Not for: what a resolver address means here; that is `resolver_address`. Properties (DNSSEC, no logs, no
-//! filter) are skipped: they are promises.
+//! Reads DNS stamps (<https://dnscrypt.info/stamps-specifications>), `sdns://` and base64url. A
+//! stamp is one line with everything a client must know of a resolver.
+//!
+//! Not for: the meaning of a resolver address (`resolver_address`). The properties (DNSSEC, no
+//! logs, no filter) are skipped: they are promises.
 
 use crate::zoned_address::ZonedAddress;
 use base64::Engine;
@@ -14,72 +15,73 @@ use url::Host;
 
 const SCHEME: &str = "sdns://";
 const PROPERTIES_BYTES: usize = 8;
-/// RFC 1035 section 4.2.1.
+/// The port of DNS over UDP (RFC 1035 section 4.2.1).
 const DNS_PORT: u16 = 53;
-/// The length of an element of a set has this bit when another element follows.
+/// The bit in the length of a set's element when another element follows.
 const MORE_FOLLOWS: u8 = 0x80;
 
-/// Why a stamp cannot be used. Reads after the stamp itself.
+/// The reason for a stamp that cannot be used. The message follows the stamp's text.
 #[derive(Debug, Error)]
 pub enum StampError {
-    /// Damaged in copying.
+    /// A stamp damaged in copying: no base64url.
     #[error("the stamp is no base64url without padding ({0}); copy it whole")]
     Encoding(base64::DecodeError),
-    /// Damaged in copying.
+    /// A stamp damaged in copying: too short.
     #[error("the stamp ends inside its {0}; copy it whole")]
     Truncated(&'static str),
-    /// More than a stamp.
+    /// Bytes after the end of the stamp.
     #[error("{0} bytes follow the end of the stamp")]
     Trailing(usize),
-    /// Known, and spoken by other clients only.
+    /// A known protocol, spoken by other clients only.
     #[error("the stamp is for {0}, which is not supported here; {SUPPORTED}")]
     Unsupported(&'static str),
-    /// Not in the specification.
+    /// A protocol number missing from the specification.
     #[error("no protocol of stamps has the number {0:#04x}; {SUPPORTED}")]
     UnknownProtocol(u8),
-    /// One of its parts means nothing.
+    /// A part of the stamp without a meaning.
     #[error("the stamp's {part} is {found:?}, {expected}")]
     Part {
         /// The part, by name.
         part: &'static str,
-        /// As it stands there, unreadable bytes replaced.
+        /// The part's text, with unreadable bytes replaced.
         found: String,
-        /// What should be there.
+        /// The expected contents of the part.
         expected: &'static str,
     },
-    /// Its address and its host each have a port.
+    /// A port with the address, and another port with the host name.
     #[error("the stamp gives two ports, {0} with its address and {1} with its host name")]
     TwoPorts(u16, u16),
-    /// Nowhere to connect to.
+    /// A stamp without a host name and without an address.
     #[error("the stamp gives neither a host name nor an address")]
     Nowhere,
 }
 
 const SUPPORTED: &str = "give one of plain DNS, DoH, DoT or DoQ, or a URL";
 
-/// What a stamp says.
+/// The contents of a stamp.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
-    /// Transport; DoH is over HTTP/2, stamps know no other.
+    /// The transport. DoH means HTTP/2, because stamps have no other number for DoH.
     pub transport: DnsTransport,
-    /// Where the resolver is; otherwise the host name must be looked up.
+    /// The resolver's address; when absent, the host name must be looked up.
     pub address: Option<IpAddr>,
-    /// Interface that the address is behind, where it is of one link.
+    /// The interface of a link-local address.
     pub zone: Option<String>,
-    /// Host name in ASCII, or an address without brackets.
+    /// The host name in ASCII, or an address without brackets.
     pub host: String,
-    /// Port, unless it is the transport's own.
+    /// The port, when different from the transport's default.
     pub port: Option<u16>,
-    /// Path of DoH as given: empty, or with `/` in front.
+    /// The DoH path as given: empty, or beginning with `/`.
     pub path: String,
-    /// One certificate of the resolver's chain must be one of them, unless there are none.
+    /// The accepted certificate hashes. A certificate of the resolver's chain must match a hash;
+    /// empty accepts all.
     pub certificate_hashes: Vec<Sha256>,
-    /// Resolvers over DoUDP that know the host name.
+    /// Resolvers over DoUDP for looking up the host name.
     pub bootstrap_resolvers: Vec<SocketAddr>,
 }
 
 impl Stamp {
-    /// Read a stamp; `None` when the text is not meant to be one.
+    /// Reads a stamp; `None` when the text has another scheme.
     pub fn read(text: &str) -> Option<Result<Self, StampError>> {
         let (scheme, encoded) = text.split_at_checked(SCHEME.len())?;
         scheme.eq_ignore_ascii_case(SCHEME).then(|| {
@@ -118,7 +120,7 @@ impl Stamp {
     }
 }
 
-/// What has not been read yet.
+/// The bytes of the stamp not yet read.
 struct Parts<'a>(&'a [u8]);
 
 impl<'a> Parts<'a> {
@@ -131,7 +133,7 @@ impl<'a> Parts<'a> {
         Ok(taken)
     }
 
-    /// `LP()`: a length, then that number of bytes.
+    /// Reads `LP()`: a length, then this number of bytes.
     fn text(&mut self, part: &'static str) -> Result<&'a str, StampError> {
         let length = self.take(1, part)?[0];
         let bytes = self.take(length.into(), part)?;
@@ -141,7 +143,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// `VLP()`: elements with lengths; the empty set is one empty element.
+    /// Reads `VLP()`: elements with lengths. The empty set is an empty element.
     fn set(&mut self, part: &'static str) -> Result<Vec<&'a [u8]>, StampError> {
         let mut elements = Vec::new();
         loop {
@@ -156,7 +158,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// What follows the address in stamps of DoH, DoT and DoQ.
+    /// Reads the rest of a stamp of DoH, DoT or DoQ, after the address.
     fn encrypted(
         &mut self,
         transport: DnsTransport,
@@ -225,7 +227,7 @@ fn transport_of(protocol: u8) -> Result<DnsTransport, StampError> {
     }))
 }
 
-/// Nothing, `:PORT`, an address, or both; version 6 in brackets.
+/// Reads an empty text, `:PORT`, an address, or both. IPv6 addresses are in brackets.
 fn read_address(text: &str) -> Result<(Option<ZonedAddress>, Option<u16>), StampError> {
     let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
     if text.is_empty() {
@@ -244,7 +246,7 @@ fn read_address(text: &str) -> Result<(Option<ZonedAddress>, Option<u16>), Stamp
         .ok_or_else(|| wrong("address", text, "not an IP address with or without a port"))
 }
 
-/// Nothing, or a host with or without a port.
+/// Reads an empty text, or a host with or without a port.
 fn read_host(text: &str) -> Result<(Option<String>, Option<u16>), StampError> {
     let no_host = || wrong("host name", text, "not a host with or without a port");
     if text.is_empty() {
@@ -274,7 +276,7 @@ fn read_path(text: &str) -> Result<String, StampError> {
     }
 }
 
-/// DoUDP's port unless another is given.
+/// Reads an address, with DoUDP's port unless another is given.
 fn read_bootstrap(bytes: &[u8]) -> Result<SocketAddr, StampError> {
     let (part, expected) = (
         "bootstrap address",

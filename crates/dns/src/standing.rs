@@ -1,23 +1,23 @@
-//! How something asked stands to the connection it is asked on. Not for: what is asked.
+//! The connection's state as seen by one query or request. Not for: the query.
 
 use resolab_record::{ConnectionEnd, ConnectionState};
 use resolab_transport::client::SetupLog;
 use std::sync::Arc;
 
-/// What is known as soon as there is a connection.
+/// The facts known as soon as a connection exists.
 #[derive(Debug, Clone)]
 pub(crate) struct Standing {
     pub setup: Arc<SetupLog>,
-    /// Whether it was open when the query was wanted.
+    /// The state of the connection at the query's start: open (warm) or not (cold).
     pub connection: ConnectionState,
-    /// Whether it was opened for this.
+    /// True when the connection was opened for this query.
     pub is_opener: bool,
-    /// What had become of the connection before, if this one took its place.
+    /// The end of the previous connection, when this connection replaced another.
     pub previous_end: Option<ConnectionEnd>,
 }
 
 impl Default for Standing {
-    /// There is no connection.
+    /// Returns the facts without any connection.
     fn default() -> Self {
         Self {
             setup: Arc::default(),
@@ -29,8 +29,8 @@ impl Default for Standing {
 }
 
 impl Standing {
-    /// That of one question of a message: the set-up of a connection that was opened for the message is
-    /// the first one's.
+    /// Returns the facts for one question of a message. Only the first question gets the set-up of
+    /// a connection opened for the message.
     pub fn of_place(&self, place: usize) -> Self {
         let is_first = place == 0;
         Self {

@@ -1,8 +1,8 @@
-//! The stub: takes plain DNS on a local address and forwards every question over any transport, so
-//! that programs without encrypted DNS can be measured with it.
+//! The stub: takes plain DNS on a local address and forwards every question over any transport.
+//! Programs without encrypted DNS can then be measured with it.
 //!
-//! For: one record per forwarded query, with the stub's side of it.
-//! Not for: caching (the upstream's answers are what is measured), or choosing among resolvers.
+//! For: one record per forwarded query, with the stub's side of the query. Not for: caching (the
+//! measurement needs the upstream's answers), or choosing among resolvers.
 
 mod answering;
 mod client;
@@ -34,7 +34,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Weak};
 use tokio::net::{TcpListener, UdpSocket};
 
-/// A stub that is listening.
+/// A listening stub, with its sockets.
 pub struct Stub {
     udp: Arc<AnsweringSocket>,
     tcp: TcpListener,
@@ -42,8 +42,8 @@ pub struct Stub {
 }
 
 impl Stub {
-    /// Listen on sockets that are bound already; needs the context of a tokio runtime. Records as
-    /// with `bind`.
+    /// Listens on sockets already bound; needs the context of a tokio runtime. Records go to
+    /// `records`, as with `bind`.
     pub fn over(
         udp: std::net::UdpSocket,
         tcp: std::net::TcpListener,
@@ -60,8 +60,7 @@ impl Stub {
         })
     }
 
-    /// Listen on UDP and TCP. Records go to `records`, which is written out elsewhere: writing may
-    /// block.
+    /// Listens on UDP and TCP. Another task must write out `records`, because writing may block.
     pub async fn bind(
         listen: SocketAddr,
         client: DnsClient,
@@ -77,7 +76,7 @@ impl Stub {
         })
     }
 
-    /// The same, whose clients are told what `answering` says.
+    /// Listens on UDP and TCP, and lets `answering` replace the replies to clients.
     pub async fn bind_answering(
         listen: SocketAddr,
         client: DnsClient,
@@ -95,23 +94,23 @@ impl Stub {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address of the listening sockets.
     pub fn listen_address(&self) -> io::Result<SocketAddr> {
         self.udp.local_addr()
     }
 
-    /// Resolves when no query is under way and all records are handed over; each takes its deadline at
-    /// most.
+    /// Waits until no query is pending and all records are sent; each query ends at its deadline at
+    /// the latest.
     pub async fn queries_ended(&self) {
         self.service.queries_ended().await;
     }
 
-    /// Shows the connection to the resolver to those who send pages' requests on it.
+    /// Returns access to the resolver's connection, for sending pages' requests on it.
     pub fn resolver_connection(&self) -> ResolverConnection {
         ResolverConnection(Arc::downgrade(&self.service))
     }
 
-    /// Answer queries until dropped.
+    /// Answers queries until dropped.
     pub async fn serve(&self) {
         let datagrams = listen::serve_datagrams(Arc::clone(&self.udp), Arc::clone(&self.service));
         let streams = listen::serve_streams(&self.tcp, &self.service);
@@ -119,20 +118,21 @@ impl Stub {
         tokio::join!(datagrams, streams, idle);
     }
 
-    /// Give up the queries under way, whose records say so, and close the upstream connection.
+    /// Gives up the pending queries, writes this in their records, and closes the upstream
+    /// connection.
     pub async fn end(&self) {
         self.service.end().await;
     }
 
-    /// Ask for the addresses and HTTPS records of these names with the next query, and answer from what
-    /// comes until connections are closed.
+    /// Asks for the addresses and HTTPS records of these names with the next query, and answers
+    /// from the results until connections are closed.
     pub fn push_answers(&self, names: &[String]) -> Result<(), QuestionError> {
         self.service.push_answers(names)
     }
 
-    /// Close the upstream connection that is kept, drop answers that were pushed and forget what was
-    /// learnt of the resolver; with `forget_tickets` also what it gave, so that the next handshake is a
-    /// full one.
+    /// Closes the kept upstream connection, drops pushed answers, and forgets everything learnt
+    /// about the resolver. With `forget_tickets`, also forgets everything given by the resolver, so
+    /// the next handshake is full.
     pub async fn close_connections(&self, forget_tickets: bool) {
         let forgetting = if forget_tickets {
             Forgetting::All
@@ -143,19 +143,20 @@ impl Stub {
     }
 }
 
-/// The stub's connection to its resolver, whichever it is at the moment; none once the stub is gone,
-/// which whoever holds this does not keep.
+/// The stub's present connection to its resolver. Holding this value does not keep the stub alive;
+/// after the stub's end there is no connection.
 #[derive(Clone)]
 pub struct ResolverConnection(Weak<Service>);
 
 impl ResolverConnection {
-    /// HTTP/3 on it; `None` while there is none, and where it carries queries alone.
+    /// Returns HTTP/3 on the connection; `None` without a connection, or when the connection
+    /// carries queries only.
     pub fn http3(&self) -> Option<Arc<H3Client>> {
         self.0.upgrade()?.http3()
     }
 
-    /// The same, as soon as there is one, in time for the flight of the query it is opened for; never
-    /// where it carries queries alone.
+    /// Waits for HTTP/3 on the connection, in time for the flight of the query opening it. Never
+    /// returns when the connection carries queries only.
     pub async fn http3_opened(&self) -> Arc<H3Client> {
         match self.0.upgrade() {
             Some(service) => service.http3_opened().await,
@@ -164,10 +165,10 @@ impl ResolverConnection {
     }
 }
 
-/// Ports tried where any will do: one that is free over UDP may be taken over TCP.
+/// The number of tries for a free port: a port free over UDP may be taken over TCP.
 const ANY_PORT_ATTEMPTS_COUNT: u32 = 16;
 
-/// The same port over both.
+/// Binds the same port over UDP and TCP.
 async fn bind_both(listen: SocketAddr) -> io::Result<(UdpSocket, TcpListener)> {
     let mut attempt = 0;
     loop {

@@ -1,5 +1,5 @@
-//! One client for each transport, and what an open connection of any of them is: a session.
-//! Not for: which transport a resolver speaks, and preparing TLS; that is `client`.
+//! One client for each transport, and sessions: the open connections of all transports. Not for:
+//! choosing a resolver's transport and preparing TLS (`client`).
 
 pub(crate) mod course;
 pub(crate) mod doh;

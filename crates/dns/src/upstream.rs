@@ -1,6 +1,7 @@
-//! One resolver as many queries ask it, at once or one after the other: one connection, opened by
-//! the first, shared by those that come while it is being opened, kept as long as the policy says;
-//! or one for each query. Not for: what a query is; that is `asking`.
+//! One resolver for any number of queries, at the same time or in sequence. The first query opens
+//! the connection, and queries arriving meanwhile share the connection. The policy decides how long
+//! the connection is kept, or gives each query a separate connection. Not for: the steps of a query
+//! (`asking`).
 
 mod connection;
 mod place;
@@ -26,47 +27,47 @@ use std::time::Duration;
 use task::Task;
 use tokio::sync::{Notify, watch};
 
-/// A resolver and the connection to it.
+/// A resolver, and the connection to the resolver.
 pub struct Upstream {
-    /// The client that opens connections to it.
+    /// The client for opening connections to the resolver.
     pub client: DnsClient,
     policy: ConnectionPolicy,
-    /// Replaced when all is closed.
+    /// The slot of the kept connection, replaced when everything is closed.
     place: Mutex<Arc<Place>>,
-    /// The set-up of the latest, so that the deadline of a query that waits for it can tell its
-    /// phase.
+    /// The set-up of the latest connection. At the deadline of a waiting query, the log tells the
+    /// query's phase.
     latest_setup: Mutex<Arc<SetupLog>>,
-    /// A query has its connection and is about to be sent.
+    /// Notifies when a query has its connection and is about to be sent.
     found: Notify,
     is_ended: watch::Sender<bool>,
 }
 
-/// What a query got to, readable when its deadline cuts it off.
+/// The steps a query has reached, readable when its deadline passes.
 #[derive(Default)]
 struct Progress(Mutex<Steps>);
 
-/// Since the query was wanted, or since its last connection ended.
+/// The steps since the query's start, or since its last connection ended.
 #[derive(Default)]
 struct Steps {
-    /// Set-up of the connection opened for it.
+    /// The set-up of the connection opened for the query.
     own_setup: Option<Arc<SetupLog>>,
-    /// The connection it was given to.
+    /// The connection given the query.
     asked_on: Option<Arc<Connection>>,
-    /// Of the connection whose place its own took.
+    /// The end of the connection replaced by the query's connection.
     previous_end: Option<ConnectionEnd>,
 }
 
-/// What became of a query, and what had become of the connection before it, if a new one took its
-/// place for this query.
+/// The outcome of a query, and the end of the previous connection when a new connection replaced it
+/// for this query.
 pub struct Asked<T = Answer> {
-    /// Of the query.
+    /// The outcome of the query.
     pub outcome: Outcome<T>,
-    /// Of the connection before.
+    /// The end of the previous connection.
     pub previous_end: Option<ConnectionEnd>,
 }
 
 impl<T> Asked<T> {
-    /// How it stood to its connection.
+    /// Returns the query's connection state.
     pub(crate) fn standing(&self) -> Standing {
         Standing {
             setup: Arc::clone(&self.outcome.setup),
@@ -78,7 +79,7 @@ impl<T> Asked<T> {
 }
 
 impl Upstream {
-    /// Nothing is opened yet.
+    /// Makes an upstream without any open connection.
     pub fn new(client: DnsClient, policy: ConnectionPolicy) -> Self {
         Self {
             client,
@@ -90,7 +91,7 @@ impl Upstream {
         }
     }
 
-    /// Ask, on the open connection or a new one.
+    /// Asks, on the open connection or a new one.
     pub async fn ask(&self, asking: &Asking<'_>, deadline: Duration) -> Asked {
         self.ask_by(asking, deadline).await
     }
@@ -115,7 +116,7 @@ impl Upstream {
         }
     }
 
-    /// Ask, and again on another connection when one ends before the answer.
+    /// Asks, and repeats on another connection when a connection ends before the answer.
     async fn try_ask<T: Task>(&self, task: &T, progress: &Progress) -> Outcome<T::Done> {
         let mut repeats = Repeats::new(self.policy.takes_first_end);
         loop {
@@ -162,12 +163,13 @@ impl Upstream {
         (Outcome::on(&standing, result), loss.flatten())
     }
 
-    /// True where queries share a connection, so that one may end under those it was not opened for.
+    /// Returns true when queries share a connection. A shared connection may end under queries it
+    /// was not opened for.
     fn shares_connections(&self) -> bool {
         !self.policy.is_cold && !self.client.is_connectionless()
     }
 
-    /// The kept connection, or a new one.
+    /// Returns the kept connection, or opens a new connection.
     async fn connection(&self, progress: &Progress) -> Result<InUse, MeasuredFailure> {
         if !self.shares_connections() {
             let connection = self.new_connection(progress).await?;
@@ -214,7 +216,7 @@ impl Upstream {
         Connection::open(&self.client, setup).await
     }
 
-    /// Give no more queries to a connection; those that wait on it may go on.
+    /// Gives no more queries to a connection; queries waiting on the connection may continue.
     fn let_go(&self, connection: &Arc<Connection>, end: ConnectionEnd) {
         let place = self.place();
         let mut kept = place.state();
@@ -234,7 +236,8 @@ impl Upstream {
         MeasuredFailure::new(failure, "the client ended")
     }
 
-    /// The deadline passed, or all ends. A connection that is silent that long is not used again.
+    /// Ends a query after its deadline, or when everything ends. The connection was silent until
+    /// the timeout and is not reused.
     fn given_up<T: Task>(
         &self,
         task: &T,
@@ -257,8 +260,9 @@ impl Upstream {
         Arc::clone(&latest.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether the next query finds a connection, or somebody opening one. For those who prepare a
-    /// query before its clock starts: a connection that is not fit any more is let go of here.
+    /// Returns true when the next query finds a connection, or finds another query opening a
+    /// connection. Serves callers preparing a query before its clock starts; lets go of a
+    /// connection past the policy's limits.
     pub fn has_connection(&self) -> bool {
         let place = self.place();
         let mut kept = place.state();
@@ -266,8 +270,8 @@ impl Upstream {
         kept.open.is_some() || place.is_taken()
     }
 
-    /// The open connection, where its queries are requests over HTTP/3 (DoH3); `None` until somebody
-    /// has opened one. Pages that travel on it end with it.
+    /// Returns HTTP/3 on the open connection; `None` before a connection is open, or when the
+    /// connection has no HTTP/3. Pages on the connection end with it.
     pub fn http3(&self) -> Option<Arc<H3Client>> {
         let place = self.place();
         let kept = place.state();
@@ -275,8 +279,8 @@ impl Upstream {
         session.http3().map(Arc::clone)
     }
 
-    /// The same as soon as there is one: with early data, in time for the flight of the query it was
-    /// opened for.
+    /// Waits for HTTP/3 on a connection. With early data, returns in time for the flight of the
+    /// query that opened the connection.
     pub async fn http3_opened(&self) -> Arc<H3Client> {
         loop {
             let found = self.found.notified();
@@ -287,8 +291,7 @@ impl Upstream {
         }
     }
 
-    /// Close the connection whenever it has been idle for as long as the policy allows; never
-    /// returns.
+    /// Closes the connection whenever it has been idle for the policy's timeout; never returns.
     pub async fn watch_idle(&self) {
         let Some(timeout) = self.policy.idle_timeout else {
             return std::future::pending().await;
@@ -299,13 +302,13 @@ impl Upstream {
         }
     }
 
-    /// Give up all queries, those under way and those to come.
+    /// Gives up all pending and all future queries.
     pub fn end(&self) {
         self.is_ended.send_replace(true);
     }
 
-    /// Close the connection, also one that is being opened. The queries it is or was opened for fail; those
-    /// that found it open are asked again.
+    /// Closes the connection, even while opening. Queries waiting for its opening fail. Queries
+    /// that found the connection open are asked again.
     pub async fn close(&self, forgetting: Forgetting) {
         let before = {
             let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
@@ -363,7 +366,7 @@ fn is_opener(progress: &Progress, connection: &Connection) -> bool {
     own_setup.is_some_and(|setup| Arc::ptr_eq(setup, &connection.setup))
 }
 
-/// What a failed task means for its connection.
+/// Returns the end of a connection after a failed task; `None` when the connection stays usable.
 fn end_by(task: &impl Task, failure: &MeasuredFailure) -> Option<ConnectionEnd> {
     if failure.failure == Failure::HttpStatus && task.outlives_http_status() {
         None

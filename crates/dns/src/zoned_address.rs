@@ -1,26 +1,26 @@
-//! An IP address as it is typed, with the zone of one that is good on one link alone (RFC 4007 section
-//! 11): `fe80::1%eth0`. Not for: which interface that is; that is for whoever connects.
+//! An IP address as typed, with the zone of a link-local address (RFC 4007 section 11):
+//! `fe80::1%eth0`. Not for: finding the interface (the connecting code).
 
 use std::net::{IpAddr, SocketAddr};
 
-/// An address, and the name or number of the interface it is behind.
+/// An address, and the name or number of its interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZonedAddress {
-    /// The address.
+    /// The IP address without its zone.
     pub ip: IpAddr,
-    /// As typed; version 6 only.
+    /// The zone as typed; IPv6 only.
     pub zone: Option<String>,
 }
 
 impl ZonedAddress {
-    /// Read `ADDRESS` or `ADDRESS%ZONE`.
+    /// Reads `ADDRESS` or `ADDRESS%ZONE`; `None` for other text.
     pub fn read(text: &str) -> Option<Self> {
         let (text, zone) = split_zone(text)?;
         let ip: IpAddr = text.parse().ok()?;
         (zone.is_none() || ip.is_ipv6()).then_some(Self { ip, zone })
     }
 
-    /// The same with a port behind it, which version 6 is in brackets before.
+    /// Reads an address followed by a port. IPv6 addresses are in brackets.
     pub fn read_with_port(text: &str) -> Option<(Self, u16)> {
         let (text, zone) = split_zone(text)?;
         let address: SocketAddr = text.parse().ok()?;
@@ -29,8 +29,9 @@ impl ZonedAddress {
     }
 }
 
-/// An address or a URL without the zone of its address, and that zone; `None` where that is empty. In URLs
-/// the `%` before it is `%25` (RFC 6874 section 2), or as it is elsewhere, for people type it so.
+/// Splits the zone from an address or from the address of a URL. `None` when the zone is empty. In
+/// URLs the `%` is written `%25` (RFC 6874 section 2), or plainly as elsewhere, because people type
+/// it so.
 pub fn split_zone(text: &str) -> Option<(String, Option<String>)> {
     let end_of_address = match text.find('[') {
         Some(start) => start + text[start..].find(']').unwrap_or(text.len() - start),

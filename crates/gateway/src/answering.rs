@@ -1,8 +1,8 @@
-//! What the browser is told when it asks for a name: an address of the gateway's own where the name
-//! has one, that it has no IPv6 address, and how to speak HTTP/3 to the gateway. Never an HTTPS
-//! record from upstream, whose hints and keys lead past the gateway.
+//! The gateway's answers to the browser's queries: the gateway's address for a name, no IPv6
+//! address, and an HTTPS record for HTTP/3 to the gateway. HTTPS records from upstream are never
+//! passed on, because their hints and keys lead past the gateway.
 //!
-//! Not for: asking; that is the stub's.
+//! Not for: asking the resolver (the stub).
 
 use crate::names::canonical;
 use crate::world::World;
@@ -17,10 +17,11 @@ use resolab_record::{Failure, GatewayTrigger, HttpVersion};
 use resolab_transport::client::MeasuredFailure;
 use std::sync::Arc;
 
-/// Nobody is to keep an answer beyond a load; as long as a load may take, no name is to be asked twice.
+/// The TTL of the answers: short enough not to outlive a load, long enough to avoid a second query
+/// in a load.
 const TTL_S: u32 = 60;
 
-/// The gateway's say.
+/// The gateway's answers to a stub's clients.
 pub(crate) struct Answers(pub Arc<World>);
 
 impl Answering for Answers {
@@ -59,7 +60,8 @@ impl Answering for Answers {
 }
 
 impl Answers {
-    /// Where the name really is, and, where that is the trigger, a connection there.
+    /// Learns the name's real addresses. With the trigger `dns`, also opens a connection to the
+    /// name.
     fn learn(&self, question: &Question, response: Result<&Response, &MeasuredFailure>) {
         let world = &self.0;
         let name = canonical(&question.name_text());
@@ -78,7 +80,7 @@ impl Answers {
         }
     }
 
-    /// `None` for what is not about a connection to the name.
+    /// Returns the gateway's answer; `None` for record types unrelated to connecting.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "hickory's; no other records say how to connect"
@@ -106,7 +108,7 @@ fn answer(query: &Message, name: &Name, data: Option<RData>) -> Message {
     message
 }
 
-/// There is no address left, or no socket on it.
+/// Returns SERVFAIL, when no address is left or no socket can be opened.
 fn refusal(query: &Message) -> Message {
     let mut message = empty(query);
     message.metadata.response_code = ResponseCode::ServFail;
@@ -122,7 +124,7 @@ fn empty(query: &Message) -> Message {
     message
 }
 
-/// Only where HTTP/3 is offered is there anything to say.
+/// Returns the HTTPS record, only when HTTP/3 is offered.
 fn https(versions: &[HttpVersion]) -> Option<RData> {
     if !versions.contains(&HttpVersion::H3) {
         return None;

@@ -1,7 +1,7 @@
-//! One request through the gateway: its head, its body, and what comes back, each as it comes and as
-//! fast as the other end takes it. What one end takes back, the other is told.
+//! One request through the gateway: head, body and response pass on arrival, as fast as the
+//! receiver takes them. A cancellation at either end reaches the other end.
 //!
-//! Not for: reading requests off legs, or which connection is good for them.
+//! Not for: reading requests from downstream connections, or choosing upstream connections.
 
 mod entry;
 mod passing;
@@ -17,7 +17,7 @@ use resolab_record::{ConnectionReason, Failure};
 use resolab_transport::client::MeasuredFailure;
 use std::sync::Arc;
 
-/// A request that was handed to a connection upstream.
+/// A request given to an upstream connection.
 pub(crate) struct Exchange {
     leg: Arc<Leg>,
     entry: Entry,
@@ -25,11 +25,11 @@ pub(crate) struct Exchange {
     down: Down,
     sent: Sent,
     priority: Priority,
-    /// Its head, for as long as it may be sent once more: it has no body.
+    /// The head, kept while the request may be repeated; only for requests without a body.
     again: Option<Request<()>>,
 }
 
-/// Where a request went, and its two directions there.
+/// A request on its upstream connection, with its two directions.
 pub(crate) struct Sent {
     pub body: BodyWriter,
     pub response: ResponseReader,
@@ -38,13 +38,14 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Whether it left before the connection's handshake had ended.
+    /// Returns true when the request left before the end of the connection's handshake.
     pub fn is_early(&self) -> bool {
         self.response.request_left_early()
     }
 }
 
-/// Hand a request to a connection upstream. `None`: it was refused or failed, and the browser told.
+/// Gives a request to an upstream connection. `None` when the request was refused or failed; the
+/// browser already has the answer.
 pub(crate) async fn begin(leg: &Arc<Leg>, arrived: Arrived) -> Option<Exchange> {
     let mut entry = Entry::new(leg, &arrived);
     let Arrived {
@@ -92,7 +93,7 @@ pub(crate) async fn begin(leg: &Arc<Leg>, arrived: Arrived) -> Option<Exchange> 
     }
 }
 
-/// What was sent early for it, or now.
+/// Returns the request sent early, or sends the request now.
 async fn send_first(
     leg: &Leg,
     head: &Request<()>,
@@ -112,8 +113,8 @@ async fn send_first(
     send(leg, head, ends).await
 }
 
-/// On the connection that is good for it; on another one if the server ended that, or takes no more on
-/// it, before anything was sent.
+/// Sends the request on a suitable connection. Uses another connection when the server ended the
+/// first, or takes no more requests, before anything was sent.
 async fn send(leg: &Leg, head: &Request<()>, ends: bool) -> Result<Sent, MeasuredFailure> {
     match send_once(leg, head, ends).await {
         Err((_, Some(connection))) if !connection.takes_requests() => {
@@ -143,13 +144,13 @@ async fn send_once(
     }
 }
 
-/// Whether a request is for the name whose address the leg came to.
+/// Returns true when a request is for the name of its downstream connection.
 fn is_for(head: &Request<()>, host: &str) -> bool {
     let asked = head.uri().host();
     asked.is_some_and(|asked| asked.eq_ignore_ascii_case(host))
 }
 
-/// A response of the gateway's own, to what cannot be passed on.
+/// Answers a request from the gateway, when the request cannot be passed on.
 async fn answer_here(down: Down, status: StatusCode, entry: &mut Entry) {
     let detail = format!("the gateway answered {status}");
     entry.failed(MeasuredFailure::new(Failure::HttpStatus, detail));

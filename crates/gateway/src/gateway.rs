@@ -1,4 +1,4 @@
-//! A gateway as a whole: started, told of each new load, ended. Not for: what happens in a load.
+//! The whole gateway: its start, each new load, its end. Not for: the events of a load.
 
 use crate::answering::Answers;
 use crate::options::GatewayOptions;
@@ -17,51 +17,52 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::time::timeout;
 
-/// Loads of stragglers that are ended beside the one that was meant.
+/// The maximum number of stragglers' loads ended together with the load to end.
 const STRAGGLING_LOADS_MAX_COUNT: u32 = 2;
-/// How long the end of a load waits for what was under way to be let go.
+/// The time the end of a load waits for pending work.
 const LOAD_ENDS_WITHIN: Duration = Duration::from_secs(5);
 
-/// Why there is no gateway.
+/// The reason for the failed start of a gateway.
 #[derive(Debug, Error)]
 pub enum GatewayError {
-    /// It cannot answer for names.
+    /// The DNS sockets cannot be opened.
     #[error("listen on {address} for names: {source}; give another --listen")]
     Listen {
-        /// Address and port.
+        /// The address and port of the sockets.
         address: SocketAddr,
-        /// What was wrong.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// Pages cannot go on the connection of such a resolver.
+    /// The resolver's transport cannot carry pages on its connection.
     #[error(
         "send pages on the connection to {0}: h3:// carries them, and quic:// by the private ALPN"
     )]
     Unsupported(String),
-    /// No TLS by the private ALPN.
+    /// No usable TLS with the private ALPN.
     #[error(transparent)]
     Client(#[from] ClientError),
 }
 
-/// How a load came to its end.
+/// The outcome of ending a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LoadEnd {
-    /// Nothing of it is left.
+    /// Everything of the load has ended.
     Over,
-    /// More of it came meanwhile.
+    /// Downstream connections or queries arrived during the end.
     Stragglers,
-    /// Something of it does not end.
+    /// Downstream connections did not end in time.
     UnderWay,
 }
 
-/// A gateway that is listening.
+/// A listening gateway, with its stub.
 pub struct Gateway {
     stub: Stub,
     world: Arc<World>,
 }
 
 impl Gateway {
-    /// Listen for names. Records go to `records`, which is written out elsewhere: writing may block.
+    /// Starts listening for queries. Another task must write out `records`, because writing may
+    /// block.
     pub async fn start(
         listen: SocketAddr,
         resolver: DnsClient,
@@ -100,7 +101,7 @@ impl Gateway {
         Ok(Self { stub, world })
     }
 
-    /// What it is, for whoever waits for it.
+    /// Returns the record describing the ready gateway.
     pub fn ready_record(&self, resolver: String) -> io::Result<GatewayReadyRecord> {
         let (options, authority) = (&self.world.options, &self.world.authority);
         Ok(GatewayReadyRecord {
@@ -118,18 +119,19 @@ impl Gateway {
         })
     }
 
-    /// Answer queries until dropped; legs are served whether this runs or not.
+    /// Answers queries until dropped. Downstream connections are served independently of this task.
     pub async fn serve(&self) {
         self.stub.serve().await;
     }
 
-    /// End the load under way: legs, connections upstream and to the resolver are closed, and all
-    /// records of it written. Whether that was so in time. In the next load the document of
-    /// `speculate_for` is asked for in the flight of its name's query.
+    /// Ends the present load: closes downstream connections and the connections upstream and to the
+    /// resolver, and writes all records of the load. Returns true when this finished in time. In
+    /// the next load, the document of `speculate_for` is asked for in the flight of its name's
+    /// query.
     ///
-    /// A leg or a query that comes meanwhile is a straggler of the old load, a beacon of its page for
-    /// instance, and its connection upstream nothing to find the next one's page on: it is a load by
-    /// itself, which is ended, too.
+    /// A downstream connection or a query arriving meanwhile is a straggler of the old load, for
+    /// example a beacon of its page. The next load must not find its page on the straggler's
+    /// upstream connection. Therefore a straggler counts as a separate load, ended too.
     pub async fn new_load(&self, forgets_tickets: bool, speculate_for: Option<&str>) -> bool {
         let is_ending = &self.world.is_ending;
         is_ending.store(true, Ordering::Relaxed);
@@ -177,7 +179,7 @@ impl Gateway {
         );
     }
 
-    /// Close everything in good order; look-ups under way are given up.
+    /// Closes everything in an orderly way; gives up pending look-ups.
     pub async fn stop(&self) {
         self.world.sockets.close();
         self.world.is_ending.store(true, Ordering::Relaxed);

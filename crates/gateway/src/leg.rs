@@ -1,7 +1,7 @@
-//! Connections of the browser to the gateway, of every HTTP version: each request is handed on in the
-//! order in which it came.
+//! Downstream connections: the browser's connections to the gateway, of every HTTP version.
+//! Requests are passed on in order of arrival.
 //!
-//! Not for: what becomes of requests; that is `exchange`.
+//! Not for: the exchange of a request (`exchange`).
 
 mod arrived;
 mod down;

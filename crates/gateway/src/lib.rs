@@ -1,11 +1,11 @@
-//! The gateway: stands in the client's host between an unmodified browser and everything it looks up,
-//! and speaks to the network with our clients, so that their connections, handshakes and tickets are
-//! factors of a browser's page load.
+//! The gateway runs on the client's host, between an unmodified browser and all its look-ups and
+//! connections. The gateway uses our clients towards the network, so their connections, handshakes
+//! and tickets become factors of a browser's page load.
 //!
-//! For: names answered with addresses of its own, legs of every HTTP version towards the browser,
-//! connections upstream shared as told, and records of what was held for how long.
-//! Not for: asking resolvers (`resolab-dns`), clients and servers of one connection
-//! (`resolab-http`, `resolab-transport`), or caching: every byte comes from upstream.
+//! For: answering names with the gateway's own addresses, downstream connections of every HTTP
+//! version, upstream connections shared by the chosen setting, and records of the delays. Not for:
+//! asking resolvers (`resolab-dns`), clients and servers of one connection (`resolab-http`,
+//! `resolab-transport`), or caching: every byte comes from upstream.
 
 mod answering;
 mod exchange;

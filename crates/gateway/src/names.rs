@@ -1,7 +1,7 @@
-//! Which address of the reserved range each name has: one of its own, so that browsers, which share
-//! connections by address and certificate, share none of those to the gateway.
+//! The address of each name, from the reserved range. Each name has a separate address. Browsers
+//! share connections by address and certificate, so they share no connection to the gateway.
 //!
-//! Pure. Not for: where the names really are.
+//! Without I/O. Not for: the names' real addresses.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// Why a text is no range.
+/// The error for a text without an address range.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("read {text:?} as a range of addresses: {reason}; give one like 198.18.0.0/15")]
 pub struct RangeError {
@@ -25,19 +25,19 @@ pub struct AddressRange {
 }
 
 impl AddressRange {
-    /// For benchmarks of networks (RFC 2544): browsers take it for public, so that their rules for
-    /// local networks stay out of it.
+    /// The range for network benchmarks (RFC 2544). Browsers treat the range as public, so their
+    /// rules for local networks do not apply.
     pub const BENCHMARKING: Self = Self {
         first: Ipv4Addr::new(198, 18, 0, 0),
         prefix_bits: 15,
     };
 
-    /// Its first address and the length of its prefix.
+    /// Returns the first address and the prefix length.
     pub fn network(self) -> (Ipv4Addr, u8) {
         (self.first, self.prefix_bits)
     }
 
-    /// Its addresses but for the first and the last, which name network and broadcast.
+    /// Returns the number of addresses without the first (network) and the last (broadcast).
     fn usable_count(self) -> u32 {
         (1_u32 << (32 - u32::from(self.prefix_bits))) - 2
     }
@@ -74,8 +74,8 @@ impl FromStr for AddressRange {
     }
 }
 
-/// Names and their addresses, for as long as the gateway stands: an address is never given to
-/// another name, which a browser may still hold it for.
+/// The names and their addresses, kept until the gateway ends. An address is never given to another
+/// name, because a browser may still use the address for the first name.
 #[derive(Debug)]
 pub struct NameTable {
     range: AddressRange,
@@ -84,7 +84,7 @@ pub struct NameTable {
 }
 
 impl NameTable {
-    /// Without names; at most `most` of them.
+    /// Makes an empty table for at most `most` names.
     pub fn new(range: AddressRange, most: u32) -> Self {
         Self {
             range,
@@ -93,12 +93,13 @@ impl NameTable {
         }
     }
 
-    /// The address of a name that has one.
+    /// Returns the address of a known name.
     pub fn get(&self, name: &str) -> Option<Ipv4Addr> {
         self.addresses.get(&canonical(name)).copied()
     }
 
-    /// The address of a name, a new one if it has none; `None` when there are none left.
+    /// Returns the address of a name, assigning a new address when needed. `None` when all
+    /// addresses are taken.
     pub fn assign(&mut self, name: &str) -> Option<Ipv4Addr> {
         let name = canonical(name);
         if let Some(address) = self.addresses.get(&name) {
@@ -113,13 +114,14 @@ impl NameTable {
         Some(address)
     }
 
-    /// The name given an address last cannot be served after all; nobody was told of it.
+    /// Removes the name assigned last, when the name cannot be served. No browser has seen its
+    /// address.
     pub fn take_back_last(&mut self, name: &str) {
         self.addresses.remove(&canonical(name));
     }
 }
 
-/// Lower case, without the final dot.
+/// Returns a name in lower case, without the final dot.
 pub fn canonical(name: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }

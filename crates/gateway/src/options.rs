@@ -1,4 +1,4 @@
-//! What the user chose for a gateway.
+//! The user's options for a gateway.
 
 use crate::names::AddressRange;
 use resolab_record::{
@@ -7,32 +7,32 @@ use resolab_record::{
 use resolab_transport::client::Trust;
 use std::time::Duration;
 
-/// What the user chose for a gateway.
+/// The user's options for a gateway.
 #[derive(Debug, Clone)]
 pub struct GatewayOptions {
-    /// Addresses it gives to names; each must be one of this host's.
+    /// The addresses given to names; each address must belong to this host.
     pub range: AddressRange,
-    /// Names it answers for at most; each takes two sockets.
+    /// The maximum number of names answered; each name takes two sockets.
     pub names_max_count: u32,
-    /// Port of every name, over TCP and UDP.
+    /// The port of every name, over TCP and UDP.
     pub port: u16,
-    /// Port of the names' servers.
+    /// The port of the names' servers.
     pub upstream_port: u16,
-    /// HTTP versions offered to the browser, of `h1`, `h2` and `h3`.
+    /// The HTTP versions offered to the browser, of `h1`, `h2` and `h3`.
     pub leg_versions: Vec<HttpVersion>,
-    /// HTTP version spoken upstream: `h2` or `h3`.
+    /// The HTTP version used upstream: `h2` or `h3`.
     pub upstream_version: HttpVersion,
-    /// When connections upstream are opened.
+    /// The event opening connections upstream.
     pub trigger: GatewayTrigger,
-    /// Which of them are shared.
+    /// The setting for sharing connections upstream.
     pub sharing: ConnectionSharing,
-    /// Handshake asked for upstream.
+    /// The handshake mode asked for upstream.
     pub handshake_mode: HandshakeMode,
-    /// Key exchange groups offered upstream, the one preferred first.
+    /// The key exchange groups offered upstream, the preferred group first.
     pub groups: Vec<KeyExchangeGroup>,
-    /// Whom to trust upstream.
+    /// The trust in upstream servers.
     pub trust: Trust,
-    /// How long a look-up and a connection upstream may take, each, and how long the browser may for
-    /// a hello or a head.
+    /// The maximum time of a look-up and of opening an upstream connection, each. Also limits the
+    /// browser's time for a hello or a head.
     pub deadline: Duration,
 }

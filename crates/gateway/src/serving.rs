@@ -1,4 +1,5 @@
-//! The sockets of each name's address: one for TCP, one for UDP. Not for: what comes on them.
+//! The sockets of each name's address: for TCP and for UDP. Not for: the connections on these
+//! sockets (`leg`).
 
 use crate::leg;
 use crate::world::World;
@@ -13,42 +14,43 @@ use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// Requests under way at once on a leg, and unidirectional streams of HTTP/3.
+/// The maximum number of pending requests on a downstream connection; below, of HTTP/3's
+/// unidirectional streams.
 pub(crate) const STREAMS_MAX_COUNT: u32 = 100;
 const UNI_STREAMS_MAX_COUNT: u32 = 16;
-/// Connections over TCP that wait to be accepted.
+/// The maximum number of TCP connections waiting to be accepted.
 const TCP_WAITING_COUNT: i32 = 1_024;
-/// Silence after which a leg over QUIC is forgotten.
+/// The silence after which a QUIC connection of the browser is dropped.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
-/// What a browser may send before it is read, of one request and of all of a leg.
+/// The browser's send windows: of one request, and of a whole downstream connection.
 pub(crate) const STREAM_WINDOW_BYTES: u32 = 1 << 20;
 pub(crate) const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
 
-/// Why nothing is served for a name.
+/// The reason for a name that cannot be served.
 #[derive(Debug, Error)]
 pub enum ServingError {
-    /// All addresses are given.
+    /// All addresses of the range are taken.
     #[error("give the name an address: all are taken; give a larger --range or --names")]
     NoAddress,
-    /// No certificate.
+    /// The certificate cannot be issued.
     #[error(transparent)]
     Authority(#[from] AuthorityError),
-    /// No socket.
+    /// The sockets cannot be opened.
     #[error("listen on {address}: {source}; is the range routed to this host?")]
     Listen {
-        /// Address and port.
+        /// The address and port of the sockets.
         address: SocketAddr,
-        /// What was wrong.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// All of them.
+/// The tasks serving all names' sockets.
 #[derive(Default)]
 pub(crate) struct Sockets(Mutex<Vec<JoinHandle<()>>>);
 
 impl Sockets {
-    /// Serve a name at its address; needs the context of a tokio runtime.
+    /// Serves a name at its address; needs the context of a tokio runtime.
     pub fn open(
         &self,
         world: &Arc<World>,
@@ -82,7 +84,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Accept no more.
+    /// Stops accepting connections for all names.
     pub fn close(&self) {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.drain(..).for_each(|task| task.abort());
@@ -98,8 +100,9 @@ fn listen_tcp(address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::from_std(socket.into())
 }
 
-/// Only for this host's own connections, which come over its loopback device. A host takes packets for its
-/// addresses from any device (RFC 1122 section 3.3.4.2, the weak model), and the whole range is its own.
+/// Binds to the loopback device, so only this host can connect. Otherwise a host takes packets for
+/// its addresses from any device (RFC 1122 section 3.3.4.2, the weak model), and the whole range
+/// belongs to this host.
 fn bind_here(socket: &Socket, address: SocketAddr) -> io::Result<()> {
     match socket.bind_device(Some(b"lo")) {
         // Linux before 5.7 lets root alone do so; then the range is as any address of the host.
@@ -129,7 +132,7 @@ fn quic_settings() -> QuicSettings {
     }
 }
 
-/// The favourite first.
+/// Returns the ALPN identifiers over TCP, the preferred identifier first.
 fn tcp_alpn(versions: &[HttpVersion]) -> Vec<Vec<u8>> {
     let ids = [(HttpVersion::H2, "h2"), (HttpVersion::H1, "http/1.1")];
     let offered = ids.iter().filter(|(version, _)| versions.contains(version));

@@ -1,43 +1,44 @@
-//! Whether a request may go on a connection, and why, or why not (RFC 9113 section 9.1.1, RFC 9114
-//! section 3.3, RFC 8336, RFC 9412).
+//! The rule for sending a request on a connection, with the reason for or against (RFC 9113 section
+//! 9.1.1, RFC 9114 section 3.3, RFC 8336, RFC 9412).
 //!
-//! What speaks for a connection is the rule of name and page together (`resolab_dns::fetch`); here is
-//! how far each setting goes. Pure. Not for: finding out what is known of a connection, nor for choosing among several.
+//! The conditions on a connection are the rule of name and page together (`resolab_dns::fetch`).
+//! This module adds the limits of each setting. Without I/O. Not for: collecting the facts of a
+//! connection, or choosing among several.
 
 use resolab_dns::fetch::Knowledge;
 use resolab_record::{ConnectionReason, ConnectionSharing, SharedBecause};
 use std::net::{IpAddr, SocketAddr};
 
-/// What a request needs.
+/// The destination of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
-    /// Its host.
+    /// The host of the request.
     pub host: &'a str,
-    /// Where the host is.
+    /// The addresses of the host.
     pub addresses: &'a [IpAddr],
-    /// The port of its origin.
+    /// The port of the request's origin.
     pub port: u16,
 }
 
-/// What is known of a connection and one host.
+/// The facts about a connection and one host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known<'a> {
-    /// The name it was opened for.
+    /// The name the connection was opened for.
     pub opened_for: &'a str,
-    /// Where it leads.
+    /// The server's address of the connection.
     pub address: SocketAddr,
-    /// Whether its certificate covers the host; `None` while it has none.
+    /// True when the certificate covers the host; `None` before the certificate has arrived.
     pub certificate_covers: Option<bool>,
-    /// Whether its Origin Set names the host's origin; `None` without an ORIGIN frame.
+    /// True when the Origin Set contains the host's origin; `None` without an ORIGIN frame.
     pub origin_named: Option<bool>,
-    /// Whether its server answered 421 for the host.
+    /// True when the server answered 421 for the host.
     pub is_misdirected: bool,
-    /// Whether it is the resolver's.
+    /// True for the resolver's connection.
     pub is_resolvers: bool,
 }
 
 impl Known<'_> {
-    /// What the rule for name and page together goes by.
+    /// Returns the facts used by the rule of name and page together.
     fn said(&self) -> Knowledge {
         Knowledge {
             certificate_covers: self.certificate_covers,
@@ -47,24 +48,24 @@ impl Known<'_> {
     }
 }
 
-/// Why a connection is not good for a request.
+/// The reason against sending a request on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotShared {
-    /// Connections are not shared between names.
+    /// The setting does not share connections between names.
     BySetting,
     /// The server answered 421 for the host.
     Misdirected,
-    /// It has no certificate yet.
+    /// The certificate has not arrived.
     HandshakeUnderWay,
-    /// Its certificate does not cover the host.
+    /// The certificate does not cover the host.
     Certificate,
-    /// It has an Origin Set that does not name the origin.
+    /// The Origin Set does not contain the origin.
     OriginSet,
-    /// The host is elsewhere, or at another port, and nothing else speaks for it.
+    /// The host has another address or port, and nothing else allows the connection.
     Address,
 }
 
-/// The rule.
+/// Applies the rule for the setting.
 pub fn may_carry(
     sharing: ConnectionSharing,
     wanted: &Wanted<'_>,
@@ -124,7 +125,8 @@ mod tests {
 
     const ALL: [ConnectionSharing; 4] = [Separate, BrowserRule, OriginFrame, Certificate];
 
-    /// Everything that can be known of a connection, with a host's address and port.
+    /// Calls `judge` with all combinations of facts about a connection, and with a host's address
+    /// and port.
     fn each(mut judge: impl FnMut(Known<'static>, IpAddr, u16)) {
         let address: SocketAddr = "192.0.2.1:443".parse().unwrap();
         let choices = [None, Some(false), Some(true)];
@@ -166,8 +168,8 @@ mod tests {
         may_carry(sharing, &wanted, known)
     }
 
-    /// The rules of docs/method/coalescing.md, said once more and the other way round: what must hold
-    /// of every connection that is shared.
+    /// Checks the rules of docs/method/coalescing.md from the other direction: the conditions on
+    /// every shared connection.
     #[test]
     fn what_may_not_be_shared_is_not() {
         let mut shared_count = 0;
@@ -202,7 +204,7 @@ mod tests {
         assert!(shared_count > 0);
     }
 
-    /// Every setting shares at least what the one before does.
+    /// Checks that every setting shares at least as much as the previous setting.
     #[test]
     fn each_setting_goes_further_than_the_one_before() {
         each(|known, ip, port| {
@@ -215,8 +217,8 @@ mod tests {
         });
     }
 
-    /// On the resolver's connection what ORIGIN frames allow, on others nothing; and nothing on the
-    /// resolver's where that is not asked for.
+    /// Checks that ORIGIN frames are the limit on the resolver's connection, with no sharing on
+    /// other connections. Other settings share nothing on the resolver's connection.
     #[test]
     fn the_resolver_s_connection_is_a_setting_of_its_own() {
         let setting = ConnectionSharing::ResolverConnection;

@@ -1,9 +1,9 @@
-//! The document's request sent in the flight of its name's query, on the resolver's connection (the
-//! rule is `sharing`'s, once the name is known; docs/method/coalescing.md). What the request is, a
-//! load before has shown.
+//! The document's request, sent in the flight of its name's query on the resolver's connection.
+//! `sharing` applies its rule when the name is known (docs/method/coalescing.md). The request is
+//! known from an earlier load.
 //!
-//! Not for: more than one request a load: whose name is asked for first is a document's, all others
-//! are discovered in it.
+//! Not for: more than one request a load. The first name asked for belongs to the document; all
+//! other names are found in the document.
 
 mod fired;
 
@@ -21,27 +21,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// Longest head that is remembered, of fields and target.
+/// The maximum length of a remembered head (fields and target), in bytes.
 const HEAD_MAX_BYTES: usize = 16_384;
 
-/// What is to be sent early, and what was.
+/// The request to send early, and the request sent.
 #[derive(Default)]
 pub(crate) struct Speculations(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// The first GET of the latest load for each name.
+    /// The first GET of the latest load, for each name.
     documents: HashMap<String, Document>,
-    /// The name to send for, until its query comes.
+    /// The name whose document to request early, until its query comes.
     wanted: Option<String>,
-    /// What is sent for a name, until its request comes.
+    /// The early request, until the browser's request comes.
     under_way: Option<UnderWay>,
 }
 
 struct UnderWay {
     name: String,
     fired: oneshot::Receiver<Fired>,
-    /// Sends it; ends with this.
+    /// The task sending the request; ends when dropped.
     sending: JoinSet<()>,
 }
 
@@ -51,7 +51,7 @@ struct Document {
 }
 
 impl Speculations {
-    /// A request came, which may be the first for its name in this load.
+    /// Remembers a request, when the request is the first for its name in this load.
     pub fn learn(&self, leg: &Leg, head: &Request<()>) {
         let is_small = head_bytes(head) <= HEAD_MAX_BYTES;
         if head.method() != Method::GET || !is_small {
@@ -68,13 +68,12 @@ impl Speculations {
         }
     }
 
-    /// A load begins, for whose document a request is to be sent early or not.
+    /// Begins a load, with or without a document to request early.
     pub fn begin_load(&self, wanted: Option<&str>) {
         self.state().wanted = wanted.map(canonical);
     }
 
-    /// The load is over: nothing is sent for it any more, what nobody came for is let go, and its record is
-    /// written.
+    /// Ends the load: stops sending, discards an unclaimed request, and writes its record.
     pub async fn end_load(&self) {
         let under_way = {
             let mut state = self.state();
@@ -89,9 +88,10 @@ impl Speculations {
         }
     }
 
-    /// A name's address is asked for. Not its HTTPS record, which browsers ask for first: a document
-    /// asked for before the address may fill the server's first window, and the address then waits
-    /// for the next.
+    /// Sends the early request when the query for the name's address comes. Browsers ask for the
+    /// HTTPS record first, but the query for this record does not count. A document requested
+    /// before the address may fill the server's first window, so the address would wait for the
+    /// next window.
     pub fn on_query(&self, world: &Arc<World>, name: &str) {
         let mut state = self.state();
         if state.wanted.take_if(|wanted| wanted == name).is_none() {
@@ -115,8 +115,8 @@ impl Speculations {
         });
     }
 
-    /// The browser's own request came: what was sent early for it, if that is good for it, and what
-    /// became of it.
+    /// Returns the outcome of the early request, when the browser's own request comes. Returns the
+    /// early request when usable.
     pub async fn claim(
         &self,
         leg: &Leg,

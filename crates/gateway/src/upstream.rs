@@ -1,7 +1,7 @@
-//! Connections to the names' servers, for one load after the other: found or opened for each
-//! request as the setting for sharing says.
+//! Connections to the names' servers, for one load after another: found or opened for each request,
+//! by the setting for sharing.
 //!
-//! Not for: what is sent on them.
+//! Not for: sending requests (`exchange`).
 
 mod connection;
 mod identity;

@@ -1,4 +1,4 @@
-//! What everything in a gateway shares. Not for: starting and ending it.
+//! The state shared by everything in a gateway. Not for: starting and ending the gateway.
 
 use crate::names::NameTable;
 use crate::options::GatewayOptions;
@@ -13,21 +13,21 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Semaphore, watch};
 
-/// Connections of the browser at once; more wait to be accepted.
+/// The maximum number of the browser's connections; further connections wait to be accepted.
 pub(crate) const LEGS_MAX_COUNT: u32 = 4_096;
 
-/// What everything in a gateway shares.
+/// The state shared by everything in a gateway.
 pub(crate) struct World {
     pub options: Arc<GatewayOptions>,
     pub upstreams: Arc<Upstreams>,
     pub authority: CertificateAuthority,
     pub policies: Arc<ServerPolicies>,
     pub records: Sender<Record>,
-    /// The load under way; its end ends the legs.
+    /// The number of the present load; a new number ends the downstream connections.
     pub load: watch::Sender<u64>,
-    /// What comes is a straggler of the load before.
+    /// True while a load ends: new arrivals are stragglers of the old load.
     pub is_ending: AtomicBool,
-    /// A place for each leg, held until its last record is written.
+    /// A permit for each downstream connection, held until its last record is written.
     pub places: Arc<Semaphore>,
     pub speculations: Speculations,
     names: Mutex<NameTable>,
@@ -65,7 +65,7 @@ impl World {
         }
     }
 
-    /// The address the browser is told for a name; what is served there stands when this returns.
+    /// Returns the name's address for the browser. Its sockets are listening when this returns.
     pub fn address_of(self: &Arc<Self>, name: &str) -> Result<Ipv4Addr, ServingError> {
         let name = crate::names::canonical(name);
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,8 +81,8 @@ impl World {
         Ok(address)
     }
 
-    /// Have a connection for a host opened in this load, if none is good for it; nobody needs one of a load
-    /// that is ending.
+    /// Opens a connection for a host in this load, unless an open connection serves the host. Does
+    /// nothing while a load ends.
     pub fn begin_connection(self: &Arc<Self>, host: &str) {
         if self.is_ending.load(Ordering::Relaxed) {
             return;
@@ -98,7 +98,7 @@ impl World {
         });
     }
 
-    /// Resolves at the end of a load.
+    /// Waits for the end of a load.
     pub async fn load_ended(&self, number: u64) {
         let mut load = self.load.subscribe();
         // The sender lives as long as this.
@@ -109,17 +109,17 @@ impl World {
         self.next_leg.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// How many legs there have been.
+    /// Returns the number of downstream connections so far.
     pub fn legs_count(&self) -> u64 {
         self.next_leg.load(Ordering::Relaxed)
     }
 
-    /// The browser asked for a name.
+    /// Counts a query of the browser.
     pub fn count_query(&self) {
         self.queries_count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many queries there have been.
+    /// Returns the number of queries so far.
     pub fn queries_count(&self) -> u64 {
         self.queries_count.load(Ordering::Relaxed)
     }
@@ -128,7 +128,7 @@ impl World {
         self.next_request.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The reader is gone only when the gateway is ending.
+    /// Sends a record. The receiver is gone only while the gateway ends.
     pub fn record(&self, record: Record) {
         let _ = self.records.send(record);
     }

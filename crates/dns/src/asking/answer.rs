@@ -1,6 +1,6 @@
-//! Asks on an open connection until there is an answer, or none to be had: what makes a response the
-//! answer, and asking again when a resolver refuses a cookie (RFC 7873 section 5.3).
-//! Not for: which cookie a query has; that is `cookie`.
+//! Asks on an open connection until the resolver answers or fails: checks responses, and asks again
+//! when a resolver refuses a cookie (RFC 7873 section 5.3). Not for: choosing a query's cookie
+//! (`cookie`).
 
 use super::wanted::Asking;
 use crate::cookie::{cookie_of, state_of};
@@ -12,17 +12,18 @@ use resolab_record::{CookieState, Failure};
 use resolab_transport::client::MeasuredFailure;
 use resolab_transport::clock::monotonic_ns;
 
-/// A response that answers the query.
+/// A response answering the query.
 pub struct Answer {
-    /// As read.
+    /// The response as read from the message.
     pub response: Response,
     pub(crate) response_bytes: u32,
     pub(crate) complete_ns: u64,
 }
 
 impl Asking<'_> {
-    /// Ask on an open connection. A query refused for its cookie is asked again with the one the
-    /// resolver gave, and if that is refused too, over TCP where it went by UDP.
+    /// Asks on an open connection. When the resolver refuses the cookie, asks again with the cookie
+    /// from the refusal. When the resolver refuses the new cookie too, repeats a query sent by UDP
+    /// over TCP.
     pub async fn answer(&self, session: &Session) -> Result<Answer, MeasuredFailure> {
         let answer = self.answer_once(session).await?;
         if !(is_refused(&answer) && self.has_a_new_cookie(&answer)) {
@@ -36,7 +37,7 @@ impl Asking<'_> {
         self.answer_again(session).await
     }
 
-    /// Ask once on an open connection.
+    /// Asks once on an open connection.
     async fn answer_once(&self, session: &Session) -> Result<Answer, MeasuredFailure> {
         let exchanged = session.exchange(self.question, &self.exchange).await?;
         let malformed = |error| MeasuredFailure::new(Failure::QueryMalformed, error);
@@ -56,7 +57,7 @@ impl Asking<'_> {
         Ok(answer)
     }
 
-    /// The answer that came among those to a message with several questions.
+    /// Takes the answer from the answers to a message with several questions.
     pub(crate) fn answer_of(&self, part: Part) -> Result<Answer, MeasuredFailure> {
         let answer = Answer {
             response: part.response,
@@ -72,8 +73,8 @@ impl Asking<'_> {
         self.answer_once(session).await
     }
 
-    /// Keep the server's cookie for the next query, unless the response is not in keeping with
-    /// what the query said.
+    /// Keeps the server's cookie for the next query. Errors when the response contradicts the
+    /// query's EDNS options.
     fn take_edns(&self, answer: &Answer) -> Result<(), MeasuredFailure> {
         let Some(sent) = self.exchange.sent_edns() else {
             return Ok(());
@@ -85,7 +86,8 @@ impl Asking<'_> {
         Ok(())
     }
 
-    /// Without a server cookie in the response there is nothing to ask differently with.
+    /// Returns true when the response brought a server cookie. Without a server cookie, asking
+    /// again would repeat the same query.
     fn has_a_new_cookie(&self, answer: &Answer) -> bool {
         let received = cookie_of(&answer.response.message);
         self.exchange.sent_cookie().is_some() && state_of(received) == CookieState::Server

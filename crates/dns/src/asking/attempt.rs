@@ -1,5 +1,5 @@
-//! Asks on a connection that may have to be opened first, and keeps the deadline. Not for: what an
-//! answer is; that is in `answer`.
+//! Asks on a connection, opening the connection first when needed, and keeps the deadline. Not for:
+//! judging a response (`answer`).
 
 use super::answer::Answer;
 use super::wanted::Asking;
@@ -10,21 +10,21 @@ use resolab_transport::client::{MeasuredFailure, SetupLog};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What became of it.
+/// The outcome of one query.
 pub struct Outcome<T = Answer> {
-    /// Set-up of the connection used.
+    /// The set-up of the connection used.
     pub setup: Arc<SetupLog>,
-    /// Whether the connection was open when the query was wanted.
+    /// The state of the connection at the query's start: open (warm) or not (cold).
     pub connection: ConnectionState,
-    /// Whether the connection was opened for this query, so that the phases of its set-up are the
-    /// query's own, and not for another one that happened to be first.
+    /// True when the connection was opened for this query. Only then do the set-up's phases belong
+    /// to the query. Of several queries waiting for one connection, the first is the opener.
     pub is_opener: bool,
-    /// The response, or why there is none.
+    /// The response, or the reason for the failure.
     pub result: Result<T, MeasuredFailure>,
 }
 
 impl<T> Outcome<T> {
-    /// A result on a connection.
+    /// Makes the outcome of a result on a connection.
     pub(crate) fn on(standing: &Standing, result: Result<T, MeasuredFailure>) -> Self {
         Self {
             setup: Arc::clone(&standing.setup),
@@ -35,11 +35,12 @@ impl<T> Outcome<T> {
     }
 }
 
-/// Place of a connection that may be open, with the log of its set-up.
+/// A slot for an open connection, with the log of its set-up.
 pub type Slot = Option<(Session, Arc<SetupLog>)>;
 
 impl Asking<'_> {
-    /// Ask on the connection in `slot`, or open one and leave it there. DoUDP always begins anew.
+    /// Asks on the connection in `slot`. Opens a connection first when the slot is empty, and
+    /// leaves the connection there. DoUDP always begins with a new session.
     pub async fn ask(&self, slot: &mut Slot, deadline: Duration) -> Outcome {
         slot.take_if(|_| self.client.is_connectionless());
         let (setup, connection) = match slot {
@@ -71,7 +72,7 @@ impl Asking<'_> {
     }
 }
 
-/// The failure of a query whose deadline passed.
+/// Returns the failure of a query after its deadline.
 pub(crate) fn cut_off(setup: &SetupLog, deadline: Duration) -> MeasuredFailure {
     let detail = format!("the deadline of {deadline:?} passed");
     MeasuredFailure::new(setup.failure_at_deadline(), detail)

@@ -1,5 +1,5 @@
-//! Fetches session tickets and TCP Fast Open cookies before a measured query that needs one,
-//! outside every clock. Tickets live in this process only, cookies in the kernel.
+//! Fetches session tickets and TCP Fast Open cookies before a measured query, outside every clock.
+//! The process keeps the tickets; the kernel keeps the cookies.
 
 use super::wanted::Asking;
 use crate::client::DnsClient;
@@ -12,10 +12,11 @@ use std::time::Duration;
 pub(crate) const TICKET_SLACK: Duration = Duration::from_millis(250);
 
 impl DnsClient {
-    /// Make sure a ticket is at hand where the handshake asked for needs one, and that the resolver
-    /// was asked for a Fast Open cookie where that is wanted: if not, ask once on a connection of
-    /// its own, and wait for a ticket at least a round trip. A server that gives no
-    /// ticket makes the measured handshake full, which its record then says.
+    /// Asks once on a separate connection when a ticket or a Fast Open cookie is missing. A ticket
+    /// is missing when the requested handshake needs tickets and the store is empty. A cookie is
+    /// missing until a connection has asked for a cookie. Waits for a ticket for at least a round
+    /// trip. Without a ticket from the server the measured handshake is full, and the query's
+    /// record says this.
     pub async fn prime(
         &self,
         question: &Question,

@@ -1,5 +1,5 @@
-//! Turns what happened to a query into its record: the only place that says what the times of a
-//! query mean. Not for: asking.
+//! Turns a query's outcome into its record. The meaning of all times of a query is defined here
+//! only. Not for: asking.
 
 mod connection_facts;
 mod doudp;
@@ -18,7 +18,7 @@ use resolab_record::{
 use resolab_transport::client::{Handshake, MeasuredFailure, Phase, SetupLog};
 
 impl Asking<'_> {
-    /// The record of what happened.
+    /// Returns the record of the query.
     pub fn record(
         &self,
         outcome: &Outcome,
@@ -59,7 +59,7 @@ impl Asking<'_> {
         record
     }
 
-    /// What was asked, and nothing that came of it.
+    /// Returns a record with the question and the options only, without any outcome.
     #[expect(clippy::too_many_lines, reason = "a line a field")]
     fn asked(&self, purpose: QueryPurpose, sequence: u64) -> QueryRecord {
         QueryRecord {
@@ -127,7 +127,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Nothing was said before the query left.
+    /// Writes the query's EDNS options, unless the query never left.
     fn write_edns_sent(&self, record: &mut QueryRecord) {
         if record.attempt_count == 0 {
             return;
@@ -159,8 +159,8 @@ impl Asking<'_> {
             self.times(&setup.quic_handshake);
     }
 
-    /// The handshake is the connection's; early data is this query's own, if it left before the
-    /// handshake had ended.
+    /// Writes the connection's handshake. Early data counts for this query only when the query left
+    /// before the end of the handshake.
     fn write_handshake(&self, record: &mut QueryRecord, handshake: &Handshake, outcome: &Outcome) {
         record.handshake_mode = Some(handshake.mode());
         record.alpn.clone_from(&handshake.alpn);
@@ -211,7 +211,8 @@ fn write_answer(record: &mut QueryRecord, answer: &Answer) {
     record.name_server_identifier = name_server_identifier(&response.message);
 }
 
-/// A response with an error code, or one that was cut, is a failure with a response.
+/// Returns the failure of a query. An error code or a truncated response is a failure with a
+/// response.
 fn failure_of(result: &Result<Answer, MeasuredFailure>) -> Option<MeasuredFailure> {
     match result {
         Err(failure) => Some(failure.clone()),

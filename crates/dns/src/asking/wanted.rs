@@ -1,4 +1,4 @@
-//! A query that is wanted. Not for: what becomes of it; that is for the files beside this one.
+//! A pending query and its clock. Not for: asking (`attempt`, `answer`) and recording.
 
 use crate::client::DnsClient;
 use crate::exchange::ExchangeLog;
@@ -7,7 +7,7 @@ use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A query that is wanted; its clock runs.
+/// A pending query; its clock runs.
 pub struct Asking<'a> {
     pub(crate) client: &'a DnsClient,
     pub(crate) question: &'a Question,
@@ -16,12 +16,12 @@ pub struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    /// The query is wanted now.
+    /// Starts a query's clock now.
     pub fn begin(client: &'a DnsClient, question: &'a Question) -> Self {
         Self::begun_at(monotonic_ns(), client, question)
     }
 
-    /// The query was wanted at a time just gone by.
+    /// Starts a query's clock at a time just past.
     pub fn begun_at(time_origin_ns: u64, client: &'a DnsClient, question: &'a Question) -> Self {
         Self {
             client,
@@ -31,13 +31,13 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// What is left of a deadline.
+    /// Returns the remaining time before a deadline.
     pub(crate) fn left_of(&self, deadline: Duration) -> Duration {
         let passed_ns = monotonic_ns().saturating_sub(self.time_origin_ns);
         deadline.saturating_sub(Duration::from_nanos(passed_ns))
     }
 
-    /// When it was wanted, `CLOCK_MONOTONIC`.
+    /// Returns the query's start, `CLOCK_MONOTONIC` in ns.
     pub fn time_origin_ns(&self) -> u64 {
         self.time_origin_ns
     }

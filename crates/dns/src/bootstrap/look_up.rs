@@ -1,5 +1,5 @@
-//! Turns a resolver's host name into an address inside the clock, when that is what is measured.
-//! Not for: look-ups before any clock starts; those are `bootstrap`'s.
+//! Turns a resolver's host name into an address inside the clock, when the look-up is part of the
+//! measurement. Not for: look-ups before any clock starts (`bootstrap`).
 
 use crate::edns::QueryEdns;
 use crate::exchange::ExchangeLog;
@@ -13,14 +13,14 @@ use std::fmt::Display;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// Where a resolver is.
+/// A resolver's address, or how to look it up.
 #[derive(Debug, Clone)]
 pub enum Location {
-    /// At an address, found this way.
+    /// A known address, with its source.
     Known(SocketAddr, Bootstrap),
-    /// To be looked up each time something is opened.
+    /// An address to look up each time a session is opened.
     Unknown(LookUp),
-    /// Looked up before and not found: whatever is opened fails with this reason.
+    /// An earlier look-up without a result: every opening fails with this reason.
     Missing(String),
 }
 
@@ -30,19 +30,19 @@ impl From<(SocketAddr, Bootstrap)> for Location {
     }
 }
 
-/// A host name and whom to ask for it.
+/// A host name, and the resolver to ask for its address.
 #[derive(Debug, Clone)]
 pub struct LookUp {
-    /// Host name.
+    /// The resolver's host name.
     pub host: String,
-    /// Port of the resolver.
+    /// The port of the resolver.
     pub port: u16,
-    /// A resolver to ask over DoUDP; the system without one.
+    /// The resolver to ask over DoUDP; the system when absent.
     pub by: Option<SocketAddr>,
 }
 
 impl Location {
-    /// How the address is found.
+    /// Returns the source of the address.
     pub fn bootstrap(&self) -> Bootstrap {
         match self {
             Self::Known(_, bootstrap) => *bootstrap,
@@ -51,7 +51,7 @@ impl Location {
         }
     }
 
-    /// The address, if it is known beforehand.
+    /// Returns the address, if known beforehand.
     pub fn known(&self) -> Option<SocketAddr> {
         match self {
             Self::Known(address, _) => Some(*address),
@@ -59,7 +59,7 @@ impl Location {
         }
     }
 
-    /// The address; the time that takes goes into the log.
+    /// Finds the address. The log keeps the time of the look-up.
     pub(crate) async fn find(&self, log: &SetupLog) -> Result<SocketAddr, MeasuredFailure> {
         let address = match self {
             Self::Known(address, _) => *address,
@@ -79,7 +79,7 @@ impl Location {
 }
 
 impl LookUp {
-    /// The address, by whoever is to be asked.
+    /// Asks the resolver `by`, or the system, for the address: first A, then AAAA.
     pub(super) async fn ask(&self) -> Result<SocketAddr, MeasuredFailure> {
         let Some(resolver) = self.by else {
             return self.ask_system().await;
@@ -92,7 +92,7 @@ impl LookUp {
         Err(self.failure("it has none"))
     }
 
-    /// getaddrinfo(3), on a thread of its own.
+    /// Asks getaddrinfo(3) on a separate thread.
     async fn ask_system(&self) -> Result<SocketAddr, MeasuredFailure> {
         let found = tokio::net::lookup_host((self.host.as_str(), self.port)).await;
         found

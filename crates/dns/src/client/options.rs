@@ -1,4 +1,5 @@
-//! What the user chose for a client. Not for: what comes of it; that is in `preparation`.
+//! The user's options for a client. Not for: preparing the client with these options
+//! (`preparation`).
 
 use crate::edns::EdnsOptions;
 use crate::transports::retry::UdpRetryPolicy;
@@ -6,27 +7,26 @@ use resolab_record::{DohMethod, HandshakeMode, KeyExchangeGroup};
 use resolab_transport::client::Sha256;
 use std::path::PathBuf;
 
-/// What is the same for all queries of a client.
+/// The options shared by all queries of a client.
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
-    /// Handshake asked for; means nothing to transports without one.
+    /// The handshake mode asked for, without effect on transports without a handshake.
     pub handshake_mode: HandshakeMode,
-    /// Key exchange groups offered, the one preferred first; none is no client.
+    /// The key exchange groups to offer, the preferred group first. An empty list makes no client.
     pub groups: Vec<KeyExchangeGroup>,
-    /// DoH by POST or GET.
+    /// The HTTP method of DoH: POST or GET.
     pub doh_method: DohMethod,
-    /// What DoUDP does when no response comes. Round trips are learnt by client.
+    /// DoUDP's policy when no response comes. Each client learns round trips separately.
     pub udp_retry_policy: UdpRetryPolicy,
-    /// TCP Fast Open; means nothing to DoUDP and QUIC.
+    /// True to use TCP Fast Open, without effect on DoUDP and QUIC.
     pub tcp_fast_open: bool,
-    /// EDNS(0) of the queries.
+    /// The EDNS(0) options of the queries.
     pub edns: EdnsOptions,
-    /// PEM file of the authorities to trust; the system's without one.
+    /// The PEM file of trusted authorities; the system's authorities when absent.
     pub ca_file: Option<PathBuf>,
-    /// The public key of the resolver's certificate must be one of them, unless there are none.
+    /// The accepted public keys of the resolver's certificate; empty accepts all keys.
     pub pins: Vec<Sha256>,
-    /// Nothing else than `pins` is checked of certificates: no authority, no name, no hash of a
-    /// stamp.
+    /// True to check only `pins` of certificates: no authority, no name, no hash from a stamp.
     pub is_insecure: bool,
 }
 

@@ -1,25 +1,26 @@
-//! Whether a resolver knows partial responses, as far as it was tried. Not for: trying.
+//! A resolver's support for partial responses, as far as tried. Not for: trying.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The present knowledge of a resolver, until it is forgotten.
+/// The present knowledge of a resolver, until forgotten.
 #[derive(Debug, Default)]
 pub(crate) struct PartialSupports(Mutex<Arc<PartialSupport>>);
 
 impl PartialSupports {
-    /// The present one. Messages under way keep theirs, and all that they learn after it was forgotten is lost.
+    /// Returns the present knowledge. Pending messages keep theirs; their later findings are lost
+    /// after `forget`.
     pub fn current(&self) -> Arc<PartialSupport> {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// As at the start.
+    /// Replaces the knowledge with the state at the start.
     pub fn forget(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
     }
 }
 
-/// What is known of a resolver.
+/// One resolver's support: known, refused, or not yet tried.
 #[derive(Debug, Default)]
 pub(crate) struct PartialSupport(AtomicU8);
 
@@ -27,17 +28,17 @@ const KNOWN: u8 = 1;
 const REFUSED: u8 = 2;
 
 impl PartialSupport {
-    /// It gave one.
+    /// Returns true when the resolver has sent a partial response.
     pub fn is_known(&self) -> bool {
         self.0.load(Ordering::Relaxed) == KNOWN
     }
 
-    /// It refused a message that wanted some.
+    /// Returns true when the resolver refused a message asking for partial responses.
     pub fn is_refused(&self) -> bool {
         self.0.load(Ordering::Relaxed) == REFUSED
     }
 
-    /// From now on.
+    /// Keeps the finding: support known, or refused.
     pub fn learn(&self, is_known: bool) {
         let what = if is_known { KNOWN } else { REFUSED };
         self.0.store(what, Ordering::Relaxed);

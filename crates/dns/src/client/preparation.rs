@@ -1,5 +1,5 @@
-//! Prepares each transport for its resolver: the one table of which transport has which ALPN and what
-//! it is opened with. Not for: opening.
+//! Prepares each transport for its resolver. One table gives each transport's ALPN and set-up.
+//! Not for: opening connections.
 
 use super::options::ClientOptions;
 use crate::iana;
@@ -12,32 +12,32 @@ use resolab_transport::stamped_udp::keep_stamping;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Why a client cannot be made.
+/// The reason for a client that cannot be made.
 #[derive(Debug, Error)]
 pub enum ClientError {
-    /// No trust anchors.
+    /// No usable trust anchors.
     #[error(transparent)]
     Trust(#[from] TrustError),
-    /// No TLS.
+    /// No usable TLS configuration.
     #[error(transparent)]
     Tls(#[from] TlsConfigError),
 }
 
-/// What a transport is opened with.
+/// A transport, with everything needed to open its connections.
 pub(super) enum Transport {
     Udp(Arc<Retries>),
     Tcp,
     Tls(TlsClient),
     H2(TlsClient, RequestTemplate),
     H3(QuicClient, RequestTemplate),
-    /// With its TLS, of which that of another ALPN is made.
+    /// DoQ, with the TLS client for making a TLS client of another ALPN.
     Quic(TlsClient, QuicClient),
-    /// DoQ and HTTP/3 on one connection, by the private ALPN (docs/formats/private-alpn.md).
+    /// DoQ and HTTP/3 on one connection, chosen by the private ALPN (docs/formats/private-alpn.md).
     QuicBesideH3(QuicClient),
 }
 
 impl Transport {
-    /// Whether its connections are TCP connections, with or without TLS.
+    /// Returns true when the transport uses TCP connections, with or without TLS.
     pub fn is_over_tcp(&self) -> bool {
         match self {
             Self::Tcp | Self::Tls(_) | Self::H2(..) => true,
@@ -46,8 +46,8 @@ impl Transport {
     }
 }
 
-/// The TLS of a client of `resolver`, `None` for transports without, and whether its certificate is
-/// checked.
+/// Returns the TLS client for `resolver`, and true when the client checks certificates. Both are
+/// `None` for transports without TLS.
 pub fn tls_of(
     resolver: &ResolverAddress,
     options: &ClientOptions,
@@ -81,10 +81,10 @@ fn trust_in(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Trust
     Trust::in_authorities(options.ca_file.as_deref(), pins, hashes)
 }
 
-/// How a transport is prepared.
+/// The way to prepare a transport.
 enum Preparation {
     Plain(fn(&ClientOptions) -> Transport),
-    /// With the ALPN of its TLS.
+    /// An encrypted transport: the ALPN of its TLS, and the maker.
     Encrypted(&'static str, MakeEncrypted),
 }
 
@@ -113,7 +113,7 @@ impl Preparation {
     }
 }
 
-/// A transport with its TLS, and whether that checks certificates.
+/// A transport with its TLS, and true when the TLS checks certificates.
 pub(super) struct Prepared {
     pub transport: Transport,
     pub tls: Option<TlsClient>,

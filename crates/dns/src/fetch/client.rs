@@ -19,42 +19,42 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use thiserror::Error;
 
-/// What is the same for all fetches of a client.
+/// The options shared by all fetches of a client.
 #[derive(Debug, Clone)]
 pub struct FetchOptions {
-    /// How connections are shared.
+    /// The way of sharing connections between name and page.
     pub mode: CoalescingMode,
-    /// Whether the page is asked for beside the query.
+    /// True to send the page's request together with the query.
     pub is_speculative: bool,
-    /// Handshake asked for, of every connection.
+    /// The handshake mode asked for, of every connection.
     pub handshake_mode: HandshakeMode,
-    /// Key exchange groups offered, of every connection, the one preferred first.
+    /// The key exchange groups offered on every connection, the preferred group first.
     pub groups: Vec<KeyExchangeGroup>,
-    /// Whether address tokens are kept for the next connection; never with full handshakes.
+    /// True to keep address tokens for the next connection; never with full handshakes.
     pub keeps_address_tokens: bool,
-    /// EDNS(0) of the queries.
+    /// The EDNS(0) options of the queries.
     pub edns: EdnsOptions,
-    /// PEM file of the authorities to trust; the system's without one.
+    /// The PEM file of trusted authorities; the system's authorities when absent.
     pub ca_file: Option<PathBuf>,
 }
 
-/// Why there is no client.
+/// The reason for a client that cannot be made.
 #[derive(Debug, Error)]
 pub enum FetchError {
-    /// The page's host is no name to ask for.
+    /// The page's host is not a name.
     #[error(transparent)]
     Question(#[from] QuestionError),
-    /// No trust anchors or no TLS.
+    /// No usable trust anchors or TLS configuration.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// Parts that do not go together.
+    /// A combination of options that is not supported.
     #[error("fetch over {resolver} in mode {mode}: {reason}")]
     Unsupported {
-        /// The resolver.
+        /// The resolver's URL as given.
         resolver: String,
-        /// The mode as typed.
+        /// The sharing mode as typed.
         mode: &'static str,
-        /// What to do.
+        /// The reason, with an option to use instead.
         reason: &'static str,
     },
 }
@@ -65,7 +65,7 @@ impl From<TlsConfigError> for FetchError {
     }
 }
 
-/// QUIC towards one server name with one ALPN, and what its connections leave for later ones.
+/// QUIC to one server name with one ALPN, and the tickets and tokens kept for later connections.
 pub(super) struct Server {
     pub(super) name: String,
     pub(super) quic: QuicClient,
@@ -110,17 +110,17 @@ pub struct FetchClient {
     pub(super) question: Question,
     pub(super) edns: ClientEdns,
     pub(super) template: RequestTemplate,
-    /// Of the connection that carries the query.
+    /// The server of the connection carrying the query.
     pub(super) dns: Server,
-    /// Of a connection for the page alone.
+    /// The server of a connection for the page alone.
     pub(super) web: Server,
-    /// Whether the last fetch needed such a one.
+    /// True when the last fetch needed a connection for the page alone.
     pub(super) web_was_used: AtomicBool,
     pub(super) known: Mutex<Knowledge>,
 }
 
 impl FetchClient {
-    /// Prepare a client.
+    /// Prepares a client. Errors on unsupported combinations of resolver and mode.
     pub fn new(
         resolver: ResolverAddress,
         resolver_at: SocketAddr,
@@ -153,7 +153,7 @@ impl FetchClient {
     }
 }
 
-/// ALPN of the connection that carries the query.
+/// Returns the ALPN of the connection carrying the query.
 fn alpn_of(resolver: &ResolverAddress, options: &FetchOptions) -> Result<&'static str, FetchError> {
     let unsupported = |mode, reason| FetchError::Unsupported {
         resolver: resolver.url.clone(),

@@ -1,26 +1,27 @@
-//! Whether a connection may be used for a page it was not opened for (RFC 9114 section 3.3, RFC 8336
-//! section 2.4): the certificate must cover the host, and the connection's Origin Set must name the
-//! origin. Where a server gives no such set, the name's address must be the connection's. A server
-//! that answered 421 is not asked for the page again on a connection of the resolver's.
+//! The rule for using a connection for a page it was not opened for (RFC 9114 section 3.3, RFC 8336
+//! section 2.4). The certificate must cover the host, and the connection's Origin Set must contain
+//! the origin. Without an Origin Set, the name's address must be the connection's address. After a
+//! 421 answer, the page is not asked for on the resolver's connections again.
 //!
-//! Pure. Not for: finding out what is known; that is `sharing`'s.
+//! Without I/O. Not for: collecting the facts (`sharing`).
 
 use resolab_record::SharedBecause;
 use std::net::{IpAddr, SocketAddr};
 
-/// What connections to a server said of a page.
+/// The facts about a page, learnt from connections to a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Knowledge {
-    /// `None` while no handshake has ended.
+    /// True when the certificate covers the host; `None` while no handshake has ended.
     pub certificate_covers: Option<bool>,
-    /// Whether its origin is in the connection's Origin Set; `None` without one.
+    /// True when the connection's Origin Set contains the page's origin; `None` without an Origin
+    /// Set.
     pub origin_named: Option<bool>,
-    /// Whether the server answered 421 for it, which no certificate and no set takes back.
+    /// True after a 421 answer for the page. No certificate and no Origin Set overrides the answer.
     pub is_misdirected: bool,
 }
 
 impl Knowledge {
-    /// This, and what an earlier connection said where this one said nothing.
+    /// Fills the gaps with facts from an earlier connection.
     #[must_use]
     pub fn or(self, earlier: Self) -> Self {
         Self {
@@ -30,8 +31,8 @@ impl Knowledge {
         }
     }
 
-    /// What of it counts on a connection with a handshake of its own: that one's certificate and
-    /// Origin Set are its own, too.
+    /// Returns the facts valid on a connection with a full handshake. The new connection has its
+    /// own certificate and Origin Set.
     #[must_use]
     pub fn of_the_server(self) -> Self {
         Self {
@@ -40,7 +41,7 @@ impl Knowledge {
         }
     }
 
-    /// The rule, once the name is known.
+    /// Applies the rule after the name is known.
     pub fn shared_because(
         self,
         addresses: &[IpAddr],

@@ -1,4 +1,4 @@
-//! Where a page is: `https://NAME[:PORT][/PATH]`. Not for: fetching it.
+//! A page's address: `https://NAME[:PORT][/PATH]`. Not for: fetching the page.
 
 use bytes::Bytes;
 use http::Request;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use thiserror::Error;
 use url::{Host, Url};
 
-/// Why a text is no page to fetch.
+/// The error for a text without a page's address.
 #[derive(Debug, Error)]
 #[error("read page {text:?}: {reason}; give https://NAME/PATH")]
 pub struct PageAddressError {
@@ -15,24 +15,24 @@ pub struct PageAddressError {
     reason: String,
 }
 
-/// A page.
+/// The address of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageAddress {
-    /// The URL.
+    /// The URL without its fragment.
     pub url: String,
-    /// Host name.
+    /// The host name of the page.
     pub host: String,
-    /// Port, 443 unless another was given.
+    /// The port, 443 unless given.
     pub port: u16,
 }
 
 impl PageAddress {
-    /// Its origin, as an ORIGIN frame has it.
+    /// Returns the page's origin, in the form of an ORIGIN frame.
     pub fn origin(&self) -> String {
         https_origin(&self.host, self.port)
     }
 
-    /// The request for it.
+    /// Returns the request for the page.
     pub fn request(&self) -> Result<Request<Bytes>, http::Error> {
         Request::get(&self.url).body(Bytes::new())
     }

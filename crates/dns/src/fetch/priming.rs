@@ -1,5 +1,5 @@
-//! Fetches before a measured one that needs what they leave: tickets, address tokens and what the
-//! server says of its origins. Outside every clock, in the same process.
+//! Fetches before a measured fetch that depends on earlier fetches: on tickets, address tokens and
+//! the server's origins. Runs outside every clock, in the same process.
 
 use super::client::{FetchClient, Server};
 use crate::asking::TICKET_SLACK;
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 impl FetchClient {
-    /// Fetch once.
+    /// Fetches once, and returns the record.
     pub async fn fetch_once(&self, sequence: u64, deadline: Duration) -> FetchRecord {
         let (course, result) = self.run(self.options.is_speculative, deadline).await;
         let record = self.record(&course, &result, QueryPurpose::Measured, sequence);
@@ -18,8 +18,8 @@ impl FetchClient {
         record
     }
 
-    /// Make sure a ticket is at hand for each connection the next fetch will open: if not, fetch
-    /// once, in the plain order, and wait for tickets a round trip and a little more.
+    /// Fetches once, name before page, when a connection of the next fetch lacks a ticket. Then
+    /// waits for tickets for a round trip and a little more.
     pub async fn prime(&self, sequence: u64, deadline: Duration) -> Option<FetchRecord> {
         if !self.dns.lacks_tickets() && !self.lacks_web_tickets() {
             return None;

@@ -1,5 +1,5 @@
 //! One fetch under its clock: the connection, the query, the page on the same connection or on
-//! another.
+//! another. Not for: writing the record (`record`).
 
 use super::client::{FetchClient, Server};
 use crate::exchange::ExchangeLog;
@@ -22,12 +22,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
-/// Longest page.
+/// The maximum length of a page, in bytes.
 const PAGE_MAX_BYTES: usize = 64 << 20;
-/// How long the runtime gets to send a close.
+/// The time given to the runtime to send a close.
 const CLOSE_LEAVES_WITHIN: Duration = Duration::from_millis(2);
 
-/// A connection of a fetch, as its record wants it.
+/// A connection of a fetch, with the facts for its record.
 pub(super) struct Opened {
     pub address: SocketAddr,
     pub server_name: String,
@@ -36,14 +36,14 @@ pub(super) struct Opened {
     pub quic: Option<Arc<QuicConnection>>,
 }
 
-/// What is known of a fetch, filled in while it goes on, so that a deadline leaves it.
+/// The known facts of a fetch, filled in during the fetch and kept after a deadline.
 #[derive(Default)]
 pub(super) struct Course {
     pub time_origin_ns: u64,
     pub opened: Mutex<Vec<Opened>>,
     pub query: ExchangeLog,
     pub response: OnceLock<Response>,
-    /// Of the request whose response is the page.
+    /// The times of the request whose response is the page.
     pub page: Mutex<Arc<ResponseTimes>>,
     pub coverage: OnceLock<CoverageSource>,
     pub shared_because: OnceLock<SharedBecause>,
@@ -52,15 +52,15 @@ pub(super) struct Course {
     pub page_bytes: OnceLock<u64>,
 }
 
-/// The page as it came, whatever its status.
+/// The page as received, with any status.
 struct Page {
     status: StatusCode,
     bytes: u64,
 }
 
-/// The resolver's connection.
+/// The connection to the resolver.
 struct Resolver {
-    /// `None` where it speaks DoQ only.
+    /// HTTP/3 on the connection; `None` when the connection is DoQ only.
     http: Option<Arc<H3Client>>,
     carrier: Carrier,
 }
@@ -82,7 +82,7 @@ impl Course {
         *self.page.lock().unwrap_or_else(PoisonError::into_inner) = times;
     }
 
-    /// Close in an orderly way what is open.
+    /// Closes the open connections in an orderly way.
     pub async fn close(&self) {
         let opened =
             std::mem::take(&mut *self.opened.lock().unwrap_or_else(PoisonError::into_inner));
@@ -100,7 +100,7 @@ impl Course {
 }
 
 impl FetchClient {
-    /// Fetch name and page; what is open stays so until the course is closed.
+    /// Fetches name and page. Open connections stay open until the course is closed.
     pub(super) async fn run(
         &self,
         is_speculative: bool,
@@ -134,7 +134,7 @@ impl FetchClient {
         course.finish(&page)
     }
 
-    /// Name and page on one connection.
+    /// Fetches name and page on one connection.
     async fn fetch_shared(
         &self,
         course: &Course,
@@ -189,7 +189,7 @@ impl FetchClient {
         Ok(Shared::Page(page))
     }
 
-    /// The page from where its name says it is.
+    /// Fetches the page from the address of its name.
     async fn fetch_elsewhere(
         &self,
         course: &Course,
@@ -275,7 +275,7 @@ impl FetchClient {
 
 enum Shared {
     Page(Page),
-    /// The connection is not good for the page, whose name is known.
+    /// The connection is unusable for the page; the name is known.
     Elsewhere(Response),
 }
 

@@ -1,5 +1,5 @@
-//! What is known of whether the resolver's connection may be used for the page, by this connection and
-//! by earlier ones. Not for: the rule; that is in `knowledge`.
+//! Collects the facts for using the resolver's connection for the page, from this connection and
+//! earlier connections. Not for: the rule (`knowledge`).
 
 use super::client::FetchClient;
 use super::knowledge::Knowledge;
@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::sync::PoisonError;
 
 impl FetchClient {
-    /// What is known now, by this connection.
+    /// Returns the facts known from this connection.
     fn look(&self, http: &H3Client) -> Knowledge {
         let origin = self.page.origin();
         // What the connection was opened for is in its set without being named.
@@ -26,8 +26,8 @@ impl FetchClient {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known now, by this connection and, as long as it has not spoken and came back with
-    /// its ticket, by the one before.
+    /// Returns the facts known from this connection. A connection resumed with a ticket also uses
+    /// the previous connection's facts until it has facts of its own.
     fn know(&self, http: &H3Client) -> Knowledge {
         let handshake = http.quic().log.handshake();
         let earlier = if handshake.is_some_and(|handshake| !handshake.resumed) {
@@ -38,22 +38,22 @@ impl FetchClient {
         self.look(http).or(earlier)
     }
 
-    /// Remember what a connection said, for those that come back with its ticket. A certificate
-    /// counts as far as the server still has it: a later handshake says so.
+    /// Remembers a connection's facts, for later connections with its ticket. A certificate counts
+    /// as long as the server still has it; a later handshake tells.
     pub(super) fn learn(&self, http: &H3Client) {
         let learnt = self.know(http);
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = learnt;
     }
 
-    /// The server does not answer for the page on the resolver's connections.
+    /// Notes that the server does not answer for the page on the resolver's connections.
     pub(super) fn unlearn(&self, http: &H3Client) {
         http.origins().remove(&self.page.origin());
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.is_misdirected = true;
     }
 
-    /// Whether a request for the page may leave now, before its name is known: if the certificate
-    /// covers the host.
+    /// Returns the source of the certificate covering the host, when a request for the page may
+    /// leave before its name is known.
     pub(super) fn coverage(&self, http: &H3Client) -> Option<CoverageSource> {
         let earlier = self.earlier();
         if earlier.is_misdirected {
@@ -69,7 +69,7 @@ impl FetchClient {
         }
     }
 
-    /// Whether the page may come over this connection, the name being known.
+    /// Returns the reason for fetching the page over this connection, after the name is known.
     pub(super) fn shared_because(
         &self,
         http: &H3Client,

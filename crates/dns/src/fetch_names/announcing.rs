@@ -1,6 +1,6 @@
-//! Which names a document, a `link` field, an HTTPS record or a pushed request speaks of.
+//! Reads the names in a document, a `link` field, an HTTPS record or a pushed request.
 //!
-//! Pure. Not for: what comes of them.
+//! Without I/O. Not for: asking for the names.
 
 use crate::iana::DNS_MESSAGE;
 use base64::Engine;
@@ -11,15 +11,15 @@ use hickory_proto::rr::rdata::svcb::{SvcParamKey, SvcParamValue};
 use http::header::ACCEPT;
 use http::{Method, Request};
 
-/// The private-use key of an HTTPS record (RFC 9460 section 14.3.2) that lists names a document will
-/// need: text, a comma between two.
+/// The private-use key of an HTTPS record (RFC 9460 section 14.3.2) listing the names a document
+/// will need: text separated by commas.
 pub const NAMES_KEY: u16 = 65_400;
-/// What a URL in a document begins with.
+/// The beginning of a URL in a document.
 const SCHEME: &[u8] = b"https://";
-/// RFC 1035 section 2.3.4.
+/// The maximum length of a name as text (RFC 1035 section 2.3.4).
 const NAME_MAX_BYTES: usize = 253;
 
-/// Names a `link` field (RFC 8288) wants resolved, with or without a connection.
+/// Returns the names to resolve according to a `link` field (RFC 8288), with or without connecting.
 pub fn linked(field: &str) -> Vec<String> {
     let mut names = Vec::new();
     for part in field.split('<').skip(1) {
@@ -58,7 +58,7 @@ fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_')
 }
 
-/// Names the HTTPS records of an answer announce.
+/// Returns the names announced by the HTTPS records of an answer.
 pub fn hinted(answer: &Message) -> Vec<String> {
     let records = answer.answers.iter();
     let https = records.filter_map(|record| {
@@ -81,7 +81,8 @@ pub fn hinted(answer: &Message) -> Vec<String> {
         .collect()
 }
 
-/// The query in a promised request, if that is what a client of the resolver at `url` would have sent.
+/// Returns the query in a promised request, when a client of the resolver at `url` would have sent
+/// this request.
 pub fn promised_query(request: &Request<()>, url: &str) -> Option<Vec<u8>> {
     let uri = request.uri();
     let authority = uri.authority()?;
@@ -101,15 +102,15 @@ pub fn promised_query(request: &Request<()>, url: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(encoded).ok()
 }
 
-/// Reads the names of URLs out of a document as it comes, each time one stands whole in it.
+/// Reads the names of URLs from a document as it arrives, each name as soon as complete.
 #[derive(Debug, Default)]
 pub struct DocumentNames {
-    /// What the next piece may go on with.
+    /// The end of the last piece, possibly continued by the next.
     tail: Vec<u8>,
 }
 
 impl DocumentNames {
-    /// The names in a further piece, but for one that may go on in the next.
+    /// Returns the names in a further piece, without a name possibly continued in the next piece.
     pub fn take(&mut self, piece: &[u8]) -> Vec<String> {
         self.tail.extend_from_slice(piece);
         let (names, used) = names_in(&self.tail, false);
@@ -117,13 +118,13 @@ impl DocumentNames {
         names
     }
 
-    /// The last one, where the document ends with it.
+    /// Returns the last name, when the document ends with the name.
     pub fn end(self) -> Vec<String> {
         names_in(&self.tail, true).0
     }
 }
 
-/// The names of URLs in bytes, and how many of the bytes need not be looked at again.
+/// Returns the names of URLs in bytes, and the number of bytes already done with.
 fn names_in(bytes: &[u8], is_all: bool) -> (Vec<String>, usize) {
     let mut names = Vec::new();
     let mut at = 0;

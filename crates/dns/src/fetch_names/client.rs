@@ -15,36 +15,37 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// What is the same for all fetches of a client.
+/// The options shared by all fetches of a client.
 #[derive(Debug, Clone)]
 pub struct FetchNamesOptions {
-    /// How names become known before the document says them.
+    /// The way names become known before they are found in the document.
     pub announcement: NameAnnouncement,
-    /// Whether the document comes over the resolver's connection; of the modes that are TCP's.
+    /// The way of sharing connections: the document over the resolver's connection, or separate.
+    /// Only the modes possible over TCP.
     pub mode: CoalescingMode,
-    /// Key exchange groups offered, of every connection, the one preferred first.
+    /// The key exchange groups offered on every connection, the preferred group first.
     pub groups: Vec<KeyExchangeGroup>,
-    /// EDNS(0) of the queries.
+    /// The EDNS(0) options of the queries.
     pub edns: EdnsOptions,
-    /// PEM file of the authorities to trust; the system's without one.
+    /// The PEM file of trusted authorities; the system's authorities when absent.
     pub ca_file: Option<PathBuf>,
 }
 
-/// Why there is no client.
+/// The reason for a client that cannot be made.
 #[derive(Debug, Error)]
 pub enum FetchNamesError {
-    /// The document's host is no name to ask for.
+    /// The document's host is not a name.
     #[error(transparent)]
     Question(#[from] QuestionError),
-    /// No trust anchors or no TLS.
+    /// No usable trust anchors or TLS configuration.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// Parts that do not go together.
+    /// A combination of options that is not supported.
     #[error("fetch names over {resolver}: {reason}")]
     Unsupported {
-        /// The resolver.
+        /// The resolver's URL as given.
         resolver: String,
-        /// What to do.
+        /// The reason, with an option to use instead.
         reason: &'static str,
     },
 }
@@ -61,7 +62,7 @@ pub struct FetchNamesClient {
     pub(super) resolver: ResolverAddress,
     pub(super) resolver_at: SocketAddr,
     pub(super) page: PageAddress,
-    /// Of the document's own name: its address, and its HTTPS record.
+    /// The questions for the document's own name: its address here, its HTTPS record below.
     pub(super) address_question: Question,
     pub(super) https_question: Question,
     pub(super) template: RequestTemplate,
@@ -70,7 +71,7 @@ pub struct FetchNamesClient {
 }
 
 impl FetchNamesClient {
-    /// Prepare a client.
+    /// Prepares a client. Errors on unsupported combinations of resolver and options.
     pub fn new(
         resolver: ResolverAddress,
         resolver_at: SocketAddr,
@@ -103,7 +104,7 @@ impl FetchNamesClient {
     }
 }
 
-/// Type of the records asked for, of the family the resolver is reached by.
+/// Returns the address record type of the resolver's address family.
 pub(super) fn address_type(resolver_at: SocketAddr) -> &'static str {
     if resolver_at.is_ipv6() { "AAAA" } else { "A" }
 }

@@ -1,5 +1,5 @@
-//! The names of one fetch: when each became known, who asks for it, and when its answer was there.
-//! Not for: how they become known.
+//! The names of one fetch: when each name became known, its query, and when its answer came.
+//! Not for: finding names (`announcing`).
 
 use super::client::address_type;
 use crate::edns::QueryEdns;
@@ -17,13 +17,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-/// What the look-ups of one fetch need and know.
+/// The state shared by the look-ups of one fetch.
 pub(super) struct LookUps {
     pub client: Arc<H2Client>,
     pub template: RequestTemplate,
     pub edns: QueryEdns,
     pub resolver_at: SocketAddr,
-    /// Host of the document, which is asked for first of all and is no name of the document's.
+    /// The document's host: asked for first, and not counted among the document's names.
     own_host: String,
     pub time_origin_ns: u64,
     known: Mutex<Known>,
@@ -31,14 +31,14 @@ pub(super) struct LookUps {
     under_way: Mutex<JoinSet<()>>,
 }
 
-/// What is known of the names; instants since the fetch's origin.
+/// The facts known about the names; instants since the fetch's origin.
 #[derive(Default)]
 struct Known {
     names: Vec<AnnouncedName>,
     refused_push_count: u32,
 }
 
-/// How a name became known.
+/// The way a name became known.
 #[derive(Clone, Copy)]
 enum By {
     Document,
@@ -66,7 +66,7 @@ impl LookUps {
         }
     }
 
-    /// Ask one question and take its answer.
+    /// Asks one question and returns the response.
     pub async fn ask(&self, question: &Question) -> Result<Response, MeasuredFailure> {
         let query = build_query(question, 0, &self.edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
@@ -75,17 +75,17 @@ impl LookUps {
         read(&query, DnsBody::of(response)?)
     }
 
-    /// Names that stand in the document.
+    /// Takes names found in the document.
     pub fn found(self: &Arc<Self>, names: Vec<String>) {
         self.learn(names, By::Document);
     }
 
-    /// Names that were announced: they are asked for at once.
+    /// Takes announced names, and asks for their addresses at once.
     pub fn announced(self: &Arc<Self>, names: Vec<String>) {
         self.learn(names, By::Announcement);
     }
 
-    /// A name whose answer was promised: it is not asked for unless the promise is broken.
+    /// Takes a promised answer. Asks for the name only when the promise is broken.
     pub fn promised(self: &Arc<Self>, query: Vec<u8>, pushed: PushedResponse) {
         let Some(name) = self.name_of(&query) else {
             // Dropped, it is refused (RFC 9113 section 8.4.2).
@@ -111,7 +111,7 @@ impl LookUps {
         });
     }
 
-    /// A promise that answers nothing of the resolver's.
+    /// Counts a promise that is no answer of the resolver.
     pub fn refused(&self) {
         self.known().refused_push_count += 1;
     }
@@ -126,7 +126,7 @@ impl LookUps {
         self.changed.notify_waiters();
     }
 
-    /// Note how a name became known; whether it is new.
+    /// Notes how a name became known. Returns true for a new name.
     fn note(&self, name: &str, by: By, is_promised: bool) -> bool {
         if name == self.own_host {
             return false;
@@ -170,7 +170,7 @@ impl LookUps {
         self.changed.notify_waiters();
     }
 
-    /// Wait until every name of the document has an answer or never will.
+    /// Waits until every name of the document has an answer or a failure.
     pub async fn settled(&self) {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
@@ -182,13 +182,13 @@ impl LookUps {
         }
     }
 
-    /// What is known by now, and how many pushes were refused.
+    /// Returns the facts known by now, and the number of refused pushes.
     pub fn names(&self) -> (Vec<AnnouncedName>, u32) {
         let known = self.known();
         (known.names.clone(), known.refused_push_count)
     }
 
-    /// The name a query of ours asks the address of.
+    /// Returns the name whose address is asked by our query; `None` for other queries.
     fn name_of(&self, query: &[u8]) -> Option<String> {
         let message = hickory_proto::op::Message::from_vec(query).ok()?;
         let [question] = message.queries.as_slice() else {
@@ -203,7 +203,7 @@ impl LookUps {
         monotonic_ns() - self.time_origin_ns
     }
 
-    /// A task that ends with the fetch.
+    /// Starts a task ending with the fetch.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut under_way = self
             .under_way
@@ -212,7 +212,7 @@ impl LookUps {
         under_way.spawn(task);
     }
 
-    /// End what is still under way.
+    /// Ends all tasks still running.
     pub async fn stop(&self) {
         let mut under_way = {
             let mut under_way = self
@@ -283,7 +283,7 @@ mod tests {
         build_query(&question, 0, &QueryEdns::default()).unwrap()
     }
 
-    /// NOERROR without a record: what was asked, as a response.
+    /// Returns a response with the query's question, NOERROR and no record.
     fn answer(query: &[u8]) -> Bytes {
         let mut message = query.to_vec();
         message[2] |= 0x80;
@@ -298,8 +298,8 @@ mod tests {
         stream.send_data(body, true).unwrap();
     }
 
-    /// The first request is for a document and brings promises: one kept, one broken, one of another
-    /// server's, one of another type's. What comes then are queries, of which it answers each.
+    /// Serves a document and promises: a kept promise, a broken promise, a promise of another
+    /// server's, a promise of another type's. Then answers all queries.
     async fn serve(stream: DuplexStream) {
         let mut connection = h2::server::handshake(stream).await.unwrap();
         let mut asked = 0;

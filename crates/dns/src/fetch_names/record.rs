@@ -49,7 +49,7 @@ impl FetchNamesClient {
     }
 }
 
-/// How long each name of the document was waited for; `None` where one has no answer.
+/// Returns the waiting time for each name of the document, in ns. `None` when a name has no answer.
 fn waits_of(names: &[AnnouncedName]) -> Option<Vec<u64>> {
     let found = names.iter().filter_map(|name| Some((name.found_ns?, name)));
     found

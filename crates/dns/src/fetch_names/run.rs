@@ -1,5 +1,5 @@
-//! One document and its names, from the query for its own name to the last of their answers. Not for:
-//! preparing that, nor for writing it down.
+//! One document and its names, from the query for the document's own name to the last answer.
+//! Not for: preparing the client (`client`), or writing the record (`record`).
 
 use super::announcing::{DocumentNames, hinted, linked, promised_query};
 use super::client::FetchNamesClient;
@@ -18,18 +18,18 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// A document is taken up to this length.
+/// The maximum length of a document, in bytes.
 const DOCUMENT_MAX_BYTES: u64 = 64 << 20;
-/// How long a closing connection may take to say so.
+/// The maximum time for an orderly close.
 const CLOSE_AT_MOST: Duration = Duration::from_millis(200);
 
-/// What is known of a fetch, filled in while it goes on, so that a deadline leaves it. Instants are
+/// The known facts of a fetch, filled in during the fetch and kept after a deadline. Instants are
 /// since the look-ups' origin.
 #[derive(Default)]
 pub(super) struct Course {
     pub look_ups: OnceLock<Arc<LookUps>>,
     pub resolver_log: Arc<SetupLog>,
-    /// Of the document's own connection, from when it is wanted.
+    /// The set-up of the document's own connection, present as soon as the connection is needed.
     pub web_log: OnceLock<Arc<SetupLog>>,
     pub web: OnceLock<Arc<H2Client>>,
     pub name_complete_ns: OnceLock<u64>,
@@ -40,14 +40,14 @@ pub(super) struct Course {
     pub document_bytes: OnceLock<u64>,
 }
 
-/// An open connection, and whether its certificate covers the document's host.
+/// An open connection; `covers_page` is true when its certificate covers the document's host.
 struct Opened {
     client: Arc<H2Client>,
     covers_page: bool,
 }
 
 impl FetchNamesClient {
-    /// Fetch once.
+    /// Fetches once, and returns the record.
     pub async fn fetch_once(&self, sequence: u64, deadline: Duration) -> FetchNamesRecord {
         let course = Course::default();
         let fetched = tokio::time::timeout(deadline, self.fetch(&course)).await;
@@ -102,7 +102,7 @@ impl FetchNamesClient {
         })
     }
 
-    /// The clock starts.
+    /// Starts the fetch's clock.
     fn begin(&self, resolver: &Opened) -> Arc<LookUps> {
         Arc::new(LookUps::new(
             Arc::clone(&resolver.client),
@@ -113,7 +113,8 @@ impl FetchNamesClient {
         ))
     }
 
-    /// Browsers ask for it beside the address whatever it is good for, and so does this in every case.
+    /// Asks for the HTTPS record beside the address, in every case, because browsers always do.
+    /// Only one announcement mode uses the answer.
     fn ask_https(&self, look_ups: &Arc<LookUps>) {
         let counts = self.options.announcement == NameAnnouncement::HttpsRecord;
         let (question, asking) = (self.https_question.clone(), Arc::clone(look_ups));
@@ -125,7 +126,8 @@ impl FetchNamesClient {
         });
     }
 
-    /// The resolver's connection, if the document may come over it (RFC 9113 section 9.1.1).
+    /// Returns the resolver's connection, when the document may use the connection (RFC 9113
+    /// section 9.1.1).
     fn shared(
         &self,
         resolver: &Opened,
@@ -206,7 +208,7 @@ impl Course {
         MeasuredFailure::new(log.failure_at_deadline(), detail)
     }
 
-    /// Close in an orderly way what is open.
+    /// Closes the open connections in an orderly way.
     async fn close(mut self) {
         let web = self.web.take();
         if let Some(look_ups) = self.look_ups.take() {
@@ -217,7 +219,7 @@ impl Course {
     }
 }
 
-/// With a browser's windows: a document's names shall be held up by the path alone.
+/// Opens HTTP/2 with a browser's windows, so only the path delays a document's names.
 async fn begin_http2<S>(
     stream: S,
     takes_pushes: bool,
@@ -265,7 +267,7 @@ mod tests {
     use std::future::poll_fn;
     use tokio::io::DuplexStream;
 
-    /// Bytes of one response that the server may send before any is taken.
+    /// Returns the number of bytes of a response the server may send before the client takes any.
     async fn window_bytes(far: DuplexStream) -> usize {
         let mut builder = h2::server::Builder::new();
         builder.max_send_buffer_size(32 << 20);

@@ -1,16 +1,17 @@
-//! Which records of an answer section answer the question: those of the name asked for, and of what it is
-//! an alias of (RFC 1034 section 5.3.3, RFC 5452 section 6). Not for: what they say.
+//! Selects the records of an answer section answering the question: the records of the queried name
+//! and of its aliases (RFC 1034 section 5.3.3, RFC 5452 section 6). Not for: reading the records'
+//! data.
 
 use hickory_proto::op::{Message, Query};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 use std::collections::{HashMap, HashSet};
 
-/// The names whose records answer a question; `None` where none was repeated: such a response has an error
-/// code, and nobody can judge what else it has.
+/// The names whose records answer a question. `None` when the response repeats no question: then
+/// the response has an error code, and its other records cannot be judged.
 pub(super) struct Owners<'a>(Option<HashSet<&'a Name>>);
 
 impl<'a> Owners<'a> {
-    /// Those of a response, in whichever order its aliases stand.
+    /// Collects the names of a response, independent of the order of the aliases.
     pub fn of(message: &'a Message) -> Self {
         if message.queries.is_empty() {
             return Self(None);
@@ -26,8 +27,8 @@ impl<'a> Owners<'a> {
         Self(Some(owners))
     }
 
-    /// Whether a record of the answer section answers the question. A DNAME above one of the names is
-    /// where its alias is from (RFC 6672 section 3.1).
+    /// Returns true when a record of the answer section answers the question. A DNAME above one of
+    /// the names is the source of the name's alias (RFC 6672 section 3.1).
     pub fn answer_by(&self, record: &Record) -> bool {
         let Some(owners) = &self.0 else {
             return true;

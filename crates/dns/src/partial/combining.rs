@@ -1,5 +1,5 @@
-//! The server's end: a message with several questions taken apart into queries of one, and their
-//! responses, as they are known, put together into as few messages as they fit. Not for: answering.
+//! The server's end: splits a message with several questions into queries with one question. Joins
+//! the responses known so far into as few messages as possible. Not for: answering.
 
 use super::entries::{Entries, Entry};
 use super::{OPTION, QUESTIONS_MAX_COUNT, VERSION};
@@ -11,33 +11,34 @@ const OPTION_HEAD_BYTES: usize = 4;
 /// ANCOUNT, NSCOUNT and ARCOUNT in the header.
 const RECORD_COUNTS: std::ops::Range<usize> = 6..12;
 
-/// How long a message may be.
+/// The length limits of a message.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
-    /// At most.
+    /// The maximum length of a message, in bytes.
     pub limit_bytes: usize,
-    /// Padded to a multiple of this (RFC 8467 section 4.1); 0: not at all.
+    /// The padding block, in bytes (RFC 8467 section 4.1); 0 for no padding.
     pub padding_block_bytes: usize,
 }
 
-/// A message with several questions whose client takes partial responses.
+/// A message with several questions, from a client supporting partial responses.
 #[derive(Debug, Clone)]
 pub struct Several {
     query: Message,
     is_padded: bool,
 }
 
-/// One message back.
+/// One message of the server, with responses to some questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Combined {
-    /// As sent.
+    /// The message's bytes as sent.
     pub message: Vec<u8>,
-    /// How many of the responses are in it, in their order.
+    /// The number of responses in the message, in their order.
     pub count: usize,
 }
 
 impl Several {
-    /// `None` for all other messages. Looks at two bytes of most.
+    /// Reads a message with several questions; `None` for all other messages. Reads only two bytes
+    /// of most messages.
     pub fn read(message: &[u8]) -> Option<Self> {
         if !(2..=QUESTIONS_MAX_COUNT).contains(&usize::from(question_count_of(message))) {
             return None;
@@ -60,12 +61,12 @@ impl Several {
         Some(Self { query, is_padded })
     }
 
-    /// What the client takes in a datagram, as it says.
+    /// Returns the datagram size announced by the client.
     pub fn udp_payload_bytes(&self) -> u16 {
         self.query.edns.as_ref().map_or(512, Edns::max_payload)
     }
 
-    /// Each question as a query of its own, with everything else of the message.
+    /// Returns each question as a separate query, with everything else of the message.
     pub fn singles(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
         self.query.queries.iter().filter_map(|question| {
             let mut single = self.query.clone();
@@ -74,10 +75,10 @@ impl Several {
         })
     }
 
-    /// Responses to some of the singles in as few messages as they fit, all in their order; `is_last`
-    /// if nothing follows. One that does not fit alone, or that is truncated, is told to be. Where
-    /// their EDNS options differ another message begins. None at all if one of them does not say which
-    /// question it answers.
+    /// Joins responses to some of the single queries into as few messages as possible, in order.
+    /// `is_last` marks the final responses. A response too long for a message, or truncated, is
+    /// marked as truncated. Responses with different EDNS options go into separate messages.
+    /// Returns no message when a response does not repeat its question.
     pub fn combine(&self, responses: &[&[u8]], is_last: bool, room: Room) -> Vec<Combined> {
         let pieces: Vec<_> = responses
             .iter()
@@ -172,7 +173,7 @@ impl Several {
     }
 }
 
-/// A response to one of the singles.
+/// A response to one of the single queries.
 #[derive(Debug, Clone)]
 struct Piece {
     response: Message,
@@ -180,7 +181,8 @@ struct Piece {
 }
 
 impl Piece {
-    /// Of records that cannot be read, and so not be moved, nothing is left: whoever asks alone has them.
+    /// Reads a response. A response with unreadable records loses all its records, because they
+    /// cannot be moved. A client asking the question alone gets the records.
     fn read(response: &[u8]) -> Option<Self> {
         let whole = Message::from_vec(response).ok();
         let is_whole = whole.is_some();
@@ -227,7 +229,7 @@ impl Piece {
     }
 }
 
-/// Header and question alone.
+/// Returns header and question alone.
 fn question_of(response: &[u8]) -> Option<Vec<u8>> {
     let mut bare = response.get(..questions_end(response))?.to_vec();
     bare.get_mut(RECORD_COUNTS)?.fill(0);

@@ -1,5 +1,5 @@
-//! What the option says in a response: whether it is the last, and of each of the message's questions
-//! how it was answered and which of the message's records are its own. Not for: the records.
+//! The option's contents in a response: the mark of the last response, and for each question its
+//! outcome and its records in the message. Not for: the records.
 
 use super::VERSION;
 
@@ -9,18 +9,19 @@ const ENTRY_BYTES: usize = 6;
 const TRUNCATED: u16 = 0x8000;
 const RCODE_BITS: u16 = 0x0fff;
 
-/// Of one question, in the order of the message's questions.
+/// The outcome of one question, in the order of the message's questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Its own response code; the message's header has NOERROR.
+    /// The question's response code; the message's header has NOERROR.
     pub rcode: u16,
-    /// Whether its answer did not fit: it has no records here and is to be asked alone, over TCP.
+    /// True when the answer did not fit: the message has no records for the question, so the client
+    /// asks alone, over TCP.
     pub is_truncated: bool,
     pub answer_count: u16,
     pub authority_count: u16,
 }
 
-/// All of the option.
+/// The whole contents of the option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entries {
     pub is_last: bool,
@@ -41,7 +42,7 @@ impl Entries {
         bytes
     }
 
-    /// `None` unless it is whole and of our version.
+    /// Reads the option. `None` unless the option is whole and of our version.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (head, rest) = bytes.split_at_checked(HEAD_BYTES)?;
         let (entries, []) = rest.as_chunks::<ENTRY_BYTES>() else {

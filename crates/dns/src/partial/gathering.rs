@@ -1,5 +1,5 @@
-//! The client's end: which of a message's questions are answered, by what came so far, in whatever
-//! order and however often. Not for: when to ask again, and when to give up.
+//! The client's end: tracks the answered questions of a message, for responses in any order and any
+//! number. Not for: deciding when to ask again or to give up.
 
 use super::OPTION;
 use super::entries::{Entries, Entry};
@@ -11,34 +11,34 @@ use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use std::vec::IntoIter;
 use thiserror::Error;
 
-/// Why a message answers none of the questions.
+/// The reason for a message that answers none of the questions.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoPart {
-    /// No response to the message.
+    /// A message that is no response to the query.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
-    /// A response by somebody who does not know partial responses.
+    /// A response from a resolver without support for partial responses.
     #[error("the resolver does not know partial responses")]
     NotKnown,
-    /// The option contradicts the message.
+    /// An option contradicting its message.
     #[error("the partial response contradicts itself: {0}")]
     Contradiction(&'static str),
 }
 
-/// The answer to one question.
+/// The answer to one question of a message.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// As if it had been asked alone.
+    /// The response, in the form of a response to a single question.
     pub response: Response,
-    /// Of the whole message it came in.
+    /// The length of the whole message with this answer, in bytes.
     pub response_bytes: u32,
-    /// When that was here, `CLOCK_MONOTONIC`.
+    /// The message's arrival, `CLOCK_MONOTONIC` in ns.
     pub complete_ns: u64,
-    /// Which message that was, from 0.
+    /// The index of the message among the responses, from 0.
     pub response_index: u32,
 }
 
-/// Which questions of one message are answered.
+/// The answered and the missing questions of one message.
 #[derive(Debug)]
 pub struct Gathering {
     questions: Vec<Question>,
@@ -47,7 +47,7 @@ pub struct Gathering {
 }
 
 impl Gathering {
-    /// Nothing came yet.
+    /// Begins with all questions missing.
     pub fn of(questions: Vec<Question>) -> Self {
         Self {
             is_answered: vec![false; questions.len()],
@@ -56,8 +56,8 @@ impl Gathering {
         }
     }
 
-    /// Take what a message has: answers by the places of their questions. Those to what is answered
-    /// already, or was not asked, are passed over.
+    /// Takes the answers from a message, with the index of each question. Skips answers to
+    /// questions already answered or not asked.
     pub fn take(
         &mut self,
         id: u16,
@@ -100,7 +100,7 @@ impl Gathering {
         Ok(taken)
     }
 
-    /// The first such question that has no answer.
+    /// Finds the first matching question without an answer.
     fn place_of(&self, response: &Message) -> Option<usize> {
         let answered = response.queries.first()?;
         let mut places = self.questions.iter().zip(&self.is_answered);
@@ -112,23 +112,23 @@ impl Gathering {
         })
     }
 
-    /// Whether every question has its answer.
+    /// Returns true when every question has its answer.
     pub fn is_complete(&self) -> bool {
         self.is_answered.iter().all(|is_answered| *is_answered)
     }
 
-    /// Places of the questions without one.
+    /// Returns the indexes of the questions without an answer.
     pub fn missing(&self) -> Vec<usize> {
         let places = 0..self.is_answered.len();
         places.filter(|place| !self.is_answered[*place]).collect()
     }
 
-    /// All questions.
+    /// Returns all questions of the message.
     pub fn questions(&self) -> &[Question] {
         &self.questions
     }
 
-    /// Messages that came.
+    /// Returns the number of responses taken.
     pub fn response_count(&self) -> u32 {
         self.response_count
     }
@@ -146,7 +146,8 @@ fn entries_of(message: &Message) -> Option<Entries> {
     }
 }
 
-/// A response for each question, as if each had been asked alone.
+/// Splits a message into one response for each question, in the form of responses to single
+/// questions.
 fn apart(mut message: Message, entries: &Entries) -> Result<Vec<Message>, NoPart> {
     if entries.entries.len() != message.queries.len() {
         return Err(NoPart::Contradiction("its entries are not its questions"));

@@ -1,33 +1,33 @@
-//! Bytes as characters and back: `\DDD` is the byte of that decimal number, `\X` the character X itself
-//! (RFC 1035 section 5.1). Not for: which characters are special where.
+//! Bytes as characters and back: `\DDD` is the byte of this decimal number, `\X` is the character X
+//! (RFC 1035 section 5.1). Not for: choosing the special characters of a context.
 
 use std::iter::Peekable;
 use std::str::Chars;
 use thiserror::Error;
 
-/// Why a `\` stands for nothing.
+/// The error for a `\` without a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum EscapeError {
-    /// It ends the text.
+    /// A backslash at the end of the text.
     #[error("a backslash ends it: `\\\\` is one")]
     Unfinished,
-    /// Digits that are no byte.
+    /// Digits not naming a byte.
     #[error("a backslash before a digit needs three of them, of a number up to 255")]
     Number,
 }
 
-/// What comes next in a text with escapes.
+/// The next character of a text with escapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Character {
-    /// As it stands.
+    /// A character without a backslash.
     Plain(char),
-    /// It stood behind a backslash.
+    /// A character behind a backslash.
     Quoted(char),
-    /// The byte of a number.
+    /// A byte written as its number.
     Byte(u8),
 }
 
-/// Take the next character off a text, its escape resolved; `None` at the end.
+/// Takes the next character off a text and resolves its escape; `None` at the end.
 pub fn next_character(rest: &mut Peekable<Chars<'_>>) -> Result<Option<Character>, EscapeError> {
     let Some(character) = rest.next() else {
         return Ok(None);
@@ -53,8 +53,8 @@ fn byte_of_digits(rest: &mut Peekable<Chars<'_>>) -> Result<Character, EscapeErr
         .map_err(|_| EscapeError::Number)
 }
 
-/// Write a byte behind a text: as it is, behind a backslash where it is one of `special`, or as its
-/// number where it is no visible character.
+/// Appends a byte to a text: plain, behind a backslash when `special` contains the byte, or as a
+/// number when the byte is no visible character.
 pub fn push_byte(text: &mut String, byte: u8, special: &[u8]) {
     match byte {
         b'\\' => text.push_str("\\\\"),
@@ -69,7 +69,7 @@ fn push_number(text: &mut String, byte: u8) {
     text.extend(['\\', digit(byte / 100), digit(byte / 10), digit(byte)]);
 }
 
-/// A character string in quotes (RFC 1035 section 3.3); blanks stand in it as they are.
+/// Writes a character string in quotes (RFC 1035 section 3.3). Blanks stay unescaped.
 pub fn quoted(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() + 2);
     text.push('"');
@@ -83,7 +83,7 @@ pub fn quoted(bytes: &[u8]) -> String {
     text
 }
 
-/// Bytes as one word, in quotes only where it would not be one without.
+/// Writes bytes as one word, with quotes only when needed.
 pub fn word(bytes: &[u8]) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_graphic() && !b"\"();\\".contains(byte);
     if !bytes.is_empty() && bytes.iter().all(is_plain) {

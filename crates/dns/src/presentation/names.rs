@@ -1,6 +1,6 @@
-//! Domain names between text and labels. Any octets may stand in a label (RFC 2181 section 11), as
-//! `\DDD` where they are no visible characters (RFC 4343 section 2.1); labels beyond ASCII are read as
-//! their A-labels (UTS #46). Not for: names in messages, which may be compressed.
+//! Domain names between text and labels. A label may contain any octets (RFC 2181 section 11),
+//! written `\DDD` when not visible characters (RFC 4343 section 2.1). Labels beyond ASCII become
+//! A-labels (UTS #46). Not for: names in messages, where names may be compressed.
 
 use super::characters::{Character, EscapeError, next_character, push_byte};
 use hickory_proto::rr::Name;
@@ -9,42 +9,43 @@ use idna::uts46::{DnsLength, Hyphens, Uts46};
 use thiserror::Error;
 
 const LABEL_MAX_BYTES: usize = 63;
-/// With the lengths of its labels and the root's (RFC 1035 section 2.3.4).
+/// The maximum length of a name, including the length bytes of its labels and of the root (RFC 1035
+/// section 2.3.4).
 const NAME_MAX_BYTES: usize = 255;
-/// Characters that zone files have another meaning for, as BIND escapes them, and those that are slips
-/// where they are typed.
+/// Characters with another meaning in zone files, escaped by BIND, and characters that are typing
+/// errors when unescaped.
 const SPECIAL: &[u8] = b"\"().;@$:,";
 
-/// Why a text is no domain name.
+/// The error for a text without a domain name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NameError {
-    /// Nothing at all, such as a variable of a shell that was not set.
+    /// An empty text, for example from an unset shell variable.
     #[error("it is empty; the root is `.`")]
     Empty,
-    /// Two dots in a row, or one in front.
+    /// Two dots in a row, or a dot in front.
     #[error("a label is empty")]
     EmptyLabel,
-    /// A label is longer than its length can say.
+    /// A label longer than its length field allows.
     #[error("a label has {0} bytes, {LABEL_MAX_BYTES} is the most")]
     LongLabel(usize),
-    /// The name is too long.
+    /// A name longer than 255 bytes in a message.
     #[error("it has {0} bytes in a message, {NAME_MAX_BYTES} is the most")]
     LongName(usize),
-    /// A backslash that stands for nothing.
+    /// A backslash without a meaning.
     #[error(transparent)]
     Escape(#[from] EscapeError),
-    /// Beyond ASCII, and no letters of names.
+    /// A label beyond ASCII without an A-label.
     #[error("{0:?} has no form in ASCII (UTS #46)")]
     NoAsciiForm(String),
-    /// Bytes and Unicode in one label: which of both is meant by the bytes nobody can say.
+    /// Byte escapes and Unicode in one label: the encoding of the escaped bytes is ambiguous.
     #[error("a label beyond ASCII has a backslash")]
     EscapeBeyondAscii,
-    /// A character that is a slip where nobody said that it is meant.
+    /// An unescaped character, probably a typing error.
     #[error("{0:?} stands in it, which is a slip as a rule: write `\\{number:03}` where it is meant", number = *.0 as u32)]
     Slip(char),
 }
 
-/// A name from text, absolute whether or not its final dot is there. The case of ASCII is kept.
+/// Reads an absolute name, with or without its final dot. Keeps the case of ASCII letters.
 pub fn read_name(text: &str) -> Result<Name, NameError> {
     if text.is_empty() {
         return Err(NameError::Empty);
@@ -73,17 +74,18 @@ pub fn read_name(text: &str) -> Result<Name, NameError> {
     of_labels(&labels)
 }
 
-/// Every dot of UTS #46 section 2.3.
+/// Returns true for every dot of UTS #46 section 2.3.
 fn is_separator(character: char) -> bool {
     matches!(character, '.' | '\u{3002}' | '\u{ff0e}' | '\u{ff61}')
 }
 
-/// Names of hosts with a port, URLs, lists, lines: each would be asked for, and nobody meant it.
+/// Returns true for characters of host:port pairs, URLs, lists and lines. Querying them as a name
+/// is never intended.
 fn is_slip(character: char) -> bool {
     matches!(character, ':' | ',') || character.is_control()
 }
 
-/// A blank in front or behind is one that a shell or a file left there.
+/// Errors on a blank in front or at the end, left there by a shell or a file.
 fn check_edges(text: &str) -> Result<(), NameError> {
     let edges = [text.chars().next(), text.chars().next_back()];
     let is_escaped = text.ends_with("\\ ");
@@ -97,11 +99,11 @@ fn check_edges(text: &str) -> Result<(), NameError> {
     }
 }
 
-/// A label as it is read.
+/// A label during reading.
 #[derive(Default)]
 struct Label {
     bytes: Vec<u8>,
-    /// The same as text, for one beyond ASCII.
+    /// The label as text, used when the label is beyond ASCII.
     text: String,
     is_escaped: bool,
 }
@@ -142,8 +144,8 @@ impl Label {
     }
 }
 
-/// A name may have letters that hosts may not, such as `_` (RFC 2181 section 11), so nothing of ASCII is
-/// denied.
+/// Converts a label to its A-label. Denies no ASCII character, because names may have letters
+/// forbidden in host names, for example `_` (RFC 2181 section 11).
 fn a_label(text: &str) -> Result<Vec<u8>, NameError> {
     Uts46::new()
         .to_ascii(
@@ -170,12 +172,12 @@ fn of_labels(labels: &[Vec<u8>]) -> Result<Name, NameError> {
     Ok(name)
 }
 
-/// A name as text, with its final dot.
+/// Returns a name as text, with its final dot.
 pub fn name_text(name: &Name) -> String {
     labels_text(name.iter())
 }
 
-/// The same of its labels.
+/// Returns the name of these labels as text, with its final dot.
 pub(super) fn labels_text<'a>(labels: impl Iterator<Item = &'a [u8]>) -> String {
     let mut text = String::new();
     for label in labels {

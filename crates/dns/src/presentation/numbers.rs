@@ -1,9 +1,9 @@
-//! Types and classes between their names and their numbers; those without a name are `TYPE65280` and
-//! `CLASS32` (RFC 3597 section 5). Not for: what records of a type consist of.
+//! Types and classes between their names and their numbers. Numbers without a name are written
+//! `TYPE65280` and `CLASS32` (RFC 3597 section 5). Not for: the structure of record data.
 
 use hickory_proto::rr::{DNSClass, RecordType};
 
-/// Names of types that are registered (IANA, Resource Record (RR) TYPEs, 2026-11), by number.
+/// Names of registered types by number (IANA, Resource Record (RR) TYPEs, 2026-11).
 pub(crate) const TYPE_NAMES: [(u16, &str); 97] = [
     (1, "A"),
     (2, "NS"),
@@ -107,27 +107,27 @@ pub(crate) const TYPE_NAMES: [(u16, &str); 97] = [
 const CLASS_NAMES: [(u16, &str); 5] =
     [(1, "IN"), (3, "CH"), (4, "HS"), (254, "NONE"), (255, "ANY")];
 
-/// A type by its name or as `TYPE65535`, in any case.
+/// Reads a type by name or as `TYPE65535`, in any case.
 pub fn read_type(text: &str) -> Option<RecordType> {
     number_of(text, &TYPE_NAMES, "TYPE").map(RecordType::from)
 }
 
-/// A type as text.
+/// Returns a type as text.
 pub fn type_text(record_type: RecordType) -> String {
     type_number_text(record_type.into())
 }
 
-/// The same of its number.
+/// Returns the type of a number as text.
 pub fn type_number_text(number: u16) -> String {
     text_of(number, &TYPE_NAMES, "TYPE")
 }
 
-/// A class by its name or as `CLASS65535`, in any case.
+/// Reads a class by name or as `CLASS65535`, in any case.
 pub fn read_class(text: &str) -> Option<DNSClass> {
     number_of(text, &CLASS_NAMES, "CLASS").map(DNSClass::from)
 }
 
-/// A class as text.
+/// Returns a class as text.
 pub fn class_text(class: DNSClass) -> String {
     text_of(class.into(), &CLASS_NAMES, "CLASS")
 }

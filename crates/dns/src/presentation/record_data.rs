@@ -1,7 +1,7 @@
-//! Record data as text: one table of what the types consist of. Data of other types, and data that does
-//! not consist of what its type does, is written `\# LENGTH HEX` (RFC 3597 section 5), which every reader
-//! of zone files takes for any type. Not for: parameters of services (`service`) and forms that one type
-//! alone has (`special`).
+//! Record data as text: one table of the parts of each type. Data of other types, and data not
+//! matching its type's parts, is written `\# LENGTH HEX` (RFC 3597 section 5). Every zone file
+//! reader accepts this form for any type. Not for: service parameters (`service`) and forms used by
+//! few types (`special`).
 
 use super::characters::{quoted, word};
 use super::names::labels_text;
@@ -14,7 +14,7 @@ use hickory_proto::serialize::binary::{BinEncodable, BinEncoder, NameEncoding};
 use std::fmt::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// A part of record data, as it stands in both forms.
+/// A part of record data, with its wire form and its text form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     V4,
@@ -25,21 +25,21 @@ enum Part {
     U32,
     /// A character string, in quotes.
     Text,
-    /// One or more of them.
+    /// One or more character strings, in quotes.
     Texts,
-    /// A character string that is a word.
+    /// A character string written as a word.
     Word,
-    /// All that is left, in quotes.
+    /// All remaining bytes, in quotes.
     RestText,
     RestHex,
     RestBase64,
-    /// A type that a signature covers or a notification is for.
+    /// The type covered by a signature or named in a notification.
     Type,
     /// An instant as `YYYYMMDDHHmmSS` (RFC 4034 section 3.2).
     Instant,
     /// Types as windows of bits (RFC 4034 section 4.1.2).
     Types,
-    /// Bytes behind their length, in hexadecimal; `-` for none (RFC 5155 section 3.3).
+    /// Bytes behind their length, in hexadecimal; `-` when empty (RFC 5155 section 3.3).
     Salt,
     /// Bytes behind their length, in base32hex (RFC 5155 section 3.3).
     Hash,
@@ -49,13 +49,14 @@ enum Part {
     Octets(usize),
     /// Eight bytes in four groups (RFC 6742).
     Locator,
-    /// RFC 1876.
+    /// A geographic location (RFC 1876).
     Location,
-    /// RFC 3123.
+    /// A list of address prefixes (RFC 3123).
     Prefixes,
 }
 
-/// By the documents that made the types; algorithms and the like are numbers, which all of them allow.
+/// Returns the parts of a type, from the documents defining the types. Algorithms and similar codes
+/// are numbers, as allowed by all these documents.
 fn parts_of(record_type: u16) -> Option<&'static [Part]> {
     use Part::{
         Hash, Instant, Location, Locator, Name, Octets, Prefixes, RestBase64, RestHex, RestText,
@@ -100,13 +101,14 @@ fn parts_of(record_type: u16) -> Option<&'static [Part]> {
     })
 }
 
-/// A record's type and data, as `TYPE DATA`.
+/// Returns a record's type and data, as `TYPE DATA`.
 pub fn record_data_text(record: &Record) -> String {
     let text = data_text(record.record_type().into(), &wire_of(&record.data));
     format!("{} {text}", type_text(record.record_type()))
 }
 
-/// The data of a record of this type, from its bytes, whose names are not compressed but by each other.
+/// Returns the data of a record of this type as text. In `data`, names are compressed at most by
+/// reference to each other.
 pub fn data_text(record_type: u16, data: &[u8]) -> String {
     parts_of(record_type)
         .and_then(|parts| written(parts, data))
@@ -114,14 +116,15 @@ pub fn data_text(record_type: u16, data: &[u8]) -> String {
         .unwrap_or_else(|| generic(data))
 }
 
-/// A name as text from its bytes, which are not compressed; `None` where they are none, or more.
+/// Returns an uncompressed name in wire form as text. `None` when the bytes are no name, or more
+/// than a name.
 pub fn wire_name_text(wire: &[u8]) -> Option<String> {
     let mut rest = Data(wire);
     let text = rest.name()?;
     rest.0.is_empty().then_some(text)
 }
 
-/// Nothing where hickory cannot write what it has read.
+/// Encodes record data; empty when hickory cannot write data it has read.
 fn wire_of(data: &RData) -> Vec<u8> {
     let mut wire = Vec::new();
     let mut encoder = BinEncoder::new(&mut wire);
@@ -148,7 +151,7 @@ fn written(parts: &[Part], data: &[u8]) -> Option<String> {
     rest.0.is_empty().then(|| words.join(" "))
 }
 
-/// What of record data is not written yet.
+/// The remaining bytes of record data not yet written as text.
 struct Data<'a>(&'a [u8]);
 
 impl<'a> Data<'a> {
@@ -195,7 +198,7 @@ impl<'a> Data<'a> {
         std::mem::take(&mut self.0)
     }
 
-    /// Bytes behind their length.
+    /// Takes bytes behind their length.
     fn string(&mut self) -> Option<&'a [u8]> {
         let length = self.take::<1>()?[0];
         self.bytes(length.into())

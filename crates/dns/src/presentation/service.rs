@@ -1,5 +1,5 @@
-//! Parameters of SVCB and HTTPS records as text (RFC 9460 section 2.1 and appendix A, RFC 9461 section 5).
-//! Not for: priority and target, which are ordinary parts.
+//! Parameters of SVCB and HTTPS records as text (RFC 9460 section 2.1 and appendix A, RFC 9461
+//! section 5). Not for: priority and target (ordinary parts in `record_data`).
 
 use super::characters::word;
 use base64::Engine;
@@ -31,7 +31,7 @@ const IPV6_HINT: u16 = 6;
 const DOH_PATH: u16 = 7;
 const OHTTP: u16 = 8;
 
-/// Write all parameters; `None` where they are no list of them in order.
+/// Writes all parameters. `None` when the bytes are not a list of parameters in order.
 pub(super) fn write_parameters(mut rest: &[u8], words: &mut Vec<String>) -> Option<()> {
     let mut last = None;
     while let Some((head, tail)) = rest.split_first_chunk::<4>() {
@@ -48,7 +48,8 @@ pub(super) fn write_parameters(mut rest: &[u8], words: &mut Vec<String>) -> Opti
     rest.is_empty().then_some(())
 }
 
-/// A value that is none of its key's has the key's number, under which any bytes may stand.
+/// Writes one parameter. A value invalid for its key is written under the key's number, where any
+/// bytes are allowed.
 fn parameter(key: u16, value: &[u8]) -> String {
     match value_text(key, value) {
         Some(text) if text.is_empty() => key_text(key),
@@ -63,7 +64,7 @@ fn key_text(key: u16) -> String {
     known.map_or_else(|| format!("key{key}"), ToString::to_string)
 }
 
-/// Empty for those that have no value.
+/// Returns a value as text; empty for keys without a value.
 fn value_text(key: u16, value: &[u8]) -> Option<String> {
     match key {
         MANDATORY => list(value, |pair: [u8; 2]| key_text(u16::from_be_bytes(pair))),
@@ -93,8 +94,9 @@ fn list<const N: usize, T: Display>(
     Some(texts.join(","))
 }
 
-/// Identifiers with commas between them; commas and backslashes of their own stand behind backslashes,
-/// which are escaped once more as all characters of a value are (RFC 9460 appendix A.1).
+/// Writes ALPN identifiers separated by commas. Commas and backslashes in an identifier are escaped
+/// with a backslash, then escaped once more with all other characters of the value (RFC 9460
+/// appendix A.1).
 fn alpn(mut value: &[u8]) -> Option<String> {
     let mut listed = Vec::with_capacity(value.len());
     while let Some((length, rest)) = value.split_first() {

@@ -1,11 +1,11 @@
-//! Forms of record data that few types have. Not for: which types those are; that is `record_data`'s.
+//! Text forms of record data used by few types. Not for: the choice of types (`record_data`).
 
 use super::record_data::hex;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 const DAY_S: u32 = 86_400;
 
-/// Seconds since 1970 as `YYYYMMDDHHmmSS` (RFC 4034 section 3.2).
+/// Writes seconds since 1970 as `YYYYMMDDHHmmSS` (RFC 4034 section 3.2).
 pub(super) fn instant(seconds: u32) -> String {
     let (year, month, day) = date(seconds / DAY_S);
     let second = seconds % DAY_S;
@@ -13,7 +13,8 @@ pub(super) fn instant(seconds: u32) -> String {
     format!("{year:04}{month:02}{day:02}{hour:02}{minute:02}{second:02}")
 }
 
-/// Of a day since 1970-01-01: the calendar repeats each 400 years, which begin with a March here.
+/// Returns year, month and day of a day since 1970-01-01. The calendar repeats every 400 years;
+/// here each period begins in March.
 fn date(day: u32) -> (u32, u32, u32) {
     let day = day + 719_468;
     let (era, day_of_era) = (day / 146_097, day % 146_097);
@@ -26,7 +27,7 @@ fn date(day: u32) -> (u32, u32, u32) {
     (year + era * 400 + is_next_year, month, day)
 }
 
-/// Base 32 with the hexadecimal alphabet, without padding (RFC 4648 section 7).
+/// Encodes base 32 with the hexadecimal alphabet, without padding (RFC 4648 section 7).
 pub(super) fn base32hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
     let mut text = String::new();
@@ -46,13 +47,13 @@ pub(super) fn base32hex(bytes: &[u8]) -> String {
     text
 }
 
-/// `00-00-5e-00-53-2a` (RFC 7043 section 3.2).
+/// Writes bytes like `00-00-5e-00-53-2a` (RFC 7043 section 3.2).
 pub(super) fn octets(bytes: &[u8]) -> String {
     let pairs: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     pairs.join("-")
 }
 
-/// `2001:0db8:1140:1000` (RFC 6742 section 2.1.2).
+/// Writes bytes like `2001:0db8:1140:1000` (RFC 6742 section 2.1.2).
 pub(super) fn locator(bytes: [u8; 8]) -> String {
     let groups = bytes.as_chunks::<2>().0.iter();
     let groups: Vec<_> = groups
@@ -61,8 +62,8 @@ pub(super) fn locator(bytes: [u8; 8]) -> String {
     groups.join(":")
 }
 
-/// `42 21 54.000 N 71 06 18.000 W -24.00m 30m 10000m 10m` (RFC 1876 section 3); `None` for other versions
-/// and what is no place.
+/// Writes a location like `42 21 54.000 N 71 06 18.000 W -24.00m 30m 10000m 10m` (RFC 1876 section
+/// 3). `None` for other versions and for values outside the valid ranges.
 pub(super) fn location(data: &[u8; 16]) -> Option<String> {
     let number =
         |at: usize| u32::from_be_bytes([data[at], data[at + 1], data[at + 2], data[at + 3]]);
@@ -81,7 +82,7 @@ pub(super) fn location(data: &[u8; 16]) -> Option<String> {
     ))
 }
 
-/// Thousandths of a second of arc, 2^31 being the equator or the prime meridian.
+/// Writes an angle from thousandths of an arc second; 2^31 is the equator or the prime meridian.
 fn angle(number: u32, degrees_max: u32, [positive, negative]: [&str; 2]) -> Option<String> {
     let offset = i64::from(number) - (1 << 31);
     let direction = if offset < 0 { negative } else { positive };
@@ -96,7 +97,7 @@ fn angle(number: u32, degrees_max: u32, [positive, negative]: [&str; 2]) -> Opti
     ))
 }
 
-/// Four bits of digit, four of a power of ten, in centimetres.
+/// Writes a size from four bits of digit and four bits of a power of ten, in centimetres.
 fn precision(size: u8) -> Option<String> {
     let (digit, power) = (size >> 4, u32::from(size & 15));
     if digit > 9 || power > 9 || (digit == 0 && power > 0) {
@@ -109,7 +110,7 @@ fn precision(size: u8) -> Option<String> {
     })
 }
 
-/// `1:192.168.32.0/21 !1:192.168.38.0/28` (RFC 3123 section 4).
+/// Writes prefixes like `1:192.168.32.0/21 !1:192.168.38.0/28` (RFC 3123 section 4).
 pub(super) fn write_prefixes(mut rest: &[u8], words: &mut Vec<String>) -> Option<()> {
     while let Some((head, tail)) = rest.split_first_chunk::<4>() {
         let [a, b, prefix, length] = *head;

@@ -1,18 +1,19 @@
-//! A say in what a stub's clients are told, for those who stand between a browser and everything it
-//! looks up. Not for: asking the resolver, which is done for every query all the same.
+//! Replaces the replies to a stub's clients, for programs between a browser and all its look-ups
+//! (the gateway). Not for: asking the resolver; every query is still asked.
 
 use crate::message::Response;
 use crate::question::Question;
 use hickory_proto::op::Message;
 use resolab_transport::client::MeasuredFailure;
 
-/// Tells clients something else than the resolver does.
+/// Replaces the resolver's responses to clients.
 pub trait Answering: Send + Sync {
-    /// What the client is told at once, before the resolver is asked; `None`: it has to wait.
+    /// Returns the response to send at once, before asking the resolver. `None` makes the client
+    /// wait.
     fn at_once(&self, query: &Message, question: &Question) -> Option<Message>;
 
-    /// The resolver has answered, or has not; what the client is told instead, if it was not yet.
-    /// `None`: what the resolver says.
+    /// Returns the response to send after the resolver's answer or failure, unless already sent.
+    /// `None` sends the resolver's response.
     fn afterwards(
         &self,
         query: &Message,

@@ -1,4 +1,4 @@
-//! A query's client, where its reply goes. Not for: what that says; that is `reply`'s.
+//! A query's client: the destination of its reply. Not for: the reply's contents (`reply`).
 
 use super::reply::Carrier;
 use crate::transports::framed::frame;
@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-/// Where a reply goes.
+/// The destination of a reply.
 pub(super) enum Client {
     Udp(Arc<AnsweringSocket>, ReplyWay),
     Tcp(Replies, SocketAddr),
@@ -38,16 +38,16 @@ impl Client {
     }
 }
 
-/// Leave for a query to be answered, by the stream's own limit and that of all streams.
+/// The permits for answering a query: of the stream's limit, and of the limit for all streams.
 pub(super) type Leave = [OwnedSemaphorePermit; 2];
 
-/// Where the reply to one query of a stream goes.
+/// The destination of the reply to one query of a stream.
 pub(super) struct Replies {
     pub queue: mpsc::UnboundedSender<Reply>,
     pub leave: Leave,
 }
 
-/// A reply behind its length, and its query's leave, which is used up until it is written.
+/// A reply behind its length, and its query's permits, held until the reply is written.
 pub(super) struct Reply(pub Bytes, pub Leave);
 
 impl Replies {

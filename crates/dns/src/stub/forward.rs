@@ -1,4 +1,4 @@
-//! One query through the stub: read, ask upstream, answer, then record.
+//! One query through the stub: reads, asks upstream, answers, then records.
 
 use super::answering::Answering;
 use super::client::Client;
@@ -24,10 +24,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// What queries that were under way when their connection was closed may still take.
+/// The time allowed for queries pending when their connection is closed.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What all forwarded queries share.
+/// The state shared by all forwarded queries.
 pub(super) struct Service {
     upstream: Upstream,
     deadline: Duration,
@@ -35,10 +35,10 @@ pub(super) struct Service {
     sequence: AtomicU64,
     records: Sender<Record>,
     pub answering: Option<Arc<dyn Answering>>,
-    /// With the time that a message waits for more queries.
+    /// The gatherer, with the time a message waits for more queries.
     gatherer: Option<(Gatherer, Duration)>,
     pushed: Pushed,
-    /// Queries under way, until their records are handed over.
+    /// The number of pending queries, counted until their records are sent.
     under_way: watch::Sender<u32>,
 }
 
@@ -57,35 +57,35 @@ impl Service {
         }
     }
 
-    /// Expect answers with the next query.
+    /// Expects answers with the next query.
     pub(super) fn push_answers(&self, names: &[String]) -> Result<(), QuestionError> {
         self.pushed.expect(names)
     }
 
-    /// Close the upstream connection whenever it was idle long enough; never returns.
+    /// Closes the upstream connection whenever its idle timeout passes; never returns.
     pub(super) async fn watch_idle(&self) {
         self.upstream.watch_idle().await;
     }
 
-    /// Resolves when no query is under way and all records are handed over.
+    /// Waits until no query is pending and all records are sent.
     pub(super) async fn queries_ended(&self) {
         let mut under_way = self.under_way.subscribe();
         // The sender is here.
         let _ = under_way.wait_for(|count| *count == 0).await;
     }
 
-    /// The connection to the resolver, where it is HTTP/3.
+    /// Returns HTTP/3 on the resolver's connection, if any.
     pub(super) fn http3(&self) -> Option<Arc<H3Client>> {
         self.upstream.http3()
     }
 
-    /// The same, as soon as there is one.
+    /// Waits for HTTP/3 on the resolver's connection.
     pub(super) async fn http3_opened(&self) -> Arc<H3Client> {
         self.upstream.http3_opened().await
     }
 
-    /// Close the upstream connection, and the one on which queries that were under way are asked anew:
-    /// the next query finds none.
+    /// Closes the upstream connection, and the connection used for repeating pending queries. The
+    /// next query finds no connection.
     pub(super) async fn close(&self, forgetting: Forgetting) {
         self.pushed.clear();
         self.upstream.close(forgetting).await;
@@ -95,14 +95,14 @@ impl Service {
         }
     }
 
-    /// Give up the queries under way, hand over their records, and close the upstream connection.
+    /// Gives up the pending queries, sends their records, and closes the upstream connection.
     pub(super) async fn end(&self) {
         self.upstream.end();
         let _ = timeout(CLOSE_PATIENCE, self.queries_ended()).await;
         self.upstream.close(Forgetting::Nothing).await;
     }
 
-    /// Handle one message that came in at `received_ns`. What is no query gets no record.
+    /// Handles one message received at `received_ns`. Messages other than queries get no record.
     pub(super) async fn handle(
         self: &Arc<Self>,
         message: Vec<u8>,
@@ -131,7 +131,8 @@ impl Service {
         }
     }
 
-    /// Ask for what is expected with a query, which leaves first: these tasks run when it waits.
+    /// Asks the expected questions together with a query. The query leaves first, because these
+    /// tasks run when it waits.
     fn push(self: &Arc<Self>, first: &Question, received_ns: u64) {
         for expected in self.pushed.begin(first) {
             tokio::spawn(Arc::clone(self).ask_expected(expected, received_ns));
@@ -186,7 +187,7 @@ impl Service {
         let _ = self.records.send(Record::Query(Box::new(record)));
     }
 
-    /// Ask alone, or with others that come within the time for that.
+    /// Asks alone, or together with other queries arriving within the gathering time.
     async fn ask(self: &Arc<Self>, asking: &Asking<'_>) -> (Asked, MessageFacts) {
         // It may have waited for an answer that was to be pushed.
         let left = asking.left_of(self.deadline);
@@ -209,7 +210,7 @@ impl Service {
         (in_message.asked, facts)
     }
 
-    /// Wait for more queries, then ask them all.
+    /// Waits for more queries, then asks all of them.
     async fn ask_gathered(self: Arc<Self>) {
         let Some((gatherer, time)) = &self.gatherer else {
             return;
@@ -243,7 +244,7 @@ impl Service {
     }
 }
 
-/// Of a query that waited for no others though it was to.
+/// Returns the facts of a query asked alone although gathering is on.
 fn alone_past_the_gatherer() -> MessageFacts {
     MessageFacts {
         message_question_count: Some(1),
@@ -267,7 +268,7 @@ fn record_of(
     record
 }
 
-/// One query more, for as long as it lives.
+/// A guard counting one pending query.
 struct UnderWay<'a>(&'a watch::Sender<u32>);
 
 impl<'a> UnderWay<'a> {
@@ -283,7 +284,7 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// Send a reply; how long after the query was read, if it could be.
+/// Sends a reply. Returns the time since the query was read, in ns; `None` when sending failed.
 async fn sent_after(client: Client, reply: Vec<u8>, received_ns: u64) -> Option<u64> {
     let is_sent = client.send(reply).await.is_ok();
     is_sent.then(|| monotonic_ns() - received_ns)

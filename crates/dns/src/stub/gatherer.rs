@@ -1,5 +1,5 @@
-//! Gathers queries that come within a few milliseconds of each other into one message. Not for: asking
-//! it, and not for waiting; the time to leave is its caller's.
+//! Gathers queries arriving within a few milliseconds of each other into one message. Not for:
+//! asking the message, or waiting (its caller).
 
 use crate::asking::Asking;
 use crate::partial::QUESTIONS_MAX_COUNT;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// The message that is being gathered, if there is one.
+/// The message being gathered, if any.
 #[derive(Default)]
 pub(super) struct Gatherer {
     state: Mutex<State>,
@@ -22,17 +22,17 @@ struct State {
     message: Message,
 }
 
-/// A query's place in a message.
+/// A query's position in a message.
 pub(super) struct Place {
-    /// Where its asker is told.
+    /// The channel for the question's outcomes.
     pub told: UnboundedReceiver<Told>,
-    /// Whether it is the first, whose asker sees to it that the message leaves.
+    /// True for the first query; its task makes the message leave.
     pub is_first: bool,
-    /// Which message it is in.
+    /// The message containing the query.
     pub message: Message,
 }
 
-/// What there is to say of a message.
+/// The facts of a message for the records.
 #[derive(Clone, Default)]
 pub(super) struct Message {
     pub sequence: u64,
@@ -40,22 +40,22 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// Its questions, once it has left.
+    /// Returns the number of questions, once the message has left.
     pub fn question_count(&self) -> u16 {
         self.question_count.load(Ordering::Relaxed)
     }
 }
 
-/// A message that leaves.
+/// A message leaving the gatherer.
 pub(super) struct Gathered {
     pub seats: Vec<Seat>,
-    /// When the first was wanted.
+    /// The start of the first query, `CLOCK_MONOTONIC` in ns.
     pub time_origin_ns: u64,
 }
 
 impl Gatherer {
-    /// Take a place in the message; `None` where there is none to be had: it is full, or what its first
-    /// query says of all (RFC 6891: one OPT record a message) is not this one's.
+    /// Adds the query to the message. `None` when the message is full, or when the first query's
+    /// flags and options differ from this query's (RFC 6891: one OPT record a message).
     pub fn join(&self, asking: &Asking<'_>) -> Option<Place> {
         let mut state = self.state();
         let is_first = state.seats.is_empty();
@@ -75,7 +75,7 @@ impl Gatherer {
         })
     }
 
-    /// The message leaves; the next query begins another.
+    /// Takes the message out; the next query begins another message.
     pub fn leave(&self) -> Gathered {
         let mut state = self.state();
         let count = state.seats.len() as u16;

@@ -1,27 +1,28 @@
-//! How much a stub takes on for its clients: it stands on a loopback address as a rule, but may be
-//! told to listen where anybody can reach it. Not for: keeping to that; the listeners do.
+//! The load limits of a stub. A stub usually listens on a loopback address, but may listen on an
+//! address open to everyone. Not for: applying the limits (the listeners).
 
 use std::time::Duration;
 
-/// What clients can make a stub hold at most.
+/// The maximum load clients can put on a stub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientLimits {
-    /// Queries being answered, of those that came over UDP and of those over TCP each. Beyond, none
-    /// is read: they wait in the sockets' buffers, and the kernel drops datagrams that do not fit.
+    /// The maximum number of queries being answered, separately for UDP and TCP. Beyond the limit
+    /// no query is read: queries wait in the sockets' buffers, and the kernel drops datagrams when
+    /// a buffer is full.
     pub queries_max_count: usize,
-    /// Streams open. Others wait to be accepted.
+    /// The maximum number of open streams. Further streams wait to be accepted.
     pub streams_max_count: usize,
-    /// Queries of one stream being answered, and replies its client has not taken yet, together.
-    /// Beyond, the stream is not read.
+    /// The maximum number of a stream's queries being answered and replies not yet taken by its
+    /// client, together. Beyond the limit the stream is not read.
     pub stream_queries_max_count: usize,
-    /// A stream is closed when for this long it brought no whole query and none of its queries was
-    /// being answered, or its client took nothing of a reply (RFC 7766 section 6.2.3).
+    /// The time after which a stream is closed: either without a whole query and without a pending
+    /// query, or with a client taking nothing of a reply (RFC 7766 section 6.2.3).
     pub stream_idle_timeout: Duration,
 }
 
 impl Default for ClientLimits {
-    /// Far beyond what a host's programs ask of their stub. A reply has up to 64 KiB, so that
-    /// clients that take none cost 256 MiB.
+    /// Returns limits far beyond a host's usual load. A reply has up to 64 KiB, so clients taking
+    /// no replies cost 256 MiB.
     fn default() -> Self {
         Self {
             queries_max_count: 4_096,

@@ -1,5 +1,5 @@
-//! The stub's listeners: datagrams and streams, as many as its limits allow. Not for: what a stream
-//! carries; that is `stream`'s.
+//! The stub's listeners for datagrams and streams, within the limits. Not for: the contents of a
+//! stream (`stream`).
 
 use super::client::Client;
 use super::forward::Service;
@@ -13,10 +13,11 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 const DATAGRAM_MAX_BYTES: usize = 65_535;
-/// Pause after a failed accept, which fails again at once when descriptors have run out.
+/// The pause after a failed accept. Without a pause accept fails again at once when descriptors
+/// have run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// Handle datagrams for ever.
+/// Handles datagrams for ever.
 pub(super) async fn serve_datagrams(socket: Arc<AnsweringSocket>, service: Arc<Service>) {
     let queries = Arc::new(Semaphore::new(service.limits.queries_max_count));
     let mut buffer = vec![0; DATAGRAM_MAX_BYTES];
@@ -35,7 +36,7 @@ pub(super) async fn serve_datagrams(socket: Arc<AnsweringSocket>, service: Arc<S
     }
 }
 
-/// Accept streams for ever.
+/// Accepts streams for ever.
 pub(super) async fn serve_streams(listener: &TcpListener, service: &Arc<Service>) {
     let ClientLimits {
         queries_max_count,

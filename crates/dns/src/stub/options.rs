@@ -1,25 +1,25 @@
-//! What the user chose for a stub.
+//! The user's options for a stub.
 
 use super::limits::ClientLimits;
 use crate::upstream::ConnectionPolicy;
 use std::time::Duration;
 
-/// What the user chose for a stub.
+/// The user's options for a stub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StubOptions {
-    /// A query that took this long is answered SERVFAIL.
+    /// The time after which a query is answered SERVFAIL.
     pub deadline: Duration,
-    /// Which queries share a connection.
+    /// The rules for sharing connections among queries.
     pub connections: ConnectionPolicy,
-    /// Queries that come within this time of one another are asked in one message, as a client that takes
-    /// partial responses; without, each leaves at once.
+    /// The time within which arriving queries are asked in one message, accepting partial
+    /// responses. When absent, each query leaves at once.
     pub gather: Option<Duration>,
-    /// What it takes on for its clients.
+    /// The limits on the clients' load.
     pub limits: ClientLimits,
 }
 
 impl From<Duration> for StubOptions {
-    /// One connection, kept as long as the resolver keeps it.
+    /// Returns the default options: one connection, kept until the resolver closes it.
     fn from(deadline: Duration) -> Self {
         Self {
             deadline,

@@ -1,15 +1,15 @@
-//! Answers that are there before they are asked for, as if they had been pushed: asked of the resolver
-//! with the next query and kept until connections are closed. Not for: asking.
+//! Answers present before their questions, as if pushed: asked of the resolver with the next query,
+//! and kept until connections are closed. Not for: asking.
 
 use crate::question::{Question, QuestionError};
 use crate::upstream::Asked;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
-/// What browsers ask for a host.
+/// The record types asked by browsers for a host.
 const TYPES: [&str; 3] = ["A", "AAAA", "HTTPS"];
 
-/// What is expected, and what came.
+/// The expected questions, and the answers received.
 #[derive(Default)]
 pub(super) struct Pushed {
     state: Mutex<State>,
@@ -26,21 +26,21 @@ struct Kept {
     answer: watch::Receiver<Option<Arc<Asked>>>,
 }
 
-/// A question whose answer is expected.
+/// A question with an expected answer.
 pub(super) struct Expected {
     pub question: Question,
     answer: watch::Sender<Option<Arc<Asked>>>,
 }
 
 impl Expected {
-    /// Keep what became of it. Nobody may wait for it any more.
+    /// Keeps the outcome; queries may have stopped waiting.
     pub fn came(self, asked: Asked) {
         let _ = self.answer.send(Some(Arc::new(asked)));
     }
 }
 
 impl Pushed {
-    /// Answers for these names and no others, from the next query on.
+    /// Expects answers for these names only, from the next query on.
     pub fn expect(&self, names: &[String]) -> Result<(), QuestionError> {
         let every = names.iter().flat_map(|name| TYPES.map(|of| (name, of)));
         let expected = every.map(|(name, of)| Question::parse(name, of));
@@ -52,7 +52,8 @@ impl Pushed {
         Ok(())
     }
 
-    /// What is to be asked with the first query, as it asks; nothing with others.
+    /// Returns the questions to ask together with the first query, with its flags and options;
+    /// empty for later queries.
     pub fn begin(&self, first: &Question) -> Vec<Expected> {
         let mut state = self.state();
         let mut begun = Vec::new();
@@ -75,7 +76,8 @@ impl Pushed {
         begun
     }
 
-    /// The answer to a question, when it is there; `None` if none is expected or none came.
+    /// Waits for the expected answer to a question. `None` when no answer is expected, or none
+    /// came.
     pub async fn answer_to(&self, question: &Question) -> Option<Arc<Asked>> {
         let mut answer = {
             let state = self.state();
@@ -86,7 +88,7 @@ impl Pushed {
         asked.outcome.result.is_ok().then_some(asked)
     }
 
-    /// As at the start.
+    /// Restores the state at the start.
     pub fn clear(&self) {
         *self.state() = State::default();
     }
@@ -96,7 +98,8 @@ impl Pushed {
     }
 }
 
-/// Whether it was asked as this is; a reply that is too long for its client is cut in any case.
+/// Returns true when the kept question was asked with the same flags and options. The payload size
+/// does not count, because replies too long for their client are cut anyway.
 fn answers(kept: &Kept, question: &Question) -> bool {
     let as_asked = Question {
         udp_payload_bytes: question.udp_payload_bytes,

@@ -1,5 +1,5 @@
-//! What the stub answers: the upstream's response with the client's id, question and EDNS, cut to
-//! what the client can take. Pure.
+//! The stub's replies: the upstream's response with the client's id, question and EDNS, cut to the
+//! client's maximum size. Without I/O.
 
 use crate::client_subnet::ClientSubnet;
 use crate::edns::UDP_PAYLOAD_BYTES;
@@ -9,17 +9,17 @@ use hickory_proto::rr::rdata::opt::EdnsCode;
 /// Largest UDP response to a query without EDNS (RFC 1035 section 4.2.1).
 const PLAIN_UDP_BYTES: usize = 512;
 
-/// Extended DNS Error (RFC 8914).
+/// The option code of Extended DNS Errors (RFC 8914).
 const EXTENDED_ERROR: EdnsCode = EdnsCode::Unknown(15);
 
-/// How a query came in, which limits what can go back.
+/// The protocol of a query's arrival, a limit on the reply's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carrier {
     Udp,
     Tcp,
 }
 
-/// The upstream's response, as the client wants it.
+/// Returns the upstream's response in the form asked for by the client.
 pub(super) fn forwarded(query: &Message, mut response: Message, carrier: Carrier) -> Vec<u8> {
     response.metadata.id = query.metadata.id;
     response.metadata.recursion_desired = query.metadata.recursion_desired;
@@ -43,7 +43,7 @@ pub(super) fn forwarded(query: &Message, mut response: Message, carrier: Carrier
     cut.to_vec().unwrap_or_default()
 }
 
-/// A response with nothing but a code.
+/// Returns a response with a code only.
 pub(super) fn failed(query: &Message, rcode: ResponseCode) -> Vec<u8> {
     let mut response = empty_response(query);
     response.metadata.response_code = rcode;
@@ -60,9 +60,9 @@ fn empty_response(query: &Message) -> Message {
     response
 }
 
-/// EDNS is between neighbours (RFC 6891 section 6.2.6): padding and cookies stop here. What is
-/// passed on is about the answer: whom it is for, where the client gave a subnet (RFC 7871 section
-/// 7.2.2), and why it is as it is (RFC 8914).
+/// Returns the reply's EDNS. EDNS is between neighbours (RFC 6891 section 6.2.6), so padding and
+/// cookies stop here. Options about the answer are passed on: its subnet, when the client gave a
+/// subnet (RFC 7871 section 7.2.2), and its extended errors (RFC 8914).
 fn edns_of_reply(query: &Message, upstream: Option<&Edns>) -> Option<Edns> {
     let mut edns = own_edns(query)?;
     let gave_subnet = ClientSubnet::of(query.edns.as_ref()?).is_some();
@@ -75,7 +75,7 @@ fn edns_of_reply(query: &Message, upstream: Option<&Edns>) -> Option<Edns> {
     Some(edns)
 }
 
-/// EDNS of our own, only for those who speak it (RFC 6891 section 7).
+/// Returns the stub's own EDNS, only for clients using EDNS (RFC 6891 section 7).
 fn own_edns(query: &Message) -> Option<Edns> {
     let asked = query.edns.as_ref()?;
     let mut edns = Edns::new();

@@ -1,4 +1,5 @@
-//! One client's stream, with pipelined queries (RFC 7766 section 6.2.1.1). Not for: accepting it.
+//! One client's stream, with pipelined queries (RFC 7766 section 6.2.1.1). Not for: accepting the
+//! stream.
 
 use super::client::{Client, Replies, Reply};
 use super::forward::Service;
@@ -15,7 +16,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// A stream's queries.
+/// The queries of one stream.
 struct Queries {
     from: SocketAddr,
     service: Arc<Service>,
@@ -24,7 +25,7 @@ struct Queries {
     replies: mpsc::UnboundedSender<Reply>,
 }
 
-/// Answer until the client has gone or is idle, and every reply under way was written or not taken.
+/// Answers until the client has gone or is idle, and every pending reply was written or refused.
 pub(super) async fn serve(
     stream: TcpStream,
     from: SocketAddr,
@@ -70,7 +71,8 @@ impl Queries {
         }
     }
 
-    /// Have a query answered, once it may be; whether more may come.
+    /// Starts answering a query when the limits allow. Returns true when the stream may bring more
+    /// queries.
     async fn answer(&self, message: Vec<u8>) -> bool {
         let received_ns = monotonic_ns();
         let Ok(own) = Arc::clone(&self.own).acquire_owned().await else {
@@ -88,13 +90,13 @@ impl Queries {
         true
     }
 
-    /// Whether no query is being answered and no reply waits to be written.
+    /// Returns true when no query is being answered and no reply waits to be written.
     fn is_idle(&self) -> bool {
         self.own.available_permits() == self.service.limits.stream_queries_max_count
     }
 }
 
-/// Write until no more replies can come, or the client takes none.
+/// Writes until no more replies can come, or the client takes none.
 async fn write_replies(
     mut writer: OwnedWriteHalf,
     mut queue: mpsc::UnboundedReceiver<Reply>,

@@ -1,5 +1,6 @@
-//! The course of one message with several questions, shared by its transport, which hands over what
-//! comes, and those who wait, each for the answer to one question. Not for: how a message travels.
+//! One message with several questions (a batched query), shared by its transport and the waiting
+//! askers. The transport delivers responses; each asker waits for the answer to one question.
+//! Not for: sending and receiving the message.
 
 use crate::cookie::SentCookie;
 use crate::edns::{ClientEdns, QueryEdns};
@@ -15,29 +16,30 @@ use resolab_transport::clock::monotonic_ns;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// What became of a question in a message.
+/// The outcome of one question of a message.
 pub(crate) enum Told {
-    /// It was answered, on this connection.
+    /// An answer received on this connection.
     Answered(Box<Part>, Standing),
-    /// The resolver knows what it was asked, and this is what came of it.
+    /// The failure of the message, final for this question.
     Failed(MeasuredFailure, Standing),
-    /// It is to be asked in a message of its own.
+    /// No answer: the asker must ask the question alone.
     Alone,
-    /// Nothing came yet: it is to be asked in a message of its own, while this one may be answered.
+    /// No answer yet: the asker must ask the question alone, while this message may still be
+    /// answered.
     AloneToo,
 }
 
-/// A question in a message.
+/// A question in a batched message, with its asker.
 pub(crate) struct Seat {
-    /// What is asked.
+    /// The question to ask.
     pub question: Question,
-    /// What happens to it.
+    /// The log of the question's exchange.
     pub log: Arc<ExchangeLog>,
-    /// Its asker, who waits.
+    /// The asker's channel for outcomes.
     pub waiting: UnboundedSender<Told>,
 }
 
-/// One message: what is known of its answers, and who waits for them.
+/// One message: its answers known so far, and the askers still waiting.
 pub(crate) struct Course {
     logs: Vec<Arc<ExchangeLog>>,
     state: Mutex<State>,
@@ -45,13 +47,13 @@ pub(crate) struct Course {
 
 struct State {
     gathering: Gathering,
-    /// Until they are told what became of it.
+    /// The askers, removed after their final outcome.
     waiting: Vec<Option<UnboundedSender<Told>>>,
     standing: Standing,
 }
 
 impl Course {
-    /// Nothing was sent.
+    /// Makes a message from its questions, not yet sent.
     pub fn of(seats: Vec<Seat>) -> Self {
         let mut logs = Vec::with_capacity(seats.len());
         let mut questions = Vec::with_capacity(seats.len());
@@ -72,17 +74,17 @@ impl Course {
         }
     }
 
-    /// The logs, one for each question.
+    /// Returns the logs, one for each question.
     pub fn logs(&self) -> impl Iterator<Item = &ExchangeLog> {
         self.logs.iter().map(|log| &**log)
     }
 
-    /// It is given to this connection.
+    /// Keeps the facts of the message's connection.
     pub fn begin_on(&self, standing: &Standing) {
         self.state().standing = standing.clone();
     }
 
-    /// What the message carries, which each log is told of.
+    /// Returns the message's EDNS contents, and writes them to each log.
     pub fn edns(&self, client: &Arc<ClientEdns>, cookie: Option<SentCookie>) -> QueryEdns {
         let state = self.state();
         let edns = client.of_message(state.gathering.questions().first(), cookie);
@@ -92,7 +94,7 @@ impl Course {
         edns.taking_parts()
     }
 
-    /// The message that asks what has no answer yet.
+    /// Builds the message with the questions still missing an answer.
     pub fn message(&self, id: u16, edns: &QueryEdns) -> Result<Vec<u8>, EncodeError> {
         let gathering = &self.state().gathering;
         let missing = gathering.missing();
@@ -103,29 +105,29 @@ impl Course {
         build_message(&questions, id, edns)
     }
 
-    /// It is about to be handed over, for the first time or again.
+    /// Counts an attempt, just before the message is handed to the connection.
     pub fn attempt(&self, message: &[u8]) {
         for place in self.state().gathering.missing() {
             self.logs[place].attempt(message);
         }
     }
 
-    /// The connection it was given to has ended: what has no answer is asked on another.
+    /// Restarts the missing questions' exchanges after the message's connection has ended.
     pub fn begin_anew(&self) {
         for place in self.state().gathering.missing() {
             self.logs[place].begin_anew();
         }
     }
 
-    /// A layer below handed it over once more.
+    /// Counts an attempt made by a layer below.
     pub fn add_attempt(&self) {
         for place in self.state().gathering.missing() {
             self.logs[place].add_attempts(1);
         }
     }
 
-    /// Take a message that came for `id`, and tell those who wait for what it has; whether all answers
-    /// are here now.
+    /// Takes a response for `id`, and sends its answers to the askers. Returns true when all
+    /// answers are here.
     pub fn take(&self, id: u16, message: &[u8]) -> Result<bool, NoPart> {
         let now_ns = monotonic_ns();
         let mut state = self.state();
@@ -137,13 +139,14 @@ impl Course {
         Ok(state.gathering.is_complete())
     }
 
-    /// The same where nobody else could have sent it, so that what is no part is a failure.
+    /// Takes a response on an authenticated connection, where no third party could have sent it.
+    /// Errors when the response is no partial response.
     pub fn take_expected(&self, id: u16, message: &[u8]) -> Result<bool, MeasuredFailure> {
         self.take(id, message)
             .map_err(|error| MeasuredFailure::new(Failure::QueryMalformed, error))
     }
 
-    /// Nothing more comes: tell those who still wait that it failed, or to ask alone.
+    /// Ends the message: sends the remaining askers the failure, or asks them to query alone.
     pub fn end(&self, failure: Option<&MeasuredFailure>, standing: &Standing) {
         let mut state = self.state();
         for place in state.gathering.missing() {
@@ -155,14 +158,14 @@ impl Course {
         }
     }
 
-    /// Have every question asked alone beside the message.
+    /// Asks every waiting asker to query alone beside the message.
     pub fn have_asked_alone_too(&self) {
         for waiting in self.state().waiting.iter().flatten() {
             let _ = waiting.send(Told::AloneToo);
         }
     }
 
-    /// Resolves when nobody waits for the message any more.
+    /// Waits until no asker waits for the message.
     pub async fn unwanted(&self) {
         let waiting = self.state().waiting.clone();
         for each in waiting.iter().flatten() {
@@ -170,12 +173,12 @@ impl Course {
         }
     }
 
-    /// Whether all answers are here.
+    /// Returns true when all answers are here.
     pub fn is_complete(&self) -> bool {
         self.state().gathering.is_complete()
     }
 
-    /// Whether anything came.
+    /// Returns true when any response has come.
     pub fn has_begun(&self) -> bool {
         self.state().gathering.response_count() > 0
     }
@@ -186,7 +189,7 @@ impl Course {
 }
 
 impl State {
-    /// Whoever gave up is not told.
+    /// Sends an outcome to an asker, unless the asker gave up.
     fn tell(&mut self, place: usize, told: Told) {
         if let Some(waiting) = self.waiting[place].take() {
             let _ = waiting.send(told);
@@ -194,7 +197,7 @@ impl State {
     }
 }
 
-/// The resolver stopped before it had answered everything.
+/// Returns the failure of a message when the resolver stopped before all answers.
 pub(crate) fn incomplete() -> MeasuredFailure {
     let detail = "the resolver ended before it had answered every question";
     MeasuredFailure::new(Failure::QueryConnectionClosed, detail)

@@ -12,14 +12,14 @@ use resolab_transport::client::{
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// One open connection.
+/// One open DoH connection.
 pub struct DohSession {
-    /// HTTP/2.
+    /// The HTTP/2 client of the connection.
     pub client: H2Client,
     template: RequestTemplate,
 }
 
-/// Open a connection.
+/// Opens a connection over TCP, TLS and HTTP/2.
 pub async fn open(
     resolver: SocketAddr,
     options: TcpOptions,
@@ -36,7 +36,7 @@ pub async fn open(
 }
 
 impl DohSession {
-    /// Send a query and wait for the response.
+    /// Sends a query and waits for the response.
     pub async fn exchange(
         &self,
         query: &[u8],
@@ -49,7 +49,8 @@ impl DohSession {
         DnsBody::of(response)
     }
 
-    /// Send a message with several questions and take what comes until all are answered.
+    /// Sends a message with several questions, and takes responses until all questions are
+    /// answered.
     pub async fn gather(&self, query: &[u8], course: &Course) -> Result<(), MeasuredFailure> {
         let request = self.template.request_for_parts(query)?;
         course.attempt(query);

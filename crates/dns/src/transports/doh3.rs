@@ -10,15 +10,15 @@ use resolab_transport::client::{MeasuredFailure, QuicClient, SetupLog};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// One open connection.
+/// One open DoH3 connection.
 pub struct Doh3Session {
-    /// HTTP/3.
+    /// The HTTP/3 client of the connection.
     pub client: Arc<H3Client>,
-    /// Of its requests.
+    /// The template of its requests.
     pub template: RequestTemplate,
 }
 
-/// Open a connection.
+/// Opens a connection over QUIC and HTTP/3.
 pub async fn open(
     resolver: SocketAddr,
     quic: &QuicClient,
@@ -31,7 +31,7 @@ pub async fn open(
 }
 
 impl Doh3Session {
-    /// Send a query and wait for the response.
+    /// Sends a query and waits for the response.
     pub async fn exchange(
         &self,
         query: &[u8],
@@ -45,7 +45,8 @@ impl Doh3Session {
         DnsBody::of(exchange.response)
     }
 
-    /// Send a message with several questions and take what comes until all are answered.
+    /// Sends a message with several questions, and takes responses until all questions are
+    /// answered.
     pub async fn gather(&self, query: &[u8], course: &Course) -> Result<(), MeasuredFailure> {
         let request = self.template.request_for_parts(query)?;
         course.attempt(query);

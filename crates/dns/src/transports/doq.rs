@@ -23,22 +23,22 @@ use std::task::{Poll, ready};
 use std::time::Duration;
 
 const REQUEST_CANCELLED: VarInt = VarInt::from_u32(doq_error::REQUEST_CANCELLED);
-/// Of every message (RFC 9250 section 4.2.1).
+/// The id of every message (RFC 9250 section 4.2.1).
 const DOQ_ID: u16 = 0;
-/// How long after its response a stream may take to end before it is stopped.
+/// The time a stream has to end after its response before being stopped.
 const END_WITHIN: Duration = Duration::from_secs(5);
 
-/// One connection.
+/// One open DoQ connection.
 pub struct DoqSession {
-    /// The QUIC connection underneath.
+    /// The QUIC connection carrying the queries.
     pub quic: Arc<QuicConnection>,
-    /// Before each query; nothing where streams carry nothing else.
+    /// The bytes before each query; empty when the connection carries queries only.
     prefix: &'static [u8],
-    /// HTTP/3 on the same connection; `None` where it carries queries alone.
+    /// HTTP/3 on the same connection; `None` when the connection carries queries only.
     pub http: Option<Arc<H3Client>>,
 }
 
-/// Open a connection.
+/// Opens a connection for queries only.
 pub async fn open(
     resolver: SocketAddr,
     quic: &QuicClient,
@@ -48,7 +48,7 @@ pub async fn open(
     Ok(DoqSession::on(Arc::new(quic), b""))
 }
 
-/// Open a connection that carries pages, too.
+/// Opens a connection for queries and pages.
 pub async fn open_for_pages(
     resolver: SocketAddr,
     quic: &QuicClient,
@@ -63,7 +63,8 @@ pub async fn open_for_pages(
 }
 
 impl DoqSession {
-    /// On a connection somebody opened, with a prefix that tells its queries from other streams.
+    /// Uses a QUIC connection opened by the caller. The prefix distinguishes queries from other
+    /// streams.
     pub fn on(quic: Arc<QuicConnection>, prefix: &'static [u8]) -> Self {
         Self {
             quic,
@@ -72,7 +73,7 @@ impl DoqSession {
         }
     }
 
-    /// Say that the client is done; on a connection that HTTP/3 is on, that is HTTP/3's to say.
+    /// Closes the connection, with HTTP/3's code when the connection also carries HTTP/3.
     pub fn close(&self) {
         self.quic.close(match self.http {
             Some(_) => H3_NO_ERROR,
@@ -80,8 +81,8 @@ impl DoqSession {
         });
     }
 
-    /// Send a query and wait for the response; once more on the same connection if it went as
-    /// early data and that was rejected (RFC 9250 section 4.5).
+    /// Sends a query and waits for the response. Sends the query again on the same connection when
+    /// it went as rejected early data (RFC 9250 section 4.5).
     pub async fn exchange(
         &self,
         query: &[u8],
@@ -100,7 +101,8 @@ impl DoqSession {
         Ok(answer)
     }
 
-    /// Send a message with several questions and take what comes on its stream until all are answered.
+    /// Sends a message with several questions, and takes responses from its stream until all
+    /// questions are answered.
     pub async fn gather(&self, query: &[u8], course: &Course) -> Result<(), MeasuredFailure> {
         let framed = [self.prefix, &frame(query)].concat();
         course.attempt(query);
@@ -112,7 +114,7 @@ impl DoqSession {
         result.map_err(|error| self.failure_of(&error))?
     }
 
-    /// What failed is the stream, or what it brought.
+    /// Returns the failure of the stream (outer), or of a response's contents (inner).
     async fn try_gather(
         &self,
         framed: &[u8],
@@ -138,7 +140,7 @@ impl DoqSession {
         }
     }
 
-    /// The response, and the stream it came on, which may still have to end.
+    /// Returns the response and its stream, possibly not yet ended.
     async fn try_exchange(&self, framed: &[u8]) -> Result<(Vec<u8>, QueryStream), StreamError> {
         let mut stream = self.send(framed).await?;
         let mut buffer = BytesMut::with_capacity(1024);
@@ -170,8 +172,8 @@ impl DoqSession {
         Ok(stream)
     }
 
-    /// Refuse a response with an edns-tcp-keepalive option, which the server must not send here and
-    /// which ends the connection (RFC 9250 sections 4.3.3 and 5.5.2).
+    /// Refuses a response with an edns-tcp-keepalive option, and ends the connection. The server
+    /// must not send the option (RFC 9250 sections 4.3.3 and 5.5.2).
     pub fn check(&self, response: &Message) -> Result<(), MeasuredFailure> {
         let edns = response.edns.as_ref();
         if edns.is_none_or(|edns| edns.option(EdnsCode::Keepalive).is_none()) {
@@ -197,12 +199,12 @@ impl DoqSession {
     }
 }
 
-/// A query's stream, cancelled if it is given up (RFC 9250 section 4.3.1).
+/// A query's stream, cancelled when dropped early (RFC 9250 section 4.3.1).
 struct QueryStream {
     send: SendStream,
     receive: RecvStream,
     is_done: bool,
-    /// Dropped after them.
+    /// The connection's guard, dropped after both halves.
     beside: StreamGuard,
 }
 
@@ -220,9 +222,10 @@ impl QueryStream {
         .await
     }
 
-    /// Read the end behind the response, for dropping a stream before its end stops it
-    /// (STOP_SENDING): a packet more for every query, which says that nobody wanted the response.
-    /// An end that is not there yet is no part of the exchange and is waited for beside it.
+    /// Reads the stream's end behind the response. Dropping a stream before its end stops the
+    /// stream (STOP_SENDING): one more packet for every query, telling the server that no client
+    /// wanted the response. A later end is no part of the exchange, so a separate task waits for
+    /// it.
     async fn read_end(mut self) {
         let has_ended = {
             let mut next = pin!(self.next());
@@ -239,7 +242,7 @@ impl QueryStream {
         }
     }
 
-    /// Nothing is to be cancelled any more.
+    /// Marks the stream as done, so dropping cancels no query.
     fn leave(&mut self) {
         self.is_done = true;
     }
@@ -259,8 +262,8 @@ enum StreamError {
     EarlyDataRejected,
     Refused(VarInt),
     Incomplete,
-    /// Against RFC 9250 section 4.2. Only what came with the response is seen: the exchange does not
-    /// wait for the end of the stream.
+    /// A violation of RFC 9250 section 4.2. Only bytes arriving with the response are checked: the
+    /// exchange does not wait for the stream's end.
     MoreThanOne,
 }
 

@@ -1,7 +1,7 @@
-//! DNS over TLS (RFC 7858), the resolver authenticated by its name (RFC 8310 section 5, strict).
+//! DNS over TLS (RFC 7858). The resolver is authenticated by its name (RFC 8310 section 5, strict).
 //!
-//! Each query is a TLS record of its own, as stub resolvers write them: dnsdist 1.7 forgets what else is in a record when
-//! the first query in it takes its time (interop/README.md).
+//! Each query is a separate TLS record, as written by stub resolvers. When a record has several
+//! queries and the first needs time, dnsdist 1.7 forgets the others (interop/README.md).
 
 use crate::transports::framed::FramedConnection;
 use resolab_transport::client::{
@@ -10,7 +10,7 @@ use resolab_transport::client::{
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Open a connection.
+/// Opens a connection over TCP and TLS.
 pub async fn open(
     resolver: SocketAddr,
     options: TcpOptions,

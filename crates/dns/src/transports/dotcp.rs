@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::io::BufWriter;
 
-/// Open a connection in the usual way.
+/// Opens a connection with the default TCP options.
 pub async fn open(
     resolver: SocketAddr,
     log: &Arc<SetupLog>,
@@ -14,7 +14,7 @@ pub async fn open(
     open_with(resolver, TcpOptions::default(), log).await
 }
 
-/// Open a connection.
+/// Opens a connection with these TCP options.
 pub async fn open_with(
     resolver: SocketAddr,
     options: TcpOptions,

@@ -1,5 +1,6 @@
-//! DNS over UDP (RFC 1035, RFC 6891): a new connected socket for each query, sent again by a policy,
-//! and TCP when the response is truncated (RFC 7766 section 5) or longer than was announced.
+//! DNS over UDP (RFC 1035, RFC 6891). Each query uses a new connected socket; a policy decides
+//! about repeated queries. TCP follows when the response is truncated (RFC 7766 section 5) or
+//! longer than announced.
 
 mod receiver;
 
@@ -18,9 +19,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// TC in the third byte of a message.
+/// The TC bit in the third byte of a message.
 const TRUNCATION_BIT: u8 = 0x02;
-/// Ask by UDP, and by TCP if the answer does not fit; the set-up log then has a TCP connect.
+/// Asks by UDP, then by TCP when the answer does not fit. The set-up log then has a TCP connect.
 pub(crate) async fn exchange(
     resolver: SocketAddr,
     retries: &Retries,
@@ -91,8 +92,8 @@ async fn ask(
     Err(MeasuredFailure::new(Failure::QueryTimeout, detail))
 }
 
-/// Ask several questions in one message and take what comes until all are answered; what is missing when
-/// a try is over is asked again, in a message with the same id.
+/// Asks several questions in one message, and takes responses until all questions are answered.
+/// After each attempt, asks the missing questions again in a message with the same id.
 pub(crate) async fn gather(
     resolver: SocketAddr,
     retries: &Retries,

@@ -1,6 +1,6 @@
-//! DNS messages on a byte stream, each behind its length in two bytes (RFC 1035 section 4.2.2,
-//! RFC 7766): queries are pipelined, responses may come in any order and are matched by id.
-//! Not for: opening the stream.
+//! DNS messages on a byte stream, each behind its length in two bytes (RFC 1035 section 4.2.2, RFC
+//! 7766). Queries are pipelined. Responses may come in any order and are matched by id. Not for:
+//! opening the stream.
 
 use crate::exchange::ExchangeLog;
 use crate::message::{id_of, random_id};
@@ -19,19 +19,19 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 const LENGTH_BYTES: usize = 2;
-/// Queries before a flush at most, if that many are there.
+/// The maximum number of queries written before a flush.
 const FRAMES_AT_ONCE_COUNT: usize = 64;
-/// How long answers that came before the resolver closed may take to be read.
+/// The time allowed for reading the last answers after the resolver closed.
 const LAST_ANSWERS_WITHIN: Duration = Duration::from_millis(200);
 
 type Pending = Arc<Mutex<HashMap<u16, Waiting>>>;
 type Received = Result<Answer, MeasuredFailure>;
 
-/// Who waits for what comes with an id.
+/// The receiver of the responses with an id.
 enum Waiting {
-    /// For one response.
+    /// A receiver of one response.
     One(oneshot::Sender<Received>),
-    /// For as many as come, until it has enough.
+    /// A receiver of several responses, until it has enough.
     Several(mpsc::UnboundedSender<Received>),
 }
 
@@ -43,7 +43,7 @@ impl Waiting {
         }
     }
 
-    /// Nobody may want it any more.
+    /// Delivers a response; the receiver may have given up.
     fn hand(self, received: Received) {
         match self {
             Self::One(sender) => drop(sender.send(received)),
@@ -52,7 +52,7 @@ impl Waiting {
     }
 }
 
-/// A response with the stamp of what the stream had brought last when it was whole.
+/// A response, with the stamp of the stream's last arrival when the response was complete.
 struct Answer {
     message: Vec<u8>,
     last_arrival_wall_ns: Option<i64>,
@@ -65,7 +65,7 @@ pub struct FramedConnection {
     driver: JoinHandle<()>,
 }
 
-/// Put the length in front, so that both are one write (RFC 7766 section 8).
+/// Puts the length in front of a message, so both are one write (RFC 7766 section 8).
 pub fn frame(message: &[u8]) -> Vec<u8> {
     let mut framed = Vec::with_capacity(LENGTH_BYTES + message.len());
     framed.extend((message.len() as u16).to_be_bytes());
@@ -73,7 +73,7 @@ pub fn frame(message: &[u8]) -> Vec<u8> {
     framed
 }
 
-/// Take one whole message off the front, if it is there.
+/// Takes one whole message off the front; `None` when incomplete.
 pub fn take_message(buffer: &mut BytesMut) -> Option<Vec<u8>> {
     let length: [u8; LENGTH_BYTES] = buffer.get(..LENGTH_BYTES)?.try_into().ok()?;
     let end = LENGTH_BYTES + usize::from(u16::from_be_bytes(length));
@@ -83,9 +83,9 @@ pub fn take_message(buffer: &mut BytesMut) -> Option<Vec<u8>> {
 }
 
 impl FramedConnection {
-    /// Take over an open stream. Each query is a write of its own; the stream keeps writes until a flush, so that those
-    /// that are there at once leave together: in segments of their own they would fill the congestion window, which
-    /// counts segments.
+    /// Takes over an open stream. Each query is a separate write. The stream keeps writes until a
+    /// flush, so queries queued at the same time leave together. In separate segments they would
+    /// fill the congestion window, because the window counts segments.
     pub fn new<S>(stream: S, log: Arc<SetupLog>) -> Self
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -100,7 +100,7 @@ impl FramedConnection {
         }
     }
 
-    /// An id no outstanding query has.
+    /// Returns an id not used by any outstanding query.
     pub fn fresh_id(&self) -> u16 {
         let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -111,7 +111,7 @@ impl FramedConnection {
         }
     }
 
-    /// Send a query and wait for the response with its id.
+    /// Sends a query and waits for the response with its id.
     pub async fn exchange(
         &self,
         query: &[u8],
@@ -127,7 +127,8 @@ impl FramedConnection {
         Ok(answer.message)
     }
 
-    /// Send a message with several questions and take what comes with its id until all are answered.
+    /// Sends a message with several questions, and takes responses with its id until all questions
+    /// are answered.
     pub async fn gather(&self, query: &[u8], course: &Course) -> Result<(), MeasuredFailure> {
         let (sender, mut answers) = mpsc::unbounded_channel();
         self.expect(id_of(query), Waiting::Several(sender));
@@ -149,12 +150,12 @@ impl FramedConnection {
         pending.insert(id, waiting);
     }
 
-    /// Whether the stream takes no more queries.
+    /// Returns true when the stream takes no more queries.
     pub fn is_closed(&self) -> bool {
         self.frames.is_closed()
     }
 
-    /// End at once; what waits fails.
+    /// Closes the stream at once; waiting exchanges fail.
     pub fn abort(&self) {
         self.driver.abort();
         self.pending
@@ -163,7 +164,7 @@ impl FramedConnection {
             .clear();
     }
 
-    /// Shut the stream down and wait `at_most` for that; what has not been written by then never is.
+    /// Shuts the stream down, waiting `at_most` this time. Frames not written by then are lost.
     pub async fn close(mut self, at_most: Duration) {
         drop(self.frames);
         let driver = &mut self.driver;
@@ -178,7 +179,7 @@ fn closed() -> MeasuredFailure {
     MeasuredFailure::new(Failure::QueryConnectionClosed, "it was closed")
 }
 
-/// Write what comes in, hand out what comes back, until either side ends; then fail what waits.
+/// Writes queries and delivers responses until either side ends; then fails the waiting exchanges.
 async fn drive<S: AsyncRead + AsyncWrite + Unpin>(
     mut stream: S,
     mut queue: mpsc::UnboundedReceiver<Vec<u8>>,
@@ -201,8 +202,8 @@ async fn drive<S: AsyncRead + AsyncWrite + Unpin>(
     let _ = stream.shutdown().await;
 }
 
-/// Writing never keeps from reading: with both directions full, either side would wait for the other
-/// to read.
+/// Moves data in both directions. Writing never blocks reading: with both directions full, each
+/// side would wait for the other to read.
 async fn transfer<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     queue: &mut mpsc::UnboundedReceiver<Vec<u8>>,
@@ -335,7 +336,7 @@ mod tests {
         flushes: AtomicU32,
     }
 
-    /// A stream that counts what is done on it.
+    /// A stream counting its writes and flushes.
     struct Counted(DuplexStream, Arc<Counts>);
 
     impl AsyncRead for Counted {
@@ -394,7 +395,7 @@ mod tests {
         assert_eq!(counts.flushes.load(Ordering::Relaxed), 1);
     }
 
-    /// A server that reads the next query when it has written the answer to the one before.
+    /// Serves queries in turn: reads the next query only after writing the previous answer.
     async fn answer_in_turn(mut far: DuplexStream, count: usize) {
         for _ in 0..count {
             let mut answer = read_message(&mut far).await;

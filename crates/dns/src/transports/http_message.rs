@@ -1,4 +1,4 @@
-//! DNS messages in HTTP (RFC 8484): what DoH over HTTP/2 and HTTP/3 share.
+//! DNS messages in HTTP (RFC 8484): the parts shared by DoH over HTTP/2 and HTTP/3.
 
 use crate::iana::DNS_MESSAGE;
 use crate::partial;
@@ -13,15 +13,16 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use resolab_record::{DohMethod, Failure};
 use resolab_transport::client::MeasuredFailure;
 
-/// A DNS message is never longer.
+/// The maximum length of a DNS message, in bytes.
 pub const BODY_MAX_BYTES: usize = 65_535;
-/// Of all partial responses to one message: no more than the largest message for each question.
+/// The maximum length of all partial responses to one message: the largest message for each
+/// question.
 pub const PARTS_MAX_BYTES: usize = partial::QUESTIONS_MAX_COUNT * (2 + BODY_MAX_BYTES);
-/// Of every message (RFC 8484 section 4.1).
+/// The id of every message (RFC 8484 section 4.1).
 const DOH_ID: u16 = 0;
 const PARTS: HeaderValue = HeaderValue::from_static(partial::MEDIA_TYPE);
 
-/// What all requests to one resolver share.
+/// The request parts shared by all requests to one resolver.
 #[derive(Debug, Clone)]
 pub struct RequestTemplate {
     uri: String,
@@ -29,7 +30,7 @@ pub struct RequestTemplate {
 }
 
 impl RequestTemplate {
-    /// Requests to this resolver.
+    /// Makes the template of requests to this resolver.
     pub fn new(resolver: &ResolverAddress, method: DohMethod) -> Self {
         Self {
             uri: format!("https://{}{}", resolver.authority(), resolver.path),
@@ -37,22 +38,22 @@ impl RequestTemplate {
         }
     }
 
-    /// URL of the resolver.
+    /// Returns the resolver's URL.
     pub fn url(&self) -> &str {
         &self.uri
     }
 
-    /// The request that carries a query.
+    /// Returns the request for a query.
     pub fn request(&self, query: &[u8]) -> Result<Request<Bytes>, MeasuredFailure> {
         self.request_for(query, DNS_MESSAGE)
     }
 
-    /// The request that carries several questions of a client that takes partial responses.
+    /// Returns the request for several questions, accepting partial responses.
     pub fn request_for_parts(&self, query: &[u8]) -> Result<Request<Bytes>, MeasuredFailure> {
         self.request_for(query, &format!("{}, {DNS_MESSAGE}", partial::MEDIA_TYPE))
     }
 
-    /// Of a further variable (RFC 6570 sections 3.2.8 and 3.2.9).
+    /// Returns the separator before a further variable (RFC 6570 sections 3.2.8 and 3.2.9).
     fn separator(&self) -> char {
         if self.uri.contains('?') { '&' } else { '?' }
     }
@@ -77,18 +78,18 @@ impl RequestTemplate {
     }
 }
 
-/// What a response carries.
+/// The contents of a DoH response.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DnsBody {
-    /// The DNS message.
+    /// The DNS message as received.
     pub message: Vec<u8>,
-    /// How long it was in HTTP caches on its way, which its TTLs do not know of (RFC 8484 section
-    /// 5.1).
+    /// The time spent in HTTP caches, in seconds. The message's TTLs do not include this time (RFC
+    /// 8484 section 5.1).
     pub age_s: u32,
 }
 
 impl DnsBody {
-    /// Of a response.
+    /// Reads a response. Errors on another status, content encoding or media type.
     pub fn of(response: Response<Bytes>) -> Result<Self, MeasuredFailure> {
         let status = response.status();
         if status != StatusCode::OK {
@@ -121,13 +122,13 @@ impl DnsBody {
         })
     }
 
-    /// Message and age.
+    /// Returns message and age.
     pub fn into_parts(self) -> (Vec<u8>, u32) {
         (self.message, self.age_s)
     }
 }
 
-/// Partial responses in an HTTP body, as it comes.
+/// The partial responses in an HTTP body, read while the body arrives.
 pub struct PartialBody<'a> {
     course: &'a Course,
     buffer: BytesMut,
@@ -135,7 +136,7 @@ pub struct PartialBody<'a> {
 }
 
 impl<'a> PartialBody<'a> {
-    /// Nothing came yet.
+    /// Begins with an empty body.
     pub fn of(course: &'a Course) -> Self {
         Self {
             course,
@@ -144,7 +145,7 @@ impl<'a> PartialBody<'a> {
         }
     }
 
-    /// A piece of the body of a response with this head; that of other media types is none of ours.
+    /// Takes a piece of a response's body. Ignores bodies of other media types.
     pub fn take(&mut self, head: &Response<()>, piece: &[u8]) {
         if self.failure.is_some() || !has_parts(head) {
             return;
@@ -158,7 +159,7 @@ impl<'a> PartialBody<'a> {
         }
     }
 
-    /// The response is whole: what was wrong with it, if anything was.
+    /// Ends the body: returns any error found in the whole response.
     pub fn end(self, response: Response<Bytes>) -> Result<(), MeasuredFailure> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -179,8 +180,8 @@ fn has_parts(head: &Response<()>) -> bool {
     head.status() == StatusCode::OK && head.headers().get(CONTENT_TYPE) == Some(&PARTS)
 }
 
-/// The Age field in seconds (RFC 9111 section 5.1): the first if there are several, 0 for none and
-/// for what is no number; a number too large to be written here is the largest (section 1.2.2).
+/// Returns the Age field in seconds (RFC 9111 section 5.1): the first of several; 0 when absent or
+/// not a number. A number too large for `u32` becomes the largest (section 1.2.2).
 fn age_of(headers: &HeaderMap) -> u32 {
     let age = headers.get(AGE).and_then(|value| value.to_str().ok());
     let age = age.and_then(|text| text.split(',').next());
@@ -191,7 +192,8 @@ fn age_of(headers: &HeaderMap) -> u32 {
     digits.parse().unwrap_or(u32::MAX)
 }
 
-/// The media type has no parameters; those of others change nothing (RFC 9110 section 8.3.1).
+/// Returns true for the media type of DNS messages. The media type defines no parameters; unknown
+/// parameters change nothing (RFC 9110 section 8.3.1).
 fn is_dns_message(media_type: &[u8]) -> bool {
     let essence = media_type.split(|byte| *byte == b';').next();
     essence.is_some_and(|essence| {

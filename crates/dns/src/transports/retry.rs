@@ -1,47 +1,48 @@
-//! When a DoUDP query without a response is sent again. Pure: round trips come as arguments, and
-//! what comes out is how long to wait.
-//! Not for: TCP and QUIC, which send again what is lost by themselves; nor for the deadline.
+//! The timing of repeated DoUDP queries. Without I/O: round trips are arguments, waiting times are
+//! results. Not for: TCP and QUIC, with their own retransmission; the deadline.
 
 use resolab_record::RetryPolicy;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// RES_TIMEOUT and RES_DFLRETRY of resolv.conf(5).
+/// RES_TIMEOUT of resolv.conf(5); the number of tries is RES_DFLRETRY.
 const SYSTEM_TIMEOUT: Duration = Duration::from_secs(5);
 const SYSTEM_TRY_COUNT: u32 = 2;
-/// Before a round trip is known (RFC 6298 section 2.1; RFC 8961 section 4 allows no less).
+/// The timeout before a round trip is known (RFC 6298 section 2.1; RFC 8961 section 4 allows no
+/// less).
 const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
-/// Unbound's (unbound.conf(5), infra-cache-min-rtt): RFC 6298's 1 s would be no timer for DNS.
+/// Unbound's minimum (unbound.conf(5), infra-cache-min-rtt). The 1 s of RFC 6298 would be useless
+/// for DNS.
 const TIMEOUT_MIN: Duration = Duration::from_millis(50);
-/// RFC 6298 section 2.5.
+/// The maximum timeout (RFC 6298 section 2.5).
 const TIMEOUT_MAX: Duration = Duration::from_mins(1);
-/// Clock granularity G of RFC 6298: tokio's timers.
+/// The clock granularity G of RFC 6298: tokio's timers.
 const GRANULARITY: Duration = Duration::from_millis(1);
-/// As many as c-ares makes.
+/// The number of tries, as in c-ares.
 const MODERN_TRY_COUNT: u32 = 3;
 
-/// What is done when no response comes.
+/// The action when no response comes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum UdpRetryPolicy {
-    /// As the C library's resolver: 5 s a try, two tries (resolv.conf(5)).
+    /// The C library's policy: 5 s a try, two tries (resolv.conf(5)).
     #[default]
     System,
-    /// By the round trip times of the run with the same resolver: a timer as TCP's (RFC 6298),
-    /// doubling, three tries, of which the last waits until the deadline.
+    /// A timer like TCP's (RFC 6298), from the round trip times to the same resolver in this run.
+    /// The timer doubles; there are three tries, and the last waits until the deadline.
     Modern,
-    /// One try, until the deadline.
+    /// A single try, until the deadline.
     None,
     /// A number of tries, each with the same wait.
     Custom {
-        /// How long each try waits.
+        /// The waiting time of each try.
         timeout: Duration,
-        /// Times the query is sent at most.
+        /// The maximum number of times the query is sent.
         try_count: u32,
     },
 }
 
 impl UdpRetryPolicy {
-    /// Its name in records.
+    /// Returns the policy's name in records.
     pub fn recorded(self) -> RetryPolicy {
         match self {
             Self::System => RetryPolicy::System,
@@ -52,12 +53,12 @@ impl UdpRetryPolicy {
     }
 }
 
-/// How long a try waits for the response.
+/// The time a try waits for the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// Then it is the next one's turn.
+    /// A limited wait, followed by the next try.
     For(Duration),
-    /// There is no next one.
+    /// The last try's wait, ended by the deadline.
     UntilDeadline,
 }
 
@@ -84,12 +85,12 @@ impl Default for RetransmissionTimer {
 }
 
 impl RetransmissionTimer {
-    /// How long to wait for a response.
+    /// Returns the time to wait for a response.
     pub(crate) fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// A query that was sent once had its response after `round_trip` (sections 2.2 and 2.3).
+    /// Takes the round trip of a query sent once (sections 2.2 and 2.3).
     fn sample(&mut self, round_trip: Duration) {
         let estimate = match self.estimate {
             None => Estimate {
@@ -109,9 +110,9 @@ impl RetransmissionTimer {
         self.estimate = Some(estimate);
     }
 
-    /// No response came within `waited` (section 5.5). It stays backed off for the queries to come
-    /// until one is answered at once (Karn's algorithm); queries that wait at the same time back it
-    /// off once.
+    /// Backs off after no response within `waited` (section 5.5). The timer stays backed off for
+    /// later queries, until a query is answered on its first try (Karn's algorithm). Queries
+    /// waiting at the same time back off once.
     fn expire(&mut self, waited: Duration) {
         self.timeout = self.timeout.max(waited * 2).min(TIMEOUT_MAX);
     }
@@ -134,7 +135,8 @@ impl Tries {
         }
     }
 
-    /// The next try's wait, when the one before has waited in vain; `None` if there is none.
+    /// Returns the next try's wait, after the previous try's wait has passed. `None` after the last
+    /// try.
     fn next(&mut self, timer: &mut RetransmissionTimer) -> Option<Wait> {
         let index = self.count;
         self.count += 1;
@@ -164,8 +166,8 @@ impl Tries {
         }
     }
 
-    /// The response came `round_trip` after the last try. Of a query that was sent twice nobody knows
-    /// which one it answers (Karn's algorithm).
+    /// Takes a response `round_trip` after the last try. Only counts a query sent once: a response
+    /// to a query sent twice may belong to either try (Karn's algorithm).
     fn answered(&self, round_trip: Duration, timer: &mut RetransmissionTimer) {
         if self.count == 1 {
             timer.sample(round_trip);
@@ -173,7 +175,7 @@ impl Tries {
     }
 }
 
-/// A policy with what it has learnt of one resolver.
+/// A policy, with the knowledge learnt about one resolver.
 #[derive(Debug)]
 pub(crate) struct Retries {
     pub(crate) policy: UdpRetryPolicy,
@@ -182,7 +184,7 @@ pub(crate) struct Retries {
 
 type SharedTimer = Mutex<RetransmissionTimer>;
 
-/// The tries of one query, by the timer that was in use when it began.
+/// The tries of one query, with the timer in use when the query began.
 #[derive(Debug)]
 pub(crate) struct TimedTries {
     tries: Tries,
@@ -190,7 +192,7 @@ pub(crate) struct TimedTries {
 }
 
 impl Retries {
-    /// Nothing is known yet.
+    /// Begins without any knowledge.
     pub(crate) fn new(policy: UdpRetryPolicy) -> Self {
         Self {
             policy,
@@ -198,12 +200,13 @@ impl Retries {
         }
     }
 
-    /// Nothing is known any more. Queries under way go on by what was, and what they learn is lost.
+    /// Forgets the learnt round trips. Pending queries keep the old timer; their later findings are
+    /// lost.
     pub(crate) fn forget(&self) {
         *self.timer.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
     }
 
-    /// The tries of a query.
+    /// Begins the tries of a query.
     pub(crate) fn begin(&self) -> TimedTries {
         let timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
         TimedTries {
@@ -214,13 +217,13 @@ impl Retries {
 }
 
 impl TimedTries {
-    /// See [`Tries::next`].
+    /// Returns the next wait, see [`Tries::next`].
     pub(crate) fn next(&mut self) -> Option<Wait> {
         let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
         self.tries.next(&mut timer)
     }
 
-    /// See [`Tries::answered`].
+    /// Takes a response, see [`Tries::answered`].
     pub(crate) fn answered(&self, round_trip: Duration) {
         let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
         self.tries.answered(round_trip, &mut timer);

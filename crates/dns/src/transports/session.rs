@@ -1,5 +1,5 @@
-//! One open connection of any transport: build the query the way the transport wants it, exchange
-//! it, close.
+//! One open connection of any transport: builds a query in the transport's form, exchanges
+//! messages, closes. Not for: opening connections (`client`).
 
 use crate::cookie::CookieJar;
 use crate::edns::ClientEdns;
@@ -23,9 +23,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// How long a closing connection may take to say so.
+/// The maximum time for an orderly close.
 const CLOSE_AT_MOST: Duration = Duration::from_millis(200);
-/// How long the runtime gets to send a QUIC close.
+/// The time given to the runtime to send a QUIC close.
 const CLOSE_LEAVES_WITHIN: Duration = Duration::from_millis(2);
 
 enum Kind {
@@ -40,31 +40,31 @@ enum Kind {
     Doq(DoqSession),
 }
 
-/// A connection that takes queries; exchanges may overlap.
+/// A connection for queries; exchanges may overlap.
 pub struct Session {
     kind: Kind,
     edns: Arc<ClientEdns>,
     traffic: Traffic,
 }
 
-/// A query as sent, and what came back for it.
+/// A query as sent, and its response.
 pub struct Exchanged {
-    /// The message sent.
+    /// The query message as sent.
     pub query: Vec<u8>,
-    /// The message that came.
+    /// The response message as received.
     pub response: Vec<u8>,
-    /// How long that was in HTTP caches on its way; 0 where there are none.
+    /// The response's time in HTTP caches, in seconds; 0 without caches.
     pub age_s: u32,
 }
 
-/// How many queries a connection was given, and how many of them have no response yet.
+/// The connection's counters: queries sent, and queries without a response.
 #[derive(Default)]
 struct Traffic {
     query_count: AtomicU32,
     outstanding_count: AtomicU32,
 }
 
-/// A query under way; the end of its life is the end of that.
+/// A pending query; dropping it ends the query.
 struct Outstanding<'a>(&'a Traffic);
 
 impl Traffic {
@@ -92,7 +92,7 @@ impl Session {
         }
     }
 
-    /// DoUDP has no connection: each exchange makes a socket.
+    /// Makes a DoUDP session. DoUDP has no connection: each exchange makes a socket.
     pub(crate) fn udp(
         resolver: SocketAddr,
         retries: Arc<Retries>,
@@ -107,27 +107,27 @@ impl Session {
         Self::new(kind, edns)
     }
 
-    /// On an open stream for DoTCP or DoT.
+    /// Makes a session on an open stream of DoTCP or DoT.
     pub(crate) fn framed(connection: FramedConnection, edns: Arc<ClientEdns>) -> Self {
         Self::new(Kind::Framed(connection), edns)
     }
 
-    /// On an open connection for DoH.
+    /// Makes a session on an open DoH connection.
     pub(crate) fn doh(session: DohSession, edns: Arc<ClientEdns>) -> Self {
         Self::new(Kind::Doh(session), edns)
     }
 
-    /// On an open connection for DoH3.
+    /// Makes a session on an open DoH3 connection.
     pub(crate) fn doh3(session: Doh3Session, edns: Arc<ClientEdns>) -> Self {
         Self::new(Kind::Doh3(Box::new(session)), edns)
     }
 
-    /// On an open connection for DoQ.
+    /// Makes a session on an open DoQ connection.
     pub(crate) fn doq(session: DoqSession, edns: Arc<ClientEdns>) -> Self {
         Self::new(Kind::Doq(session), edns)
     }
 
-    /// Ask; the query sent and the response to it, not yet checked.
+    /// Asks one question. Returns query and response, not yet checked.
     pub async fn exchange(
         &self,
         question: &Question,
@@ -136,7 +136,7 @@ impl Session {
         self.exchange_all(std::slice::from_ref(question), log).await
     }
 
-    /// Ask any number of questions in one message; one response to it, not yet checked.
+    /// Asks any number of questions in one message. Returns query and response, not yet checked.
     pub async fn exchange_all(
         &self,
         questions: &[Question],
@@ -169,8 +169,8 @@ impl Session {
         })
     }
 
-    /// Ask several questions in one message, as a client that takes partial responses, until all are
-    /// answered; what is, is in the course.
+    /// Asks several questions in one message, accepting partial responses, until all questions are
+    /// answered. The answers go to `course`.
     pub(crate) async fn gather(&self, course: &Course) -> Result<(), MeasuredFailure> {
         let cookie = self.edns.cookies.as_ref().map(CookieJar::next);
         let id = self.fresh_id();
@@ -198,7 +198,7 @@ impl Session {
         }
     }
 
-    /// Whether a response that answers its query is one the transport allows.
+    /// Checks a response against the transport's own rules.
     pub(crate) fn check(&self, response: &Message) -> Result<(), MeasuredFailure> {
         match &self.kind {
             Kind::Udp { .. } | Kind::Framed(_) | Kind::Doh(_) | Kind::Doh3(_) => Ok(()),
@@ -206,7 +206,8 @@ impl Session {
         }
     }
 
-    /// RFC 8484 section 4.1 (for caches) and RFC 9250 section 4.2.1 want 0.
+    /// Returns a message id: 0 where RFC 8484 section 4.1 (for caches) and RFC 9250 section 4.2.1
+    /// ask for 0.
     fn fresh_id(&self) -> u16 {
         match &self.kind {
             Kind::Udp { .. } => random_id(),
@@ -215,8 +216,8 @@ impl Session {
         }
     }
 
-    /// HTTP/3 on the same connection, of which its queries are requests or stand beside them; `None`
-    /// where it has none.
+    /// Returns HTTP/3 on the same connection, either carrying the queries or beside them; `None`
+    /// without HTTP/3.
     pub(crate) fn http3(&self) -> Option<&Arc<H3Client>> {
         match &self.kind {
             Kind::Doh3(session) => Some(&session.client),
@@ -225,7 +226,7 @@ impl Session {
         }
     }
 
-    /// Whether the connection has ended.
+    /// Returns true when the connection has ended.
     pub fn is_closed(&self) -> bool {
         match &self.kind {
             Kind::Udp { .. } => false,
@@ -236,8 +237,8 @@ impl Session {
         }
     }
 
-    /// True where the connection goes on though a query on it failed as if it had been closed: over DoQ the
-    /// resolver can end one stream.
+    /// Returns true when the connection remains open although a query failed as if closed. Over DoQ
+    /// a resolver can end one stream.
     pub fn outlives_a_query(&self) -> bool {
         match &self.kind {
             Kind::Udp { .. } | Kind::Framed(_) | Kind::Doh(_) | Kind::Doh3(_) => false,
@@ -245,8 +246,8 @@ impl Session {
         }
     }
 
-    /// Close a session others may be using: in an orderly way if none is, otherwise at once, and
-    /// their exchanges fail.
+    /// Closes a shared session: in an orderly way without other users, otherwise at once. The other
+    /// users' exchanges then fail.
     pub async fn close_shared(self: Arc<Self>) {
         match Arc::try_unwrap(self) {
             Ok(session) => session.close().await,
@@ -260,7 +261,7 @@ impl Session {
         }
     }
 
-    /// Close in an orderly way; returns when the last packet was handed to the kernel.
+    /// Closes in an orderly way. Returns after the last packet was handed to the kernel.
     pub async fn close(self) {
         match self.kind {
             Kind::Udp { .. } => (),

@@ -1,5 +1,5 @@
-//! One upstream connection, held by whoever may give it queries and by each query on it: closed
-//! when the last lets go. Not for: when to let go; that is `upstream`.
+//! One upstream connection, shared by the slot and by each query on the connection. Closes when the
+//! last holder drops it. Not for: deciding when to let go (`upstream`).
 
 use super::repeats::Loss;
 use crate::client::DnsClient;
@@ -12,21 +12,21 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// An open connection.
+/// An open connection, with its counters.
 pub(super) struct Connection {
-    /// `None` once it is being closed.
+    /// The session; `None` while closing.
     session: Option<Arc<Session>>,
     pub setup: Arc<SetupLog>,
     opened_ns: u64,
     asked_count: AtomicU32,
     has_served: AtomicBool,
-    /// By this side, with whoever is on it.
+    /// True when this side ended the connection, including its queries.
     is_ended: AtomicBool,
     last_end_ns: AtomicU64,
 }
 
 impl Connection {
-    /// Open one for a client.
+    /// Opens a connection for a client.
     pub async fn open(client: &DnsClient, setup: Arc<SetupLog>) -> Result<Self, MeasuredFailure> {
         let session = Some(Arc::new(client.open(&setup).await?));
         let opened_ns = monotonic_ns();
@@ -41,28 +41,28 @@ impl Connection {
         })
     }
 
-    /// Whether it takes no more queries.
+    /// Returns true when the connection takes no more queries.
     pub fn is_closed(&self) -> bool {
         self.session().is_none_or(Session::is_closed)
     }
 
-    /// Whether it was open at an instant.
+    /// Returns true when the connection was open at an instant.
     pub fn was_open_at(&self, instant_ns: u64) -> bool {
         self.opened_ns <= instant_ns
     }
 
-    /// Queries it was given.
+    /// Returns the number of queries given to the connection.
     pub fn asked_count(&self) -> u32 {
         self.asked_count.load(Ordering::Relaxed)
     }
 
-    /// How long ago it was opened or a query on it ended, whichever was last.
+    /// Returns the time since the opening, or since the end of the last query when later.
     pub fn quiet_for(&self) -> Duration {
         let last_ns = self.last_end_ns.load(Ordering::Relaxed);
         Duration::from_nanos(monotonic_ns().saturating_sub(last_ns))
     }
 
-    /// Count a query in.
+    /// Counts a query in, and returns its hold on the connection.
     pub fn begin(self: &Arc<Self>) -> InUse {
         InUse {
             connection: Arc::clone(self),
@@ -70,12 +70,12 @@ impl Connection {
         }
     }
 
-    /// The resolver answered a query on it, whatever it said.
+    /// Notes that the resolver answered a query on the connection, with any content.
     pub fn serve(&self) {
         self.has_served.store(true, Ordering::Relaxed);
     }
 
-    /// Close it now, also under those who use it: what waits fails.
+    /// Closes the connection now, even while in use: waiting queries fail.
     pub async fn close(self: Arc<Self>) {
         self.is_ended.store(true, Ordering::Relaxed);
         let session = match Arc::try_unwrap(self) {
@@ -87,14 +87,14 @@ impl Connection {
         }
     }
 
-    /// What travels on it; `None` once it is being closed.
+    /// Returns the session; `None` while closing.
     pub fn session(&self) -> Option<&Session> {
         self.session.as_deref()
     }
 }
 
 impl Drop for Connection {
-    /// Closing takes its time, and no answer should wait for it.
+    /// Closes in the background, so no answer waits for the closing.
     fn drop(&mut self) {
         // Without a runtime everything is ending, and the socket with it.
         if let Some(session) = self.session.take()
@@ -108,7 +108,7 @@ impl Drop for Connection {
 /// A query's hold on a connection.
 pub(super) struct InUse {
     connection: Arc<Connection>,
-    /// Of the query among those of the connection.
+    /// The query's index on the connection.
     index: u32,
 }
 
@@ -121,8 +121,8 @@ impl InUse {
         self.connection.session()
     }
 
-    /// How the connection ended under the query, for which it was in this state; `None` where this side
-    /// ended it with all that it was opened for.
+    /// Returns how the connection ended under the query, found in state `state`. `None` when this
+    /// side ended the connection together with the queries waiting for its opening.
     pub fn loss(&self, state: ConnectionState) -> Option<Loss> {
         let is_new = state == ConnectionState::Cold;
         if is_new && self.connection.is_ended.load(Ordering::Relaxed) {

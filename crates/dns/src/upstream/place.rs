@@ -1,5 +1,5 @@
-//! Where the connection that is kept stands, and who opens the next: one query does, and those that
-//! come meanwhile wait for it. Not for: opening; nor for queries.
+//! The slot of the kept connection. One query opens the next connection; queries arriving meanwhile
+//! wait. Not for: opening, or queries.
 
 use super::connection::Connection;
 use super::policy::ConnectionPolicy;
@@ -9,44 +9,44 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// The place of one connection after the other, until it is closed.
+/// A slot for one connection after another, until the slot is closed.
 #[derive(Default)]
 pub(super) struct Place {
-    /// Held while a connection is being opened: whoever comes then waits for it.
+    /// The lock held while opening a connection; later queries wait for it.
     turn: tokio::sync::Mutex<()>,
-    /// Never held across an await.
+    /// The slot's contents; the lock is never held across an await.
     state: Mutex<State>,
     is_closed: watch::Sender<bool>,
 }
 
-/// Its holder may open a connection.
+/// The right to open a connection.
 pub(super) type Turn<'a> = tokio::sync::MutexGuard<'a, ()>;
 
-/// What stands there.
+/// The contents of a slot.
 #[derive(Default)]
 pub(super) struct State {
     pub open: Option<Arc<Connection>>,
-    /// What became of the one before, until its successor is opened.
+    /// The end of the previous connection, until its successor is opened.
     pub previous_end: Option<ConnectionEnd>,
 }
 
 impl Place {
-    /// The turn to look and to open, after those who came before.
+    /// Waits for the right to look and to open, in order of arrival.
     pub async fn turn(&self) -> Turn<'_> {
         self.turn.lock().await
     }
 
-    /// True while somebody has the turn.
+    /// Returns true while a query holds the right to open.
     pub fn is_taken(&self) -> bool {
         self.turn.try_lock().is_err()
     }
 
-    /// The connection that stands there now.
+    /// Locks the slot's contents.
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Find or open a connection here, unless the place is closed meanwhile.
+    /// Waits for a connection, and fails when the slot is closed meanwhile.
     pub async fn unless_closed<T>(
         &self,
         found: impl Future<Output = Result<T, MeasuredFailure>>,
@@ -63,8 +63,8 @@ impl Place {
         }
     }
 
-    /// No more connections here; the last one, if it is open. Whoever is opening one or waiting for
-    /// that is told, so that this need not wait for them.
+    /// Closes the slot and returns its last connection, if open. Queries opening or waiting fail at
+    /// once, so closing does not wait for them.
     pub async fn close(&self) -> Option<Arc<Connection>> {
         self.is_closed.send_replace(true);
         let _turn = self.turn().await;
@@ -73,7 +73,7 @@ impl Place {
 }
 
 impl State {
-    /// A connection that the resolver closed or that had its share of queries is not used.
+    /// Lets go of a connection closed by the resolver, or past its maximum number of queries.
     pub fn let_go_of_unfit(&mut self, policy: &ConnectionPolicy) {
         let Some(open) = &self.open else { return };
         let most = policy.max_queries_count;
@@ -92,7 +92,7 @@ impl State {
         self.previous_end = Some(end);
     }
 
-    /// Let go of a connection that was idle long enough; how long until there may be one.
+    /// Lets go of a connection idle for `timeout`. Returns the time until the next check.
     pub fn idle_rest(&mut self, timeout: Duration) -> Duration {
         let Some(open) = &self.open else {
             return timeout;

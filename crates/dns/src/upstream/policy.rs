@@ -1,21 +1,21 @@
-//! Which queries share a connection: the user's numbers. Not for: keeping to them; that is the
-//! module above.
+//! The rules for sharing connections among queries: the user's numbers. Not for: applying the rules
+//! (`upstream`).
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// Which queries share a connection; means nothing to `doudp`.
+/// The rules for sharing connections among queries, without effect on `doudp`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ConnectionPolicy {
-    /// Each query gets a connection of its own, which is closed after it; the rest means nothing
-    /// then.
+    /// True to give each query a separate connection, closed after the query. The other fields then
+    /// have no effect.
     pub is_cold: bool,
-    /// A connection on which nothing was asked for this long is closed; without, only the resolver
-    /// ends it.
+    /// The time without any query after which a connection is closed. When absent, only the
+    /// resolver ends connections.
     pub idle_timeout: Option<Duration>,
-    /// Queries a connection gets at most; the next one opens another.
+    /// The maximum number of queries on a connection; the next query opens another connection.
     pub max_queries_count: Option<NonZeroU32>,
-    /// A query whose new connection ends without any answer has failed: for those who measure cold
-    /// queries. Others ask it once more on another.
+    /// True to fail a query whose new connection ends without any answer, for measuring cold
+    /// queries. Otherwise the query is asked once more on another connection.
     pub takes_first_end: bool,
 }

@@ -1,31 +1,32 @@
-//! When a query whose connection ended is asked again on another one: RFC 9113 sections 6.8 and 8.7 and
-//! RFC 9114 section 5.2 for GOAWAY, RFC 7766 section 6.2.4 for connections that are closed. The deadline
-//! bounds it, too. Not for: asking.
+//! The rule for repeating a query on another connection after its connection ended: RFC 9113
+//! sections 6.8 and 8.7 and RFC 9114 section 5.2 for GOAWAY, RFC 7766 section 6.2.4 for closed
+//! connections. The deadline also limits repeats. Not for: asking.
 
-/// How often a query is asked again at most. Browsers have up to 64 look-ups under way: a resolver that
-/// closes after each answer still answers all of them.
+/// The maximum number of repeats of a query. Browsers have up to 64 look-ups pending, so even a
+/// resolver closing after each answer still answers all of them.
 const REPEATS_MAX_COUNT: u32 = 64;
 
-/// How a connection ended under a query.
+/// The way a connection ended under a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Loss {
-    /// The connection had answered queries before, or others were to be answered first.
+    /// The connection had answered queries before, or had earlier queries to answer first.
     OfUsed,
-    /// The query was the first on a new connection, which answered nothing; or the resolver ended the
-    /// query's stream alone.
+    /// The query was the first on a new connection without any answer, or the resolver ended only
+    /// the query's stream.
     InVain,
 }
 
-/// The ends that one query has met with so far.
+/// The connection ends met by one query so far.
 #[derive(Debug)]
 pub(super) struct Repeats {
     count: u32,
-    /// True where the next connection that answers nothing is the last.
+    /// True when the next connection without any answer is the last.
     is_last_chance: bool,
 }
 
 impl Repeats {
-    /// None yet; with `takes_first_end` the first connection that answers nothing is the last.
+    /// Begins without any end. With `takes_first_end`, the first connection without any answer is
+    /// the last.
     pub fn new(takes_first_end: bool) -> Self {
         Self {
             count: 0,
@@ -33,8 +34,9 @@ impl Repeats {
         }
     }
 
-    /// Decide if the query is asked again. A resolver that twice answers nothing on a new connection does
-    /// not want the query. Every connection has one first query, so that nobody opens many in vain.
+    /// Decides about asking the query again. After two new connections without any answer, the
+    /// resolver does not want the query. Each connection has only one first query, so clients open
+    /// few connections in vain.
     pub fn allow(&mut self, loss: Loss) -> bool {
         let is_hopeless = match loss {
             Loss::OfUsed => false,

@@ -1,5 +1,5 @@
-//! Asks several questions in one message, and falls back to one by one where the resolver does not
-//! know partial responses. Not for: how the message travels.
+//! Asks several questions in one message, and falls back to single queries when the resolver does
+//! not support partial responses. Not for: the message's transport.
 
 use super::task::Task;
 use super::{Asked, Upstream};
@@ -18,13 +18,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// How long a resolver of which nobody knows whether it knows partial responses may be silent on a
-/// connection before its questions are asked alone, too: some drop what has several questions
-/// (docs/method/questions.md). Over DoUDP, where it may be the loss of a datagram, the retry policy alone
-/// says when anything is sent again.
+/// The time a resolver with unknown support for partial responses may be silent on a connection
+/// before its questions are also asked alone. Some resolvers drop messages with several questions
+/// (docs/method/questions.md). Over DoUDP a datagram may be lost, so there the retry policy alone
+/// decides.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// Questions that are asked in one message; its clock runs.
+/// Questions to ask in one message; the message's clock runs.
 struct MessageAsking {
     support: Arc<PartialSupport>,
     is_connectionless: bool,
@@ -64,36 +64,38 @@ impl Task for MessageAsking {
         self.course.begin_anew();
     }
 
-    /// Whoever does not know such messages may have lost count: knot-resolver 5.6 gives the next
-    /// answers on this connection late, and on each other's streams.
+    /// Returns false: a resolver without support may have lost count. knot-resolver 5.6 then sends
+    /// the next answers on this connection late, and on each other's streams.
     fn outlives_http_status(&self) -> bool {
         false
     }
 }
 
-/// What is the same for all questions of one message.
+/// The options shared by all questions of one message.
 #[derive(Debug, Clone, Copy)]
 pub struct MessagePosition {
-    /// Of the first question among the run's queries; the others follow.
+    /// The sequence number of the first question among the run's queries; the other questions
+    /// follow.
     pub first_sequence: u64,
-    /// Of the message.
+    /// The sequence number of the message.
     pub message_sequence: u64,
-    /// Ask each question alone all the same, all at one time: what a message is held against.
+    /// True to ask each question alone, all at the same time, as the baseline for messages.
     pub one_by_one: bool,
 }
 
-/// What became of a question that was to share a message.
+/// The outcome of a question intended for a shared message.
 pub(crate) struct AskedInMessage {
     pub asked: Asked,
-    /// Of the partial response that answered it.
+    /// The index of the partial response with the answer.
     pub response_index: Option<u32>,
-    /// Whether it went alone after all.
+    /// True when the question was asked alone after all.
     pub is_alone: bool,
 }
 
 impl Upstream {
-    /// Ask questions in one message, and those it does not answer one by one, all within the deadline:
-    /// a record of each, in their order. One question alone is a query like any other.
+    /// Asks questions in one message, then asks unanswered questions alone, all within the
+    /// deadline. Returns a record of each question, in order. A single question is an ordinary
+    /// query.
     pub async fn ask_several(
         &self,
         questions: &[Question],
@@ -134,8 +136,8 @@ impl Upstream {
             .collect()
     }
 
-    /// Ask what has a seat in one message, and tell those who wait; without a second question, or where
-    /// such messages are refused, to ask alone.
+    /// Asks the questions in one message, and sends the outcomes to the askers. The askers query
+    /// alone when there is no second question, or when the resolver refuses partial responses.
     pub(crate) async fn ask_message(
         &self,
         seats: Vec<Seat>,
@@ -169,14 +171,15 @@ impl Upstream {
         task.course.end(told, &asked.standing());
     }
 
-    /// A resolver may restart while the first message is under way, but not twice: on a connection that
-    /// is shared the message was asked again on another.
+    /// Returns true when the connection ended under the message twice. A resolver may restart once
+    /// during the first message, but not twice. With shared connections the message was already
+    /// repeated on another connection.
     fn is_end_twice_over(&self, refusal: Option<Refusal>) -> bool {
         let is_asked_again = self.shares_connections() && !self.policy.takes_first_end;
         refusal == Some(Refusal::Closed) && is_asked_again
     }
 
-    /// What becomes of a question that has a seat in a message.
+    /// Returns the outcome of a question in a message; asks alone when needed.
     pub(crate) async fn ask_in_message(
         &self,
         asking: &Asking<'_>,
@@ -202,7 +205,7 @@ impl Upstream {
         self.ask_alone(asking, deadline).await
     }
 
-    /// Nothing came of the message yet: ask alone, too, and take what comes first.
+    /// Asks alone while the message is still without a response, and takes the first answer.
     async fn ask_beside(
         &self,
         asking: &Asking<'_>,
@@ -257,7 +260,7 @@ impl AskedInMessage {
         }
     }
 
-    /// For its record.
+    /// Returns the message's facts for the question's record.
     pub(crate) fn facts(&self, message_sequence: u64, question_count: u16) -> MessageFacts {
         MessageFacts {
             message_sequence: Some(message_sequence),
@@ -277,17 +280,17 @@ impl Asked {
     }
 }
 
-/// Why the questions of a message may be asked alone, where nobody knows whether the resolver knows
-/// partial responses.
+/// The reason for asking a message's questions alone, when the resolver's support for partial
+/// responses is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refusal {
-    /// It answered something else.
+    /// The resolver answered in another way.
     Said,
-    /// It ended the connection, perhaps for another reason.
+    /// The resolver ended the connection, perhaps for another reason.
     Closed,
-    /// The connection ended in its handshake, whose early data the message was.
+    /// The connection ended in its handshake, with the message as early data.
     Broken,
-    /// Nothing came in all the tries that the retry policy of DoUDP has: the message may have been lost.
+    /// No response came within all tries of DoUDP's retry policy: the message may have been lost.
     Silent,
 }
 
@@ -311,7 +314,7 @@ impl Refusal {
 }
 
 impl Asking<'_> {
-    /// A place in a message, and where its asker is told.
+    /// Makes the query's entry for a message, and the channel for its outcomes.
     pub(crate) fn seat(&self) -> (Seat, UnboundedReceiver<Told>) {
         let (waiting, told) = unbounded_channel();
         let seat = Seat {

@@ -1,30 +1,31 @@
-//! What is done on a connection: a query, or a message with several questions. Not for: which
-//! connection; that is the module above.
+//! Tasks on a connection: a query, or a message with several questions. Not for: choosing the
+//! connection (`upstream`).
 
 use crate::asking::{Answer, Asking};
 use crate::standing::Standing;
 use crate::transports::session::Session;
 use resolab_transport::client::MeasuredFailure;
 
-/// Something asked of a resolver.
+/// A task for a resolver.
 pub(crate) trait Task {
-    /// What there is of it when it is done.
+    /// The result of the finished task.
     type Done;
 
-    /// When it was wanted, `CLOCK_MONOTONIC`.
+    /// Returns the task's start, `CLOCK_MONOTONIC` in ns.
     fn time_origin_ns(&self) -> u64;
 
-    /// Do it on an open connection.
+    /// Runs the task on an open connection.
     fn run(
         &self,
         session: &Session,
         standing: &Standing,
     ) -> impl Future<Output = Result<Self::Done, MeasuredFailure>> + Send;
 
-    /// The connection it was done on has ended: what is not answered is to be asked on another.
+    /// Restarts the task after its connection has ended: unanswered questions go to another
+    /// connection.
     fn begin_anew(&self);
 
-    /// Whether the connection is of use after an HTTP status that is an error.
+    /// Returns true when the connection is still usable after an HTTP error status.
     fn outlives_http_status(&self) -> bool;
 }
 
@@ -43,7 +44,7 @@ impl Task for Asking<'_> {
         self.exchange.begin_anew();
     }
 
-    /// It tells of one request alone.
+    /// Returns true: the status concerns one request alone.
     fn outlives_http_status(&self) -> bool {
         true
     }

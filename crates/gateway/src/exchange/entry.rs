@@ -1,5 +1,5 @@
-//! The record of one request, filled in as it passes, and written when it is let go: also one that
-//! was cut off says how far it came. Not for: passing it.
+//! The record of one request, filled in during the exchange and written when dropped. A request cut
+//! off also has a record with the steps it reached. Not for: passing the request.
 
 use super::Sent;
 use crate::leg::{Arrived, Leg};
@@ -10,7 +10,7 @@ use resolab_transport::client::MeasuredFailure;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
 
-/// A record that is being filled in.
+/// A record being filled in.
 pub(super) struct Entry {
     leg: Arc<Leg>,
     record: Box<GatewayRequestRecord>,
@@ -59,12 +59,12 @@ impl Entry {
         }
     }
 
-    /// What became of what was sent before its name was known.
+    /// Notes the outcome of the request sent before its name was known.
     pub fn speculation(&mut self, speculation: Speculation) {
         self.record.speculation = Some(speculation);
     }
 
-    /// It was handed to a connection; the instant is that of the first time.
+    /// Notes the request's connection, and the instant of the first sending only.
     pub fn sent(&mut self, sent: &Sent) {
         self.record.connection_id = Some(sent.connection.identity.id);
         self.record.connection_reason = Some(sent.reason);
@@ -72,65 +72,65 @@ impl Entry {
         self.record.sent_ns.get_or_insert_with(monotonic_ns);
     }
 
-    /// It was handed to another one, or to the same again.
+    /// Notes a repeat, on another connection or the same.
     pub fn sent_again(&mut self, sent: &Sent) {
         self.record.sent_again_count += 1;
         self.sent(sent);
     }
 
-    /// A change of its priority was passed on.
+    /// Notes a priority update passed on.
     pub fn reprioritized(&mut self) {
         self.record.priority_updates_count += 1;
     }
 
-    /// An interim response was passed on.
+    /// Notes an interim response passed on.
     pub fn interim(&mut self) {
         self.record.interim_responses_count += 1;
     }
 
-    /// The response's head is here.
+    /// Notes the arrival of the response's head.
     pub fn head(&mut self, status: StatusCode) {
         self.record.head_ns = Some(monotonic_ns());
         self.record.status = Some(status.as_u16());
     }
 
-    /// It was passed on.
+    /// Notes the head's passing to the browser.
     pub fn head_passed(&mut self) {
         self.record.head_passed_ns = Some(monotonic_ns());
     }
 
-    /// A piece of the response's body was passed on.
+    /// Counts a piece of the response's body passed to the browser.
     pub fn piece_passed(&mut self, bytes: usize) {
         self.record.response_body_bytes += bytes as u64;
     }
 
-    /// All of the response is here.
+    /// Notes the arrival of the response's end.
     pub fn last(&mut self) {
         self.record.last_ns = Some(monotonic_ns());
     }
 
-    /// It was passed on.
+    /// Notes the end's passing to the browser.
     pub fn last_passed(&mut self) {
         self.record.last_passed_ns = Some(monotonic_ns());
     }
 
-    /// How much of the request's body was passed on.
+    /// Notes the bytes of the request's body passed upstream.
     pub fn request_body(&mut self, bytes: u64) {
         self.record.request_body_bytes = bytes;
     }
 
-    /// The browser took it back.
+    /// Notes the browser's cancellation.
     pub fn cancelled(&mut self) {
         self.record.cancelled = true;
     }
 
-    /// It failed upstream.
+    /// Notes a failure upstream.
     pub fn failed(&mut self, failure: MeasuredFailure) {
         self.record.failure = Some(failure.failure);
         self.record.failure_detail = Some(failure.detail);
     }
 
-    /// Its stream broke off, and its connection with it or not.
+    /// Notes a broken stream, possibly with its connection closed.
     pub fn broke_off(&mut self, broken: &BrokenOff, connection_closed: bool) {
         let failure = if connection_closed {
             Failure::QueryConnectionClosed

@@ -1,4 +1,4 @@
-//! Both directions of one exchange at once. Not for: how it began.
+//! Both directions of one exchange at the same time. Not for: beginning the exchange.
 
 use super::entry::Entry;
 use super::priority::Priority;
@@ -10,30 +10,30 @@ use resolab_record::ConnectionReason;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A request is sent again at most so often.
+/// The maximum number of repeats of a request.
 const AGAIN_MAX_COUNT: u32 = 3;
 
-/// Why a request is sent again.
+/// The reason for repeating a request.
 enum Refused {
-    /// 421 of a connection that was opened for another name (RFC 9110 section 15.5.20).
+    /// Status 421 on a connection opened for another name (RFC 9110 section 15.5.20).
     Misdirected,
-    /// Early data: 425 (RFC 8470 section 5.2), or the handshake that rejected it.
+    /// Rejected early data: status 425 (RFC 8470 section 5.2), or rejection in the handshake.
     Early,
-    /// Its server did not look at it: what GOAWAY leaves out (RFC 9113 section 6.8), REFUSED_STREAM (section
-    /// 8.7), H3_REQUEST_REJECTED (RFC 9114 section 4.1.1).
+    /// A request not processed by the server: left out by GOAWAY (RFC 9113 section 6.8),
+    /// REFUSED_STREAM (section 8.7), or H3_REQUEST_REJECTED (RFC 9114 section 4.1.1).
     Unprocessed,
 }
 
-/// Why an exchange ended before its end.
+/// The reason for an exchange's early end.
 enum Ended {
-    /// The browser does not want it.
+    /// The browser does not want the response.
     Unwanted,
-    /// It broke off upstream.
+    /// The stream upstream broke off.
     Upstream(BrokenOff),
 }
 
 impl Exchange {
-    /// Pass everything on until the response has ended, or the exchange was broken off.
+    /// Passes everything on until the response has ended, or the exchange was broken off.
     pub async fn run(self) {
         let Self {
             leg,
@@ -69,7 +69,8 @@ impl Exchange {
     }
 }
 
-/// Until the response has ended: a server may answer before it has the whole request.
+/// Runs both directions until the response has ended. A server may answer before receiving the
+/// whole request.
 async fn both(
     downloading: impl Future<Output = Result<(), Ended>>,
     uploading: impl Future<Output = Result<(), Ended>>,
@@ -106,12 +107,12 @@ async fn upload(
     body.finish(trailers).await.map_err(Ended::Upstream)
 }
 
-/// A request whose response is waited for.
+/// A request waiting for its response.
 struct Awaited<'a> {
     leg: &'a Leg,
     sent: Sent,
     priority: Priority,
-    /// Its head, for as long as it may be sent once more.
+    /// The head, kept while the request may be repeated.
     again: Option<Request<()>>,
     again_count: u32,
 }
@@ -143,7 +144,7 @@ impl Awaited<'_> {
         }
     }
 
-    /// The head of the response that is the browser's; interim ones are passed on meanwhile.
+    /// Waits for the head of the final response; passes interim responses on meanwhile.
     async fn last_head(
         &mut self,
         down: &mut Down,
@@ -181,7 +182,8 @@ impl Awaited<'_> {
         }
     }
 
-    /// What a status says of the connection and not of the request.
+    /// Returns the reason for repeating a request, when the status concerns the connection rather
+    /// than the request.
     fn refused_by(&self, status: StatusCode) -> Option<Refused> {
         let is_shared = self.sent.reason != ConnectionReason::OwnName;
         match status {
@@ -191,8 +193,8 @@ impl Awaited<'_> {
         }
     }
 
-    /// What the end of a stream without a response says of the connection. Whatever else breaks off may
-    /// have been carried out.
+    /// Returns the reason for repeating a request, when its stream ended without a response. After
+    /// any other end the request may have been carried out.
     fn refused_by_end(&self, broken: &BrokenOff) -> Option<Refused> {
         if self.sent.is_early() && self.sent.connection.may_begin_again() {
             return Some(Refused::Early);
@@ -200,7 +202,8 @@ impl Awaited<'_> {
         (broken.reason == ResetReason::Refused).then_some(Refused::Unprocessed)
     }
 
-    /// Send it again where that may help, if it was refused and may be; whether it was.
+    /// Repeats a refused request, when a repeat may help. Returns true when the request was
+    /// repeated.
     async fn send_again(
         &mut self,
         refused: Option<Refused>,

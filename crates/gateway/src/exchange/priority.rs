@@ -1,11 +1,11 @@
-//! A request's priority as the browser changes it, told to wherever the request went (RFC 9218
-//! section 7). Not for: what priorities mean.
+//! The browser's updates of a request's priority, passed on to the request's upstream connection
+//! (RFC 9218 section 7). Not for: the meaning of priorities.
 
 use super::Sent;
 use super::entry::Entry;
 use resolab_http::{PriorityUpdate, RequestPriority};
 
-/// What the browser says of it, and how much of that was passed on.
+/// The browser's priority updates, and the number of the last update passed on.
 pub(super) struct Priority {
     said: Option<RequestPriority>,
     passed_number: u32,
@@ -19,7 +19,7 @@ impl Priority {
         }
     }
 
-    /// The next change. Never where the browser cannot say any.
+    /// Waits for the next update; never returns when the browser cannot send updates.
     pub async fn changed(&self) -> PriorityUpdate {
         match &self.said {
             Some(said) => said.after(self.passed_number).await,
@@ -27,7 +27,7 @@ impl Priority {
         }
     }
 
-    /// Pass one on; over HTTP/2, whose library has no such frame, it ends here.
+    /// Passes an update on. Does nothing over HTTP/2, because its library has no such frame.
     pub async fn pass(&mut self, update: &PriorityUpdate, sent: &Sent, entry: &mut Entry) {
         self.passed_number = update.number;
         let Some(stream) = sent.response.stream() else {
@@ -38,7 +38,7 @@ impl Priority {
         }
     }
 
-    /// It was sent anew, with the priority it had at first.
+    /// Starts over after a repeat, because the repeat has the first priority.
     pub fn sent_again(&mut self) {
         self.passed_number = 0;
     }

@@ -1,4 +1,4 @@
-//! A response as it goes to the browser. Not for: where it comes from.
+//! A response sent to the browser. Not for: receiving the response from upstream.
 
 use super::h1::{Piece, Pieces};
 use bytes::Bytes;
@@ -13,26 +13,27 @@ use tokio::sync::{mpsc, oneshot};
 
 type H3Response = h3::server::RequestStream<Sender<Bytes>, Bytes>;
 
-/// Pieces of an HTTP/1.1 body that wait for hyper.
+/// The maximum number of an HTTP/1.1 body's pieces waiting for hyper.
 const PIECES_WAITING_COUNT: usize = 2;
 
-/// A response that is waited for.
+/// The sender of a response, before its head.
 pub(crate) enum Down {
     H1(oneshot::Sender<Response<Pieces>>),
     H2(SendResponse<Bytes>),
     H3(Box<H3Response>, TakenBack),
 }
 
-/// The response's body, behind its head.
+/// The sender of a response's body, after its head.
 pub(crate) enum DownBody {
-    /// With what is left of the length its head gives: behind the last byte hyper reads no more.
+    /// The body over HTTP/1.1, with the bytes left of the head's length: hyper stops reading after
+    /// the last byte.
     H1(mpsc::Sender<Piece>, Option<u64>),
     H2(BodyWriter),
     H3(BodyWriter, TakenBack),
 }
 
 impl Down {
-    /// An interim head; nothing over HTTP/1.1, for which hyper has none but 100.
+    /// Sends an interim head. Does nothing over HTTP/1.1, because hyper only has interim 100.
     pub async fn interim(&mut self, head: Response<()>) -> Result<(), BrokenOff> {
         match self {
             Self::H1(_) => Ok(()),
@@ -41,7 +42,7 @@ impl Down {
         }
     }
 
-    /// The head, with which the response may end.
+    /// Sends the head; `ends` also ends the response.
     pub async fn head(self, head: Response<()>, ends: bool) -> Result<DownBody, BrokenOff> {
         match self {
             Self::H1(waiting) => {
@@ -68,7 +69,7 @@ impl Down {
         }
     }
 
-    /// There will be none.
+    /// Fails the response before its head.
     pub fn fail(self, reason: ResetReason) {
         match self {
             // Without an answer hyper closes the connection.
@@ -82,7 +83,7 @@ impl Down {
         }
     }
 
-    /// Resolves when the browser does not want it any more.
+    /// Waits until the browser does not want the response.
     pub async fn unwanted(&mut self) {
         match self {
             Self::H1(waiting) => waiting.closed().await,
@@ -93,7 +94,7 @@ impl Down {
 }
 
 impl DownBody {
-    /// The next piece, once the browser takes it.
+    /// Sends the next piece, as soon as the browser takes it.
     pub async fn send(&mut self, piece: Bytes) -> Result<(), BrokenOff> {
         match self {
             Self::H1(pieces, left) => {
@@ -105,7 +106,7 @@ impl DownBody {
         }
     }
 
-    /// All were sent.
+    /// Ends the body after its last piece.
     pub async fn finish(&mut self, trailers: Option<HeaderMap>) -> Result<(), BrokenOff> {
         match self {
             Self::H1(pieces, left) => {
@@ -119,7 +120,7 @@ impl DownBody {
         }
     }
 
-    /// The rest will not come.
+    /// Fails the rest of the response.
     pub async fn fail(self, reason: ResetReason) {
         match self {
             // An error in its body makes hyper break the connection off, whole or not.
@@ -128,7 +129,7 @@ impl DownBody {
         }
     }
 
-    /// Resolves when the browser does not want the rest any more.
+    /// Waits until the browser does not want the rest.
     pub async fn unwanted(&mut self) {
         match self {
             Self::H1(_, Some(0)) => std::future::pending().await,

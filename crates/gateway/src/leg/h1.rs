@@ -1,5 +1,5 @@
-//! HTTP/1.1 towards the browser: one exchange after the other on a leg. Interim responses do not
-//! pass, for which hyper has no place. Not for: upgrades.
+//! HTTP/1.1 towards the browser: one exchange after another on a connection. Interim responses do
+//! not pass, because hyper cannot send them. Not for: upgrades.
 
 use super::queue::Queue;
 use super::{Arrived, Down, Leg, Up};
@@ -23,10 +23,10 @@ use tokio::sync::{mpsc, oneshot};
 
 const BUFFER_BYTES: usize = 128 * 1_024;
 
-/// A part of a response's body, or that the rest will not come.
+/// A part of a response's body, or the body's failure.
 pub(crate) type Piece = Result<Frame<Bytes>, BrokenOff>;
 
-/// A response's body as hyper takes it.
+/// A response's body in hyper's form.
 pub(crate) struct Pieces {
     pieces: mpsc::Receiver<Piece>,
     is_empty: bool,
@@ -63,12 +63,12 @@ impl hyper::body::Body for Pieces {
     }
 }
 
-/// The rest of a response will not come.
+/// The failure of a response's rest.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Broken(String);
 
-/// Serve until the browser or the end of the load ends it.
+/// Serves the connection until the browser or the end of the load ends it.
 pub(super) async fn serve(leg: &Arc<Leg>, stream: TlsStream) {
     let queue = Queue::start(leg);
     let service = service_fn(|request| answer(&queue, request));
@@ -119,8 +119,8 @@ fn absolute(target: &Uri, authority: Authority) -> Result<Uri, Broken> {
     Uri::from_parts(parts).map_err(|error| Broken(error.to_string()))
 }
 
-/// What is said between neighbours only (RFC 9110 section 7.6.1), which HTTP/2 forbids (RFC 9113
-/// section 8.2.2).
+/// Removes fields between neighbours only (RFC 9110 section 7.6.1); HTTP/2 forbids these fields
+/// (RFC 9113 section 8.2.2).
 fn remove_hop_by_hop(fields: &mut HeaderMap) {
     let named: Vec<HeaderName> = fields
         .get_all(CONNECTION)

@@ -1,4 +1,4 @@
-//! HTTP/2 towards the browser. Not for: what becomes of requests.
+//! HTTP/2 towards the browser. Not for: the exchange of a request.
 
 use super::queue::Queue;
 use super::{Arrived, Down, Leg, Up};
@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Body bytes of one response that wait for the browser's window.
+/// The maximum number of a response's body bytes waiting for the browser's window.
 const SEND_BUFFER_BYTES: usize = 512 * 1_024;
 
-/// How long a close may take to leave: a browser that reads nothing holds up no load.
+/// The maximum time for sending a close. A browser reading nothing must not delay the next load.
 const CLOSE_LEAVES_WITHIN: Duration = Duration::from_secs(1);
 
-/// Serve until the browser or the end of the load ends it.
+/// Serves the connection until the browser or the end of the load ends it.
 pub(super) async fn serve(leg: &Arc<Leg>, stream: TlsStream) {
     let mut builder = h2::server::Builder::new();
     builder

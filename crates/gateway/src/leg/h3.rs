@@ -1,4 +1,4 @@
-//! HTTP/3 towards the browser. Not for: what becomes of requests.
+//! HTTP/3 towards the browser. Not for: the exchange of a request.
 
 use super::queue::Queue;
 use super::{Arrived, Down, Leg, Up};
@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// Serve until the connection ends.
+/// Serves the connection until its end.
 pub(super) async fn serve(leg: &Arc<Leg>, quic: &Connection) {
     let mut transport = Http3Quic::server(quic.clone()).with_heads_of_at_most(HEAD_MAX_BYTES);
     let told = Told {
@@ -43,14 +43,14 @@ pub(super) async fn serve(leg: &Arc<Leg>, quic: &Connection) {
     }
 }
 
-/// What the browser says of requests after it sent them.
+/// The browser's later messages about its requests: cancellations and priority updates.
 struct Told {
     taken_back: TakenBackStreams,
     priorities: PriorityUpdates,
 }
 
-/// Reads each request's head as its packets come: one that stalls holds up no other, and requests leave in
-/// the order in which their heads were here.
+/// Reads each request's head while its packets arrive. A stalled head delays no other request, and
+/// requests leave in the order of their complete heads.
 struct Reading {
     told: Told,
     queue: Queue,
@@ -86,7 +86,8 @@ impl Reading {
     }
 }
 
-/// Whether nobody expects a body of it: methods without any by their meaning (RFC 9110 section 9.3).
+/// Returns true when no body is expected: methods without a body by definition (RFC 9110 section
+/// 9.3).
 fn is_without_body(head: &Request<()>) -> bool {
     let method = head.method();
     let is_told = head.headers().contains_key(CONTENT_LENGTH);

@@ -1,4 +1,5 @@
-//! One leg: what it waits for before its handshake goes on, and its record. Not for: serving it.
+//! One downstream connection: the wait before its handshake goes on, and its record. Not for:
+//! serving the connection.
 
 use crate::upstream::Connection;
 use crate::world::World;
@@ -12,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-/// A connection of the browser. Its record is written when the last request on it has ended.
+/// A downstream connection. Its record is written after the end of its last request.
 pub(crate) struct Leg {
     pub world: Arc<World>,
     pub load: u64,
@@ -23,12 +24,12 @@ pub(crate) struct Leg {
     released_ns: OnceLock<u64>,
     requests_count: AtomicU64,
     failure: OnceLock<MeasuredFailure>,
-    /// Given back after the record was written, fields being dropped in this order.
+    /// The permit, returned after the record was written: fields are dropped in this order.
     _place: OwnedSemaphorePermit,
 }
 
 impl Leg {
-    /// Its ClientHello is here.
+    /// Makes the state of a connection, after its ClientHello has arrived.
     pub fn new(
         world: &Arc<World>,
         host: &Arc<str>,
@@ -49,7 +50,7 @@ impl Leg {
         })
     }
 
-    /// Wait for what the trigger wants waited for; whether the handshake may go on.
+    /// Waits for the trigger's condition. Returns true when the handshake may go on.
     pub async fn released(&self, over_tcp: bool) -> bool {
         match self.world.options.trigger {
             GatewayTrigger::Dns | GatewayTrigger::Request => (),
@@ -67,9 +68,11 @@ impl Leg {
         true
     }
 
-    /// Where HTTP/3 is spoken upstream (over TCP it is as late by itself), a leg over TCP is as late
-    /// as its connection would be: its hello a round trip later, and the answer after another. Losses of
-    /// the handshake in QUIC are none of TCP's, so that a round trip is the smallest one measured. Firefox opens one 50 ms after that over QUIC, and takes the one that is ready first.
+    /// Delays a connection over TCP as long as TCP would take upstream, when upstream uses HTTP/3.
+    /// (With TCP upstream the delay arises by itself.) The hello would arrive one round trip later,
+    /// and the answer another round trip later. Losses in QUIC's handshake are not TCP's, so the
+    /// smallest measured round trip counts. Firefox opens a TCP connection 50 ms after the QUIC
+    /// connection, and takes the connection ready first.
     async fn hold_as_over_tcp(&self, connection: &Connection) {
         if connection.identity.http_version != HttpVersion::H3 {
             return;
@@ -82,7 +85,7 @@ impl Leg {
         }
     }
 
-    /// Resolves at the end of its load.
+    /// Waits for the end of the connection's load.
     pub async fn load_ended(&self) {
         self.world.load_ended(self.load).await;
     }

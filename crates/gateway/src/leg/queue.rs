@@ -1,5 +1,5 @@
-//! The requests of one leg on their way upstream: begun one after the other, in the order in which
-//! they came, then each on its own. Not for: reading them.
+//! The requests of one downstream connection. Requests begin one after another, in order of
+//! arrival, then run in parallel. Not for: reading the requests.
 
 use super::{Arrived, Leg};
 use crate::exchange;
@@ -7,11 +7,11 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// The way in. How many wait is bounded by the streams a leg may have at once.
+/// The sender of requests. The connection's maximum number of streams limits the queue's length.
 pub(super) struct Queue(mpsc::UnboundedSender<Arrived>);
 
 impl Queue {
-    /// For a leg's requests; what is under way ends with the load.
+    /// Starts the queue of a connection. Pending requests end with the load.
     pub fn start(leg: &Arc<Leg>) -> Self {
         let (sender, arrived) = mpsc::unbounded_channel();
         let leg = Arc::clone(leg);
@@ -34,7 +34,7 @@ impl Queue {
     }
 }
 
-/// Until the leg is gone and what came on it has ended.
+/// Begins all requests, until the connection is gone and its requests have ended.
 async fn begin_all(leg: &Arc<Leg>, mut arrived: mpsc::UnboundedReceiver<Arrived>) {
     let mut under_way = JoinSet::new();
     loop {

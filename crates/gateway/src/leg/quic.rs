@@ -1,5 +1,5 @@
-//! Legs over QUIC: held as the trigger says, before a packet of theirs is answered. What the browser
-//! sends meanwhile, quinn keeps. Not for: HTTP.
+//! Downstream connections over QUIC. The trigger delays a connection before any of its packets is
+//! answered. Meanwhile quinn keeps the browser's packets. Not for: HTTP.
 
 use super::{Leg, h3};
 use crate::world::World;
@@ -10,7 +10,7 @@ use resolab_transport::client::MeasuredFailure;
 use resolab_transport::server::{QuicArrival, QuicListener};
 use std::sync::Arc;
 
-/// Accept until the task is dropped.
+/// Accepts connections until the task is dropped.
 pub(crate) async fn serve(world: Arc<World>, host: Arc<str>, listener: QuicListener) {
     while let Some(arrival) = listener.accept().await {
         // More than that many wait for nothing: a browser is told at once.

@@ -1,4 +1,5 @@
-//! Legs over TCP: held as the trigger says, then TLS and what ALPN says. Not for: HTTP.
+//! Downstream connections over TCP: delayed by the trigger, then TLS, then HTTP by ALPN. Not for:
+//! HTTP.
 
 use super::{Leg, h1, h2};
 use crate::world::World;
@@ -12,10 +13,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{sleep, timeout};
 
-/// Pause after a failed accept, which fails again at once when descriptors have run out.
+/// The pause after a failed accept. Without a pause accept fails again at once when descriptors
+/// have run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// Accept until the task is dropped.
+/// Accepts connections until the task is dropped.
 pub(crate) async fn serve(
     world: Arc<World>,
     host: Arc<str>,

@@ -1,4 +1,4 @@
-//! A request's body as the browser sends it. Not for: where it goes.
+//! A request's body as sent by the browser. Not for: sending the body upstream.
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -7,16 +7,16 @@ use resolab_http::streaming::{BodyReader, BrokenOff, ResetReason};
 use std::future::poll_fn;
 use std::pin::Pin;
 
-/// A request's body.
+/// The body of a request.
 pub(crate) enum Up {
-    /// Over HTTP/2 and HTTP/3.
+    /// The body over HTTP/2 and HTTP/3.
     Streamed(Box<BodyReader>),
-    /// Over HTTP/1.1, and trailers read with it.
+    /// The body over HTTP/1.1, and the trailers read with it.
     H1(Incoming, Option<HeaderMap>),
 }
 
 impl Up {
-    /// Whether it is known already that there is none.
+    /// Returns true when the body is already known to be empty.
     pub fn is_empty_by_now(&mut self) -> bool {
         match self {
             Self::Streamed(reader) => reader.is_empty_by_now(),
@@ -24,7 +24,7 @@ impl Up {
         }
     }
 
-    /// The next piece; `None` when all were read.
+    /// Returns the next piece; `None` after the last piece.
     pub async fn piece(&mut self) -> Result<Option<Bytes>, BrokenOff> {
         match self {
             Self::Streamed(reader) => reader.data().await,
@@ -32,7 +32,7 @@ impl Up {
         }
     }
 
-    /// What follows the last piece.
+    /// Returns the trailers after the last piece.
     pub async fn trailers(&mut self) -> Result<Option<HeaderMap>, BrokenOff> {
         match self {
             Self::Streamed(reader) => reader.trailers().await,

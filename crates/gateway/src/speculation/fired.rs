@@ -1,5 +1,5 @@
-//! One speculative request: sent if it may be, then judged against what the browser asks for and what
-//! the name's answer says. Not for: which one to send.
+//! One speculative request: sent when allowed, then compared with the browser's request and the
+//! name's answer. Not for: choosing the request.
 
 use crate::exchange::Sent;
 use crate::upstream::Connection;
@@ -16,14 +16,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use tokio::time::timeout;
 
-/// A speculation, sent or not, and its record.
+/// A speculative request, sent or not, and its record.
 pub(super) struct Fired {
     request: Option<Underway>,
     record: GatewaySpeculationRecord,
     records: Sender<Record>,
 }
 
-/// A request that was sent.
+/// A speculative request already sent.
 struct Underway {
     head: Request<()>,
     connection: Arc<Connection>,
@@ -31,7 +31,7 @@ struct Underway {
 }
 
 impl Fired {
-    /// Send it, if the resolver's connection is known to be the name's, too.
+    /// Sends the request, when the resolver's connection is known to cover the name.
     pub async fn fire(
         world: &Arc<World>,
         host: String,
@@ -85,7 +85,8 @@ impl Fired {
         });
     }
 
-    /// The browser asked: whether what was sent is good for it.
+    /// Judges the speculative request against the browser's request; returns the sent request when
+    /// usable.
     pub async fn judged(
         mut self,
         world: &Arc<World>,
@@ -112,7 +113,8 @@ impl Fired {
         (Speculation::Discarded, None)
     }
 
-    /// It does not count. Its record says how much of its body had come by now.
+    /// Discards the speculative request and records the reason. The record also has the number of
+    /// body bytes received by now.
     pub async fn discard(mut self, because: DiscardedBecause) {
         let Some(mut underway) = self.request.take() else {
             return;
@@ -124,7 +126,7 @@ impl Fired {
 }
 
 impl Drop for Fired {
-    /// Its record is written when nothing more can come of it.
+    /// Writes the record, when nothing more can happen to the request.
     fn drop(&mut self) {
         if self.request.is_some() {
             // The browser took its request back in the middle of its being judged.
@@ -148,12 +150,12 @@ impl Underway {
     }
 }
 
-/// The same method, target and fields, in whatever order.
+/// Returns true for the same method, target and fields, in any order.
 fn is_same(one: &Request<()>, other: &Request<()>) -> bool {
     one.method() == other.method() && one.uri() == other.uri() && one.headers() == other.headers()
 }
 
-/// Body bytes of a response that are here, without waiting for more.
+/// Returns the number of a response's body bytes already received, without waiting for more.
 async fn come_by_now(response: &mut ResponseReader) -> u64 {
     let bytes = AtomicU64::new(0);
     let reading = async {
@@ -178,7 +180,7 @@ async fn come_by_now(response: &mut ResponseReader) -> u64 {
     bytes.load(Ordering::Relaxed)
 }
 
-/// Where coverage is known from, of what this connection says and what one before said.
+/// Returns the source of the knowledge of coverage: this connection, or an earlier connection.
 pub(crate) fn coverage_source(now: Option<bool>, before: Option<bool>) -> Option<CoverageSource> {
     match (now, before) {
         (Some(true), _) => Some(CoverageSource::Connection),

@@ -1,5 +1,5 @@
-//! One connection upstream, from its first packet to its end. Not for: whether a request may go
-//! on it; that is `sharing`.
+//! One upstream connection, from its first packet to its end. Not for: deciding about requests on
+//! the connection (`sharing`).
 
 use super::identity::Identity;
 use super::servers::{Server, Way};
@@ -18,28 +18,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a close may take to leave.
+/// The maximum time for sending a close.
 const CLOSE_LEAVES_WITHIN: Duration = Duration::from_secs(1);
 
-/// An open connection.
+/// An open upstream connection.
 pub(crate) struct Connection {
     pub identity: Identity,
     pub address: SocketAddr,
-    /// The server takes no more requests on it.
+    /// True when the server takes no more requests on the connection.
     is_draining: AtomicBool,
     client: Client,
 }
 
 enum Client {
-    /// `None` once it is being closed.
+    /// The HTTP/2 client; `None` while closing.
     H2(Mutex<Option<Arc<H2Client>>>),
     H3(Box<H3Client>),
-    /// The stub's, which opens and closes it.
+    /// The stub's connection, opened and closed by the stub.
     Resolver(Arc<H3Client>),
 }
 
 impl Connection {
-    /// The resolver's, which is open: wanted when its opening began, as the log of its set-up tells.
+    /// Wraps the resolver's open connection. The connection's start is the start of its opening,
+    /// from the log of its set-up.
     pub(super) fn resolvers(client: Arc<H3Client>, mut identity: Identity) -> Option<Self> {
         let setup = Arc::clone(&client.quic().log);
         let address = setup.peer_address()?;
@@ -57,12 +58,12 @@ impl Connection {
         })
     }
 
-    /// Whether it is the resolver's, by this client.
+    /// Returns true when this is the resolver's connection with this client.
     pub fn is(&self, resolvers: &Arc<H3Client>) -> bool {
         matches!(&self.client, Client::Resolver(client) if Arc::ptr_eq(client, resolvers))
     }
 
-    /// Whether it is the resolver's.
+    /// Returns true when this is the resolver's connection.
     pub fn is_resolvers(&self) -> bool {
         matches!(self.client, Client::Resolver(_))
     }
@@ -75,8 +76,8 @@ impl Connection {
         }
     }
 
-    /// Open one, at most `at_most` later. With early data it is open before its handshake has ended. `None`
-    /// where the load ends before: then nothing of it is sent any more.
+    /// Opens a connection within `at_most`. With early data, returns before the end of the
+    /// handshake. `None` when the load ends before; then nothing more is sent on the connection.
     pub(super) async fn open(
         server: &Server,
         address: SocketAddr,
@@ -108,8 +109,9 @@ impl Connection {
         }))
     }
 
-    /// Send a request's head; its two directions. One that is not safe, or has a body, waits for the end of
-    /// the handshake (RFC 8470 section 4), and fails where that does not come within `at_most`.
+    /// Sends a request's head, and returns the request's two directions. A request with an unsafe
+    /// method or a body waits for the end of the handshake (RFC 8470 section 4), and fails when the
+    /// handshake takes longer than `at_most`.
     pub async fn begin(
         &self,
         request: Request<()>,
@@ -136,8 +138,8 @@ impl Connection {
         Ok(begun)
     }
 
-    /// Wait for the end of the handshake, or of the connection, at most `at_most`; whether either came.
-    /// Where the handshake failed, so does what is sent then.
+    /// Waits for the end of the handshake or of the connection, at most `at_most`. Returns true
+    /// after either end. After a failed handshake, requests fail.
     pub async fn handshake_has_ended(&self, at_most: Duration) -> bool {
         let either = async {
             tokio::select! {
@@ -148,7 +150,7 @@ impl Connection {
         timeout(at_most, either).await.is_ok()
     }
 
-    /// Resolves when the connection has ended.
+    /// Waits for the end of the connection.
     async fn ended(&self) {
         match &self.client {
             Client::H2(client) => {
@@ -161,7 +163,8 @@ impl Connection {
         }
     }
 
-    /// Change the priority of a request; whether the server will be told, which is over HTTP/3 only.
+    /// Changes the priority of a request. Returns true when the server will receive the change
+    /// (HTTP/3 only).
     pub async fn reprioritize(&self, stream: StreamId, value: &[u8]) -> bool {
         match self.http3() {
             Some(client) => client.reprioritize(stream, value).await,
@@ -169,14 +172,15 @@ impl Connection {
         }
     }
 
-    /// Whether a request broke off for early data was rejected, and may be begun again here.
+    /// Returns true when a request broke off because of rejected early data, and may begin again
+    /// here.
     pub fn may_begin_again(&self) -> bool {
         // Below HTTP/2 the stream sends it again by itself.
         self.http3().is_some_and(H3Client::may_begin_again)
     }
 
-    /// Whether it takes further requests: a server that ends it in good order (RFC 9113 section 6.8)
-    /// goes on with those it has.
+    /// Returns true when the connection takes further requests. A server ending the connection in
+    /// an orderly way (RFC 9113 section 6.8) still serves its pending requests.
     pub fn takes_requests(&self) -> bool {
         let is_open = match &self.client {
             Client::H2(client) => h2_of(client).is_some_and(|client| client.takes_requests()),
@@ -185,7 +189,7 @@ impl Connection {
         is_open && !self.is_draining.load(Ordering::Relaxed)
     }
 
-    /// It took no request.
+    /// Notes that the connection refused a request.
     fn note_failure(&self, failure: &MeasuredFailure) {
         if failure.failure == Failure::QueryConnectionClosed {
             self.is_draining.store(true, Ordering::Relaxed);
@@ -200,7 +204,7 @@ impl Connection {
         }
     }
 
-    /// Whether its certificate covers a host; `None` while it has none.
+    /// Returns true when the certificate covers a host; `None` before the certificate has arrived.
     pub fn covers(&self, host: &str) -> Option<bool> {
         match &self.client {
             Client::H2(_) => {
@@ -212,13 +216,13 @@ impl Connection {
         }
     }
 
-    /// Whether its Origin Set names an origin; `None` without an ORIGIN frame, which is read over
-    /// HTTP/3 only.
+    /// Returns true when the Origin Set contains an origin. `None` without an ORIGIN frame; only
+    /// HTTP/3 reads ORIGIN frames.
     pub fn names_origin(&self, origin: &str) -> Option<bool> {
         self.http3()?.origins().allow(origin)
     }
 
-    /// Read what the server says of the connection once its handshake has ended, or the connection.
+    /// Reads the server's control frames, after the end of the handshake or of the connection.
     pub async fn read_control(&self) {
         tokio::select! {
             () = self.identity.setup.handshake_ended() => (),
@@ -229,19 +233,19 @@ impl Connection {
         }
     }
 
-    /// Read what the server has said of the connection by now; waits for no more.
+    /// Reads the control frames received by now, without waiting for more.
     pub async fn read_control_now(&self) {
         if let Some(client) = self.http3() {
             client.read_control().await;
         }
     }
 
-    /// Its part in the load is over: write the record.
+    /// Writes the record at the end of the connection's load.
     pub fn close_record(&self) {
         self.identity.record();
     }
 
-    /// Close in good order, and write the record.
+    /// Closes in an orderly way, and writes the record.
     pub async fn close(&self) {
         match &self.client {
             Client::H2(client) => {
@@ -347,7 +351,7 @@ fn is_safe(method: &Method) -> bool {
     method.is_safe() && method != Method::TRACE
 }
 
-/// Libraries go by the version a request says it has.
+/// Sets the request's HTTP version, because libraries use this field.
 fn in_version(mut request: Request<()>, version: HttpVersion) -> Request<()> {
     *request.version_mut() = if version == HttpVersion::H3 {
         Version::HTTP_3

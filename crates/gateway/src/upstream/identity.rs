@@ -1,5 +1,5 @@
-//! What a connection upstream is known by, open or not, and its record: written once, when it is let go
-//! at the latest. Not for: the connection.
+//! The identity of an upstream connection, open or not, and its record. The record is written once,
+//! when the connection is dropped at the latest. Not for: the connection.
 
 use resolab_record::{GatewayConnectionRecord, HandshakeMode, HttpVersion, Record};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 
-/// What a connection is known by before it is open, and its record when it is let go.
+/// The facts known before the connection is open, and its record.
 pub(crate) struct Identity {
     pub id: u64,
     pub load: u64,
-    /// The name it is opened for.
+    /// The name to open the connection for.
     pub host: String,
     pub address: Option<SocketAddr>,
     pub http_version: HttpVersion,
@@ -28,7 +28,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Of a connection that is wanted now.
+    /// Makes the identity of a connection needed from now on.
     pub fn new(
         (id, load): (u64, u64),
         host: String,
@@ -52,27 +52,27 @@ impl Identity {
         }
     }
 
-    /// It can take requests now.
+    /// Notes that the connection can take requests now.
     pub fn usable(&self) {
         self.usable_since(monotonic_ns());
     }
 
-    /// It could take requests from an instant on.
+    /// Notes the instant from which the connection could take requests.
     pub fn usable_since(&self, instant_ns: u64) {
         let _ = self.usable_ns.set(instant_ns);
     }
 
-    /// It was given one.
+    /// Counts a request given to the connection.
     pub fn count_request(&self) {
         self.requests_count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It could not be opened.
+    /// Notes the failure of the opening.
     pub fn fail(&self, failure: MeasuredFailure) {
         let _ = self.failure.set(failure);
     }
 
-    /// Write the record, once.
+    /// Writes the record, once only.
     pub fn record(&self) {
         if self.is_recorded.swap(true, Ordering::AcqRel) {
             return;
@@ -114,7 +114,7 @@ impl Identity {
 }
 
 impl Drop for Identity {
-    /// Whoever lets go of it last, and for whatever reason.
+    /// Writes the record, when the last holder drops the identity for any reason.
     fn drop(&mut self) {
         self.record();
     }

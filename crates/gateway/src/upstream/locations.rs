@@ -1,5 +1,5 @@
-//! Where names really are, by the resolver's latest answers: who opens a connection waits for the
-//! look-up under way. Not for: asking.
+//! The names' real addresses, from the resolver's latest answers. A task opening a connection waits
+//! for the pending look-up. Not for: asking the resolver.
 
 use crate::names::canonical;
 use resolab_record::Failure;
@@ -11,22 +11,24 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// What a look-up ended with.
+/// The result of a look-up.
 type Found = Result<Arc<[IpAddr]>, MeasuredFailure>;
 
-/// Of every name asked for. Answers stay until the next: a browser may keep its own over loads.
+/// The addresses of every name asked for. Answers stay until the next answer, because a browser may
+/// keep its own answers over several loads.
 #[derive(Debug, Default)]
 pub(crate) struct Locations(Mutex<HashMap<String, Location>>);
 
 #[derive(Debug)]
 struct Location {
     found: watch::Sender<Option<Found>>,
-    /// It was found in the load under way.
+    /// True when the addresses were found in the present load.
     is_of_load: bool,
 }
 
 impl Locations {
-    /// A look-up begins: whoever needs the name waits for it, unless the load has found it already.
+    /// Begins a look-up. Tasks needing the name wait for the look-up, unless the load already has
+    /// the addresses.
     pub fn begin(&self, name: &str) {
         self.change(name, |location| {
             if !location.is_known() {
@@ -35,8 +37,8 @@ impl Locations {
         });
     }
 
-    /// It ended. One that failed takes back nothing that another of the load has found: browsers ask
-    /// again for what is late.
+    /// Ends a look-up. A failure does not remove addresses found by another look-up of the load,
+    /// because browsers repeat late queries.
     pub fn end(&self, name: &str, found: Result<Vec<IpAddr>, MeasuredFailure>) {
         self.change(name, |location| {
             if found.is_ok() || !location.is_known() {
@@ -46,7 +48,7 @@ impl Locations {
         });
     }
 
-    /// What was found until now is of a load before.
+    /// Marks all addresses as found in an earlier load.
     pub fn new_load(&self) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for location in all.values_mut() {
@@ -54,7 +56,7 @@ impl Locations {
         }
     }
 
-    /// The addresses of a name, when they are known, at most `at_most` later.
+    /// Waits at most `at_most` for the addresses of a name.
     pub async fn wait(&self, name: &str, at_most: Duration) -> Found {
         let failed = |detail| Err(MeasuredFailure::new(Failure::BootstrapFailed, detail));
         let known = {
@@ -89,7 +91,7 @@ impl Location {
         }
     }
 
-    /// Whether the load has found it.
+    /// Returns true when the load has found the addresses.
     fn is_known(&self) -> bool {
         self.is_of_load && matches!(&*self.found.borrow(), Some(Ok(_)))
     }

@@ -1,5 +1,5 @@
-//! The connections of the load under way: which one a request goes on. Not for: the rule; that is
-//! `sharing`.
+//! The connections of the present load, and the choice of a connection for each request. Not for:
+//! the rule (`sharing`).
 
 use super::connection::Connection;
 use super::identity::Identity;
@@ -25,52 +25,54 @@ use tokio::task::{JoinHandle, JoinSet};
 
 type Opened = Result<Arc<Connection>, MeasuredFailure>;
 
-/// Connections upstream.
+/// The upstream connections and the knowledge about servers.
 pub(crate) struct Upstreams {
     options: Arc<GatewayOptions>,
     pub locations: Locations,
     servers: Servers,
-    /// Whose connections answered 421 for which host; no resumed handshake takes that back.
+    /// Pairs of a connection's name and a host answered 421 on the connection. A resumed handshake
+    /// does not remove a pair.
     misdirected: Mutex<HashSet<(String, String)>>,
-    /// Hosts that the resolver's certificate covers or not, as its latest handshake said: in early data
-    /// nothing was said yet.
+    /// True for hosts covered by the resolver's certificate, from its latest handshake. With early
+    /// data, the present connection has no certificate yet.
     covered_by_resolver: Mutex<HashMap<String, bool>>,
     state: Mutex<State>,
-    /// Set once the stub stands.
+    /// The resolver's connection, set after the stub's start.
     resolver: OnceLock<Resolver>,
     records: Sender<Record>,
 }
 
-/// The resolver's connection, and what it is known by.
+/// The resolver's connection, and its name.
 pub(crate) struct Resolver {
     pub connection: ResolverConnection,
     pub host: String,
     pub handshake_mode: HandshakeMode,
 }
 
-/// Of the load under way.
+/// The connections of the present load.
 struct State {
-    /// Ends the opening of connections.
+    /// The load's number; a new number ends the opening of connections.
     load: watch::Sender<u64>,
     next_id: u64,
-    /// In the order in which they were wanted.
+    /// The slots, in order of their first need.
     slots: Vec<Slot>,
-    /// Connections that take no more requests, and may still have some under way.
+    /// Connections refusing new requests, possibly with pending requests.
     leaving: Vec<Arc<Connection>>,
-    /// The resolver's, once something went on it.
+    /// The resolver's connection, after its first request.
     resolvers: Option<Arc<Connection>>,
 }
 
-/// A connection that is open or being opened.
+/// A connection being opened or open.
 struct Slot {
     host: String,
     opened: watch::Receiver<Option<Opened>>,
-    /// Opens it, and reads what its server says first; ends with the load at the latest.
+    /// The task opening the connection and reading the server's first control frames; ends with the
+    /// load at the latest.
     opener: JoinHandle<()>,
 }
 
 impl Slot {
-    /// The load is over: let the opener end, and close what it opened.
+    /// Ends the slot after the load: waits for the opener, then closes the connection.
     async fn close(self) {
         let _ = self.opener.await;
         let opened = self.opened.borrow().clone();
@@ -84,7 +86,7 @@ impl Slot {
         opened.as_ref()?.as_ref().ok().map(Arc::clone)
     }
 
-    /// Whether nothing can be had of it any more.
+    /// Returns true when the slot is of no further use.
     fn is_over(&self) -> bool {
         match &*self.opened.borrow() {
             // Who opens it is gone.
@@ -106,7 +108,7 @@ impl State {
         }
     }
 
-    /// Slots of which nothing can be had are no more; connections that are not closed end with the load.
+    /// Removes slots of no further use. Their open connections stay until the end of the load.
     fn let_go_of_those_over(&mut self) {
         let over = self.slots.extract_if(.., |slot| slot.is_over());
         let connections = over.filter_map(|slot| slot.connection());
@@ -116,7 +118,7 @@ impl State {
 }
 
 impl Upstreams {
-    /// Nothing is open.
+    /// Makes the state without any connection.
     pub fn new(options: Arc<GatewayOptions>, records: Sender<Record>) -> Self {
         Self {
             options,
@@ -130,12 +132,13 @@ impl Upstreams {
         }
     }
 
-    /// Pages' requests may go on the resolver's connection.
+    /// Allows pages' requests on the resolver's connection.
     pub fn set_resolver(&self, resolver: Resolver) {
         let _ = self.resolver.set(resolver);
     }
 
-    /// The connection for a host's next request, opened if none is good for it.
+    /// Returns the connection for a host's next request, opening a connection when no other is
+    /// suitable.
     pub async fn find(
         self: &Arc<Self>,
         host: &str,
@@ -154,7 +157,7 @@ impl Upstreams {
         Ok((connection.unwrap_or_else(gone)?, ConnectionReason::OwnName))
     }
 
-    /// An open connection that is good for a host, its own before others.
+    /// Returns an open connection suitable for a host, preferring the host's own.
     async fn shared(&self, host: &str) -> Option<(Arc<Connection>, ConnectionReason)> {
         if self.resolver.get().is_none()
             && let Some(own) = self.own_if_open(host)
@@ -182,14 +185,14 @@ impl Upstreams {
         judged.min_by_key(|(_, reason)| *reason != ConnectionReason::OwnName)
     }
 
-    /// The resolver's connection as soon as there is one; `None` where pages do not go on it.
+    /// Waits for the resolver's connection. `None` when pages do not use the connection.
     pub async fn resolvers_opened(&self) -> Option<Arc<Connection>> {
         self.resolver.get()?.connection.http3_opened().await;
         self.resolvers()
     }
 
-    /// Whether a request for a host may leave on the resolver's connection before the host's address
-    /// is known, and where that is known from.
+    /// Returns the source of the knowledge of coverage, when a request for a host may leave on the
+    /// resolver's connection before the host's address is known.
     pub fn coverage(&self, host: &str, resolvers: &Connection) -> Option<CoverageSource> {
         if self.is_misdirected(&resolvers.identity.host, host) {
             return None;
@@ -198,7 +201,8 @@ impl Upstreams {
         coverage_source(resolvers.covers(host), before)
     }
 
-    /// Why the resolver's connection is good for a host, the host's address being known.
+    /// Returns the reason for using the resolver's connection for a host, after the host's address
+    /// is known.
     pub async fn good_for(&self, host: &str, resolvers: &Connection) -> Option<ConnectionReason> {
         let found = self.locations.wait(host, self.options.deadline).await;
         // Its certificate is there when its answer is.
@@ -230,7 +234,7 @@ impl Upstreams {
         slots.filter_map(Slot::connection).collect()
     }
 
-    /// The resolver's connection, where pages may go on it and it is open.
+    /// Returns the resolver's connection, when open and allowed for pages.
     fn resolvers(&self) -> Option<Arc<Connection>> {
         let resolver = self.resolver.get()?;
         let client = resolver.connection.http3()?;
@@ -278,7 +282,7 @@ impl Upstreams {
         may_carry(self.options.sharing, &wanted, &known).ok()
     }
 
-    /// The connection of a host's own, begun now if there is none.
+    /// Returns the host's own connection, opening the connection when needed.
     pub fn own(self: &Arc<Self>, host: &str) -> watch::Receiver<Option<Opened>> {
         let mut state = self.state();
         state.let_go_of_those_over();
@@ -303,7 +307,8 @@ impl Upstreams {
         opened
     }
 
-    /// Open a connection for whoever waits for it, and read what its server says first, until the load ends.
+    /// Opens a connection for all waiting tasks, and reads the server's first control frames, until
+    /// the load ends.
     async fn open_and_read(
         self: Arc<Self>,
         identity: Identity,
@@ -324,7 +329,7 @@ impl Upstreams {
         }
     }
 
-    /// `None`: the load ended before.
+    /// Opens a connection; `None` when the load ended before.
     async fn open(
         &self,
         mut identity: Identity,
@@ -355,7 +360,7 @@ impl Upstreams {
         Some(opened?.map(Arc::new))
     }
 
-    /// A server answered 421 for a host on a connection that was opened for another name.
+    /// Notes a 421 answer for a host, on a connection opened for another name.
     pub fn note_misdirected(&self, opened_for: &str, host: &str) {
         let pair = (opened_for.to_owned(), host.to_owned());
         self.misdirected().insert(pair);
@@ -371,9 +376,10 @@ impl Upstreams {
         misdirected.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Close all connections, also those being opened, and count the next load; their records are written
-    /// when this returns. With `forgets_tickets` servers are those of a first contact: without tickets and
-    /// address tokens, and without what their certificates and answers (421) said of names.
+    /// Closes all connections, even while opening, and counts the next load. All records are
+    /// written when this returns. With `forgets_tickets`, the next contact with a server is like
+    /// the first: without tickets, address tokens, and the knowledge from certificates and 421
+    /// answers.
     pub async fn new_load(&self, forgets_tickets: bool) {
         let (slots, leaving) = {
             let mut state = self.state();

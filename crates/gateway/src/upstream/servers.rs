@@ -1,5 +1,5 @@
-//! How each name's server is spoken to, prepared once and kept over loads: TLS configurations, and
-//! with them the one store of session tickets and address tokens. Not for: connections.
+//! The clients of the names' servers, prepared once and kept over loads: TLS configurations, with
+//! the only store of session tickets and address tokens. Not for: connections.
 
 use crate::options::GatewayOptions;
 use resolab_http::PAGE_WINDOWS;
@@ -10,17 +10,17 @@ use resolab_transport::client::{
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a server may send before the browser takes it, of one response and of all of a connection.
+/// The windows for the server's data: of one response, and of a whole connection.
 pub(crate) const STREAM_WINDOW_BYTES: u32 = PAGE_WINDOWS.stream_bytes;
 pub(crate) const CONNECTION_WINDOW_BYTES: u32 = PAGE_WINDOWS.connection_bytes;
 
-/// A server and its tickets.
+/// The client of one server, and its tickets.
 pub(super) struct Server {
     pub way: Way,
     tickets: Option<Arc<TicketStore>>,
 }
 
-/// How it is spoken to.
+/// The HTTP version's client.
 pub(super) enum Way {
     H2(TlsClient),
     H3(QuicClient),
@@ -43,12 +43,12 @@ impl Server {
     }
 }
 
-/// By name.
+/// The servers by name.
 #[derive(Default)]
 pub(super) struct Servers(Mutex<HashMap<String, Arc<Server>>>);
 
 impl Servers {
-    /// The server of a name.
+    /// Returns the client of a name's server.
     pub fn get(
         &self,
         host: &str,
@@ -65,7 +65,7 @@ impl Servers {
         Ok(server)
     }
 
-    /// No tickets and no address tokens any more: the next handshakes are first contacts.
+    /// Forgets tickets and address tokens: the next handshakes are like the first.
     pub fn forget(&self) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for server in all.values() {

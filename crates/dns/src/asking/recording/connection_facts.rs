@@ -1,5 +1,5 @@
-//! What a query's record says of its connection. Read after the response: nothing here may happen
-//! inside the query's clock.
+//! The connection's facts in a query's record. Read after the response: nothing here may run inside
+//! the query's clock.
 
 use super::super::attempt::Outcome;
 use super::super::wanted::Asking;
@@ -7,7 +7,7 @@ use resolab_record::{ConnectionFacts, QueryRecord};
 use resolab_transport::client::SetupLog;
 
 impl Asking<'_> {
-    /// For a record that has its handshake and times already.
+    /// Returns the facts for a record with its handshake and times already written.
     pub(super) fn connection_facts(
         &self,
         record: &QueryRecord,
@@ -36,8 +36,9 @@ impl Asking<'_> {
         }
     }
 
-    /// A server that holds the query until the handshake has ended answers a round trip after
-    /// that; one that does not, with it.
+    /// Returns true when the server answered early data before the end of the handshake. A server
+    /// holding the query until then answers a round trip later; a server answering early data
+    /// answers together with the handshake.
     fn answered_early(
         &self,
         record: &QueryRecord,

@@ -1,5 +1,5 @@
-//! What of a query's record only DoUDP has, the kernel's stamps, and the look-up of the resolver's
-//! name. Not for: the rest of the record.
+//! The record's fields for DoUDP only, the kernel's stamps, and the look-up of the resolver's name.
+//! Not for: other fields of the record.
 
 use super::super::attempt::Outcome;
 use super::super::wanted::Asking;
@@ -7,7 +7,7 @@ use crate::transports::retry::UdpRetryPolicy;
 use resolab_record::{DnsTransport, QueryRecord};
 
 impl Asking<'_> {
-    /// Retry policy.
+    /// Writes the retry policy of a DoUDP query.
     pub(super) fn write_doudp(&self, record: &mut QueryRecord) {
         if record.dns_transport != DnsTransport::Doudp {
             return;
@@ -16,7 +16,7 @@ impl Asking<'_> {
         record.retry_policy = policy.map(UdpRetryPolicy::recorded);
     }
 
-    /// On the record's clock.
+    /// Writes the kernel's stamps on the record's clock.
     pub(super) fn write_kernel_stamps(&self, record: &mut QueryRecord) {
         let stamped = self.exchange.kernel_stamps.read(self.time_origin_ns);
         let since = |at: u64| at - self.time_origin_ns;
@@ -24,7 +24,8 @@ impl Asking<'_> {
         record.kernel_receive_ns = stamped.receive_ns.map(since);
     }
 
-    /// The resolver's address and when it was looked up, if that was for this query.
+    /// Writes the resolver's address, and the times of its look-up when this query caused the
+    /// look-up.
     pub(super) fn write_look_up(&self, record: &mut QueryRecord, outcome: &Outcome) {
         record.resolver_address = record.resolver_address.or(outcome.setup.peer_address());
         if outcome.is_opener {

@@ -1,4 +1,4 @@
-//! Waits for the response to a query on its socket.
+//! Waits on a socket for the response to its query.
 
 use crate::edns::UDP_PAYLOAD_RANGE_BYTES;
 use crate::exchange::ExchangeLog;
@@ -15,23 +15,23 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// The largest payload size our queries may announce, and a byte that only a longer datagram has.
+/// The largest payload size announced by our queries, and a byte for detecting longer datagrams.
 const BUFFER_BYTES: usize = *UDP_PAYLOAD_RANGE_BYTES.end() as usize + 1;
 
-/// A response that came by UDP.
+/// A response received by UDP.
 pub(super) struct Datagram {
     pub message: Vec<u8>,
-    /// It is longer than any query of ours announces, and its end was not taken.
+    /// True when the datagram is longer than any size announced by our queries; its end is lost.
     pub is_cut: bool,
 }
 
-/// A socket, registered with the reactor.
+/// A socket registered with the reactor.
 pub(super) struct Receiver {
     socket: AsyncFd<Arc<StampedUdpSocket>>,
 }
 
 impl Receiver {
-    /// Register the socket.
+    /// Registers the socket with the reactor.
     pub(super) fn new(socket: Arc<StampedUdpSocket>) -> io::Result<Self> {
         // SAFETY: the descriptor is the socket's own from its making to its drop, and the
         // registration keeps the socket.
@@ -39,10 +39,9 @@ impl Receiver {
         Ok(Self { socket })
     }
 
-    /// Wait for the response; what does not answer the query is passed over (RFC 5452 section
-    /// 9.1), and so is what does not go with its cookie (RFC 7873 section 5.3) or its client
-    /// subnet (RFC 7871 section 7.3). Of one that was cut these are missing, and it is only a reason to ask
-    /// over TCP.
+    /// Waits for the response. Skips other messages: not answering the query (RFC 5452 section
+    /// 9.1), or with a wrong cookie (RFC 7873 section 5.3) or client subnet (RFC 7871 section 7.3).
+    /// A cut response lacks these options, and only leads to asking over TCP.
     pub(super) async fn receive_answer(
         &self,
         query: &[u8],
@@ -61,8 +60,9 @@ impl Receiver {
         }
     }
 
-    /// Take what comes with an id until every question has its answer. What is no part is passed over,
-    /// but a response by somebody who does not know them is the end. `answered` is told of the first.
+    /// Takes responses with an id until every question has its answer. Skips messages that are no
+    /// partial response. Errors on a response from a resolver without support. Calls `answered` on
+    /// the first response.
     pub(super) async fn gather(
         &self,
         id: u16,
@@ -95,13 +95,13 @@ impl Receiver {
         }
     }
 
-    /// What it receives on.
+    /// Returns the socket used for receiving.
     pub(super) fn socket(&self) -> &StampedUdpSocket {
         self.socket.get_ref()
     }
 
-    /// The next datagram. Also woken by errors, which is how a refusal that takes its time comes,
-    /// and once for each stamp of a datagram sent.
+    /// Receives the next datagram. Errors also wake the task, because a late refusal arrives as an
+    /// error; so does the stamp of each datagram sent.
     async fn receive(&self, buffer: &mut [u8]) -> io::Result<Received> {
         loop {
             let wanted = Interest::READABLE | Interest::ERROR;
