@@ -64,7 +64,7 @@ pub struct EdgeConfig {
     /// The settings for DNS and pages on one connection.
     #[serde(default)]
     pub coalescing: CoalescingConfig,
-    /// The sites (`[[site]]`).
+    /// The configured sites, from `[[site]]` entries.
     #[serde(default, rename = "site")]
     pub sites: Vec<SiteConfig>,
     /// The certificates shared by several names.
@@ -81,7 +81,7 @@ pub struct EdgeConfig {
     pub written: WrittenConfig,
 }
 
-/// The section `[ca]`.
+/// The section `[ca]`: the certificate authority.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaConfig {
@@ -89,7 +89,7 @@ pub struct CaConfig {
     pub folder: PathBuf,
 }
 
-/// The section `[resolver]`.
+/// The section `[resolver]`: the DNS side.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResolverConfig {
@@ -182,7 +182,7 @@ pub struct RecordConfig {
     pub ttl_s: u32,
 }
 
-/// The section `[coalescing]`.
+/// The section `[coalescing]`: DNS and pages on one connection.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CoalescingConfig {

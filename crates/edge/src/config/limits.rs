@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The permitted initial windows, in bytes: from two datagrams to 16 MiB.
 const INITIAL_WINDOWS_BYTES: RangeInclusive<u32> = 2_400..=1 << 24;
 
-/// The section `[limits]`.
+/// The section `[limits]`: the limits on clients' resources.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
@@ -105,7 +105,7 @@ impl Limits {
     }
 }
 
-/// The section `[tls]`.
+/// The section `[tls]`: TLS versions and key exchange groups.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TlsConfig {
@@ -115,7 +115,7 @@ pub struct TlsConfig {
     pub groups: Vec<KeyExchangeGroup>,
 }
 
-/// A TLS version.
+/// A version of TLS over TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum TlsVersion {
     /// TLS 1.2, without early data.

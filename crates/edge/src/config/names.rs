@@ -41,7 +41,7 @@ impl NameConfig {
     }
 }
 
-/// The section `[resolver.forward]`.
+/// The section `[resolver.forward]`: the upstream resolver.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForwardConfig {
@@ -79,7 +79,7 @@ fn timeout_ms<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Erro
         .ok_or_else(|| serde::de::Error::custom("1 to 86,400,000 ms are needed"))
 }
 
-/// The section `[records]`.
+/// The section `[records]`: the choice of records to write.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WrittenConfig {

@@ -61,7 +61,7 @@ pub struct Verdict<'a> {
 pub struct Way {
     /// The transport of the message.
     pub transport: DnsTransport,
-    /// The client's address.
+    /// The client's IP address, for server cookies.
     pub peer: IpAddr,
     /// The arrival time, in ns.
     pub now_ns: u64,

@@ -15,9 +15,9 @@ pub struct ClientSubnet {
 }
 
 impl ClientSubnet {
-    /// Reads an option. `None` for an invalid option: an unknown family, a prefix beyond the
-    /// address length, a number of address bytes not matching the prefix, bits beyond the prefix,
-    /// or a scope in a query.
+    /// Reads an option. `None` for an unknown address family, a prefix beyond the address length,
+    /// or bits beyond the prefix. Also `None` for a number of address bytes not matching the
+    /// prefix, and for a scope in a query.
     pub fn read(value: &[u8]) -> Option<Self> {
         let (head, address) = value.split_first_chunk::<HEAD_BYTES>()?;
         let [family_high, family_low, source, scope] = *head;

@@ -2,7 +2,7 @@
 
 use resolab_record::rcode_text;
 
-/// A response code.
+/// A DNS response code (RCODE).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rcode {
     /// NOERROR: the query succeeded.
