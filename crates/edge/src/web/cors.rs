@@ -1,7 +1,7 @@
 //! The CORS protocol (Fetch standard, section 3.3) of sites open to every origin.
 //!
-//! For: preflights, and the fields permitting a script of another origin to read an answer. Not
-//! for: decisions by origin: a site permits all origins, or has no CORS fields.
+//! For: preflights, and the fields permitting a script of another origin to read an answer.
+//! Not for: decisions by origin: a site permits all origins, or has no CORS fields.
 
 use crate::http_message::{HttpReply, plain, set};
 use http::header::{

@@ -1,5 +1,5 @@
-//! Tells if the certificate of a connection also covers another name (RFC 9114 section 3.3). Not
-//! for: the validity of the certificate; the handshake checked the validity.
+//! Tells if the certificate of a connection also covers another name (RFC 9114 section 3.3).
+//! Not for: the validity of the certificate; the handshake checked the validity.
 
 use rustls::client::verify_server_name;
 use rustls::pki_types::{CertificateDer, ServerName};
