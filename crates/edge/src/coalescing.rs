@@ -1,8 +1,8 @@
-//! Several names on one connection: what the resolver's connections may be used for beside DNS, and
-//! what connections are told of it (docs/formats/edge.md, docs/formats/private-alpn.md).
+//! Connection coalescing: further uses of the resolver's connections beside DNS, and the
+//! announcement of these uses to clients (docs/formats/edge.md, docs/formats/private-alpn.md).
 //!
-//! For: the `[coalescing]` section in force, and whose connections tell their origins. Not for:
-//! streams; those are `serve::coalesced`'s.
+//! For: the active `[coalescing]` section, and the connections announcing their origins.
+//! Not for: streams, see `serve::coalesced`.
 
 use crate::config::{CoalescingConfig, EdgeConfig};
 use crate::connections::OpenConnection;
@@ -12,22 +12,22 @@ use resolab_transport::server::covers;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-/// The section in force.
+/// The active `[coalescing]` section.
 #[derive(Debug, Default)]
 pub struct Coalescing {
     config: CoalescingConfig,
-    /// Name of the resolver, lower case; empty without one.
+    /// The resolver's name in lower case; empty without a resolver.
     resolver: String,
     resolver_port: u16,
     site_port: u16,
-    /// On the resolver's certificate besides its own names.
+    /// The additional names on the resolver's certificate.
     covered: RwLock<Names>,
-    /// The certificates whose connections tell their origins, unless silenced.
+    /// The certificates with ORIGIN frames on their connections, unless silenced.
     telling: Vec<Names>,
     is_silent: AtomicBool,
 }
 
-/// Names and wildcards of one certificate, lower case.
+/// The names and wildcards of one certificate, in lower case.
 #[derive(Debug, Default)]
 struct Names(Vec<String>);
 
@@ -41,14 +41,15 @@ impl Names {
         )
     }
 
-    /// Whether a name, in lower case, is among them or below a wildcard among them.
+    /// Returns true for a name (in lower case) in the list or below a wildcard of the list.
     fn cover(&self, host: &str) -> bool {
         self.0.iter().any(|name| covers(name, host))
     }
 }
 
 impl Coalescing {
-    /// Of a configuration: its sites are on the resolver's certificate, not those loaded later.
+    /// Makes the state for a configuration. The configuration's sites are on the resolver's
+    /// certificate; sites loaded later are not.
     pub fn new(config: &EdgeConfig) -> Self {
         let section = config.coalescing.clone();
         let telling = config.certificates.iter().filter(|one| one.origin_frame);
@@ -70,28 +71,28 @@ impl Coalescing {
         }
     }
 
-    /// Whether the resolver's connections carry pages at all.
+    /// Returns true when the resolver's connections carry pages.
     pub fn is_wanted(&self) -> bool {
         self.config.is_wanted()
     }
 
-    /// Names on the resolver's certificate besides its own.
+    /// Returns the additional names on the resolver's certificate.
     pub fn certificate_names(&self) -> Vec<String> {
         self.covered().0.clone()
     }
 
-    /// Have the resolver's connections serve the sites that these names cover, instead of others.
+    /// Sets the sites served on the resolver's connections: the sites covered by these names.
     pub fn cover(&self, names: &[String]) {
         *self.covered.write().unwrap_or_else(PoisonError::into_inner) = Names::new(names);
     }
 
-    /// Whether connections under the certificates that are to tell their origins do.
+    /// Switches the ORIGIN frames of certificates with `origin_frame` on or off.
     pub fn set_telling(&self, telling: bool) {
         self.is_silent.store(!telling, Ordering::Relaxed);
     }
 
-    /// Whether a connection may be asked for this host. One for the resolver's name may be asked for
-    /// the sites only if told so; everything else is for the sites themselves to say.
+    /// Returns true when a connection may serve this host. A connection for the resolver's name may
+    /// serve the sites only if configured. For other connections, the sites decide.
     pub fn admits(&self, connection: &OpenConnection, host: &str) -> bool {
         let (name, alpn) = connection.name_and_alpn();
         if !self.is_resolver(name) || host.eq_ignore_ascii_case(&self.resolver) {
@@ -100,8 +101,8 @@ impl Coalescing {
         self.covered().cover(&host.to_ascii_lowercase()) && self.is_on(alpn)
     }
 
-    /// What HTTP/3 on a connection says after SETTINGS; `hosts` are the sites, asked for only where
-    /// something is said.
+    /// Returns the HTTP/3 control frames after SETTINGS. `hosts` returns the sites, and is called
+    /// only if there is a frame.
     pub fn control_frames(
         &self,
         connection: &OpenConnection,
@@ -144,8 +145,8 @@ impl Coalescing {
     }
 }
 
-/// The ORIGIN frame of what is served under a certificate's names; nothing where nothing is. No
-/// wildcard is an origin.
+/// Returns the ORIGIN frame with the hosts served under a certificate's names; empty without a
+/// host. Wildcards are not origins.
 fn frame(own: Option<&String>, covered: &Names, hosts: &[String], port: u16) -> Bytes {
     let served = hosts.iter().filter(|host| covered.cover(host));
     let named = served.filter(|host| !host.starts_with("*."));

@@ -1,6 +1,6 @@
-//! The edge's configuration file (docs/formats/edge.md): read, checked, nothing else.
+//! Reads and checks the edge's configuration file (docs/formats/edge.md).
 //!
-//! For: one error line that names what is wrong. Not for: opening what it names.
+//! For: an error line naming the fault. Not for: opening the named files.
 
 pub mod limits;
 pub mod names;
@@ -13,143 +13,144 @@ use serde::Deserialize;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-/// Why a configuration cannot be used.
+/// The reasons to reject a configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file cannot be read.
+    /// The configuration file cannot be read.
     #[error("read {path}: {source}")]
     Read {
-        /// The file, as it was given.
+        /// The path of the file, unchanged.
         path: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The text is no configuration.
+    /// The text is not a configuration.
     #[error("read {path}, line {line}: {reason}")]
     Syntax {
-        /// The file, as it was given.
+        /// The path of the file, unchanged.
         path: String,
-        /// Line, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault in the line.
         reason: String,
     },
-    /// A value contradicts another or itself.
+    /// A value is invalid or contradicts another value.
     #[error("use {path}: {reason}")]
     Value {
-        /// The file, as it was given.
+        /// The path of the file, unchanged.
         path: String,
-        /// What is wrong with it.
+        /// The fault of the value.
         reason: String,
     },
 }
 
-/// The whole file.
+/// The whole configuration file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EdgeConfig {
-    /// Certificate authority.
+    /// The certificate authority (`[ca]`).
     pub ca: CaConfig,
-    /// The DNS side; without it the edge is a web server only.
+    /// The DNS side; without a resolver the edge is a web server only.
     pub resolver: Option<ResolverConfig>,
-    /// Settings of all sites.
+    /// The common settings of all sites.
     #[serde(default)]
     pub web: WebConfig,
-    /// What clients may take.
+    /// The limits on clients' resources.
     #[serde(default)]
     pub limits: Limits,
-    /// Versions of TLS.
+    /// The TLS versions and groups.
     #[serde(default)]
     pub tls: TlsConfig,
-    /// DNS and pages on one connection.
+    /// The settings for DNS and pages on one connection.
     #[serde(default)]
     pub coalescing: CoalescingConfig,
-    /// Sites.
+    /// The configured sites, from `[[site]]` entries.
     #[serde(default, rename = "site")]
     pub sites: Vec<SiteConfig>,
-    /// Certificates that several names share.
+    /// The certificates shared by several names.
     #[serde(default, rename = "certificate")]
     pub certificates: Vec<CertificateConfig>,
-    /// Records besides those of the sites and the resolver.
+    /// The additional records, beside the records of sites and resolver.
     #[serde(default, rename = "zone")]
     pub records: Vec<RecordConfig>,
-    /// Names that are delayed or fail.
+    /// The names with a delay or failure.
     #[serde(default, rename = "name")]
     pub names: Vec<NameConfig>,
-    /// What is written out.
+    /// The choice of records to write.
     #[serde(default, rename = "records")]
     pub written: WrittenConfig,
 }
 
-/// `[ca]`.
+/// The section `[ca]`: the certificate authority.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaConfig {
-    /// Folder of `ca.pem` and `ca-key.pem`, made if missing.
+    /// The folder of `ca.pem` and `ca-key.pem`, made if missing.
     pub folder: PathBuf,
 }
 
-/// `[resolver]`.
+/// The section `[resolver]`: the DNS side.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResolverConfig {
-    /// Name on its certificate.
+    /// The name on the resolver's certificate.
     pub name: String,
-    /// Addresses it listens on.
+    /// The listening addresses of the resolver.
     pub addresses: Vec<IpAddr>,
-    /// Transports offered, by port; absent: all at their standard ports.
+    /// The offered transports with their ports; absent: all at their standard ports.
     #[serde(default = "PortsConfig::standard")]
     pub ports: PortsConfig,
-    /// Path of DoH and DoH3.
+    /// The URL path of DoH and DoH3.
     #[serde(default = "default_doh_path")]
     pub doh_path: String,
-    /// Names below these exist or are NXDOMAIN; all others are refused.
+    /// The origins of the zone. Names below exist or are NXDOMAIN; all other names are refused.
     #[serde(default = "default_origins")]
     pub origins: Vec<String>,
-    /// Zone files, read at the start.
+    /// The zone files, read at the start.
     #[serde(default)]
     pub zone_files: Vec<PathBuf>,
-    /// Whether encoded answers are kept.
+    /// True when encoded answers are cached.
     #[serde(default = "default_true")]
     pub wire_cache: bool,
-    /// Responses on encrypted transports to padded queries are padded to multiples of this.
+    /// The padding block: responses on encrypted transports to padded queries are padded to
+    /// multiples of this length, in bytes.
     #[serde(default = "default_padding_block_bytes")]
     pub padding_block_bytes: u16,
-    /// Bits of a client's address that answers are said to hold for, to those who send a client subnet
-    /// (RFC 7871); absent: nothing is said, as by a server that does not know it.
+    /// The scope of answers, in bits of the client's address, for clients with a client subnet
+    /// option (RFC 7871). Absent: answers have no option, as from a server without support.
     pub client_subnet_scope: Option<u8>,
-    /// Whether several questions in one message are answered to clients that take partial responses;
-    /// otherwise, as to all others, FORMERR (RFC 9619).
+    /// True when messages with several questions are answered, for clients accepting partial
+    /// responses. Otherwise, and for all other clients, the answer is FORMERR (RFC 9619).
     #[serde(default = "default_true")]
     pub partial_responses: bool,
-    /// Where names outside the origins are asked; absent: they are refused.
+    /// The upstream resolver for names outside the origins; absent: these names are refused.
     #[serde(default)]
     pub forward: Option<ForwardConfig>,
-    /// Session tickets for the resolver's name.
+    /// The ticket policy of the resolver's name.
     #[serde(default = "default_policy")]
     pub ticket_policy: TicketPolicy,
-    /// Age up to which they are taken back; absent: 24 hours.
+    /// The maximum age of accepted tickets, in s; absent: 24 hours.
     pub ticket_lifetime_s: Option<u32>,
-    /// How many a handshake gives out; absent: 2.
+    /// The number of tickets issued by a handshake; absent: 2.
     pub tickets_per_handshake_count: Option<u32>,
-    /// Address validation on DoQ's and DoH3's listeners.
+    /// The address validation on the listeners of DoQ and DoH3.
     #[serde(default)]
     pub retry: RetryMode,
 }
 
-/// `[resolver.ports]`: a transport without a port is not offered.
+/// The section `[resolver.ports]`: a transport without a port is not offered.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortsConfig {
-    /// DoUDP and DoTCP.
+    /// The port of DoUDP and DoTCP.
     pub do53: Option<u16>,
-    /// DoT.
+    /// The port of DoT.
     pub dot: Option<u16>,
-    /// DoH over HTTP/2.
+    /// The port of DoH over HTTP/2.
     pub doh: Option<u16>,
-    /// DoH over HTTP/3.
+    /// The port of DoH over HTTP/3.
     pub doh3: Option<u16>,
-    /// DoQ.
+    /// The port of DoQ.
     pub doq: Option<u16>,
 }
 
@@ -165,31 +166,31 @@ impl PortsConfig {
     }
 }
 
-/// `[[zone]]`.
+/// An entry of `[[zone]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordConfig {
-    /// Name the records belong to.
+    /// The owner name of the records.
     pub name: String,
-    /// Type, by name or as `TYPE65535`.
+    /// The record type, by name or as `TYPE65535`.
     #[serde(rename = "type")]
     pub record_type: String,
-    /// Contents as in a zone file.
+    /// The record data as in a zone file.
     pub value: String,
-    /// Time to live.
+    /// The time to live, in s.
     #[serde(default = "default_ttl_s")]
     pub ttl_s: u32,
 }
 
-/// `[coalescing]`.
+/// The section `[coalescing]`: DNS and pages on one connection.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CoalescingConfig {
-    /// Whether connections for the resolver's name serve the sites, too.
+    /// True when connections for the resolver's name also serve the sites.
     pub shared_connection: bool,
-    /// Whether the private ALPN is offered where DoH3 is.
+    /// True when the private ALPN is offered on DoH3's sockets.
     pub private_alpn: bool,
-    /// Whether HTTP/3 tells the origins (RFC 9412).
+    /// True when HTTP/3 announces the origins (RFC 9412).
     pub origin_frame: bool,
 }
 
@@ -204,12 +205,12 @@ impl Default for CoalescingConfig {
 }
 
 impl CoalescingConfig {
-    /// Whether the resolver's certificate covers the sites.
+    /// Returns true when the resolver's certificate covers the sites.
     pub fn is_wanted(&self) -> bool {
         self.shared_connection || self.private_alpn
     }
 
-    /// What contradicts the rest of the configuration.
+    /// Returns the contradiction with the rest of the configuration, if any.
     fn contradiction(&self, config: &EdgeConfig) -> Option<String> {
         let has_doh3 = config
             .resolver
@@ -247,7 +248,7 @@ fn default_ttl_s() -> u32 {
 }
 
 impl EdgeConfig {
-    /// Read a file; relative folders are relative to it.
+    /// Reads a configuration file; relative folders are relative to the file's folder.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Read {
@@ -270,7 +271,7 @@ impl EdgeConfig {
         Ok(config)
     }
 
-    /// Read a text that came from `path`.
+    /// Reads the text of the file `path`.
     pub fn parse(text: &str, path: &str) -> Result<Self, ConfigError> {
         let config: Self = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start).min(text.len());

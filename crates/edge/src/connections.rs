@@ -1,6 +1,6 @@
-//! The edge's open connections: who they are, how to close them, and their records.
+//! The edge's open connections: their peers, their closing and their records.
 //!
-//! For: one place that knows what is open. Not for: carrying bytes.
+//! For: a single register of open connections. Not for: carrying bytes.
 
 pub mod ending;
 pub mod memory;
@@ -20,37 +20,37 @@ use std::time::Duration;
 use tallies::Tallies;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// Takes records in order; must not block.
+/// A function taking records in order; must not block.
 pub type RecordSink = Arc<dyn Fn(Record) + Send + Sync>;
 
-/// Transport protocol of a connection.
+/// The transport protocol of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
-    /// TCP.
+    /// A connection over TCP.
     Tcp,
-    /// QUIC.
+    /// A connection over QUIC.
     Quic,
 }
 
-/// One open connection.
+/// One open connection of a client.
 pub struct OpenConnection {
-    /// Number within this edge.
+    /// The connection's number within this edge.
     pub id: u64,
-    /// Server side.
+    /// The server's address and port.
     pub local: SocketAddr,
-    /// Client side.
+    /// The client's address and port.
     pub peer: SocketAddr,
-    /// The handshake; `None` without TLS.
+    /// The facts of the handshake; `None` without TLS.
     pub facts: Option<Arc<HandshakeFacts>>,
-    /// What it may take.
+    /// The limits of the connection.
     pub limits: Arc<Limits>,
-    /// What all connections together did.
+    /// The counts of all connections together.
     pub tallies: Arc<Tallies>,
-    /// What the process may hold.
+    /// The memory limit of the process.
     pub memory: Arc<MemoryLimit>,
-    /// Exchanges under way.
+    /// The permits for concurrent HTTP/2 exchanges.
     exchanges: Arc<Semaphore>,
-    /// Bytes of a TCP connection; QUIC counts its own.
+    /// The byte counts of a TCP connection; QUIC has its own counts.
     pub bytes: Arc<ByteCounts>,
     quic: OnceLock<quinn::Connection>,
     queries: AtomicU64,
@@ -61,56 +61,57 @@ pub struct OpenConnection {
 }
 
 impl OpenConnection {
-    /// Resolves when the connection is to be closed from this side.
+    /// Resolves on the command to close the connection.
     pub async fn close_wanted(&self) {
         self.close.notified().await;
     }
 
-    /// Whether bytes that are here now are early data; `None` without TLS.
+    /// Returns true when bytes received now are early data; `None` without TLS.
     pub fn in_early_data(&self) -> Option<bool> {
         self.facts.as_ref().map(|facts| facts.in_early_data())
     }
 
-    /// The QUIC connection it is, for its byte counts.
+    /// Sets the QUIC connection, as the source of byte counts.
     pub fn set_quic(&self, quic: quinn::Connection) {
         let _ = self.quic.set(quic);
     }
 
-    /// A place for one more HTTP/2 exchange, kept while it is under way. `None` when a client takes
-    /// streams back faster than what they asked for ends: no client that waits for its answers gets
-    /// there. QUIC needs none: a stream taken back counts until this side has ended it, too.
+    /// Takes a permit for an HTTP/2 exchange, held during the exchange. `None` when a client resets
+    /// streams faster than their exchanges end. A client waiting for its answers never meets this
+    /// limit. QUIC needs no permit: a reset stream counts until this side has ended the stream,
+    /// too.
     pub fn begin_exchange(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.exchanges).try_acquire_owned().ok()
     }
 
-    /// Whether a message of `length_bytes` may take `more_bytes`.
+    /// Returns true when a message of `length_bytes` may grow by `more_bytes`.
     pub fn may_grow(&self, length_bytes: usize, more_bytes: usize) -> bool {
         length_bytes <= SHORT_MESSAGE_BYTES || !self.memory.is_exceeded(more_bytes)
     }
 
-    /// A DNS query came on it.
+    /// Counts a DNS query on this connection.
     pub fn count_query(&self) {
         self.queries.fetch_add(1, Ordering::Relaxed);
         self.tallies.queries.add();
     }
 
-    /// Another HTTP request came on it.
+    /// Counts another HTTP request on this connection.
     pub fn count_request(&self) {
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.tallies.requests.add();
     }
 
-    /// Queries and requests that came on it.
+    /// Returns the number of queries and requests on this connection.
     pub fn messages_count(&self) -> u64 {
         self.queries.load(Ordering::Relaxed) + self.requests.load(Ordering::Relaxed)
     }
 
-    /// Client's address, if it speaks QUIC and asked for this name.
+    /// Returns the address of a QUIC client with this server name.
     fn quic_peer_of(&self, name: &str) -> Option<SocketAddr> {
         (self.protocol == Protocol::Quic && self.is_named(name)).then_some(self.peer)
     }
 
-    /// Bytes received and sent.
+    /// Returns the numbers of bytes received and sent.
     fn byte_counts(&self) -> (Option<u64>, Option<u64>) {
         match self.protocol {
             Protocol::Tcp => (Some(self.bytes.received()), Some(self.bytes.sent())),
@@ -122,7 +123,7 @@ impl OpenConnection {
         }
     }
 
-    /// Server name asked for, lower case, and ALPN, where they are known.
+    /// Returns the requested server name (lower case) and the ALPN identifier, if known.
     pub fn name_and_alpn(&self) -> (Option<&str>, Option<&str>) {
         let facts = self.facts.as_ref();
         (
@@ -182,24 +183,26 @@ impl OpenConnection {
     }
 }
 
-/// All open connections.
+/// The register of all open connections.
 pub struct Connections {
     sink: RecordSink,
     limits: Arc<Limits>,
-    /// What was taken and refused.
+    /// The counts of accepted and refused connections.
     pub tallies: Arc<Tallies>,
     memory: Arc<MemoryLimit>,
     last_id: AtomicU64,
     open: Mutex<Open>,
 }
 
-/// Exchanges under way at once, for each stream a client may have open.
+/// The maximum of concurrent exchanges, as a multiple of the permitted streams.
 const EXCHANGES_RATIO: usize = 10;
-/// Up to here a message is read whatever the memory.
+/// The length up to which a message is read despite exceeded memory, in bytes.
 const SHORT_MESSAGE_BYTES: usize = 4_096;
-/// Up to here nobody asks for the memory: no experiment shall pay for it.
+/// The number of connections up to which memory is not checked. Experiments stay below this number
+/// and thus do not pay for the check.
 const FEW_CONNECTIONS_COUNT: usize = 256;
-/// About what one more of them takes; 10,000 took 200 kB each with their clients' halves.
+/// The approximate memory of a further connection, in bytes. 10,000 connections took 200 kB each,
+/// including the clients' halves.
 const CONNECTION_BYTES: usize = 100_000;
 
 #[derive(Default)]
@@ -224,13 +227,13 @@ impl Open {
     }
 }
 
-/// Longest wait for connections to end after they were told to: none waits for its client, but a
-/// busy machine may let us wait.
+/// The longest wait for connections to end after a close command. No connection waits for its
+/// client, but a busy machine may delay the end.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
 const CLOSE_POLL: Duration = Duration::from_millis(1);
 
 impl Connections {
-    /// None open.
+    /// Makes an empty register.
     pub fn new(sink: RecordSink, limits: Limits) -> Self {
         Self {
             sink,
@@ -242,24 +245,24 @@ impl Connections {
         }
     }
 
-    /// Limits of every connection.
+    /// Returns the limits of every connection.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// How many are open.
+    /// Returns the number of open connections.
     pub fn open_count(&self) -> usize {
         self.lock().by_id.len()
     }
 
-    /// Addresses of QUIC clients connected to a name.
+    /// Returns the addresses of QUIC clients connected to a name.
     pub fn quic_peers_of(&self, name: &str) -> Vec<SocketAddr> {
         let open = self.lock();
         let peers = open.by_id.values();
         peers.filter_map(|each| each.quic_peer_of(name)).collect()
     }
 
-    /// Whether a client may connect; a refusal is counted.
+    /// Returns true when a client may connect, and counts refusals.
     pub fn admits(&self, peer: IpAddr) -> bool {
         let open = self.lock();
         let count = open.by_id.len();
@@ -277,7 +280,7 @@ impl Connections {
         true
     }
 
-    /// A connection was seen.
+    /// Registers a new connection.
     pub fn open(
         &self,
         protocol: Protocol,
@@ -315,22 +318,22 @@ impl Connections {
         connection
     }
 
-    /// A connection ended: write its record.
+    /// Removes an ended connection and writes its record.
     pub fn end(&self, connection: &OpenConnection, ending: Ending) {
         if self.lock().remove(connection.id) {
             (self.sink)(connection.record(Some(monotonic_ns()), ending));
         }
     }
 
-    /// A record of each open connection.
+    /// Writes a record of each open connection.
     pub fn write_open(&self) {
         for connection in self.select(None) {
             (self.sink)(connection.record(None, Ending::default()));
         }
     }
 
-    /// Tell the connections that are open now to close, all or those of some names, and wait until
-    /// they did; how many did not.
+    /// Closes all current connections, or the connections of some names, and waits for their ends.
+    /// Returns the number of connections still open.
     pub async fn close(&self, only: Option<&[String]>) -> usize {
         let told = self.select(only);
         for connection in &told {
@@ -366,7 +369,7 @@ impl Connections {
     }
 }
 
-/// Whether a request's connection is resumed, for its record.
+/// Returns true when a request's connection is resumed, for the request's record.
 pub fn session_resumed(connection: &OpenConnection) -> Option<bool> {
     let facts = connection.facts.as_ref()?;
     match facts.handshake_mode() {

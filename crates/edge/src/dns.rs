@@ -1,6 +1,7 @@
-//! What becomes of a DNS message: pure, the time is an argument.
+//! Decides the answer to a DNS message. The code is pure: the time is an argument.
 //!
-//! For: one behaviour on every transport. Not for: sockets, records, waiting, or asking upstream.
+//! For: the same behaviour on every transport. Not for: sockets, records, waiting, or asking
+//! upstream.
 
 pub mod answer;
 pub mod behaviour;

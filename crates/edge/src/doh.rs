@@ -1,6 +1,6 @@
-//! DNS over HTTPS (RFC 8484): from a request to the DNS message in it, and back.
+//! DNS over HTTPS (RFC 8484): converts a request to its DNS message, and an answer to a reply.
 //!
-//! For: every HTTP version alike. Not for: streams, or what the answer is.
+//! For: every HTTP version alike. Not for: streams, or the content of the answer.
 
 use crate::dns::early_data;
 use crate::http_message::{Fate, HttpReply, HttpRequest, plain, set};
@@ -21,11 +21,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
-/// What is answered: RFC 8484 section 4.1, and HEAD wherever there is GET (RFC 9110 section 9.1).
+/// The accepted methods: RFC 8484 section 4.1, and HEAD wherever GET is accepted (RFC 9110 section
+/// 9.1).
 const METHODS: &str = "GET, HEAD, POST";
 
-/// DoH. A POST is answered in early data too: a DNS query is safe to repeat whatever the method
-/// that carries it (RFC 9250 section 4.5 says so of its opcode), and browsers send it that way.
+/// Replies to a DoH request. A POST is answered in early data, too. Browsers send POSTs in early
+/// data, and a DNS query is safe to replay for every method. RFC 9250 section 4.5 permits replay
+/// for the opcode QUERY.
 pub async fn reply_dns(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpReply {
     let message = match dns_message(request.head, &request.body) {
         Ok(message) => message,
@@ -95,8 +97,8 @@ fn refusal(status: StatusCode) -> HttpReply {
     reply
 }
 
-/// Several messages as they are known, each behind its length. Nothing of it may be kept: how long is not
-/// known before the last.
+/// Replies with several messages, each at its time and behind its length. The reply forbids
+/// caching, because the lifetime is unknown before the last message.
 fn reply_in_parts(answers: PartialAnswers) -> HttpReply {
     let mut reply = plain(StatusCode::OK);
     let media_type = HeaderValue::from_static(partial::MEDIA_TYPE);
@@ -117,13 +119,14 @@ fn takes_parts(fields: &HeaderMap) -> bool {
         })
 }
 
-/// Whether a field names a media type: in any case, with whatever parameters (RFC 9110 section 8.3.1).
+/// Returns true when a field names a media type, in any case and with any parameters (RFC 9110
+/// section 8.3.1).
 fn is_media_type(field: &str, media_type: &str) -> bool {
     let (named, _) = field.split_once(';').unwrap_or((field, ""));
     named.trim().eq_ignore_ascii_case(media_type)
 }
 
-/// The DNS message of a DoH request (RFC 8484 section 4.1).
+/// Returns the DNS message of a DoH request (RFC 8484 section 4.1).
 pub fn dns_message(
     head: &Request<()>,
     body: &Result<Bytes, StatusCode>,

@@ -1,4 +1,4 @@
-//! An edge as a whole: started from a configuration, commanded, stopped.
+//! An edge as a whole: start from a configuration, commands, stop.
 
 use crate::config::EdgeConfig;
 use crate::config::names::NameConfig;
@@ -16,31 +16,31 @@ use resolab_transport::server::{
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Why there is no edge.
+/// The reasons for a failed start.
 #[derive(Debug, thiserror::Error)]
 pub enum EdgeError {
-    /// The configuration asks for something wrong.
+    /// The configuration has an invalid setting.
     #[error("use the configuration: {0}")]
     Configuration(String),
-    /// The certificate authority.
+    /// The certificate authority is unusable.
     #[error(transparent)]
     Authority(#[from] AuthorityError),
-    /// A socket.
+    /// A socket cannot be opened.
     #[error("{0}; is the address in this host, and the port free?")]
     Listen(#[from] crate::serve::ListenError),
 }
 
-/// A running edge; needs the tokio runtime it was started in.
+/// A running edge; needs the tokio runtime of its start.
 pub struct Edge {
     authority: CertificateAuthority,
     world: Arc<World>,
     listeners: Listeners,
-    /// Where sites loaded later go by default.
+    /// The default address of sites loaded later.
     web_address: Option<IpAddr>,
 }
 
 impl Edge {
-    /// Load every site, bind every socket.
+    /// Loads every site and binds every socket.
     pub async fn start(config: &EdgeConfig, sink: RecordSink) -> Result<Self, EdgeError> {
         let authority = authority(config)?;
         let policies = ServerPolicies::new(TicketPolicy::EarlyData, config.tls.tls12_allowed());
@@ -80,7 +80,7 @@ impl Edge {
         Ok(edge)
     }
 
-    /// What clients must know.
+    /// Returns the record with the facts required by clients.
     pub fn ready_record(&self) -> EdgeReadyRecord {
         EdgeReadyRecord {
             ca_file: self.authority.certificate_file().display().to_string(),
@@ -89,7 +89,7 @@ impl Edge {
         }
     }
 
-    /// Carry out a command; `Err` is the one line for `command_done`.
+    /// Carries out a command. Errors with the line for `command_done`.
     pub async fn carry_out(&mut self, command: EdgeCommand) -> Result<(), String> {
         match command {
             EdgeCommand::CloseConnections { name, names, .. } => {
@@ -144,7 +144,7 @@ impl Edge {
         }
     }
 
-    /// Close every connection, each with its record, and accept no more.
+    /// Closes every connection, writing its record, and stops accepting.
     pub async fn stop(&mut self) {
         self.world.policies.black_hole.end(None);
         self.world.connections.close(None).await;
@@ -168,7 +168,7 @@ impl Edge {
             .map_err(|error| error.to_string())
     }
 
-    /// The sockets stay: other sites may stand on them, and clients find 421 there.
+    /// Removes a site. The sockets stay: other sites may use them, and clients get 421 there.
     fn remove_site(&self, host: &str) -> Result<(), String> {
         if !self.world.remove_site(host)? {
             return Err(format!("no site `{host}` here"));
@@ -180,8 +180,8 @@ impl Edge {
         Ok(())
     }
 
-    /// Give the resolver a certificate that covers these names beside its own, and have its
-    /// connections serve the sites among them.
+    /// Issues a resolver certificate with these additional names. The resolver's connections then
+    /// serve the sites among the names.
     fn cover_names(&self, names: &[String]) -> Result<(), String> {
         let resolver = self.world.doh.as_ref();
         let resolver = resolver.filter(|_| self.world.coalescing.is_wanted());
@@ -218,7 +218,8 @@ impl Edge {
     }
 }
 
-/// What the resolver's own certificate is for: clients that know its name, and those that know none.
+/// Returns the names of the resolver's own certificate: the name for clients knowing the name, and
+/// the addresses for other clients.
 fn resolver_names(name: &str, addresses: &[IpAddr]) -> Vec<String> {
     let addresses = addresses.iter().map(ToString::to_string);
     std::iter::once(name.to_ascii_lowercase())
@@ -226,8 +227,8 @@ fn resolver_names(name: &str, addresses: &[IpAddr]) -> Vec<String> {
         .collect()
 }
 
-/// The authority with the certificates that names share. One with the resolver's name has its
-/// addresses too, for clients that know no name.
+/// Opens the authority and makes the shared certificates. A certificate with the resolver's name
+/// also has the resolver's addresses, for clients without a name.
 fn authority(config: &EdgeConfig) -> Result<CertificateAuthority, EdgeError> {
     let mut authority = CertificateAuthority::open_or_create(&config.ca.folder)?;
     for certificate in &config.certificates {

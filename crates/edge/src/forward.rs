@@ -1,8 +1,8 @@
-//! Asks an upstream resolver what the zone does not know, over any transport, with resolab's own
-//! clients: one connection, opened by the first query and kept.
+//! Asks an upstream resolver for names outside the zone, over any transport, with resolab's own
+//! clients. The first query opens the connection, and later queries reuse the connection.
 //!
-//! For: upstream's response without its EDNS, which is between neighbours. Not for: what the client
-//! gets; that is `resolver`.
+//! For: upstream's response without EDNS, because EDNS is between neighbours. Not for: the answer
+//! to the client, see `resolver`.
 
 use crate::config::names::ForwardConfig;
 use crate::dns::wire::Rcode;
@@ -13,24 +13,25 @@ use resolab_dns::{
 };
 use std::time::Duration;
 
-/// An upstream resolver.
+/// An upstream resolver with its time limit.
 pub struct Forwarder {
     upstream: Upstream,
     deadline: Duration,
 }
 
-/// What it said.
+/// The response of the upstream resolver.
 pub struct Forwarded {
-    /// The response, id 0, without OPT.
+    /// The response message with id 0, without OPT.
     pub message: Vec<u8>,
-    /// Its code.
+    /// The response code of the message.
     pub rcode: Rcode,
-    /// Smallest TTL of its answers; `None` without any.
+    /// The smallest TTL of the answers, in s; `None` without answers.
     pub ttl_s: Option<u32>,
 }
 
 impl Forwarder {
-    /// Prepare; nothing is opened yet. `Err` says what is wrong.
+    /// Prepares the forwarder without opening a connection. Errors with the fault of the
+    /// configuration.
     pub fn new(config: &ForwardConfig) -> Result<Self, String> {
         let wrong = |reason: String| format!("[resolver.forward] url {}: {reason}", config.url);
         let resolver: ResolverAddress = config
@@ -55,7 +56,7 @@ impl Forwarder {
         })
     }
 
-    /// Ask what a query asks; `None` without an answer before the deadline.
+    /// Asks upstream the question of a query; `None` without an answer before the deadline.
     pub async fn ask(&self, query: &[u8], received_ns: u64) -> Option<Forwarded> {
         let question = Question::of(&Message::from_vec(query).ok()?)?;
         let asking = Asking::begun_at(received_ns, &self.upstream.client, &question);
@@ -75,7 +76,8 @@ impl Forwarder {
     }
 }
 
-/// Whether the question of a response takes the same room as that of the query, whose case it gets.
+/// Returns true when the questions of response and query have the same length. The response then
+/// gets the query's case.
 fn is_to(response: &[u8], query: &[u8]) -> bool {
     use crate::dns::wire::{HEADER_BYTES, skip_name};
     let end = skip_name(query, HEADER_BYTES, false);

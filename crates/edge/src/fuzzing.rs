@@ -1,5 +1,5 @@
-//! Doors for the fuzz targets to what is private, open only in their build (`--cfg fuzzing`).
-//! Not for: anybody else.
+//! Access to private functions for the fuzz targets, only in their build (`--cfg fuzzing`).
+//! Not for: any other caller.
 
 use crate::dns::behaviour::Behaviours;
 use crate::dns::resolver::{Resolver, ResolverSettings, Way};
@@ -15,7 +15,7 @@ use resolab_record::DnsTransport;
 use std::ops::Range;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// A small zone under `test`, with an alias that points at itself and a wildcard.
+/// Returns a small zone under `test`, with an alias to itself and a wildcard.
 fn zone() -> Zone {
     let mut zone = Zone::default();
     let name = |text: &str| name_wire(text).unwrap_or_default();
@@ -31,19 +31,19 @@ fn zone() -> Zone {
     zone
 }
 
-/// Record data from its text in a zone file.
+/// Returns record data from the text form of a zone file.
 pub fn zone_data(record_type: u16, text: &str) -> Result<Vec<u8>, String> {
     parse_content(&format!("TYPE{record_type}"), text).map(|(_, data)| data)
 }
 
-/// The same zone with and without the wire-format cache.
+/// Two resolvers of the same zone, with and without the wire-format cache.
 pub struct Resolvers {
     fresh: Resolver,
     kept: Resolver,
 }
 
 impl Resolvers {
-    /// Nothing kept yet.
+    /// Makes the resolvers with empty caches.
     pub fn new() -> Self {
         let with = |wire_cache| {
             let settings = ResolverSettings {
@@ -57,8 +57,8 @@ impl Resolvers {
         Self { fresh, kept }
     }
 
-    /// Answers as a datagram, on a stream and encrypted; `None` when the query is dropped. Written
-    /// anew first, then with what was kept.
+    /// Returns the answers over a datagram, a stream and an encrypted transport; `None` for a
+    /// dropped query. Each pair has a new answer first, then an answer from the cache.
     pub fn answers(&mut self, query: &[u8]) -> [(Option<Vec<u8>>, Option<Vec<u8>>); 3] {
         [DnsTransport::Doudp, DnsTransport::Dotcp, DnsTransport::Doq].map(|transport| {
             let way = Way {
@@ -81,8 +81,8 @@ impl Default for Resolvers {
     }
 }
 
-/// Records of a zone file that includes `more.zone` at most, or the error as text; the records'
-/// contents are what their types consist of.
+/// Returns the records of a zone file with at most `more.zone` included, or the error as text. The
+/// records' data match their types.
 pub fn zone_records(text: &str, more: &str) -> Result<Vec<FileRecord>, String> {
     let include = |file: &str| match file {
         "more.zone" => Ok(more.to_owned()),
@@ -95,7 +95,7 @@ pub fn zone_records(text: &str, more: &str) -> Result<Vec<FileRecord>, String> {
     Ok(records)
 }
 
-/// Put records into a zone and ask for each: the answers.
+/// Adds records to a zone, asks for each, and returns the answers.
 pub fn zone_answers(records: Vec<FileRecord>) -> Vec<Vec<u8>> {
     let mut zone = Zone::default();
     let mut queries = Vec::new();
@@ -126,13 +126,13 @@ pub fn zone_answers(records: Vec<FileRecord>) -> Vec<Vec<u8>> {
     queries.into_iter().map(answer).collect()
 }
 
-/// The DNS message of a DoH request, or the status it is refused with.
+/// Returns the DNS message of a DoH request, or the status of the refusal.
 pub fn doh_message(head: &Request<()>, body: &[u8]) -> Result<Bytes, StatusCode> {
     dns_message(head, &Ok(Bytes::copy_from_slice(body)))
 }
 
-/// The part of a representation of so many bytes that a GET with these fields gets, if it gets one, after
-/// its coding was chosen.
+/// Returns the part of a representation for a GET with these fields, if any, after choosing a
+/// coding. The representation has `len_bytes` bytes.
 pub fn page_part(fields: &HeaderMap, len_bytes: u64) -> Option<Range<u64>> {
     choose(fields, [Encoding::Br, Encoding::Gzip].into_iter());
     let etag = HeaderValue::from_static("\"a\"");

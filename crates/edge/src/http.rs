@@ -1,7 +1,6 @@
-//! From an HTTP request to a reply, whatever the version: DoH on the resolver's name, pages on the
-//! sites' names.
+//! Answers HTTP requests of every version: DoH on the resolver's name, pages on the sites' names.
 //!
-//! For: one behaviour over HTTP/1.1, HTTP/2 and HTTP/3. Not for: reading or writing streams.
+//! For: the same behaviour over HTTP/1.1, HTTP/2 and HTTP/3. Not for: reading or writing streams.
 
 use crate::doh::reply_dns;
 use crate::http_message::{HttpReply, HttpRequest, authority, plain};
@@ -10,7 +9,7 @@ use crate::world::{DohPlace, World};
 use http::{Request, StatusCode};
 use std::sync::Arc;
 
-/// Answer a request.
+/// Replies to an HTTP request.
 pub async fn reply(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpReply {
     if let Err(status) = request.body {
         return plain(status);
@@ -33,7 +32,7 @@ pub async fn reply(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpReply {
     }
 }
 
-/// Whether what a request says in its body matters: DNS queries alone.
+/// Returns true when a request's body is relevant: only for DNS queries.
 pub fn reads_body(world: &World, head: &Request<()>) -> bool {
     let is_path = |doh: &DohPlace| doh.path == head.uri().path();
     world.doh.as_ref().is_some_and(is_path) && is_resolver(world, host_of(authority(head)))

@@ -1,6 +1,6 @@
-//! A request and its reply, whatever the version of HTTP.
+//! An HTTP request and its reply, for every version of HTTP.
 //!
-//! Not for: what the reply is, and not for streams.
+//! Not for: the choice of the reply, and not for streams.
 
 use crate::connections::OpenConnection;
 use crate::partial::PartialAnswers;
@@ -12,64 +12,64 @@ use resolab_record::HttpVersion;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One request, body read.
+/// A request with its body.
 pub struct HttpRequest<'a> {
-    /// Method, target and header fields.
+    /// The method, target and header fields.
     pub head: &'a Request<()>,
-    /// Body, or the status to refuse it with.
+    /// The body, or the status of the refusal.
     pub body: Result<Bytes, StatusCode>,
-    /// Version spoken.
+    /// The HTTP version of the request.
     pub version: HttpVersion,
-    /// Connection it came on.
+    /// The connection of the request.
     pub connection: &'a Arc<OpenConnection>,
-    /// Whether its head arrived as early data.
+    /// True when the head arrived as early data.
     pub in_early_data: bool,
-    /// When its head was here.
+    /// The arrival time of the head, in ns.
     pub received_ns: u64,
 }
 
-/// The reply to it.
+/// The reply to a request.
 pub struct HttpReply {
-    /// Status and header fields.
+    /// The status and header fields.
     pub head: Response<()>,
-    /// Body; empty for HEAD.
+    /// The body; empty for HEAD.
     pub body: Body,
-    /// What goes before it.
+    /// The interim response and pushes before the reply, if any.
     pub ahead: Option<Arc<Ahead>>,
-    /// What comes instead of a body, as it is known.
+    /// The partial responses sent instead of a body, each at its time.
     pub parts: Option<Box<PartialAnswers>>,
-    /// How long to wait before it is sent.
+    /// The wait before the reply is sent.
     pub wait: Option<Duration>,
-    /// Content coding of the body.
+    /// The content coding of the body.
     pub content_encoding: Option<&'static str>,
-    /// `content-range` of a part, or of a refusal.
+    /// The field `content-range` of a part, or of a refusal.
     pub content_range: Option<String>,
-    /// Size of the resource without content coding.
+    /// The size of the resource without content coding, in bytes.
     pub resource_bytes: Option<u64>,
-    /// For DoH, the record of the query, to be written instead of one of the request.
+    /// The record of a DoH query, written instead of a request record.
     pub query: Option<QueryNote>,
-    /// Whether it is sent.
+    /// The fate of the reply.
     pub fate: Fate,
 }
 
-/// What becomes of a reply.
+/// The fate of a reply: sent, withheld or reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It is sent.
+    /// The reply is sent.
     Sent,
-    /// Nothing is sent, ever.
+    /// Nothing is ever sent.
     Withheld,
-    /// When it is due, its stream is reset instead.
+    /// The stream is reset at the due time of the reply.
     Reset,
 }
 
 impl HttpRequest<'_> {
-    /// Authority asked: from `:authority`, else `host`.
+    /// Returns the requested authority: from `:authority`, else `host`.
     pub fn authority(&self) -> &str {
         authority(self.head)
     }
 
-    /// Path and query.
+    /// Returns the path and query of the target.
     pub fn target(&self) -> &str {
         self.head
             .uri()
@@ -78,7 +78,7 @@ impl HttpRequest<'_> {
     }
 }
 
-/// Authority of a request head.
+/// Returns the authority of a request head.
 pub fn authority(head: &Request<()>) -> &str {
     let host = head
         .headers()
@@ -91,7 +91,7 @@ pub fn authority(head: &Request<()>) -> &str {
         .unwrap_or("")
 }
 
-/// A reply that is its status alone.
+/// Returns a reply with only a status.
 pub fn plain(status: StatusCode) -> HttpReply {
     let mut head = Response::new(());
     *head.status_mut() = status;
@@ -109,7 +109,7 @@ pub fn plain(status: StatusCode) -> HttpReply {
     }
 }
 
-/// Set a header field.
+/// Sets a header field of a reply.
 pub fn set(reply: &mut HttpReply, name: HeaderName, value: HeaderValue) {
     reply.head.headers_mut().insert(name, value);
 }

@@ -1,9 +1,9 @@
-//! The edge: DNS on all six transports and the web on HTTP/1.1, HTTP/2 and HTTP/3 in one process, with one
-//! certificate authority and ticket policies that change live. It records what it saw of every
-//! connection, query and request.
+//! The edge: DNS on all six transports and the web on HTTP/1.1, HTTP/2 and HTTP/3 in one process.
+//! The edge has a certificate authority and live ticket policies, and records every connection,
+//! query and request.
 //!
 //! For: the server side of every experiment. Not for: recursion, production, or printing: records
-//! go to the sink it is given.
+//! go to the given sink.
 
 mod coalescing;
 mod config;

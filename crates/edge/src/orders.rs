@@ -1,7 +1,7 @@
-//! Commands about the control of connections: tickets, address validation, accepting, black holes,
+//! Commands for the control of connections: tickets, address validation, accepting, black holes,
 //! and the summary.
 //!
-//! For: one line of error or none for each. Not for: sites and closing, which `edge` does.
+//! For: at most one error line for each command. Not for: sites and closing, see `edge`.
 
 use crate::connections::tallies::resident_bytes;
 use crate::serve::Listeners;
@@ -10,7 +10,7 @@ use resolab_record::{ConnectionsSummary, EdgeCommand, RetryMode};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Carry out a command about control; others are `edge`'s.
+/// Carries out a command for control; other commands belong to `edge`.
 pub async fn carry_out(
     world: &Arc<World>,
     listeners: &mut Listeners,
@@ -60,7 +60,7 @@ pub async fn carry_out(
     }
 }
 
-/// `Ok` if a name is served.
+/// Errors when a name is not served.
 fn known(found: bool, name: Option<&str>) -> Result<(), String> {
     let name = name.unwrap_or_default();
     found
@@ -68,7 +68,7 @@ fn known(found: bool, name: Option<&str>) -> Result<(), String> {
         .ok_or_else(|| format!("no server name `{name}` here"))
 }
 
-/// `close_connections`.
+/// Carries out `close_connections`: all connections, or the connections of some names.
 pub async fn close_connections(
     world: &World,
     name: Option<String>,
@@ -85,7 +85,7 @@ pub async fn close_connections(
     }
 }
 
-/// `set_address_validation`.
+/// Carries out `set_address_validation`: changes the Retry mode of QUIC listeners.
 fn set_address_validation(
     listeners: &Listeners,
     address: Option<&str>,
@@ -98,7 +98,7 @@ fn set_address_validation(
     }
 }
 
-/// `set_accepting`.
+/// Carries out `set_accepting`: accepts or refuses new connections.
 async fn set_accepting(
     world: &Arc<World>,
     listeners: &mut Listeners,
@@ -120,7 +120,7 @@ async fn set_accepting(
     }
 }
 
-/// `set_black_hole`.
+/// Carries out `set_black_hole`: begins or ends a black hole.
 fn set_black_hole(world: &World, name: Option<&str>, black_hole: bool) -> Result<(), String> {
     let name = name.map(str::to_ascii_lowercase);
     let name = name.as_deref();
@@ -137,7 +137,7 @@ fn set_black_hole(world: &World, name: Option<&str>, black_hole: bool) -> Result
     Ok(())
 }
 
-/// `summary`, and the last one at the end.
+/// Writes the summary, for the command `summary` and at the end.
 pub fn write_summary(world: &World, listeners: &Listeners, label: Option<String>) {
     let tallies = &world.connections.tallies;
     let (retries_count, refused_command_count) = listeners.quic_counts();

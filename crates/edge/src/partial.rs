@@ -1,7 +1,7 @@
-//! The course of one message with several questions on the edge: each question is answered as if it had
-//! been asked alone, and what is known goes out, in as few messages as it fits.
+//! Answers a message with several questions. Each question gets the same answer as a single query.
+//! Known answers leave at once, in the smallest possible number of messages.
 //!
-//! For: every transport alike. Not for: sockets, and not for how messages are put together; that is
+//! For: every transport alike. Not for: sockets, and not for combining messages, see
 //! `resolab_dns::partial`.
 
 use crate::connections::OpenConnection;
@@ -14,20 +14,20 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
-/// One message back, with the notes of what it answers.
+/// A response message, with the notes of its questions.
 pub struct PartialResponse {
-    /// As sent.
+    /// The message in its sent form.
     pub message: Vec<u8>,
-    /// For the records of its questions.
+    /// The notes for the records of the message's questions.
     pub notes: Vec<QueryNote>,
 }
 
-/// What is still to be answered of one message.
+/// The remaining answers of one message.
 pub struct PartialAnswers {
     world: Arc<World>,
     several: Several,
     room: Room,
-    /// Known and not sent.
+    /// The answers known and not yet sent.
     known: Vec<(Vec<u8>, QueryNote)>,
     pending: JoinSet<Reply>,
     is_over: bool,
@@ -35,7 +35,7 @@ pub struct PartialAnswers {
     keepalive_asked: bool,
 }
 
-/// What a question's query came over, kept for as long as it takes.
+/// The transport and client of a message, kept until the last answer.
 struct Origin {
     connection: Option<Arc<OpenConnection>>,
     transport: DnsTransport,
@@ -45,8 +45,8 @@ struct Origin {
 }
 
 impl PartialAnswers {
-    /// Begin to answer; `None` for a message that is none with several questions of a client that takes
-    /// partial responses, or where the edge is not to give any.
+    /// Begins to answer a message. `None` without several questions, for a client not accepting
+    /// partial responses, or with partial responses switched off.
     pub fn begin(
         world: &Arc<World>,
         connection: Option<&Arc<OpenConnection>>,
@@ -103,7 +103,7 @@ impl PartialAnswers {
         }
     }
 
-    /// What is known now, or as soon as anything is; `None` when there is no more.
+    /// Returns the known answers, waiting for at least one; `None` when there are no more answers.
     pub async fn next(&mut self) -> Option<Vec<PartialResponse>> {
         loop {
             while let Some(finished) = self.pending.try_join_next() {
@@ -152,17 +152,17 @@ impl PartialAnswers {
         responses
     }
 
-    /// Whether every question was answered.
+    /// Returns true when every question was answered.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Whether an edns-tcp-keepalive option was in the message.
+    /// Returns true when the message had an edns-tcp-keepalive option.
     pub fn keepalive_asked(&self) -> bool {
         self.keepalive_asked
     }
 
-    /// Write the records of what was sent, or was to be.
+    /// Writes the records of messages sent, or failed to send.
     pub fn write_notes(&self, notes: Vec<QueryNote>, sent: bool) {
         for note in notes {
             self.world.write_query(note, sent);
@@ -171,7 +171,7 @@ impl PartialAnswers {
 }
 
 impl Drop for PartialAnswers {
-    /// Questions whose client has gone still get their records.
+    /// Writes the records of the remaining questions after the client has gone.
     fn drop(&mut self) {
         for (_, note) in self.known.drain(..) {
             self.world.write_query(note, false);

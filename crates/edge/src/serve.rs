@@ -1,6 +1,6 @@
-//! The edge's listeners and one module per protocol that reads, answers and records.
+//! The edge's listeners, and a module for each protocol to read, answer and record.
 //!
-//! Not for: what the answers are (`answer`, `http`, `site`).
+//! Not for: the content of the answers (`answer`, `http`, `site`).
 
 mod ahead;
 mod coalesced;

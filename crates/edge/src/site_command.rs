@@ -1,24 +1,26 @@
-//! The settings of a site that a command loads.
+//! The settings of a site loaded by a command.
 //!
-//! For: one reading of `[[site]]` keys, from the file and from commands. Not for: loading it.
+//! For: a single reader of `[[site]]` keys, from the file and from commands. Not for: loading the
+//! site.
 
 use crate::web::settings::SiteConfig;
 use std::net::IpAddr;
 
-/// What the command gives.
+/// The arguments of the command.
 pub struct Given {
-    /// Host name.
+    /// The host name of the site.
     pub host: String,
-    /// Folder with its files.
+    /// The folder with the site's files.
     pub folder: Option<String>,
-    /// Its address.
+    /// The address of the site.
     pub address: Option<String>,
-    /// The other keys of `[[site]]`, TOML.
+    /// The other keys of `[[site]]`, in TOML.
     pub settings: Option<String>,
 }
 
 impl Given {
-    /// The site, and whether it names a ticket policy. `fallback` is the address when none is given.
+    /// Returns the site, and true when the arguments name a ticket policy. `fallback` is the
+    /// default address.
     pub fn site(self, fallback: Option<IpAddr>) -> Result<(SiteConfig, bool), String> {
         let text = self.settings.unwrap_or_default();
         let mut table: toml::Table = toml::from_str(&text).map_err(|error| one_line(&error))?;

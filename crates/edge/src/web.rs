@@ -1,4 +1,4 @@
-//! The web side: sites, what they answer, and how.
+//! The web side: sites, and their answers.
 //!
 //! For: content and HTTP semantics. Not for: connections and streams (`serve`).
 

@@ -1,6 +1,7 @@
-//! What every connection of the edge shares: the zone, the sites, the names, the records' way out.
+//! The shared state of every connection of the edge: the zone, the sites, the names, and the output
+//! of records.
 //!
-//! For: answering one DNS message or finding one site, with its record. Not for: sockets.
+//! For: answering a DNS message or finding a site, with its record. Not for: sockets.
 
 use crate::coalescing::Coalescing;
 use crate::config::EdgeConfig;
@@ -25,23 +26,24 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-/// Shared state; interior changes are rare (commands), reads are short.
+/// The shared state; changes inside are rare (commands), reads are short.
 pub struct World {
-    /// Names, certificates, ticket policies.
+    /// The names, certificates and ticket policies.
     pub policies: Arc<ServerPolicies>,
-    /// Open connections.
+    /// The register of open connections.
     pub connections: Connections,
-    /// Where records go.
+    /// The output of records.
     pub sink: RecordSink,
-    /// Settings of all sites.
+    /// The common settings of all sites.
     pub web: WebConfig,
     /// The resolver's name and DoH path; `None` for a web server only.
     pub doh: Option<DohPlace>,
-    /// What the resolver's connections serve beside DNS.
+    /// The uses of the resolver's connections beside DNS.
     pub coalescing: Coalescing,
-    /// Whether messages with several questions are answered to clients that take partial responses.
+    /// True when messages with several questions are answered, for clients accepting partial
+    /// responses.
     pub gives_partial_responses: bool,
-    /// Multiple to which responses on encrypted transports are padded; 0: never.
+    /// The padding block for responses on encrypted transports, in bytes; 0: no padding.
     pub padding_block_bytes: u16,
     forwarder: Option<Forwarder>,
     query_records: QueryRecords,
@@ -49,85 +51,86 @@ pub struct World {
     sites: RwLock<HashMap<String, Arc<Site>>>,
 }
 
-/// Where DoH is served.
+/// The host name, addresses and path of DoH.
 #[derive(Debug, Clone)]
 pub struct DohPlace {
-    /// Host name.
+    /// The resolver's host name.
     pub name: String,
-    /// Addresses, for clients that know no name.
+    /// The addresses, for clients without a name.
     pub addresses: Vec<IpAddr>,
-    /// Path of its URLs.
+    /// The path of DoH's URLs.
     pub path: String,
 }
 
-/// One DNS query as it came.
+/// A DNS query on its arrival.
 pub struct Arrival<'a> {
-    /// The message.
+    /// The query message in wire form.
     pub message: &'a [u8],
-    /// What it came over.
+    /// The transport of the query.
     pub transport: DnsTransport,
-    /// Who asks.
+    /// The client's address and port.
     pub peer: SocketAddr,
-    /// Connection, if there is one.
+    /// The connection, if there is one.
     pub connection: Option<&'a OpenConnection>,
-    /// Whether it came as early data; `None` without TLS.
+    /// True when the query came as early data; `None` without TLS.
     pub in_early_data: Option<bool>,
-    /// When it was whole.
+    /// The arrival time of the whole message, in ns.
     pub received_ns: u64,
 }
 
-/// The part of a query's record that is known when it is planned; `None` where queries are counted.
+/// The part of a query's record known at the decision; `None` when queries are only counted.
 pub struct QueryNote(Option<Box<EdgeQueryRecord>>);
 
-/// A response on its way.
+/// A response ready to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// The message.
+    /// The response message in wire form.
     pub message: Vec<u8>,
-    /// Smallest TTL.
+    /// The smallest TTL of the response, in s.
     pub ttl_s: Option<u32>,
 }
 
-/// What is to be done about a query.
+/// The decision on a query.
 pub struct Planned {
-    /// Whether there is a response, in the buffer unless it is forwarded.
+    /// The facts of the response, if any; the response is in the buffer unless forwarded.
     pub answer: Option<Facts>,
-    /// Whether the client is to wait for ever.
+    /// True when the client gets no answer and must wait forever.
     pub is_withheld: bool,
-    /// Whether an edns-tcp-keepalive option was in it.
+    /// True when the query had an edns-tcp-keepalive option.
     pub keepalive_asked: bool,
-    /// For its record.
+    /// The note for the query's record.
     pub note: QueryNote,
     due_ns: Option<u64>,
     forward: bool,
 }
 
 impl Planned {
-    /// Whether it can be answered at once; else [`World::finish`] waits as long as it takes.
+    /// Returns true when the answer is immediate; else [`World::finish`] waits for the answer.
     pub fn is_due(&self) -> bool {
         self.due_ns.is_none() && !self.forward
     }
 
-    /// Whether it is known already that it gets no answer.
+    /// Returns true when the query certainly gets no answer.
     pub fn is_unanswered(&self) -> bool {
         self.is_withheld || (self.is_due() && self.answer.is_none())
     }
 }
 
-/// The end of a query.
+/// The result of a query.
 pub struct Reply {
     /// The response, if there is one.
     pub answer: Option<Answer>,
-    /// Whether the client is to wait for ever.
+    /// True when the client gets no answer and must wait forever.
     pub is_withheld: bool,
-    /// Whether an edns-tcp-keepalive option was in the query.
+    /// True when the query had an edns-tcp-keepalive option.
     pub keepalive_asked: bool,
-    /// For its record.
+    /// The note for the query's record.
     pub note: QueryNote,
 }
 
 impl World {
-    /// Zone from a configuration, no sites yet. `Err` names the value that is wrong.
+    /// Makes the state from a configuration, with its zone and without sites. Errors with the name
+    /// of the wrong value.
     pub fn new(
         config: &EdgeConfig,
         policies: Arc<ServerPolicies>,
@@ -167,7 +170,7 @@ impl World {
         })
     }
 
-    /// Decide what becomes of a message; a response that is there already is put into `out`.
+    /// Decides on a message, and writes an immediate response into `out`.
     pub fn plan(&self, arrival: &Arrival<'_>, out: &mut Vec<u8>) -> Planned {
         let mut verdict = self.resolver().judge(arrival.message, arrival.way(), out);
         if arrival.in_early_data == Some(true) && !early_data::is_repeatable(arrival.message) {
@@ -192,8 +195,8 @@ impl World {
         }
     }
 
-    /// Wait until a planned answer is due and ask upstream where that is needed. `message` is what
-    /// [`World::plan`] put into its buffer.
+    /// Waits until a decided answer is due, and asks upstream if necessary. `message` is the buffer
+    /// written by [`World::plan`].
     pub async fn finish(
         &self,
         arrival: &Arrival<'_>,
@@ -221,7 +224,7 @@ impl World {
         }
     }
 
-    /// Plan and finish.
+    /// Decides on a query and finishes the answer.
     pub async fn answer(&self, arrival: &Arrival<'_>) -> Reply {
         let mut message = Vec::new();
         let planned = self.plan(arrival, &mut message);
@@ -245,7 +248,7 @@ impl World {
             .finish_forwarded(arrival.message, way, known, out)
     }
 
-    /// Write a query's record: `sent` says whether the answer was handed to the connection.
+    /// Writes a query's record; `sent` is true when the answer was passed to the connection.
     pub fn write_query(&self, note: QueryNote, sent: bool) {
         let Some(mut record) = note.0 else { return };
         if sent {
@@ -257,34 +260,34 @@ impl World {
         (self.sink)(Record::EdgeQuery(*record));
     }
 
-    /// Write what was done so far.
+    /// Writes the summary of the counts so far.
     pub fn write_summary(&self, label: Option<String>, connections: ConnectionsSummary) {
         let mut summary = self.resolver().summary(label, monotonic_ns());
         summary.connections = Some(connections);
         (self.sink)(Record::EdgeSummary(Box::new(summary)));
     }
 
-    /// Treat a name differently from now on.
+    /// Changes the behaviour of a name from now on.
     pub fn set_name_behaviour(&self, name: &NameConfig) -> Result<(), String> {
         self.resolver()
             .change_behaviours(|behaviours| name.add_to(behaviours))
     }
 
-    /// Put a loaded site in force.
+    /// Activates a loaded site.
     pub fn put_site(&self, host: &str, site: Site) {
         let mut sites = self.sites.write().unwrap_or_else(PoisonError::into_inner);
         sites.insert(host.to_ascii_lowercase(), Arc::new(site));
     }
 
-    /// Put a site's records into the zone, instead of all there are of its name: for sites that the
-    /// configuration, whose zone has them, did not know.
+    /// Adds a site's records to the zone, replacing all records of the name. The zone of the
+    /// configuration already has the records of the configured sites; this call is for other sites.
     pub fn name_site(&self, config: &SiteConfig) -> Result<(), String> {
         self.resolver()
             .change_zone(|zone| names::add_site(zone, config))
     }
 
-    /// Take a site and its name's records away; requests under way keep what they have. `false`
-    /// when there is none.
+    /// Removes a site and the records of its name; requests under way keep their data. Returns
+    /// `false` without such a site.
     pub fn remove_site(&self, host: &str) -> Result<bool, String> {
         let mut sites = self.sites.write().unwrap_or_else(PoisonError::into_inner);
         if sites.remove(&host.to_ascii_lowercase()).is_none() {
@@ -295,7 +298,7 @@ impl World {
             .map(|()| true)
     }
 
-    /// The site of a host, else that of the wildcard above it.
+    /// Returns the site of a host, else the site of the wildcard above.
     pub fn site(&self, host: &str) -> Option<Arc<Site>> {
         let host = host.to_ascii_lowercase();
         let sites = self.sites.read().unwrap_or_else(PoisonError::into_inner);
@@ -303,7 +306,7 @@ impl World {
         exact.or_else(|| sites.get(&wildcard_of(&host)?)).cloned()
     }
 
-    /// What HTTP/3 on a connection says after SETTINGS.
+    /// Returns the HTTP/3 control frames after SETTINGS on a connection.
     pub fn control_frames(&self, connection: &OpenConnection) -> Bytes {
         self.coalescing.control_frames(connection, || {
             let sites = self.sites.read().unwrap_or_else(PoisonError::into_inner);
@@ -313,7 +316,7 @@ impl World {
         })
     }
 
-    /// Never held across a wait.
+    /// Locks the resolver; never hold the lock across a wait.
     fn resolver(&self) -> MutexGuard<'_, Resolver> {
         self.resolver.lock().unwrap_or_else(PoisonError::into_inner)
     }

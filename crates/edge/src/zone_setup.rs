@@ -1,12 +1,12 @@
-//! The zone a configuration describes.
+//! Builds the zone of a configuration.
 //!
-//! For: putting together zone files, sites and records. Not for: what is asked of it.
+//! For: combining zone files, sites and records. Not for: answering queries.
 
 use crate::config::EdgeConfig;
 use crate::dns::zone::{Zone, file, parse_content};
 use crate::web::names::{add_address, add_site, host_wire};
 
-/// The zone; `Err` names the value that is wrong.
+/// Builds the zone. Errors with the name of the wrong value.
 pub fn build_zone(config: &EdgeConfig) -> Result<Zone, String> {
     let mut zone = Zone::default();
     if let Some(resolver) = &config.resolver {

@@ -1,5 +1,6 @@
-//! Handshakes in memory with ring's and aws-lc-rs's key exchange, in turn: what the choice of a
-//! provider costs. For measuring by hand on a quiet machine; prints one line a kind.
+//! Compares the cost of the cryptography providers: handshakes in memory with the key exchange of
+//! ring and of aws-lc-rs, in turn. Run the program by hand on a quiet machine. The output has a
+//! line for each kind.
 //! Not for: the network, or anything but the processor time of both ends together.
 //!
 //! cargo run --release -p resolab-transport --example providers -- [ROUNDS]
@@ -14,7 +15,7 @@ use rustls::version::TLS13;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection};
 use std::sync::Arc;
 
-/// Handshakes of one kind before the next one's turn.
+/// The number of handshakes of a kind before the next kind's turn.
 const TURN_COUNT: usize = 50;
 
 struct Kind {
@@ -51,7 +52,8 @@ fn main() {
     }
 }
 
-/// ring alone, aws-lc-rs alone, and what resolab has, each with every group it knows.
+/// Returns the kinds: ring alone, aws-lc-rs alone, and resolab's provider, each with every group of
+/// the provider.
 fn kinds(certificate: &CertificateDer<'static>, key: &KeyPair) -> Vec<Kind> {
     let all = aws_lc_rs::ALL_KX_GROUPS.iter();
     let all = all.filter(|group| KeyExchangeGroup::of_code(group.name().into()).is_some());
@@ -111,7 +113,7 @@ fn server(
     Arc::new(config)
 }
 
-/// A full handshake between two ends in this process.
+/// Makes a full handshake between two ends in this process.
 fn shake(kind: &Kind) {
     let name = ServerName::try_from("a.test").unwrap();
     let mut client = ClientConnection::new(Arc::clone(&kind.client), name).unwrap();

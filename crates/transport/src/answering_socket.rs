@@ -1,9 +1,9 @@
-//! A UDP socket that may listen on every address of its machine: each reply leaves from the address that
-//! was asked, as a client wants it (RFC 2181 section 4.1). The kernel tells that address with each datagram
-//! (IP_PKTINFO, IPV6_RECVPKTINFO).
+//! A UDP socket able to listen on every address of the machine. Each reply leaves from the address
+//! of its query, as clients expect (RFC 2181 section 4.1). The kernel reports this address with
+//! each datagram (IP_PKTINFO, IPV6_RECVPKTINFO).
 //!
 //! For: servers with a datagram for each query.
-//! Not for: QUIC, whose sockets are bound to one address; clients.
+//! Not for: QUIC, with sockets bound to a single address; clients.
 
 use crate::receive_stamp::socket_address;
 use nix::sys::socket::{
@@ -16,14 +16,14 @@ use std::os::fd::AsRawFd;
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-/// A bound socket.
+/// A bound UDP socket.
 #[derive(Debug)]
 pub struct AnsweringSocket(UdpSocket);
 
-/// The way of a reply: back to the client, from the address it asked.
+/// The addresses of a reply: to the client, from the address of the query.
 #[derive(Debug, Clone, Copy)]
 pub struct ReplyWay {
-    /// The client.
+    /// The client's address and port.
     pub client: SocketAddr,
     asked_address: Option<AskedAddress>,
 }
@@ -35,7 +35,7 @@ enum AskedAddress {
 }
 
 impl AnsweringSocket {
-    /// Take over a bound socket.
+    /// Takes over a bound socket.
     pub fn new(socket: UdpSocket) -> io::Result<Self> {
         match socket.local_addr()? {
             SocketAddr::V4(_) => setsockopt(&socket, sockopt::Ipv4PacketInfo, &true)?,
@@ -45,12 +45,12 @@ impl AnsweringSocket {
         Ok(Self(socket))
     }
 
-    /// Where it is bound.
+    /// Returns the bound address and port.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.0.local_addr()
     }
 
-    /// The next datagram, and the way of the reply to it.
+    /// Receives the next datagram, and returns its length and the addresses for the reply.
     pub async fn receive(&self, buffer: &mut [u8]) -> io::Result<(usize, ReplyWay)> {
         let receive = || self.try_receive(buffer);
         self.0.async_io(Interest::READABLE, receive).await
@@ -69,7 +69,7 @@ impl AnsweringSocket {
         Ok((message.bytes, way))
     }
 
-    /// Send a reply.
+    /// Sends a reply to a client.
     pub async fn send(&self, reply: &[u8], way: &ReplyWay) -> io::Result<()> {
         let parts = [IoSlice::new(reply)];
         let from = way
@@ -95,7 +95,8 @@ impl AnsweringSocket {
     }
 }
 
-/// `None` where that cannot be the address of a sender: the kernel then chooses one.
+/// Returns the address of the query. `None` when the address cannot be a sender's: the kernel then
+/// chooses the source address.
 fn asked_address(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<AskedAddress> {
     message.cmsgs().ok()?.find_map(|part| {
         if let ControlMessageOwned::Ipv4PacketInfo(mut info) = part {
@@ -118,7 +119,8 @@ fn asked_address(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<AskedAddr
 mod tests {
     use super::*;
 
-    /// Asks a socket that is bound to `listen` at `asked`; the address the reply came from.
+    /// Binds a socket to `listen`, sends a query to `asked`, and returns the source address of the
+    /// reply.
     async fn reply_from(listen: &str, asked: &str) -> SocketAddr {
         let socket = UdpSocket::bind((listen, 0)).await.unwrap();
         let port = socket.local_addr().unwrap().port();

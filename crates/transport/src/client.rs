@@ -1,8 +1,8 @@
-//! Client side of TCP, TLS over TCP and QUIC: connections that log the instants of their set-up
-//! and what was negotiated.
+//! Client side of TCP, TLS over TCP and QUIC. Connections log the instants of their set-up and the
+//! negotiated parameters.
 //!
-//! For: opening one connection to one resolver or server with the handshake that was asked for.
-//! Not for: what travels on it, nor for pooling connections.
+//! For: opening a connection to a resolver or server with the requested handshake mode.
+//! Not for: the data on the connection, nor for pooling connections.
 
 mod address_tokens;
 mod certificate_check;

@@ -1,13 +1,13 @@
-//! The one clock: `CLOCK_MONOTONIC` in nanoseconds, the same for every process of a machine.
-//! Wall time only to bring the kernel's stamps, which have it, to that clock.
+//! The single clock: `CLOCK_MONOTONIC` in nanoseconds, the same for every process of a machine.
+//! Wall time serves only to convert the kernel's stamps to this clock.
 
 use nix::time::{ClockId, clock_gettime};
 
-/// Pairs of readings of which the tightest counts: one that was interrupted is some microseconds
-/// wide, the others well below 100 ns.
+/// The number of reading pairs. The tightest pair counts: an interrupted pair is some microseconds
+/// wide, the others are well below 100 ns.
 const PAIR_COUNT: u32 = 5;
 
-/// `CLOCK_MONOTONIC` now, nanoseconds.
+/// Returns `CLOCK_MONOTONIC` now, in nanoseconds.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
     // CLOCK_MONOTONIC always exists on Linux; a failing call could only mean a broken kernel.
@@ -16,15 +16,15 @@ pub fn monotonic_ns() -> u64 {
     })
 }
 
-/// `CLOCK_REALTIME` now, nanoseconds.
+/// Returns `CLOCK_REALTIME` now, in nanoseconds.
 #[must_use]
 pub fn wall_ns() -> i64 {
     clock_gettime(ClockId::CLOCK_REALTIME)
         .map_or(0, |now| now.tv_sec() * 1_000_000_000 + now.tv_nsec())
 }
 
-/// How far `CLOCK_REALTIME` is ahead of `CLOCK_MONOTONIC` at this moment. Both tick alike, so that
-/// it holds for instants just gone by unless the wall clock was set since.
+/// Returns the lead of `CLOCK_REALTIME` over `CLOCK_MONOTONIC` at this moment. Both clocks tick
+/// alike, so the value holds for recent instants unless the wall clock was set since.
 #[must_use]
 pub fn wall_minus_monotonic_ns() -> i64 {
     let read = || {

@@ -1,7 +1,8 @@
-//! The cryptography of both roles: which key exchange groups, in which order, and AES-128 first, so
-//! that the bytes on the wire follow from settings alone.
+//! The cryptography of both roles: the key exchange groups in their order, and AES-128 first. The
+//! bytes on the wire thus follow from settings alone.
 //!
-//! Key exchange is aws-lc-rs's, which has ML-KEM; ciphers, hashes and signatures are ring's.
+//! Key exchange is from aws-lc-rs, because aws-lc-rs has ML-KEM; ciphers, hashes and signatures are
+//! from ring.
 //! Not for: certificates, tickets or versions.
 
 use resolab_record::KeyExchangeGroup;
@@ -9,9 +10,10 @@ use rustls::CipherSuite;
 use rustls::crypto::aws_lc_rs::kx_group;
 use rustls::crypto::{CryptoProvider, SupportedKxGroup, ring};
 
-/// A provider with these groups, preferred in this order. A client sends a share of the first; with
-/// X25519MLKEM768 also the share of x25519 that is inside it, if that is among them: what Chromium
-/// and Firefox send, but for Firefox's third of secp256r1.
+/// Returns a provider with these groups, preferred in this order. A client sends a share of the
+/// first group. With X25519MLKEM768, the client also sends the inner share of x25519 if x25519 is
+/// among the groups. Chromium and Firefox send the same shares; Firefox adds a third share, of
+/// secp256r1.
 pub fn provider(groups: &[KeyExchangeGroup]) -> CryptoProvider {
     let mut provider = ring::default_provider();
     provider.kx_groups = groups.iter().copied().map(supported).collect();
@@ -22,8 +24,8 @@ pub fn provider(groups: &[KeyExchangeGroup]) -> CryptoProvider {
     provider
 }
 
-/// Draw a key that nobody uses. The random generator under key exchange gathers its entropy when it is
-/// first asked, from the jitter of the processor, which takes 30 ms: no exchange shall have them in it.
+/// Draws an unused key. At first use, the random generator for key exchange gathers entropy from
+/// the jitter of the processor for 30 ms. No measured exchange shall include these 30 ms.
 fn seed(groups: &[&'static dyn SupportedKxGroup]) {
     if let Some(group) = groups.first() {
         // Where it cannot draw one, the handshake says so.

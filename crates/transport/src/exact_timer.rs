@@ -1,4 +1,4 @@
-//! A timer for tasks that is as exact as the kernel's; tokio's own is rounded to milliseconds.
+//! A timer for tasks with the kernel's precision; tokio's own timer is rounded to milliseconds.
 //! Not for: threads without a runtime (they can wait in the kernel).
 
 use crate::clock::monotonic_ns;
@@ -9,12 +9,12 @@ use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 
-/// One sleeper's timer.
+/// The timer of one task.
 pub struct ExactTimer {
     timer: AsyncFd<Descriptor>,
 }
 
-/// What tokio wants of a descriptor.
+/// The traits of a descriptor required by tokio.
 struct Descriptor(TimerFd);
 
 impl AsRawFd for Descriptor {
@@ -24,7 +24,7 @@ impl AsRawFd for Descriptor {
 }
 
 impl ExactTimer {
-    /// A timer; needs the context of a runtime.
+    /// Makes a timer; needs the context of a runtime.
     pub fn new() -> io::Result<Self> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
@@ -33,7 +33,7 @@ impl ExactTimer {
         Ok(Self { timer: timer? })
     }
 
-    /// Sleep until `instant_ns` of the monotonic clock.
+    /// Sleeps until `instant_ns` of the monotonic clock.
     pub async fn sleep_until(&self, instant_ns: u64) -> io::Result<()> {
         while monotonic_ns() < instant_ns {
             let at = TimeSpec::new(
@@ -52,8 +52,8 @@ impl ExactTimer {
     }
 }
 
-/// Wait until an instant, as exactly as the kernel can; when there are no more timers to be had, to the
-/// millisecond.
+/// Waits until an instant, with the kernel's precision. When the kernel has no more timers, the
+/// precision is a millisecond.
 pub async fn wait_until(instant_ns: u64) {
     let waited = match ExactTimer::new() {
         Ok(timer) => timer.sleep_until(instant_ns).await,
@@ -65,7 +65,7 @@ pub async fn wait_until(instant_ns: u64) {
     }
 }
 
-/// Wait for a time, from now on.
+/// Waits for a duration from now on.
 pub async fn wait_for(time: Duration) {
     let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     wait_until(monotonic_ns().saturating_add(time_ns)).await;

@@ -1,22 +1,23 @@
-//! Datagrams of the first flights of one QUIC handshake, counted by their long headers as they pass
-//! a socket, in either role. What is counted is said at `HelloFacts` of `resolab-record`.
-//! Not for: TCP, whose segments nobody sees, or packets after the handshake.
+//! Counts the datagrams of the first flights of one QUIC handshake, in either role. The count reads
+//! the long headers of datagrams passing a socket. `HelloFacts` of `resolab-record` defines the
+//! count.
+//! Not for: TCP, because segments are invisible here, or packets after the handshake.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A datagram with an Initial packet is at least as long, but for a server's that only acknowledges
-/// (RFC 9000 section 14.1).
+/// The least length of a datagram with an Initial packet, in bytes. Only a server's pure
+/// acknowledgements may be shorter (RFC 9000 section 14.1).
 const INITIAL_LEAST_BYTES: usize = 1_200;
 
-/// What a datagram begins with (RFC 9000 section 17.2).
+/// The first packet of a datagram (RFC 9000 section 17.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FirstPacket {
     Initial,
     Handshake,
-    /// Retry, or Version Negotiation: the handshake begins anew.
+    /// A Retry or Version Negotiation packet: the handshake begins anew.
     Restart,
-    /// Early data, a short header, an Initial packet of acknowledgements alone, or nothing of QUIC
-    /// version 1.
+    /// Early data, a short header, an Initial packet of acknowledgements alone, or no packet of
+    /// QUIC version 1.
     Other,
 }
 
@@ -39,17 +40,17 @@ impl FirstPacket {
     }
 }
 
-/// How far a handshake is.
+/// The stage of a handshake.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Stage {
-    /// The ClientHello is on its way.
+    /// The ClientHello is under way.
     #[default]
     Hello,
-    /// The server's flight is.
+    /// The server's flight is under way.
     Flight,
-    /// A HelloRetryRequest is: what comes after it is the flight.
+    /// A HelloRetryRequest is under way; the next server messages are the flight.
     RetryRequest,
-    /// Both were.
+    /// ClientHello and flight are complete.
     Over,
 }
 
@@ -58,16 +59,16 @@ struct Counts {
     stage: Stage,
     client_count: u32,
     server_count: u32,
-    /// Some passed uncounted.
+    /// True when datagrams passed uncounted.
     is_lost: bool,
 }
 
-/// The counts of one connection.
+/// The datagram counts of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Flights(Mutex<Counts>);
 
 impl Flights {
-    /// The client sends a datagram.
+    /// Notes a datagram sent by the client.
     pub(crate) fn client_sends(&self, packet: FirstPacket) {
         let mut counts = self.counts();
         if packet == FirstPacket::Initial && counts.stage == Stage::Hello {
@@ -75,7 +76,7 @@ impl Flights {
         }
     }
 
-    /// The client receives one.
+    /// Notes a datagram received by the client.
     pub(crate) fn client_receives(&self, packet: FirstPacket) {
         let mut counts = self.counts();
         if packet == FirstPacket::Restart {
@@ -86,7 +87,7 @@ impl Flights {
         }
     }
 
-    /// The server receives one.
+    /// Notes a datagram received by the server.
     pub(crate) fn server_receives(&self, packet: FirstPacket) {
         let mut counts = self.counts();
         match counts.stage {
@@ -98,7 +99,7 @@ impl Flights {
         }
     }
 
-    /// The server sends one.
+    /// Notes a datagram sent by the server.
     pub(crate) fn server_sends(&self, packet: FirstPacket) {
         let mut counts = self.counts();
         if counts.stage == Stage::Flight && packet.is_of_handshake() {
@@ -106,17 +107,17 @@ impl Flights {
         }
     }
 
-    /// At the server: the ClientHello is whole.
+    /// Notes at the server: the ClientHello is whole.
     pub(crate) fn hello_is_whole(&self) {
         self.counts().stage = Stage::Flight;
     }
 
-    /// At the server: what it is about to send is a HelloRetryRequest.
+    /// Notes at the server: the next message is a HelloRetryRequest.
     pub(crate) fn retry_is_requested(&self) {
         self.counts().stage = Stage::RetryRequest;
     }
 
-    /// At the server: what it is about to send has the ServerHello.
+    /// Notes at the server: the next message is the ServerHello.
     pub(crate) fn flight_begins(&self) {
         let mut counts = self.counts();
         if counts.stage == Stage::RetryRequest {
@@ -124,22 +125,22 @@ impl Flights {
         }
     }
 
-    /// At the client: what came so far was a HelloRetryRequest.
+    /// Notes at the client: the messages so far were a HelloRetryRequest.
     pub(crate) fn retry_was_requested(&self) {
         self.counts().server_count = 0;
     }
 
-    /// The handshake has ended.
+    /// Notes the end of the handshake.
     pub(crate) fn are_over(&self) {
         self.counts().stage = Stage::Over;
     }
 
-    /// Not all will have been counted.
+    /// Notes a loss: some datagrams may remain uncounted.
     pub(crate) fn are_lost(&self) {
         self.counts().is_lost = true;
     }
 
-    /// Of the ClientHello and of the server's flight.
+    /// Returns the datagram counts of the ClientHello and of the server's flight.
     pub(crate) fn packets_counts(&self) -> (Option<u32>, Option<u32>) {
         let counts = self.counts();
         let known = |count: u32| (count > 0 && !counts.is_lost).then_some(count);

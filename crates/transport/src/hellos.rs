@@ -1,6 +1,6 @@
-//! What is known of the hellos of one connection, gathered while its handshake goes on, in either
-//! role, and readable at any time.
-//! Not for: reading hellos; those who see them say what they saw.
+//! Facts about the hellos of one connection, in either role. They are gathered during the handshake
+//! and readable at any time.
+//! Not for: reading hellos; the readers store their findings here.
 
 use crate::client::ServerHello;
 use crate::flights::Flights;
@@ -8,25 +8,25 @@ use resolab_record::{HelloFacts, KeyExchangeGroup};
 use rustls::pki_types::CertificateDer;
 use std::sync::{Arc, OnceLock};
 
-/// Each is set once.
+/// Facts about the hellos, each set once.
 #[derive(Debug, Default)]
 pub struct Hellos {
     client_hello_bytes: OnceLock<u32>,
-    /// The TLS records of the ClientHello, over TCP.
+    /// The length of the ClientHello's TLS records over TCP.
     client_hello_wire_bytes: OnceLock<u32>,
     retry_requested: OnceLock<()>,
     server_hello_bytes: OnceLock<u32>,
     group_code: OnceLock<u16>,
     certificate_bytes: OnceLock<u32>,
-    /// The TLS records of the server's flight, over TCP.
+    /// The length of the TLS records of the server's flight, over TCP.
     server_flight_wire_bytes: OnceLock<u32>,
-    /// Payload of a full segment, over TCP.
+    /// The payload of a full TCP segment.
     segment_bytes: OnceLock<u32>,
     flights: OnceLock<Arc<Flights>>,
 }
 
 impl Hellos {
-    /// For the connection's record.
+    /// Returns the facts for the connection's record.
     pub fn facts(&self) -> HelloFacts {
         let flights = self.flights.get().map(|flights| flights.packets_counts());
         let (datagrams, flight_datagrams) = flights.unwrap_or_default();
@@ -46,7 +46,7 @@ impl Hellos {
         }
     }
 
-    /// Segments some bytes need.
+    /// Returns the number of segments for these bytes.
     fn segments(&self, wire_bytes: &OnceLock<u32>) -> Option<u32> {
         let segment_bytes = self.segment_bytes.get().filter(|bytes| **bytes > 0)?;
         Some(wire_bytes.get()?.div_ceil(*segment_bytes))
@@ -88,7 +88,7 @@ impl Hellos {
         let _ = self.server_flight_wire_bytes.set(wire_bytes);
     }
 
-    /// Payload of a full segment, over TCP.
+    /// Sets the payload of a full TCP segment.
     pub fn set_segment_bytes(&self, bytes: u32) {
         let _ = self.segment_bytes.set(bytes);
     }

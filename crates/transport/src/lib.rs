@@ -1,8 +1,8 @@
 //! Timed TCP, TLS and QUIC in both roles: the clock, certificate authority, session tickets, early
-//! data, and sockets that do not disturb what is measured.
+//! data, and sockets without effect on the measured traffic.
 //!
-//! For: connections whose every phase has two instants and whose handshake mode is what happened.
-//! Not for: what travels on them: that is `resolab-http` and `resolab-dns`.
+//! For: connections with two instants for every phase and with the actual handshake mode.
+//! Not for: the data on the connections, see `resolab-http` and `resolab-dns`.
 
 pub mod answering_socket;
 pub mod client;

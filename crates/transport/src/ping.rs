@@ -1,8 +1,8 @@
-//! Round trips to one address by packets and connections made for nothing else: ICMP where the
-//! system lets this user, else TCP, else QUIC.
+//! Measures round trips to one address by dedicated packets and connections: ICMP if the system
+//! permits ICMP to this user, else TCP, then QUIC.
 //!
-//! For: how far a resolver is at this moment, by a method that is named.
-//! Not for: continuous measurement, nor for what a query's own connection met.
+//! For: the current distance to a resolver, by a named method.
+//! Not for: continuous measurement, nor for the path of a query's own connection.
 
 mod icmp;
 mod quic;
@@ -20,38 +20,38 @@ use std::thread;
 use std::time::Duration;
 use tcp::TcpPinger;
 
-/// So many unanswered from the start, and the next method is tried: a host that lets none through
-/// would otherwise cost the whole count's time-outs.
+/// The number of unanswered pings at the start before the next method is tried. A host dropping all
+/// pings would otherwise cost the time-outs of the whole count.
 const SILENT_COUNT: usize = 2;
 
-/// What to measure.
+/// The parameters of a ping measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PingOrder {
-    /// Whom.
+    /// The address to ping.
     pub address: IpAddr,
-    /// Methods, in the order they are tried.
+    /// The methods, in the order of their trial.
     pub ways: Vec<Way>,
-    /// How many pings.
+    /// The number of pings.
     pub count: usize,
-    /// How long each may take.
+    /// The time limit of each ping.
     pub timeout: Duration,
-    /// From the end of one to the next.
+    /// The pause between the end of a ping and the next ping.
     pub pause: Duration,
 }
 
-/// A method, with its port.
+/// A ping method with its port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// Echo.
+    /// An ICMP echo request.
     Icmp,
-    /// A connection to this port.
+    /// A TCP connection to this port.
     Tcp(u16),
-    /// A packet to this port.
+    /// A QUIC packet to this port.
     Quic(u16),
 }
 
 impl Way {
-    /// As the record says it.
+    /// Returns the method in the record's notation.
     pub fn method(self) -> PingMethod {
         match self {
             Self::Icmp => PingMethod::Icmp,
@@ -60,7 +60,7 @@ impl Way {
         }
     }
 
-    /// The port, where it has one.
+    /// Returns the port; `None` for ICMP.
     pub fn port(self) -> Option<u16> {
         match self {
             Self::Icmp => None,
@@ -69,16 +69,16 @@ impl Way {
     }
 }
 
-/// One ping's end: its round trip in nanoseconds, or why there is none.
+/// The result of one ping: the round trip in nanoseconds, or the failure.
 type Answer = Result<u64, PingFailure>;
 
-/// Something that pings by one method.
+/// A sender of pings by one method.
 trait Pinger {
-    /// Send the `sequence`-th, from 0, and wait for its answer.
+    /// Sends ping number `sequence`, from 0, and waits for the answer.
     fn ping(&mut self, sequence: u16, timeout: Duration) -> Answer;
 }
 
-/// Ping by the first way that is answered.
+/// Pings by the first method with an answer.
 pub fn ping(order: &PingOrder) -> PingRecord {
     keep_stamping();
     let mut record = PingRecord {
@@ -145,7 +145,7 @@ fn is_answered(answers: &[Answer]) -> bool {
     answers.iter().any(Result::is_ok)
 }
 
-/// What the record says of each; pings given up count as the last one sent.
+/// Writes each ping's result into the record. Pings not sent get the result of the last ping sent.
 fn note(record: &mut PingRecord, answers: &[Answer], count: usize) {
     let Some(&last) = answers.last() else {
         return;

@@ -1,28 +1,28 @@
-//! The unencrypted beginning of one direction of TLS over TCP: the handshake messages of its
-//! records, read along as the bytes pass.
-//! Not for: deciding anything. What cannot be read ends the reading, nothing else.
+//! The unencrypted beginning of one direction of TLS over TCP. The reader extracts the handshake
+//! messages of the records as the bytes pass.
+//! Not for: decisions. Unreadable bytes end only the reading.
 
 use crate::client::ServerHelloReader;
 
 const RECORD_CHANGE_CIPHER_SPEC: u8 = 20;
 const RECORD_HANDSHAKE: u8 = 22;
 const RECORD_HEADER_BYTES: usize = 5;
-/// A longer beginning than any hello's is not kept.
+/// The maximum of bytes kept: longer than the beginning of any hello.
 const LIMIT_BYTES: usize = 65_536;
 
 /// Joins the fragments of handshake records.
 #[derive(Debug, Default)]
 pub(crate) struct PlainHandshake {
     pending: Vec<u8>,
-    /// Bytes of the records read, their headers included.
+    /// The bytes of the records read, with the headers.
     wire_bytes: usize,
-    /// Handshake bytes nobody has taken yet.
+    /// Handshake bytes not yet taken.
     messages: Vec<u8>,
     is_over: bool,
 }
 
 impl PlainHandshake {
-    /// Take the next bytes of the stream.
+    /// Takes the next bytes of the stream.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         if self.is_over {
             return;
@@ -46,13 +46,14 @@ impl PlainHandshake {
         }
     }
 
-    /// Length of the first message, once it is whole, and of the records it came in.
+    /// Returns the length of the first message, and of its records. `None` until the message is
+    /// whole.
     pub(crate) fn first_message(&self) -> Option<(u32, u32)> {
         let length = message_bytes(&self.messages)?;
         (self.messages.len() >= length as usize).then_some((length, self.wire_bytes as u32))
     }
 
-    /// Hand on what was read.
+    /// Passes the messages read so far to `reader`.
     pub(crate) fn hand_to(&mut self, reader: &mut ServerHelloReader) {
         reader.feed(&std::mem::take(&mut self.messages));
     }
@@ -64,7 +65,7 @@ fn record_header(bytes: &[u8]) -> Option<(u8, usize)> {
     Some((header[0], RECORD_HEADER_BYTES + content))
 }
 
-/// Bytes of the handshake message that begins here, its header included.
+/// Returns the length of the handshake message at the front, with its header, in bytes.
 pub(crate) fn message_bytes(message: &[u8]) -> Option<u32> {
     let header: [u8; 4] = message.get(..4)?.try_into().ok()?;
     Some(4 + (u32::from_be_bytes(header) & 0x00ff_ffff))
@@ -74,7 +75,8 @@ pub(crate) fn message_bytes(message: &[u8]) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// A message of 300 bytes in records of 100, a change of cipher spec between them.
+    /// Returns a message of 300 bytes in records of 100 bytes, with a change of cipher spec between
+    /// the records.
     fn stream() -> Vec<u8> {
         let mut message = vec![1, 0, 1, 40];
         message.resize(300, 7);

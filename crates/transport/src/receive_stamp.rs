@@ -1,10 +1,10 @@
-//! When the kernel received what a socket is read for (SO_TIMESTAMPING, software stamps): on a
-//! datagram socket the datagram's own arrival, on a stream that of the last segment a read took
-//! bytes from. A stamp comes with the read and costs no system call.
+//! The kernel's receive time of data read from a socket (SO_TIMESTAMPING, software stamps). On a
+//! datagram socket the stamp is the datagram's arrival. On a stream the stamp is the arrival of the
+//! last segment with bytes of the read. A stamp comes with the read and costs no system call.
 //!
-//! For: telling when something came from when this process was woken and had read it.
-//! Not for: when something left. Such a stamp is an event on the socket, and a reactor takes it
-//! for a stream that can no longer be written.
+//! For: separating the arrival from the wake-up and read of this process.
+//! Not for: send times. A send stamp is an event on the socket. A reactor would take the event for
+//! the end of the stream's writing side.
 
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -16,52 +16,53 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// What a control message with stamps takes: a header and three of them.
+/// The size of a control message with stamps, in bytes: a header and three stamps.
 const CONTROL_BYTES: usize = 64;
-/// In [`LastArrival`]: nothing came yet, or it came without a stamp.
+/// The value in [`LastArrival`] when no data came yet, or data without a stamp.
 const NONE: i64 = 0;
 
-/// The arrival of what was last read from a connection; wall time, nanoseconds. Written by whoever
-/// reads the socket, read by those whose data it was.
+/// The arrival of the data last read from a connection, in nanoseconds of wall time. The reader of
+/// the socket writes the value, and the receiver of the data reads the value.
 #[derive(Debug, Default)]
 pub struct LastArrival(AtomicI64);
 
 impl LastArrival {
-    /// Bytes were read, with this stamp or without.
+    /// Notes a read, with this stamp or without a stamp.
     pub fn set(&self, wall_ns: Option<i64>) {
         self.0.store(wall_ns.unwrap_or(NONE), Ordering::Release);
     }
 
-    /// `None` as well if what was last read had no stamp: that of something else would be wrong.
+    /// Returns the arrival of the data last read. `None` also when these data had no stamp: the
+    /// stamp of earlier data would be wrong.
     pub fn wall_ns(&self) -> Option<i64> {
         Some(self.0.load(Ordering::Acquire)).filter(|wall_ns| *wall_ns != NONE)
     }
 }
 
-/// Have the kernel stamp what the socket receives from now on. Stamps begin a while after the
-/// first socket of the machine wants them; see [`crate::stamped_udp::keep_stamping`].
+/// Requests the kernel's stamps for the socket's data from now on. Stamps begin a while after the
+/// first request on the machine; see [`crate::stamped_udp::keep_stamping`].
 pub fn want_stamps(socket: &impl AsFd) -> io::Result<()> {
     let wanted = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
         | TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE;
     Ok(setsockopt(socket, sockopt::Timestamping, &wanted)?)
 }
 
-/// Bytes and their stamp, as received.
+/// The result of a read: length and stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Received {
-    /// How much of the buffer they fill.
+    /// The number of bytes in the buffer.
     pub length: usize,
-    /// Wall time at which the kernel received them.
+    /// The wall time of the kernel's reception, in ns.
     pub wall_ns: Option<i64>,
 }
 
-/// Take what is there; `WouldBlock` if nothing is.
+/// Reads the available bytes. Errors with `WouldBlock` when no bytes are available.
 pub fn receive(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<Received> {
     let (received, ()) = take(socket.as_raw_fd(), buffer, |_: Option<()>| ())?;
     Ok(received)
 }
 
-/// Take a datagram and where it came from.
+/// Reads a datagram and its source address.
 pub fn receive_from(
     socket: &impl AsRawFd,
     buffer: &mut [u8],
@@ -82,7 +83,7 @@ pub(crate) fn socket_address(storage: Option<SockaddrStorage>) -> Option<SocketA
     })
 }
 
-/// Aligned as the headers of control messages are.
+/// A buffer with the alignment of control messages' headers.
 #[repr(align(8))]
 struct Control([u8; CONTROL_BYTES]);
 
@@ -111,7 +112,7 @@ fn stamp_of<S>(message: &RecvMsg<'_, '_, S>) -> Option<i64> {
     message.cmsgs().ok()?.find_map(|part| software_stamp(&part))
 }
 
-/// The stamp in a control message; `None` if it has another kind or none.
+/// Returns the stamp in a control message. `None` for another kind of message, or without a stamp.
 pub(crate) fn software_stamp(part: &ControlMessageOwned) -> Option<i64> {
     let ControlMessageOwned::ScmTimestampsns(stamps) = part else {
         return None;
@@ -132,7 +133,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    /// Longer than the machine takes from sending to delivering over loopback, as a rule.
+    /// A pause longer than the machine usually takes from sending to delivering over loopback.
     const PAUSE: Duration = Duration::from_millis(30);
 
     fn stream() -> (TcpStream, TcpStream) {

@@ -1,8 +1,8 @@
-//! Server role: certificate authority, ticket policies, and handshakes over TCP and QUIC that leave
-//! behind what happened (`HandshakeFacts`), early data included.
+//! Server role: certificate authority, ticket policies, and handshakes over TCP and QUIC. The
+//! handshakes record facts (`HandshakeFacts`), including early data.
 //!
-//! For: anything that accepts encrypted connections for names of the lab.
-//! Not for: what is spoken on them, and not for listening: callers own the accept loops.
+//! For: accepting encrypted connections for names of the lab.
+//! Not for: the protocols on the connections, and not for listening: callers own the accept loops.
 
 mod address_tokens;
 mod authority;

@@ -1,8 +1,8 @@
-//! The calls of a QUIC crypto session that both ends' wrappers only hand on to the session inside
+//! The calls of a QUIC crypto session forwarded to the inner session, for the wrappers of both ends
 //! (`client::observed_session`, `server::quic_session`).
 
-/// The methods of [`quinn::crypto::Session`] that are the inner session's, in an `impl` of a type
-/// with a field `inner`.
+/// Defines the forwarded methods of [`quinn::crypto::Session`], in an `impl` of a type with a field
+/// `inner`.
 macro_rules! forward_to_inner_session {
     () => {
         fn initial_keys(

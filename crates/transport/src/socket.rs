@@ -1,11 +1,11 @@
 //! A bare UDP socket for QUIC, for both roles: one datagram a system call.
 //!
-//! For: endpoints whose creation costs tens of microseconds. quinn's own socket probes offloads
-//! with extra sockets and makes its endpoint allocate megabytes for coalesced receives, which
-//! would stand inside the clock of every cold exchange; and super-packets must not reach an
-//! emulated link.
+//! For: endpoints with a creation time of tens of microseconds. Quinn's own socket probes offloads
+//! with extra sockets, and its endpoint allocates megabytes for coalesced receives. Both would add
+//! to the measured time of every cold exchange. Also, super-packets must not reach an emulated
+//! link.
 //! Not for: ECN, path MTU discovery, or a socket bound to a wildcard address on a host with many
-//! (replies leave from the bound address).
+//! addresses (replies leave from the bound address).
 
 use crate::client::is_unreachable;
 use crate::flights::{FirstPacket, Flights};
@@ -23,7 +23,7 @@ use tokio::io::{Interest, ReadBuf};
 use tokio::net::UdpSocket;
 use tokio::sync::Notify;
 
-/// Why the kernel did not send a datagram of a connection, where there is no way to its peer.
+/// The kernel's reason for not sending a connection's datagram to an unreachable peer.
 #[derive(Debug, Default)]
 pub struct Unsent {
     reason: OnceLock<String>,
@@ -36,12 +36,12 @@ impl Unsent {
         self.told.notify_waiters();
     }
 
-    /// The first reason, in the system's words.
+    /// Returns the first reason, in the system's words.
     pub fn reason(&self) -> Option<&str> {
         self.reason.get().map(String::as_str)
     }
 
-    /// Resolves when there is one; never where there is a way.
+    /// Resolves at the first reason; never for a reachable peer.
     pub async fn wait(&self) -> &str {
         loop {
             let told = self.told.notified();
@@ -53,7 +53,7 @@ impl Unsent {
     }
 }
 
-/// Ethernet's 1,500 bytes without the headers of IPv4 and UDP.
+/// The maximum datagram, in bytes: Ethernet's 1,500 bytes without the headers of IPv4 and UDP.
 pub(crate) const DATAGRAM_MAX_BYTES: u16 = 1_472;
 
 /// A non-blocking UDP socket without offloads.
@@ -63,7 +63,7 @@ pub struct RawUdpSocket {
     watched: Option<Watched>,
 }
 
-/// What is noted of the datagrams of a client's one connection.
+/// The observations on the datagrams of a client's connection.
 #[derive(Debug)]
 struct Watched {
     last_arrival: Arc<LastArrival>,
@@ -72,14 +72,14 @@ struct Watched {
 }
 
 impl RawUdpSocket {
-    /// Bind; needs the context of a tokio runtime.
+    /// Binds a socket; needs the context of a tokio runtime.
     pub fn bind(local: SocketAddr) -> io::Result<Arc<Self>> {
         Self::from_std(std::net::UdpSocket::bind(local)?)
     }
 
-    /// Bind for one connection, have the kernel's stamp of the datagram received last put where it
-    /// says, those of its handshake counted, and told that there is no way to the peer; needs the
-    /// context of a tokio runtime.
+    /// Binds a socket for one connection, with observations: the receive stamp of the last
+    /// datagram, the datagram counts of the handshake, and the reason for unsent datagrams. Needs
+    /// the context of a tokio runtime.
     pub(crate) fn bind_stamped(
         local: SocketAddr,
         last_arrival: Arc<LastArrival>,
@@ -97,7 +97,7 @@ impl RawUdpSocket {
         Self::new(socket, Some(watched))
     }
 
-    /// Take over a bound socket; needs the context of a tokio runtime.
+    /// Takes over a bound socket; needs the context of a tokio runtime.
     pub fn from_std(socket: std::net::UdpSocket) -> io::Result<Arc<Self>> {
         Self::new(socket, None)
     }
@@ -194,8 +194,8 @@ impl AsyncUdpSocket for RawUdpSocket {
 
 type Writable = Pin<Box<dyn Future<Output = io::Result<()>> + Send + Sync>>;
 
-/// Wakes one connection when the socket can take a datagram. Each has a future of its own because
-/// the socket's `poll_send_ready` remembers only the last task that asked.
+/// Wakes one connection when the socket can take a datagram. Each poller has its own future,
+/// because the socket's `poll_send_ready` remembers only the last waiting task.
 struct WritePoller {
     socket: Arc<RawUdpSocket>,
     waiting: Option<Writable>,

@@ -1,10 +1,10 @@
-//! A connected UDP socket for one exchange, whose datagrams the kernel stamps as it hands them to
-//! the device and as it receives them (SO_TIMESTAMPING, software stamps).
+//! A connected UDP socket for one exchange. The kernel stamps each datagram on the handover to the
+//! device and on reception (SO_TIMESTAMPING, software stamps).
 //!
-//! For: telling what the wire took from what this process took to be woken and to read. Making
-//! and using it costs three system calls until the first datagram has left.
-//! Not for: the kernel's stamps of a device (hardware stamps), nor for waiting: whoever uses it
-//! registers it with a reactor, best after sending.
+//! For: separating the time on the wire from the time for wake-up and reading in this process.
+//! Making and using the socket costs three system calls until the first datagram has left.
+//! Not for: the stamps of a device (hardware stamps), nor for waiting. The user registers the
+//! socket with a reactor, best after sending.
 
 use crate::clock::wall_ns;
 use crate::receive_stamp::{self, Received, software_stamp};
@@ -22,18 +22,18 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
-/// How often [`keep_stamping`] looks whether the kernel stamps, and the pause in between.
+/// The number of checks for stamps by [`keep_stamping`], and the pause between the checks.
 const LOOK_COUNT: u32 = 2_000;
 const LOOK_PAUSE: Duration = Duration::from_micros(50);
-/// Its pause where there is no loopback device to look at.
+/// The pause of [`keep_stamping`] on a machine without a loopback device.
 const BLIND_PAUSE: Duration = Duration::from_millis(5);
 
-/// When the kernel handed a datagram to the device.
+/// The time of a datagram's handover from the kernel to the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmitted {
-    /// Which one: datagrams of a socket are counted from 0.
+    /// The datagram's number; the datagrams of a socket are counted from 0.
     pub index: u32,
-    /// Wall time.
+    /// The wall time of the handover, in ns.
     pub wall_ns: i64,
 }
 
@@ -50,8 +50,8 @@ impl AsRawFd for StampedUdpSocket {
 }
 
 impl StampedUdpSocket {
-    /// Connected to a peer, so that the kernel drops datagrams from elsewhere and reports a closed
-    /// port. Connecting binds, to the address the route has and any port.
+    /// Connects to a peer: the kernel then drops datagrams from other sources and reports a closed
+    /// port. Connecting also binds, to the route's address and any port.
     pub fn connect(peer: SocketAddr) -> io::Result<Self> {
         let family = match peer {
             SocketAddr::V4(_) => AddressFamily::Inet,
@@ -65,7 +65,7 @@ impl StampedUdpSocket {
         Ok(Self { socket })
     }
 
-    /// Where it is bound.
+    /// Returns the bound address and port.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
         socket2::SockRef::from(&self.socket)
             .local_addr()?
@@ -73,7 +73,7 @@ impl StampedUdpSocket {
             .ok_or_else(|| io::ErrorKind::Unsupported.into())
     }
 
-    /// Send one datagram.
+    /// Sends one datagram to the peer.
     pub fn send(&self, datagram: &[u8]) -> io::Result<()> {
         loop {
             match send(self.as_raw_fd(), datagram, MsgFlags::empty()) {
@@ -84,13 +84,14 @@ impl StampedUdpSocket {
         }
     }
 
-    /// Take a datagram that is there; `WouldBlock` if none is, and what ICMP said of one sent.
+    /// Reads an available datagram. Errors with `WouldBlock` when there is no datagram, and with
+    /// the ICMP error of a sent datagram.
     pub fn try_receive(&self, buffer: &mut [u8]) -> io::Result<Received> {
         receive_stamp::receive(self, buffer)
     }
 
-    /// Take the stamps of the datagrams sent that are there, in the order of their making. A stamp
-    /// is there as soon as the device has the datagram, usually before `send` returns.
+    /// Takes the available stamps of sent datagrams, in the order of creation. A stamp is available
+    /// as soon as the device has the datagram, usually before `send` returns.
     pub fn take_transmitted(&self) -> Vec<Transmitted> {
         let mut taken = Vec::new();
         let mut control = cmsg_space!([TimeSpec; 3], libc::sock_extended_err, SockaddrStorage);
@@ -112,7 +113,7 @@ fn stamps_wanted() -> TimestampingFlag {
         | TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY
 }
 
-/// The stamp of an error queue's message; `None` for an ICMP error.
+/// Returns the stamp of an error queue's message; `None` for an ICMP error.
 fn transmitted(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<Transmitted> {
     let (mut index, mut wall_ns) = (None, None);
     for part in message.cmsgs().ok()? {
@@ -130,10 +131,11 @@ fn transmitted(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<Transmitted
     })
 }
 
-/// Have the kernel stamp received packets from now until this process ends, and wait until it
-/// does. It stamps while any socket of the machine wants stamps, and begins and stops in the
-/// background by rewriting code of its own: without this, sockets made for one exchange each would
-/// be too late for their own datagram, and would pay for the rewriting inside the clock.
+/// Keeps the kernel's stamping of received packets active until the end of this process, and waits
+/// for its start. The kernel stamps while any socket of the machine requests stamps. The kernel
+/// starts and stops stamping in the background by rewriting its own code. Without this call, a
+/// short-lived socket would start stamping too late for its own datagram. The rewriting would also
+/// add to the measured time.
 pub fn keep_stamping() {
     static KEEPER: OnceLock<Option<UdpSocket>> = OnceLock::new();
     KEEPER.get_or_init(|| begin_stamping().ok());
@@ -148,8 +150,8 @@ fn begin_stamping() -> io::Result<UdpSocket> {
     Ok(keeper)
 }
 
-/// Send a datagram over loopback and read it a little later, until its stamp is older than the
-/// reading: one that came without a stamp gets that of its reading.
+/// Sends datagrams over loopback and reads each after a pause, until the stamp is older than the
+/// read. A datagram without an arrival stamp gets a stamp at the read.
 fn await_stamps() -> io::Result<()> {
     let receiver = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let peer = StampedUdpSocket::connect(receiver.local_addr()?)?;
@@ -181,7 +183,8 @@ mod tests {
         (server, client)
     }
 
-    /// Loopback delivers before the sender goes on, but the machine may pause in between.
+    /// Receives a datagram. Loopback delivers before the sender continues, but the machine may
+    /// pause in between.
     fn receive(client: &StampedUdpSocket, buffer: &mut [u8]) -> Received {
         for _ in 0..1000 {
             match client.try_receive(buffer) {

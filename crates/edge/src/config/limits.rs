@@ -1,6 +1,7 @@
-//! `[limits]` and `[tls]` of the configuration: what one client and all together may take.
+//! The sections `[limits]` and `[tls]` of the configuration: limits for each client and for all
+//! clients together.
 //!
-//! For: numbers with defaults that no experiment should meet. Not for: enforcing them.
+//! For: numbers with defaults beyond the needs of any experiment. Not for: enforcing the limits.
 
 use resolab_record::KeyExchangeGroup;
 use resolab_transport::server::INITIAL_WINDOW_BYTES;
@@ -8,41 +9,42 @@ use serde::{Deserialize, Deserializer};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// From two datagrams to 16 MiB.
+/// The permitted initial windows, in bytes: from two datagrams to 16 MiB.
 const INITIAL_WINDOWS_BYTES: RangeInclusive<u32> = 2_400..=1 << 24;
 
-/// `[limits]`.
+/// The section `[limits]`: the limits on clients' resources.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// Connections open at once.
+    /// The maximum of concurrent connections.
     pub connections_count: usize,
-    /// The same, from one address.
+    /// The maximum of concurrent connections from one address.
     pub connections_per_peer_count: usize,
-    /// From the first packet to the client's Finished.
+    /// The time limit from the first packet to the client's Finished.
     #[serde(rename = "handshake_timeout_s", deserialize_with = "seconds")]
     pub handshake_timeout: Duration,
-    /// Silence after which a connection is closed.
+    /// The idle time before a connection is closed.
     #[serde(rename = "idle_timeout_s", deserialize_with = "seconds")]
     pub idle_timeout: Duration,
-    /// From the first byte of a query or request to its last.
+    /// The time limit from the first byte of a query or request to the last byte.
     #[serde(rename = "message_timeout_s", deserialize_with = "seconds")]
     pub message_timeout: Duration,
-    /// Requests under way at once on a connection.
+    /// The maximum of concurrent requests on a connection.
     pub streams_count: u32,
-    /// Bytes of a request's head.
+    /// The maximum length of a request's head, in bytes.
     pub header_bytes: u32,
-    /// Bytes a QUIC client may send on one stream before they are read.
+    /// The flow control window of a QUIC stream: unread bytes from the client.
     pub stream_window_bytes: u32,
-    /// The same for all its streams.
+    /// The flow control window of all streams of a QUIC connection, in bytes.
     pub connection_window_bytes: u32,
-    /// Bytes the edge has on the way on a QUIC connection before any is acknowledged.
+    /// The edge's initial congestion window on a QUIC connection, in bytes, before any
+    /// acknowledgement.
     pub quic_initial_window_bytes: u32,
-    /// First packets of QUIC clients waiting to be accepted.
+    /// The maximum of first packets of QUIC clients waiting to be accepted.
     pub waiting_count: usize,
-    /// Further bytes kept for each of those; for all, 64 times as much.
+    /// The bytes buffered for each waiting QUIC client; the total limit is 64 times this value.
     pub waiting_bytes: u64,
-    /// Resident memory of the whole process above which nobody new is taken.
+    /// The resident memory of the process, in bytes, above which the edge refuses new clients.
     pub resident_bytes: u64,
 }
 
@@ -75,7 +77,7 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Er
 }
 
 impl Limits {
-    /// What is wrong with them.
+    /// Returns the first invalid limit, if any.
     pub fn contradiction(&self) -> Option<String> {
         let zero = [
             ("connections_count", self.connections_count == 0),
@@ -103,23 +105,23 @@ impl Limits {
     }
 }
 
-/// `[tls]`.
+/// The section `[tls]`: TLS versions and key exchange groups.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TlsConfig {
-    /// Versions over TCP; QUIC has 1.3 only.
+    /// The TLS versions over TCP; QUIC has 1.3 only.
     pub versions: Vec<TlsVersion>,
-    /// Key exchange groups taken, the one preferred first.
+    /// The accepted key exchange groups, the preferred group first.
     pub groups: Vec<KeyExchangeGroup>,
 }
 
-/// A version of TLS.
+/// A version of TLS over TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum TlsVersion {
-    /// 1.2, without early data.
+    /// TLS 1.2, without early data.
     #[serde(rename = "1.2")]
     Tls12,
-    /// 1.3.
+    /// TLS 1.3, with early data.
     #[serde(rename = "1.3")]
     Tls13,
 }
@@ -134,12 +136,12 @@ impl Default for TlsConfig {
 }
 
 impl TlsConfig {
-    /// Whether 1.2 is taken, too.
+    /// Returns true when TLS 1.2 is also accepted.
     pub fn tls12_allowed(&self) -> bool {
         self.versions.contains(&TlsVersion::Tls12)
     }
 
-    /// What is wrong with it.
+    /// Returns the fault of the section, if any.
     pub fn contradiction(&self) -> Option<String> {
         if self.groups.is_empty() {
             return Some("[tls] groups is empty: nobody could agree on keys".to_owned());

@@ -1,31 +1,31 @@
-//! The parts of the edge's configuration about single names, forwarding and what is written out.
+//! The parts of the edge's configuration for single names, forwarding and record output.
 //!
-//! For: shapes and their defaults. Not for: reading the file; that is `config`.
+//! For: the settings with their defaults. Not for: reading the file, see `config`.
 
 use crate::dns::behaviour::{Behaviours, one_delay};
 use resolab_record::{FailureMode, HandshakeMode, NameDelay};
 use serde::{Deserialize, Deserializer};
 use std::path::PathBuf;
 
-/// `[[name]]`.
+/// An entry of `[[name]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NameConfig {
     /// The name, or a wildcard.
     pub name: String,
-    /// Constant extra delay.
+    /// The constant additional delay, in ms.
     #[serde(default)]
     pub delay_ms: Option<f64>,
-    /// Extra delay drawn for each query.
+    /// The additional delay drawn for each query.
     #[serde(default)]
     pub delay: Option<NameDelay>,
-    /// Failure mode.
+    /// The failure mode of the name.
     #[serde(default)]
     pub failure: Option<FailureMode>,
 }
 
 impl NameConfig {
-    /// What is wrong with it.
+    /// Returns the fault of the entry, if any.
     pub fn contradiction(&self) -> Option<String> {
         let wrong = |reason: String| format!("[[name]] {}: {reason}", self.name);
         if self.delay_ms.is_none() && self.delay.is_none() && self.failure.is_none() {
@@ -34,32 +34,32 @@ impl NameConfig {
         self.add_to(&mut Behaviours::default()).err().map(wrong)
     }
 
-    /// Put it in force.
+    /// Adds the entry to the active behaviours.
     pub fn add_to(&self, behaviours: &mut Behaviours) -> Result<(), String> {
         let delay = one_delay(self.delay_ms, self.delay.clone())?;
         behaviours.set(&self.name, delay.as_ref(), self.failure)
     }
 }
 
-/// `[resolver.forward]`.
+/// The section `[resolver.forward]`: the upstream resolver.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForwardConfig {
-    /// Resolver, as `--resolver` of `query`.
+    /// The upstream resolver, in the notation of `--resolver` of `query`.
     pub url: String,
-    /// Authorities to trust; absent: the system's.
+    /// The file of trusted authorities; absent: the system's.
     #[serde(default)]
     pub ca_file: Option<PathBuf>,
-    /// Handshake asked for.
+    /// The requested handshake mode.
     #[serde(default = "default_handshake")]
     pub handshake: HandshakeMode,
-    /// `HOST=ADDRESS` for its name.
+    /// The address of the resolver's name, as `HOST=ADDRESS`.
     #[serde(default)]
     pub resolve: Vec<String>,
-    /// Time after which the answer is SERVFAIL.
+    /// The time after which the answer is SERVFAIL, in ms.
     #[serde(default = "default_timeout_ms", deserialize_with = "timeout_ms")]
     pub timeout_ms: u64,
-    /// Whether answers go into the wire-format cache for their TTL.
+    /// True when answers go into the wire-format cache for their TTL.
     #[serde(default)]
     pub cache: bool,
 }
@@ -79,22 +79,22 @@ fn timeout_ms<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Erro
         .ok_or_else(|| serde::de::Error::custom("1 to 86,400,000 ms are needed"))
 }
 
-/// `[records]`.
+/// The section `[records]`: the choice of records to write.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WrittenConfig {
-    /// Of DNS queries.
+    /// The records of DNS queries.
     pub queries: QueryRecords,
 }
 
-/// What is written of DNS queries.
+/// The choice of records for DNS queries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueryRecords {
-    /// An `edge_query` record of each.
+    /// An `edge_query` record for each query.
     #[default]
     Each,
-    /// Their numbers only, in `edge_summary`.
+    /// Only the counts, in `edge_summary`.
     Count,
 }
 

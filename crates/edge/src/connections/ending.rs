@@ -1,22 +1,22 @@
-//! How a connection of the edge ended: who ended it, with which code, and whether it was a failure.
+//! The end of a connection of the edge: the ending side, the code, and the failure, if any.
 
 use resolab_record::Failure;
 
-/// How a connection ended.
+/// The end of one connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ending {
-    /// `None` for an orderly end.
+    /// The failure; `None` for an orderly end.
     pub failure: Option<Failure>,
-    /// One line for people.
+    /// The reason as a line for people.
     pub detail: Option<String>,
-    /// Who ended it; `None` where it cannot be told.
+    /// True when the client ended the connection; `None` when unknown.
     pub by_client: Option<bool>,
-    /// Code of the CONNECTION_CLOSE or GOAWAY.
+    /// The code of the CONNECTION_CLOSE or GOAWAY.
     pub close_code: Option<u64>,
 }
 
 impl Ending {
-    /// The client ended it in good order.
+    /// Returns an orderly end by the client.
     pub fn orderly() -> Self {
         Self {
             by_client: Some(true),
@@ -24,7 +24,7 @@ impl Ending {
         }
     }
 
-    /// This side ended it in good order, for a reason.
+    /// Returns an orderly end by this side, with the reason.
     pub fn noted(detail: impl Into<String>) -> Self {
         Self {
             detail: Some(detail.into()),
@@ -33,7 +33,7 @@ impl Ending {
         }
     }
 
-    /// A failure.
+    /// Returns an end by a failure.
     pub fn failed(failure: Failure, detail: impl Into<String>) -> Self {
         Self {
             failure: Some(failure),
@@ -42,14 +42,14 @@ impl Ending {
         }
     }
 
-    /// With who ended it.
+    /// Sets the ending side.
     #[must_use]
     pub fn by_client(mut self, by_client: bool) -> Self {
         self.by_client = Some(by_client);
         self
     }
 
-    /// With the code that was sent or received.
+    /// Sets the code sent or received.
     #[must_use]
     pub fn code(mut self, code: impl Into<u64>) -> Self {
         self.close_code = Some(code.into());

@@ -1,19 +1,20 @@
-//! Whether this process holds more memory than it may.
+//! Checks the resident memory of this process against the limit.
 //!
-//! For: the last bound, above those of single connections: while it is exceeded nobody new is taken
-//! and no long message is read to its end. Not for: the limits of one connection (`limits`).
+//! For: the last limit, above the limits of single connections. Above this limit the edge refuses
+//! new connections and stops reading long messages. Not for: the limits of one connection
+//! (`limits`).
 
 use crate::connections::tallies::resident_bytes;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How old an answer may be: asking the kernel takes some microseconds.
+/// The maximum age of a check, in ns; asking the kernel takes some microseconds.
 const PERIOD_NS: u64 = 100_000_000;
-/// How much may come within a period before the kernel is asked again: a fast client sends hundreds
-/// of megabytes in one.
+/// The number of bytes received within a period before the next check. A fast client sends hundreds
+/// of megabytes in a period.
 const STEP_BYTES: u64 = 1 << 20;
 
-/// A bound on resident memory, looked at now and then.
+/// A limit on resident memory, checked from time to time.
 #[derive(Debug)]
 pub struct MemoryLimit {
     limit_bytes: u64,
@@ -23,7 +24,7 @@ pub struct MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// Not looked at yet.
+    /// Makes a limit without a check so far.
     pub fn new(limit_bytes: u64) -> Self {
         Self {
             limit_bytes,
@@ -33,8 +34,8 @@ impl MemoryLimit {
         }
     }
 
-    /// Whether it is exceeded now, or was less than a period and a step ago. Whoever asks says how
-    /// many bytes are to be taken in if it is not.
+    /// Returns true when the memory exceeds the limit, by a check no older than a period and a
+    /// step. The caller passes the number of bytes to be read next if the result is false.
     pub fn is_exceeded(&self, more_bytes: usize) -> bool {
         self.at(monotonic_ns(), more_bytes as u64, resident_bytes)
     }

@@ -1,47 +1,48 @@
-//! What the edge took and refused since it started, for its summary.
+//! Counts of accepted and refused connections since the start of the edge, for the summary.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that only grows.
+/// A count able only to grow.
 #[derive(Debug, Default)]
 pub struct Tally(AtomicU64);
 
 impl Tally {
-    /// One more.
+    /// Adds one to the count.
     pub fn add(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many.
+    /// Returns the current count.
     pub fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// One for each thing counted; `EdgeSummaryRecord` says what they mean.
+/// The counts of the edge; `EdgeSummaryRecord` defines their meaning.
 #[derive(Debug, Default)]
 pub struct Tallies {
-    /// TCP connections accepted.
+    /// The number of TCP connections accepted.
     pub tcp_connections: Tally,
-    /// QUIC connections accepted.
+    /// The number of QUIC connections accepted.
     pub quic_connections: Tally,
-    /// DNS queries on connections.
+    /// The number of DNS queries on connections.
     pub queries: Tally,
-    /// Other HTTP requests.
+    /// The number of other HTTP requests.
     pub requests: Tally,
-    /// Above the limit of all.
+    /// The number of connections refused by the limit for all.
     pub refused_total: Tally,
-    /// Above the limit of one address.
+    /// The number of connections refused by the limit for an address.
     pub refused_peer: Tally,
-    /// No version of TLS in common.
+    /// The number of connections without a common TLS version.
     pub refused_tls_version: Tally,
-    /// Handshakes given up.
+    /// The number of handshakes ended by the timeout.
     pub handshake_timeouts: Tally,
-    /// Peers too slow.
+    /// The number of connections ended because of slow peers.
     pub slow_peers: Tally,
 }
 
-/// Resident memory of this process, 0 where the system does not say.
+/// Returns the resident memory of this process, in bytes; 0 when the system does not report the
+/// value.
 pub fn resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,6 +1,6 @@
-//! From a query to a response, as bytes: pure.
+//! Makes the response to a query, as bytes: pure.
 //!
-//! For: one behaviour on every transport. Not for: transports, caches or recursion.
+//! For: the same behaviour on every transport. Not for: transports, caches or recursion.
 
 mod response;
 mod shape;
@@ -16,13 +16,13 @@ use crate::dns::zone::{DEFAULT_TTL_S, Lookup, RecordSet, Zone};
 use shape::{OwnedSet, Owner, Section};
 
 impl Asked<'_> {
-    /// Answer from a zone into `out`; `None` if the name is not the zone's to answer.
+    /// Answers from a zone into `out`; `None` when the name is outside the zone.
     pub fn answer(&self, zone: &Zone, out: &mut Vec<u8>) -> Option<Facts> {
         let (rcode, found) = resolve(&self.query, zone)?;
         Some(self.write(rcode, &found, out))
     }
 
-    /// Answer with a code and no records into `out`; an NXDOMAIN has the zone's SOA.
+    /// Answers with a code and no records into `out`; an NXDOMAIN has the zone's SOA.
     pub fn answer_code(&self, rcode: Rcode, zone: &Zone, out: &mut Vec<u8>) -> Facts {
         let mut found = Found::default();
         if rcode == Rcode::NxDomain
@@ -33,7 +33,7 @@ impl Asked<'_> {
         self.write(rcode, &found, out)
     }
 
-    /// Answer that it does not fit, into `out`.
+    /// Writes a truncated answer into `out`.
     pub fn answer_truncated(&self, out: &mut Vec<u8>) -> Facts {
         let mut response = Response::start(self.message, &self.query.question, Rcode::NoError, out);
         response.truncate(&self.query.question);
@@ -51,7 +51,7 @@ impl Asked<'_> {
     }
 }
 
-/// A header alone, for messages whose question could not be read, into `out`.
+/// Writes a header alone into `out`, for messages with an unreadable question.
 pub fn answer_bare(message: &[u8], rcode: Rcode, out: &mut Vec<u8>) -> Facts {
     out.clear();
     out.extend_from_slice(&response_flags(message, rcode));
@@ -63,8 +63,8 @@ pub fn answer_bare(message: &[u8], rcode: Rcode, out: &mut Vec<u8>) -> Facts {
     }
 }
 
-/// TKEY, TSIG, IXFR and AXFR: no questions for records, but exchanges of their own, which the edge does
-/// not have (RFC 5936 section 2.2.1).
+/// The types TKEY, TSIG, IXFR and AXFR: not questions for records, but exchanges unsupported by the
+/// edge (RFC 5936 section 2.2.1).
 const TYPES_OF_OTHER_EXCHANGES: std::ops::RangeInclusive<u16> = 249..=252;
 
 #[derive(Debug, Default)]
@@ -72,10 +72,11 @@ struct Found {
     sets: Vec<(Section, OwnedSet)>,
 }
 
-/// Longest chain of CNAMEs followed; a longer one, or a loop, is an error (RFC 1034 section 3.6.2).
+/// The longest chain of CNAMEs to follow. A longer chain, or a loop, is an error (RFC 1034 section
+/// 3.6.2).
 const CHAIN_LIMIT_COUNT: usize = 16;
 
-/// `None` if the name asked is not the zone's.
+/// Resolves a query in the zone; `None` when the query name is outside the zone.
 fn resolve(query: &Query<'_>, zone: &Zone) -> Option<(Rcode, Found)> {
     let mut found = Found::default();
     if query.edns.is_some_and(|edns| edns.version != 0) {
@@ -118,7 +119,7 @@ fn resolve(query: &Query<'_>, zone: &Zone) -> Option<(Rcode, Found)> {
     Some((Rcode::ServFail, Found::default()))
 }
 
-/// RFC 8482 section 4.2: ANY gets one synthetic HINFO.
+/// Answers ANY with a synthetic HINFO (RFC 8482 section 4.2).
 fn resolve_any(question: &Question<'_>, zone: &Zone) -> Option<(Rcode, Found)> {
     let mut found = Found::default();
     let rcode = match zone.lookup(question.name, TYPE_ANY) {
@@ -141,7 +142,7 @@ fn resolve_any(question: &Question<'_>, zone: &Zone) -> Option<(Rcode, Found)> {
     Some((rcode, found))
 }
 
-/// The SOA that lets a negative answer be cached, with the TTL of RFC 2308 section 5.
+/// Returns the SOA for caching a negative answer, with the TTL of RFC 2308 section 5.
 fn negative(zone: &Zone, origin: &[u8], asked: &Owner) -> Option<(Section, OwnedSet)> {
     let Lookup::Records(set) = zone.lookup(origin, TYPE_SOA) else {
         return None;

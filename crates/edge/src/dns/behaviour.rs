@@ -1,38 +1,39 @@
-//! How single names are treated: an extra delay, drawn for each query, and failures on purpose.
+//! The behaviour of single names: an additional delay, drawn for each query, and deliberate
+//! failures.
 //!
-//! For: looking a name up and drawing; pure, every stream has its seed. Not for: waiting.
+//! For: looking up names and drawing delays; pure, every stream has its seed. Not for: waiting.
 
 use crate::dns::wire::name_wire;
 use resolab_record::{DelayDistribution, FailureMode, NameDelay};
 use std::collections::HashMap;
 
-/// What is done to one query.
+/// The delay and failure of one query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Treatment {
-    /// Extra delay.
+    /// The additional delay, in ns.
     pub delay_ns: u64,
-    /// Failure it gets on purpose.
+    /// The deliberate failure, if any.
     pub failure: Option<FailureMode>,
 }
 
-/// Of one name.
+/// The behaviour of one name.
 #[derive(Debug, Clone)]
 struct Behaviour {
     delay: Option<DelayStream>,
     failure: Option<FailureMode>,
 }
 
-/// Of all names that have one, by their lower-case wire form.
+/// All behaviours, by the lower-case wire form of the name.
 #[derive(Debug, Clone, Default)]
 pub struct Behaviours {
     names: HashMap<Vec<u8>, Behaviour>,
-    /// By the name below which they hold.
+    /// The behaviours of wildcards, by the parent name.
     wildcards: HashMap<Vec<u8>, Behaviour>,
 }
 
 impl Behaviours {
-    /// Treat a name (or `*.` and all names below one) like this from now on; with neither delay nor
-    /// failure like all others. `Err` says what is wrong.
+    /// Sets the behaviour of a name (or `*.` and a parent for all names below). Without delay and
+    /// failure, the name behaves like all others. Errors with the fault of the delay.
     pub fn set(
         &mut self,
         name: &str,
@@ -56,7 +57,7 @@ impl Behaviours {
         Ok(())
     }
 
-    /// Draw for one query; `None` for names treated like all others.
+    /// Draws the treatment of a query; `None` for names without a behaviour.
     pub fn draw(&mut self, name: &[u8]) -> Option<Treatment> {
         if self.names.is_empty() && self.wildcards.is_empty() {
             return None;
@@ -73,7 +74,7 @@ impl Behaviours {
     }
 }
 
-/// The wildcard right above a name, or the next one further up.
+/// Returns the behaviour of the closest wildcard above a name.
 fn nearest<'a>(
     wildcards: &'a mut HashMap<Vec<u8>, Behaviour>,
     name: &[u8],
@@ -91,7 +92,7 @@ fn nearest<'a>(
     wildcards.get_mut(above)
 }
 
-/// A constant delay as the configuration and the command spell it.
+/// Returns a constant delay in the notation of the configuration and the command.
 pub fn constant_delay(mean_ms: f64) -> NameDelay {
     NameDelay {
         distribution: DelayDistribution::Constant,
@@ -107,7 +108,7 @@ pub fn constant_delay(mean_ms: f64) -> NameDelay {
     }
 }
 
-/// The one delay out of the two ways to give it.
+/// Returns the delay from either of the two keys. Errors when both keys are given.
 pub fn one_delay(
     delay_ms: Option<f64>,
     delay: Option<NameDelay>,
@@ -119,7 +120,7 @@ pub fn one_delay(
     }
 }
 
-/// A distribution and its stream of random numbers.
+/// A distribution with its stream of random numbers.
 #[derive(Debug, Clone)]
 pub struct DelayStream {
     law: Law,
@@ -138,11 +139,11 @@ enum Law {
     Samples(Vec<f64>),
 }
 
-/// A longer one is a mistake: no client waits for it.
+/// The maximum delay, in ms. A longer delay is a mistake: clients time out before.
 const DELAY_MAX_MS: f64 = 600_000.0;
 
 impl DelayStream {
-    /// From its start; `Err` says what is wrong.
+    /// Makes a stream at its start. Errors with the fault of the delay.
     pub fn new(delay: &NameDelay) -> Result<Self, String> {
         let max_ms = optional("max_ms", delay.max_ms)?.unwrap_or(DELAY_MAX_MS);
         let share_ratio = delay.share_ratio.unwrap_or(1.0);
@@ -157,7 +158,7 @@ impl DelayStream {
         })
     }
 
-    /// The next delay.
+    /// Draws the next delay, in ns.
     pub fn draw_ns(&mut self) -> u64 {
         if self.random.ratio() >= self.share_ratio {
             return 0;
@@ -198,7 +199,7 @@ impl Law {
         law.contradiction().map_or(Ok(law), Err)
     }
 
-    /// What is wrong with numbers that are good each for itself.
+    /// Returns the contradiction between individually valid numbers, if any.
     fn contradiction(&self) -> Option<String> {
         match self {
             Self::Uniform(min_ms, max_ms) => {
@@ -240,7 +241,8 @@ fn optional(name: &str, value: Option<f64>) -> Result<Option<f64>, String> {
     }
 }
 
-/// Steele, Lea and Flood 2014: small, seeded by any number, good enough for delays.
+/// A generator by Steele, Lea and Flood (2014): small, seeded by any number, good enough for
+/// delays.
 #[derive(Debug, Clone)]
 struct SplitMix64(u64);
 
@@ -253,12 +255,12 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 up to but not 1.
+    /// Draws a number from 0 up to but not 1.
     fn ratio(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Standard normal (Box and Muller 1958).
+    /// Draws from the standard normal distribution (Box and Muller 1958).
     fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.ratio()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.ratio()).cos()

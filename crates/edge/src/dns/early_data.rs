@@ -1,15 +1,16 @@
-//! What may be carried out although it came in early data, which an attacker can repeat: DNS
-//! queries, and nothing else a DNS message can ask for (RFC 9250 section 4.5).
+//! Selects the DNS messages safe for early data, because an attacker can replay early data. Only
+//! queries are safe, no other operation of a DNS message (RFC 9250 section 4.5).
 
 use crate::dns::answer::Facts;
 use crate::dns::wire::Rcode;
 
-/// Whether a DNS message is a QUERY; one too short to tell is not carried out anyway.
+/// Returns true for a DNS message with the opcode QUERY. Messages too short for an opcode are
+/// rejected later.
 pub fn is_repeatable(message: &[u8]) -> bool {
     message.get(2).is_none_or(|flags| flags & 0x78 == 0)
 }
 
-/// REFUSED with the extended error Too Early (RFC 8914 code 26), put into `out`.
+/// Writes REFUSED with the extended error Too Early (RFC 8914 code 26) into `out`.
 pub fn too_early(message: &[u8], out: &mut Vec<u8>) -> Option<Facts> {
     let flags = 0x80 | (*message.get(2)? & 0x79);
     out.clear();

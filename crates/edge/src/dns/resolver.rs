@@ -1,7 +1,7 @@
-//! What becomes of a DNS message: the zone, the names' behaviours and the wire-format cache, which
-//! must agree with each other. Pure: the time is an argument, and waiting is the caller's.
+//! Decides the answer to a DNS message from the zone, the names' behaviours and the wire-format
+//! cache, and keeps the three consistent. Pure: the time is an argument, and the caller waits.
 //!
-//! For: one verdict on each message. Not for: sockets, records or asking upstream.
+//! For: a verdict on each message. Not for: sockets, records or asking upstream.
 
 use crate::dns::answer::{Asked, Channel, Facts, Response, answer_bare};
 use crate::dns::behaviour::{Behaviours, Treatment};
@@ -13,19 +13,19 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 
-/// Settings that do not change.
+/// The constant settings of the resolver.
 #[derive(Debug, Clone, Copy)]
 pub struct ResolverSettings {
-    /// Multiple to which responses on encrypted transports are padded; 0: never.
+    /// The padding block for responses on encrypted transports, in bytes; 0: no padding.
     pub padding_block_bytes: u16,
-    /// Whether encoded answers are kept.
+    /// True when encoded answers are cached.
     pub wire_cache: bool,
-    /// Bits of a client's address that answers hold for, said to those who send it; `None`: nothing is
-    /// said.
+    /// The scope of answers, in bits of the client's address, for clients with a client subnet
+    /// option. `None`: answers have no option.
     pub client_subnet_scope: Option<u8>,
-    /// Whether names that are not the zone's are asked upstream.
+    /// True when names outside the zone are forwarded upstream.
     pub forwards: bool,
-    /// Whether what upstream says is kept as long as it says.
+    /// True when upstream answers are cached for their TTL.
     pub caches_forwarded: bool,
 }
 
@@ -41,29 +41,29 @@ impl Default for ResolverSettings {
     }
 }
 
-/// What becomes of one message. Without an answer and without forwarding nothing is sent.
+/// The decision on a message. Without an answer and without forwarding nothing is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Verdict<'a> {
-    /// The response is in the buffer.
+    /// The facts of the response in the buffer.
     pub answer: Option<Facts>,
-    /// The answer is upstream's to give.
+    /// True when upstream gives the answer.
     pub forward: bool,
-    /// Delay and failure of the name.
+    /// The delay and failure of the name.
     pub treatment: Treatment,
-    /// The question, if it could be read.
+    /// The question, if readable.
     pub question: Option<Question<'a>>,
-    /// Whether the query carried an edns-tcp-keepalive option.
+    /// True when the query had an edns-tcp-keepalive option.
     pub keepalive_asked: bool,
 }
 
-/// How a message came.
+/// The transport, client and time of a message.
 #[derive(Debug, Clone, Copy)]
 pub struct Way {
-    /// What it came over.
+    /// The transport of the message.
     pub transport: DnsTransport,
-    /// Who asks.
+    /// The client's IP address, for server cookies.
     pub peer: IpAddr,
-    /// When it was here.
+    /// The arrival time, in ns.
     pub now_ns: u64,
 }
 
@@ -82,7 +82,7 @@ impl Way {
 #[derive(Debug, Default)]
 struct Counts {
     queries: [u64; DnsTransport::ALL.len()],
-    /// Of the codes with a name; others are upstream's own.
+    /// The counts of named codes; other codes come from upstream.
     rcodes: [u64; Rcode::NAMED.len()],
     unanswered: u64,
     delayed: u64,
@@ -91,7 +91,7 @@ struct Counts {
     forward_failed: u64,
 }
 
-/// All that decides DNS answers.
+/// The complete state for DNS answers.
 pub struct Resolver {
     settings: ResolverSettings,
     zone: Zone,
@@ -102,7 +102,7 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Nothing kept yet.
+    /// Makes a resolver with an empty cache.
     pub fn new(settings: ResolverSettings, zone: Zone, behaviours: Behaviours) -> Self {
         Self {
             settings,
@@ -114,25 +114,25 @@ impl Resolver {
         }
     }
 
-    /// Give the same server cookies as another.
+    /// Uses the same server cookies as another resolver.
     #[cfg(any(test, fuzzing))]
     pub fn share_cookies(&mut self, other: &Self) {
         self.cookie_key = other.cookie_key.clone();
     }
 
-    /// Change the zone; kept answers are forgotten.
+    /// Changes the zone and empties the cache.
     pub fn change_zone<T>(&mut self, change: impl FnOnce(&mut Zone) -> T) -> T {
         self.cache.invalidate();
         change(&mut self.zone)
     }
 
-    /// Change how names are treated; kept answers are forgotten.
+    /// Changes the names' behaviours and empties the cache.
     pub fn change_behaviours<T>(&mut self, change: impl FnOnce(&mut Behaviours) -> T) -> T {
         self.cache.invalidate();
         change(&mut self.behaviours)
     }
 
-    /// Decide, and write the response, if there is one already, into `out`.
+    /// Decides on a message, and writes an immediate response into `out`.
     pub fn judge<'a>(&mut self, message: &'a [u8], way: Way, out: &mut Vec<u8>) -> Verdict<'a> {
         self.counts.queries[way.transport.index()] += 1;
         let verdict = match Query::parse(message) {
@@ -194,7 +194,7 @@ impl Resolver {
         }
     }
 
-    /// The answer, and whether it is upstream's to give.
+    /// Returns the answer, and true when upstream gives the answer.
     fn answer(
         &mut self,
         asked: &Asked<'_>,
@@ -221,7 +221,7 @@ impl Resolver {
         }
     }
 
-    /// The answer of a failure mode; `None` if it has none of its own.
+    /// Writes the answer of a failure mode; `None` for a mode without its own answer.
     fn fail(&self, mode: FailureMode, asked: &Asked<'_>, out: &mut Vec<u8>) -> Option<Facts> {
         let rcode = match mode {
             FailureMode::Nxdomain => Rcode::NxDomain,
@@ -235,8 +235,8 @@ impl Resolver {
         Some(asked.answer_code(rcode, &self.zone, out))
     }
 
-    /// Make upstream's response (without OPT, in `out`) the answer to `message`; with `None` the
-    /// answer is SERVFAIL. `None` if the message was no query after all.
+    /// Turns upstream's response (without OPT, in `out`) into the answer to `message`. With `None`
+    /// the answer is SERVFAIL. Returns `None` when the message was not a query.
     pub fn finish_forwarded(
         &mut self,
         message: &[u8],
@@ -276,7 +276,7 @@ impl Resolver {
         }
     }
 
-    /// What was done so far.
+    /// Returns the counts so far.
     pub fn summary(&self, label: Option<String>, now_ns: u64) -> EdgeSummaryRecord {
         let counts = &self.counts;
         let queries = DnsTransport::ALL.iter().zip(counts.queries);
@@ -302,7 +302,7 @@ impl Resolver {
     }
 }
 
-/// What is said to a message that is no query that can be read; `None`: nothing.
+/// Answers an unreadable message; `None`: no answer.
 fn unreadable(message: &[u8], error: QueryError, out: &mut Vec<u8>) -> Option<Facts> {
     match error {
         QueryError::Unanswerable => None,

@@ -1,6 +1,6 @@
-//! Reads a DNS query (RFC 1035 section 4, EDNS RFC 6891) as far as an answer needs it.
+//! Reads a DNS query (RFC 1035 section 4, EDNS RFC 6891) as far as necessary for an answer.
 //!
-//! For: pure reading, keeping the question's bytes as they came, case included.
+//! For: pure reading; the question's bytes stay unchanged, including case.
 //! Not for: records other than OPT, and not for responses.
 
 mod client_subnet;
@@ -12,84 +12,85 @@ pub use resolab_dns::presentation::type_number_text as type_text;
 
 use resolab_dns::presentation::{read_type, wire_name_text};
 
-/// Query type and class numbers used here.
+/// The type number of A (IPv4 address).
 pub const TYPE_A: u16 = 1;
-/// NS.
+/// The type number of NS.
 pub const TYPE_NS: u16 = 2;
-/// CNAME.
+/// The type number of CNAME.
 pub const TYPE_CNAME: u16 = 5;
-/// SOA.
+/// The type number of SOA.
 pub const TYPE_SOA: u16 = 6;
-/// HINFO, the answer to ANY (RFC 8482).
+/// The type number of HINFO, the answer to ANY (RFC 8482).
 pub const TYPE_HINFO: u16 = 13;
-/// TXT.
+/// The type number of TXT.
 pub const TYPE_TXT: u16 = 16;
-/// AAAA.
+/// The type number of AAAA.
 pub const TYPE_AAAA: u16 = 28;
-/// OPT (EDNS).
+/// The type number of OPT (EDNS).
 pub const TYPE_OPT: u16 = 41;
-/// HTTPS (RFC 9460).
+/// The type number of HTTPS (RFC 9460).
 pub const TYPE_HTTPS: u16 = 65;
-/// ANY.
+/// The type number of ANY.
 pub const TYPE_ANY: u16 = 255;
-/// Internet.
+/// The class number of the Internet.
 pub const CLASS_IN: u16 = 1;
 
-/// Longest message (RFC 1035 section 4.2.2), and with it longest body of DoH.
+/// The maximum message length, in bytes (RFC 1035 section 4.2.2), also for the bodies of DoH.
 pub const MESSAGE_BYTES_MAX: usize = 65_535;
-/// Bytes of a message header.
+/// The length of a message header, in bytes.
 pub const HEADER_BYTES: usize = 12;
-/// ECS, client subnet (RFC 7871).
+/// The option code of ECS, client subnet (RFC 7871).
 pub const OPTION_CLIENT_SUBNET: u16 = 8;
-/// COOKIE (RFC 7873).
+/// The option code of COOKIE (RFC 7873).
 pub const OPTION_COOKIE: u16 = 10;
 const OPTION_KEEPALIVE: u16 = 11;
-/// Padding (RFC 7830).
+/// The option code of Padding (RFC 7830).
 pub const OPTION_PADDING: u16 = 12;
 
-/// What is wrong with a message.
+/// The fault of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueryError {
-    /// No header, or a response: answering could loop, so it is dropped.
+    /// The header is missing, or the message is a response. The message is dropped, because
+    /// answering could loop.
     Unanswerable,
-    /// FORMERR.
+    /// The answer is FORMERR.
     Malformed,
-    /// NOTIMP: not a standard query.
+    /// The message is not a standard query; the answer is NOTIMP.
     OpcodeUnknown,
 }
 
-/// The question, as asked.
+/// The question of the query, unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Question<'a> {
-    /// Name in wire form, case kept.
+    /// The name in wire form, with its case.
     pub name: &'a [u8],
-    /// Type, by its number.
+    /// The number of the query type.
     pub qtype: u16,
-    /// Class, by its number.
+    /// The number of the query class.
     pub qclass: u16,
 }
 
-/// The query's OPT record.
+/// The query's OPT record (EDNS).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edns {
-    /// UDP payload size the client takes.
+    /// The client's maximum UDP payload, in bytes.
     pub udp_payload_bytes: u16,
-    /// EDNS version.
+    /// The EDNS version number.
     pub version: u8,
-    /// DNSSEC OK.
+    /// The flag DNSSEC OK.
     pub dnssec_ok: bool,
-    /// Whether a Padding option (RFC 7830) was there.
+    /// True when a Padding option (RFC 7830) was present.
     pub padded: bool,
-    /// Whether an edns-tcp-keepalive option (RFC 7828) was there.
+    /// True when an edns-tcp-keepalive option (RFC 7828) was present.
     pub keepalive: bool,
     /// The client's part of a COOKIE option (RFC 7873).
     pub client_cookie: Option<[u8; 8]>,
-    /// A client subnet option (RFC 7871).
+    /// The client subnet option (RFC 7871).
     pub client_subnet: Option<ClientSubnet>,
 }
 
 impl Edns {
-    /// Nothing but a payload size.
+    /// Makes EDNS with only a payload size.
     pub fn with_payload(udp_payload_bytes: u16) -> Self {
         Self {
             udp_payload_bytes,
@@ -103,17 +104,17 @@ impl Edns {
     }
 }
 
-/// A query.
+/// A parsed DNS query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Query<'a> {
-    /// The question.
+    /// The question of the query.
     pub question: Question<'a>,
-    /// EDNS, if spoken.
+    /// The EDNS record, if present.
     pub edns: Option<Edns>,
 }
 
 impl<'a> Query<'a> {
-    /// Read a whole message.
+    /// Reads a whole message. Errors with the fault of the message.
     pub fn parse(message: &'a [u8]) -> Result<Self, QueryError> {
         let header = message
             .get(..HEADER_BYTES)
@@ -156,7 +157,7 @@ fn parse_question(message: &[u8]) -> Option<(Question<'_>, usize)> {
     Some((question, end + 4))
 }
 
-/// Skip one record; its EDNS when it is an OPT.
+/// Skips one record, and returns the EDNS of an OPT record.
 fn parse_record(message: &[u8], at: usize) -> Option<(Option<Edns>, usize)> {
     let fixed = skip_name(message, at, true)?;
     let data_bytes = usize::from(u16_at(message, fixed + 8)?);
@@ -178,8 +179,9 @@ fn parse_record(message: &[u8], at: usize) -> Option<(Option<Edns>, usize)> {
     Some((edns, fixed + 10 + data_bytes))
 }
 
-/// `None` when the options do not fill their record exactly, a cookie has no length a cookie can have
-/// (RFC 7873 section 5.2.2), or a client subnet is none (RFC 7871 section 7.1.2).
+/// Reads the options of an OPT record. `None` when the options do not fill their record exactly, a
+/// cookie's length is invalid (RFC 7873 section 5.2.2), or a client subnet is invalid (RFC 7871
+/// section 7.1.2).
 fn read_options(mut options: &[u8], edns: &mut Edns) -> Option<()> {
     while !options.is_empty() {
         let length = usize::from(u16_at(options, 2)?);
@@ -199,7 +201,7 @@ fn read_options(mut options: &[u8], edns: &mut Edns) -> Option<()> {
     Some(())
 }
 
-/// Position after a name.
+/// Returns the position after a name.
 pub fn skip_name(message: &[u8], start: usize, pointer_allowed: bool) -> Option<usize> {
     let mut at = start;
     loop {
@@ -213,17 +215,18 @@ pub fn skip_name(message: &[u8], start: usize, pointer_allowed: bool) -> Option<
     }
 }
 
-/// A number in network order; `None` past the end.
+/// Reads a number in network order; `None` past the end.
 pub fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
 }
 
-/// Text form of a name that was read, final dot included, case kept, odd bytes as `\DDD`.
+/// Returns the text form of a name, with the final dot and the original case. Unusual bytes are
+/// written as `\DDD`.
 pub fn name_text(wire: &[u8]) -> String {
     wire_name_text(wire).unwrap_or_default()
 }
 
-/// Wire form of a host name, lower case; `None` if it is none.
+/// Returns the wire form of a host name in lower case; `None` for an invalid host name.
 pub fn name_wire(text: &str) -> Option<Vec<u8>> {
     let mut wire = Vec::with_capacity(text.len() + 2);
     let text = text.strip_suffix('.').unwrap_or(text);
@@ -240,7 +243,7 @@ pub fn name_wire(text: &str) -> Option<Vec<u8>> {
     (wire.len() <= 255).then_some(wire)
 }
 
-/// Number of a type by its name or as `TYPE65535`, in any case.
+/// Returns the number of a type from its name or `TYPE65535`, in any case.
 pub fn type_number(text: &str) -> Option<u16> {
     read_type(text).map(u16::from)
 }

@@ -1,35 +1,37 @@
-//! Encoded answers kept: what differs between two queries for the same answer (id, flags, the
-//! question's case, cookies) and what time changes (TTLs) is written over a copy.
+//! A cache of encoded answers. Some fields differ between two queries for the same answer: id,
+//! flags, the question's case, cookies. Others change with time: TTLs. These fields are overwritten
+//! in a copy.
 //!
-//! For: bytes by question and by the facts of EDNS an answer depends on. Bounded: two generations,
-//! of which the older one goes when the younger is full. Not for: what the answers are.
+//! For: bytes by question and by the EDNS facts relevant to an answer. The size is bounded by two
+//! generations; when the younger is full, the older is dropped. Not for: the choice of the answers.
 
 use crate::dns::answer::{Asked, Channel, Facts, datagram_limit, response_flags};
 use crate::dns::wire::{CLASS_IN, HEADER_BYTES, TYPE_OPT, skip_name, u16_at};
 use resolab_record::WireCacheSummary;
 use std::collections::HashMap;
 
-/// Answers and bytes of one generation at most.
+/// The maximum of answers, and of bytes, in a generation.
 const GENERATION_COUNT_MAX: usize = 32_768;
 const GENERATION_BYTES_MAX: usize = 16 << 20;
-/// Longer answers are rare and are written anew.
+/// The maximum length of a cached answer, in bytes; longer answers are rare and always built anew.
 const ENTRY_BYTES_MAX: usize = 8_192;
-/// Nothing is kept longer than seven days, whatever upstream says (RFC 8767 section 4).
+/// The maximum TTL of a cached answer: seven days, for any upstream TTL (RFC 8767 section 4).
 const TTL_MAX_S: u32 = 604_800;
 const FLAG_TRUNCATED: u8 = 0x02;
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Name, type, class, channel and EDNS facts, and the size a datagram may have.
+/// The maximum key length, in bytes: name, type, class, channel, EDNS facts, and the datagram
+/// limit.
 const KEY_BYTES_MAX: usize = 255 + 4 + 1 + 2;
 
-/// What an entry is found by.
+/// The key of an entry.
 struct Key {
     bytes: [u8; KEY_BYTES_MAX],
     length: usize,
 }
 
 impl Key {
-    /// `None` for queries whose answers are not kept.
+    /// Returns the key of a query; `None` for queries without cached answers.
     fn of(asked: &Asked<'_>) -> Option<Self> {
         let (question, edns) = (&asked.query.question, asked.query.edns);
         if question.qclass != CLASS_IN || edns.is_some_and(|edns| edns.version != 0) {
@@ -79,7 +81,7 @@ impl Key {
 struct Entry {
     message: Box<[u8]>,
     facts: Facts,
-    /// Where TTLs are that count down, and since when.
+    /// The positions of decreasing TTLs, and the start of the decrease in ns.
     counting: Option<(Box<[u16]>, u64)>,
 }
 
@@ -90,7 +92,7 @@ impl Entry {
         })
     }
 
-    /// Whether an answer that ages has come to its end.
+    /// Returns true when the TTL of an ageing answer has expired.
     fn is_over(&self, now_ns: u64) -> bool {
         let age_s = self.age_s(now_ns);
         age_s > 0 && self.facts.ttl_s.is_some_and(|ttl_s| ttl_s <= age_s)
@@ -134,7 +136,7 @@ impl Generation {
     }
 }
 
-/// The cache.
+/// The cache of encoded answers.
 #[derive(Default)]
 pub struct WireCache {
     young: Generation,
@@ -145,7 +147,7 @@ pub struct WireCache {
 }
 
 impl WireCache {
-    /// The kept answer, made one to this query, into `out`.
+    /// Writes the cached answer, adapted to this query, into `out`.
     pub fn find(&mut self, asked: &Asked<'_>, now_ns: u64, out: &mut Vec<u8>) -> Option<Facts> {
         let key = Key::of(asked)?;
         let mut facts = self.young.find(&key, asked, now_ns, out);
@@ -164,7 +166,7 @@ impl WireCache {
         facts
     }
 
-    /// Keep an answer; `counts_down` if its TTLs do from now on.
+    /// Stores an answer. With `counts_down`, the TTLs decrease from now on.
     pub fn keep(
         &mut self,
         asked: &Asked<'_>,
@@ -205,14 +207,14 @@ impl WireCache {
         }
     }
 
-    /// Forget everything: what is answered has changed.
+    /// Forgets all answers after a change of the zone or behaviours.
     pub fn invalidate(&mut self) {
         self.young = Generation::default();
         self.old = Generation::default();
         self.invalidation_count += 1;
     }
 
-    /// Its figures.
+    /// Returns the counts of the cache.
     pub fn summary(&self) -> WireCacheSummary {
         let asked_count = self.hit_count + self.miss_count;
         let entries = || self.young.entries.values().chain(self.old.entries.values());
@@ -227,7 +229,7 @@ impl WireCache {
     }
 }
 
-/// Bound the TTLs of a response that is going to be kept: they are said as long as it is kept.
+/// Limits the TTLs of a response before caching, so the TTLs equal the time in the cache.
 pub fn bound_ttls(message: &mut [u8], facts: &mut Facts) {
     facts.ttl_s = facts.ttl_s.map(|ttl_s| ttl_s.min(TTL_MAX_S));
     let offsets = ttl_offsets(message).unwrap_or_default();
@@ -247,7 +249,8 @@ fn change_ttls<'a>(
     }
 }
 
-/// Where the TTLs of a response's records are, OPT's left out; `None` if it cannot be walked.
+/// Returns the positions of the TTLs of a response's records, except OPT. `None` for an unreadable
+/// response.
 fn ttl_offsets(message: &[u8]) -> Option<Vec<u16>> {
     let mut at = HEADER_BYTES;
     for _ in 0..u16_at(message, 4)? {

@@ -1,4 +1,4 @@
-//! The zone: the names the edge answers for (`names`), and the text forms of their records.
+//! The zone: the names served by the edge (`names`), and the text forms of their records.
 
 mod contents;
 mod entries;

@@ -1,8 +1,8 @@
-//! What goes before a response on its connection: a 103 (RFC 8297) and pushed DoH responses (RFC 9113
-//! section 8.4, RFC 8484 section 5.3).
+//! Sends messages ahead of a response on its connection: a 103 (RFC 8297) and pushed DoH responses
+//! (RFC 9113 section 8.4, RFC 8484 section 5.3).
 //!
-//! For: HTTP/2, and of HTTP/3 the 103. Not for: what that is; that is `web::ahead`'s, nor for HTTP/1.1,
-//! over which nothing is sent ahead.
+//! For: HTTP/2, and the 103 of HTTP/3. Not for: the content of the messages, see `web::ahead`, nor
+//! for HTTP/1.1, where nothing is sent ahead.
 
 use super::exchange;
 use crate::connections::OpenConnection;
@@ -24,7 +24,7 @@ use resolab_transport::clock::monotonic_ns;
 use std::future::poll_fn;
 use std::sync::Arc;
 
-/// The 103, if there is one.
+/// Returns the 103 response, if there are hints.
 pub fn interim(ahead: &Ahead) -> Option<Response<()>> {
     if ahead.hints.is_empty() {
         return None;
@@ -37,8 +37,8 @@ pub fn interim(ahead: &Ahead) -> Option<Response<()>> {
     Some(head)
 }
 
-/// Send it over HTTP/2, and promise what is pushed: before anything is waited for, so that a client
-/// knows what it need not ask for before it can want it.
+/// Sends the 103 over HTTP/2 and promises the pushes, before any wait. A client thus knows the
+/// pushed answers before a need for them.
 pub fn send(
     world: &Arc<World>,
     request: &HttpRequest<'_>,
@@ -66,8 +66,8 @@ pub fn send(
     }
 }
 
-/// The resolver's DoH URL on this connection, if that may answer for it (RFC 9113 section 10.1): only
-/// on connections for the resolver's name.
+/// Returns the resolver's DoH URL on this connection, if the connection is authoritative (RFC 9113
+/// section 10.1): only on connections for the resolver's name.
 fn resolver_url(world: &World, request: &HttpRequest<'_>) -> Option<String> {
     let doh = world.doh.as_ref()?;
     let (name, _) = request.connection.name_and_alpn();
@@ -79,7 +79,8 @@ fn resolver_url(world: &World, request: &HttpRequest<'_>) -> Option<String> {
     Some(format!("https://{}{port}{}", doh.name, doh.path))
 }
 
-/// What the client need not send: a GET (RFC 8484 section 4.1), padded as its own queries are (RFC 8467).
+/// Returns the promised request, spared to the client: a GET (RFC 8484 section 4.1), padded as the
+/// client's own queries (RFC 8467).
 fn doh_request(resolver: &str, question: &Question) -> Option<Request<()>> {
     let edns = QueryEdns::without_cookie(EdnsOptions::default(), true);
     let query = build_query(question, 0, &edns).ok()?;
@@ -88,7 +89,7 @@ fn doh_request(resolver: &str, question: &Question) -> Option<Request<()>> {
     request.body(()).ok()
 }
 
-/// Answer it as if it had been asked: a query that is dropped on purpose gets no answer.
+/// Answers a promised request as a real request. A query dropped on purpose gets no answer.
 async fn push(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,

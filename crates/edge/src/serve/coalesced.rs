@@ -1,7 +1,7 @@
-//! DoQ and HTTP/3 on one connection under the private ALPN (docs/formats/private-alpn.md): each
-//! stream goes where its first bytes say.
+//! DoQ and HTTP/3 on one connection under the private ALPN (docs/formats/private-alpn.md). The
+//! first bytes of a stream select its protocol.
 //!
-//! Not for: answering; `doq` and `h3` do that as on connections of their own.
+//! Not for: answering; `doq` and `h3` answer as on their own connections.
 
 use super::doq::{self, QueryStream, Violation};
 use super::h3;
@@ -15,18 +15,18 @@ use resolab_http::quic_streams::{HandedStream, Http3Quic};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::mpsc;
 
-/// What the streams of a connection share.
+/// The shared state of a connection's streams.
 #[derive(Clone)]
 struct Shared {
     world: Arc<World>,
     connection: Arc<OpenConnection>,
     quic: Connection,
-    /// To HTTP/3; never more of them than streams a client may have open.
+    /// The channel to HTTP/3; the stream limit of a client also limits the channel.
     requests: mpsc::UnboundedSender<HandedStream>,
     violation: Arc<OnceLock<&'static str>>,
 }
 
-/// Serve until the connection ends.
+/// Serves a connection until the end of the connection.
 pub async fn serve(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
@@ -52,7 +52,7 @@ pub async fn serve(
     }
 }
 
-/// A task for each stream, so that one whose client says nothing holds up no other.
+/// Starts a task for each stream, so a stream without data delays no other stream.
 async fn accept(shared: Shared) {
     while let Ok((send, receive)) = shared.quic.accept_bi().await {
         let shared = shared.clone();
@@ -98,8 +98,9 @@ async fn dispatch(
     }
 }
 
-/// As many bytes as tell the kind, and what came with them; `None` when the client took the stream
-/// back. A stream that ends before that is HTTP/3's, which has a word for it.
+/// Reads the bytes up to the stream's kind, and all bytes received with them. `None` when the
+/// client reset the stream. A stream ending earlier belongs to HTTP/3, because HTTP/3 defines an
+/// error for this case.
 async fn first_bytes(receive: &mut RecvStream) -> Option<(StreamKind, Bytes)> {
     let mut first = Bytes::new();
     loop {

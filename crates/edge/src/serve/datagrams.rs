@@ -1,21 +1,21 @@
-//! Datagrams in batches: recvmmsg(2) and sendmmsg(2) over arrays made once, answers to where the
-//! queries came from. One call for each direction costs less than the answers themselves.
+//! Datagrams in batches: recvmmsg(2) and sendmmsg(2) over arrays made once. Each answer goes to the
+//! source of its query. One call for each direction costs less than the answers themselves.
 //!
-//! Not for: what is in them, and not for waiting.
+//! Not for: the content of the datagrams, and not for waiting.
 
 use std::io;
 use std::mem;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Datagrams taken at once.
+/// The maximum number of datagrams received at once.
 pub const BATCH_COUNT: usize = 64;
-/// Room for a query: more than any client sends. A distance that is no power of two, so that the
-/// beginnings of buffers do not all fall on the same lines of the cache. Of longer ones the end is
-/// missing, which makes them malformed.
+/// The buffer of a query, in bytes: more than any client sends. The distance is not a power of two:
+/// otherwise all buffers would begin on the same cache lines. Longer queries lose their end and
+/// become malformed.
 const QUERY_BYTES: usize = 4_096 + 64;
 
-/// Buffers and the kernel's view of them.
+/// The buffers of a batch and the kernel's view of the buffers.
 pub struct Batch {
     incoming: Vec<libc::mmsghdr>,
     outgoing: Vec<libc::mmsghdr>,
@@ -24,9 +24,9 @@ pub struct Batch {
     /// Only the kernel reads these, by the pointers in the headers.
     incoming_iovecs: Vec<libc::iovec>,
     outgoing_iovecs: Vec<libc::iovec>,
-    /// Where each answer is, by place in the batch; empty: there is none.
+    /// The answers by position in the batch; empty without an answer.
     answers: Vec<Vec<u8>>,
-    /// Places of the answers in `outgoing`.
+    /// The positions of the answers in `outgoing`.
     places: Vec<usize>,
 }
 
@@ -35,7 +35,7 @@ pub struct Batch {
 unsafe impl Send for Batch {}
 
 impl Batch {
-    /// With nothing received and nothing lined up.
+    /// Makes an empty batch.
     pub fn new() -> Self {
         // SAFETY: all-zero is a value of these plain C structs.
         let (header, iovec, peer) = unsafe { (mem::zeroed(), mem::zeroed(), mem::zeroed()) };
@@ -66,7 +66,7 @@ impl Batch {
         batch
     }
 
-    /// Receive what there is, without waiting: how many.
+    /// Receives the available datagrams without waiting, and returns their number.
     pub fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
         for header in &mut self.incoming {
             header.msg_hdr.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
@@ -85,7 +85,7 @@ impl Batch {
         usize::try_from(count).map_err(|_| io::Error::last_os_error())
     }
 
-    /// A datagram of the last call, with room for its answer.
+    /// Returns a datagram of the last receive call, with the buffer for its answer.
     pub fn query(&mut self, place: usize) -> (&[u8], &mut Vec<u8>) {
         let length = (self.incoming[place].msg_len as usize).min(QUERY_BYTES);
         let start = place * QUERY_BYTES;
@@ -95,12 +95,12 @@ impl Batch {
         )
     }
 
-    /// Who sent it; `None` if the kernel does not say.
+    /// Returns the sender of a datagram; `None` when the kernel does not report the address.
     pub fn peer(&self, place: usize) -> Option<SocketAddr> {
         socket_address(&self.peers[place])
     }
 
-    /// Line up the answers to the first `count` queries that have one.
+    /// Prepares the answers to the first `count` queries for sending.
     pub fn line_up(&mut self, count: usize) {
         self.places.clear();
         for place in 0..count {
@@ -114,12 +114,12 @@ impl Batch {
         }
     }
 
-    /// Answers lined up.
+    /// Returns the number of prepared answers.
     pub fn lined_up_count(&self) -> usize {
         self.places.len()
     }
 
-    /// Send answers from a position of the line on, without waiting: how many.
+    /// Sends the prepared answers from `position` on, without waiting, and returns the number sent.
     pub fn send(&mut self, socket: BorrowedFd<'_>, position: usize) -> io::Result<usize> {
         for (at, place) in self.places.iter().enumerate().skip(position) {
             let answer = &mut self.answers[*place];

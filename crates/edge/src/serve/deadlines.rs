@@ -1,14 +1,15 @@
-//! When a TCP connection has taken too long, whatever is spoken on it.
+//! Time limits of a TCP connection, for every protocol on the connection.
 //!
-//! For: clients that stall in the handshake, or let bytes trickle without ever finishing a query
-//! or a request. Not for: orderly idle closes; the protocols do those first.
+//! For: clients stalling in the handshake, or sending bytes without ever finishing a query or
+//! request.
+//! Not for: orderly idle closes; the protocols close idle connections first.
 
 use crate::connections::OpenConnection;
 use crate::connections::ending::Ending;
 use resolab_record::Failure;
 use tokio::time::sleep;
 
-/// Resolves when the connection must end, with why.
+/// Resolves when the connection must end, with the reason.
 pub async fn overdue(connection: &OpenConnection) -> Ending {
     let limits = &connection.limits;
     if let Some(facts) = &connection.facts {

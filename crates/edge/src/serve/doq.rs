@@ -1,4 +1,4 @@
-//! DNS over dedicated QUIC connections (RFC 9250): one query a stream.
+//! DNS over dedicated QUIC connections (RFC 9250): a stream for each query.
 
 use super::served::Served;
 use crate::connections::OpenConnection;
@@ -13,11 +13,11 @@ use resolab_transport::clock::monotonic_ns;
 use std::sync::{Arc, OnceLock};
 use tokio::time::timeout;
 
-/// What a client must not do (RFC 9250 section 4.3.3); it ends the connection.
+/// A client's protocol error (RFC 9250 section 4.3.3), ending the connection.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Violation(pub &'static str);
 
-/// Serve until the connection ends.
+/// Serves a connection until the end of the connection.
 pub async fn serve(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
@@ -41,23 +41,23 @@ pub async fn serve(
     }
 }
 
-/// Close a connection whose client broke the rules of DoQ.
+/// Closes a connection after a client's protocol error.
 pub fn close_for(quic: &Connection, reason: &str) {
     quic.close(VarInt::from_u32(PROTOCOL_ERROR), reason.as_bytes());
 }
 
 /// The stream of one query.
 pub struct QueryStream {
-    /// The answer's direction.
+    /// The sending side, for the answer.
     pub send: SendStream,
-    /// The query's direction.
+    /// The receiving side, for the query.
     pub receive: RecvStream,
-    /// What was read of the query already.
+    /// The bytes of the query read so far.
     pub read: Vec<u8>,
 }
 
 impl QueryStream {
-    /// A stream nothing was read of.
+    /// Makes a stream without bytes read.
     pub fn new(send: SendStream, receive: RecvStream) -> Self {
         Self {
             send,
@@ -67,7 +67,7 @@ impl QueryStream {
     }
 }
 
-/// Answer the query of a stream.
+/// Answers the query of a stream.
 pub async fn exchange(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
@@ -106,7 +106,8 @@ pub async fn exchange(
     ended
 }
 
-/// Answer the message; whether it was answered, for one withheld ends with the client's patience.
+/// Answers the message, and returns true when answered. A withheld answer ends with the client's
+/// patience.
 async fn answer(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
@@ -146,8 +147,8 @@ async fn answer(
     }
 }
 
-/// Each response behind its length, the stream's end behind the last; without one it ends with the
-/// client's patience.
+/// Sends each response behind its length, and ends the stream after the last response. With a
+/// withheld response, the stream ends with the client's patience.
 async fn answer_in_parts(
     mut answers: PartialAnswers,
     send: &mut SendStream,
@@ -170,7 +171,8 @@ async fn answer_in_parts(
     Ok(answers.is_over())
 }
 
-/// Read until the first message is whole; where it ends, `None` if it never will be.
+/// Reads until the first message is whole, and returns its end. `None` when the message will never
+/// be whole.
 async fn read_query(
     connection: &OpenConnection,
     receive: &mut RecvStream,
@@ -192,7 +194,7 @@ async fn read_query(
     }
 }
 
-/// Where the first message ends, once it is all there.
+/// Returns the end of the first message, when the message is whole.
 fn message_end(bytes: &[u8]) -> Result<Option<usize>, Violation> {
     let Some(prefix) = bytes.get(..2) else {
         return Ok(None);
@@ -215,8 +217,9 @@ pub fn framed(message: &[u8]) -> Vec<u8> {
     framed
 }
 
-/// A second query on the stream is a violation; the answer to the first is on its way already. A
-/// client that takes its query back (RFC 9250 section 4.3.1) ends this stream alone.
+/// Expects the end of the stream. A second query on the stream is a violation; the answer to the
+/// first is already under way. A client resetting its query (RFC 9250 section 4.3.1) ends only this
+/// stream.
 async fn expect_end(receive: &mut RecvStream, more: bool) -> Result<(), Violation> {
     let is_end = !more
         && match receive.read_to_end(MESSAGE_BYTES_MAX).await {

@@ -1,6 +1,6 @@
-//! One HTTP exchange from the request to the last byte of the reply, whatever the version.
+//! An HTTP exchange from the request to the last byte of the reply, for every version.
 //!
-//! For: waiting the server's time and writing bodies as the client takes them. Not for: framing.
+//! For: waiting the server's time and writing bodies at the client's pace. Not for: framing.
 
 use super::doq::framed;
 use super::http_record::Pending;
@@ -19,30 +19,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Largest piece of a body handed over at once.
+/// The largest piece of a body passed on at once, in bytes.
 const PIECE_BYTES: usize = 64 * 1_024;
 
-/// Where a reply goes; `None` means that the client is gone.
+/// The destination of a reply; `None` means a lost client.
 pub trait ReplySink: Send {
-    /// Send the head; `end` when there is no body.
+    /// Sends the head; `end` without a body.
     fn head(&mut self, head: Response<()>, end: bool) -> impl Future<Output = Option<()>> + Send;
 
-    /// Wait until the client takes bytes; how many of `wanted_bytes`.
+    /// Waits until the client takes bytes, and returns their number, at most `wanted_bytes`.
     fn room(&mut self, wanted_bytes: usize) -> impl Future<Output = Option<usize>> + Send;
 
-    /// Send bytes of the body; `end` when they are the last.
+    /// Sends bytes of the body; `end` with the last bytes.
     fn piece(&mut self, bytes: Bytes, end: bool) -> impl Future<Output = Option<()>> + Send;
 }
 
-/// A reply that is known and not due yet.
+/// A decided reply before its due time.
 pub struct Decided {
     reply: HttpReply,
     pending: Pending,
     start_ns: u64,
 }
 
-/// Decide on the reply. A query's own delay is waited for in any case: its record says what became of
-/// it.
+/// Decides on the reply. A query's own delay is always waited for, because the query's record
+/// states the outcome.
 pub async fn decide(world: &Arc<World>, request: &HttpRequest<'_>) -> Decided {
     let mut reply = reply(world, request).await;
     let pending = Pending::new(world, request, &mut reply);
@@ -54,14 +54,14 @@ pub async fn decide(world: &Arc<World>, request: &HttpRequest<'_>) -> Decided {
 }
 
 impl Decided {
-    /// What goes before it.
+    /// Returns the messages ahead of the reply, if any.
     pub fn ahead(&self) -> Option<&Ahead> {
         self.reply.ahead.as_deref()
     }
 }
 
-/// Wait as long as the server would take for it. `None` when nobody waits for it any more
-/// (`given_up`), or there is never to be one.
+/// Waits the server's time before the reply. `None` when the client has given up (`given_up`), or
+/// when there is never a reply.
 pub async fn hold(
     decided: Decided,
     connection: &OpenConnection,
@@ -92,8 +92,8 @@ pub async fn hold(
     Some((reply, pending))
 }
 
-/// Write the reply; `None` when the client broke off or took nothing for as long as the edge
-/// bears silence. The record says which.
+/// Writes the reply. `None` when the client broke off, or took no bytes for the idle timeout. The
+/// record has the reason.
 pub async fn write(
     mut pending: Pending,
     reply: HttpReply,
@@ -119,8 +119,8 @@ pub async fn write(
     Some(())
 }
 
-/// Write partial responses as they are known. Where one never will be the response stays without an end
-/// until the client or its patience is at one.
+/// Writes partial responses, each at its time. With a withheld response, the reply stays open until
+/// the client leaves or the idle timeout passes.
 async fn write_parts(
     pending: &Pending,
     head: Response<()>,

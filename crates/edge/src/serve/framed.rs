@@ -1,6 +1,6 @@
 //! DNS over a byte stream, each message behind its length (RFC 1035 section 4.2.2): DoTCP and DoT.
-//! Answers leave when they are due, in any order (RFC 7766 section 6.2.1.1), those that are due
-//! together in one write.
+//! Answers leave at their due times, in any order (RFC 7766 section 6.2.1.1). Answers due together
+//! leave in one write.
 
 use crate::connections::OpenConnection;
 use crate::connections::ending::Ending;
@@ -15,14 +15,14 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-/// Queries of one connection that wait for their answers; more are not read until some are answered.
+/// The maximum number of waiting queries on a connection; at the maximum, reading pauses.
 const PENDING_COUNT_MAX: usize = 128;
-/// Read at once; a longer message makes the buffer grow to its length.
+/// The initial read buffer, in bytes; a longer message makes the buffer grow to its length.
 const READ_BYTES: usize = 16_384;
-/// Answers written at once at most.
+/// The maximum of answers written at once, in bytes.
 const WRITE_BYTES_MAX: usize = 65_536;
 
-/// Serve until the client, the idle timeout or a command ends it.
+/// Serves a connection until the client, the idle timeout or a command ends the connection.
 pub async fn serve<S>(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
@@ -61,13 +61,13 @@ where
     })
 }
 
-/// What became due of a query that was not at once.
+/// The result of a delayed query at its due time.
 enum Due {
-    /// Its response, if there is one.
+    /// The response, if there is one.
     Reply(Reply),
-    /// Of a message with several questions, what is known now, and the rest.
+    /// The known answers of a message with several questions, and the remaining answers.
     Parts(Vec<PartialResponse>, Box<PartialAnswers>),
-    /// Nothing more of it.
+    /// The query has no further answers.
     Over,
 }
 
@@ -77,15 +77,15 @@ struct Queries<'a> {
     connection: &'a Arc<OpenConnection>,
     transport: DnsTransport,
     received: BytesMut,
-    /// The answer at hand.
+    /// The buffer of the current answer.
     message: Vec<u8>,
-    /// Answers to be written, each behind its length.
+    /// The answers to be written, each behind its length.
     framed: Vec<u8>,
-    /// For the records of these.
+    /// The notes for the records of the answers in `framed`.
     unsent: Vec<QueryNote>,
-    /// Queries whose answers are not due yet.
+    /// The queries with answers not yet due.
     pending: JoinSet<Due>,
-    /// When the rest of a message begun must be here.
+    /// The deadline for the rest of an incomplete message.
     overdue_at: Option<Instant>,
 }
 
@@ -125,7 +125,7 @@ impl Queries<'_> {
         }
     }
 
-    /// The client sends no more; it gets what it asked for (RFC 7766 section 6.2.3).
+    /// Sends the remaining answers after the client's end of sending (RFC 7766 section 6.2.3).
     async fn finish<S: AsyncWrite + Unpin>(&mut self, stream: &mut S) -> io::Result<Ending> {
         if !self.received.is_empty() {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -139,7 +139,7 @@ impl Queries<'_> {
         Ok(Ending::orderly())
     }
 
-    /// Answer every message that is there as a whole, and write what is due.
+    /// Answers every whole message received, and writes the due answers.
     async fn answer_received<S: AsyncWrite + Unpin>(&mut self, stream: &mut S) -> io::Result<()> {
         let received_ns = monotonic_ns();
         while self.pending.len() < PENDING_COUNT_MAX
@@ -227,7 +227,7 @@ impl Queries<'_> {
         }
     }
 
-    /// Write what is due; a client that does not read is not waited for for ever.
+    /// Writes the due answers, with a time limit for clients not reading.
     async fn write<S: AsyncWrite + Unpin>(&mut self, stream: &mut S) -> io::Result<()> {
         if self.framed.is_empty() {
             return Ok(());
@@ -246,7 +246,7 @@ impl Queries<'_> {
         written
     }
 
-    /// Queries whose connection has ended still get their records.
+    /// Writes the records of the remaining queries after the end of the connection.
     fn abandon(&mut self) {
         for note in self.unsent.drain(..) {
             self.world.write_query(note, false);
@@ -272,7 +272,7 @@ impl Queries<'_> {
     }
 }
 
-/// Resolves at an instant, never without one.
+/// Resolves at an instant, never without an instant.
 async fn passed(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,
@@ -296,7 +296,8 @@ fn arrival<'a>(
     }
 }
 
-/// Bytes of the next message once it is all there, without its length.
+/// Returns the length of the next message when the whole message is there, without the length
+/// field.
 fn message_bytes(received: &[u8]) -> io::Result<Option<usize>> {
     let Some(prefix) = received.first_chunk::<2>() else {
         return Ok(None);

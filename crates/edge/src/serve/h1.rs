@@ -1,6 +1,6 @@
-//! HTTP/1.1 (RFC 9112) over TLS: DoH and pages, one exchange after the other.
+//! HTTP/1.1 (RFC 9112) over TLS: DoH and pages, the exchanges in sequence.
 //!
-//! For: clients that speak nothing newer. Not for: upgrades, or plain TCP.
+//! For: clients without a newer version. Not for: upgrades, or plain TCP.
 
 use super::exchange;
 use super::h1_body::ReplyBody;
@@ -27,12 +27,12 @@ use std::sync::Arc;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
-/// Fields of a head; above it 431.
+/// The maximum number of fields in a head; above, the status is 431.
 const FIELDS_COUNT: usize = 100;
-/// Bytes read ahead, and bytes of a reply that wait for the client.
+/// The maximum of bytes read ahead, and of a reply's bytes waiting for the client.
 const BUFFER_BYTES: usize = 64 * 1_024;
 
-/// Serve until the client, the idle timeout or a command ends it.
+/// Serves a connection until the client, the idle timeout or a command ends the connection.
 pub async fn serve(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
@@ -69,7 +69,7 @@ fn builder(limits: &Limits) -> http1::Builder {
     builder
 }
 
-/// There is no answer, on purpose; it ends the connection.
+/// The answer is withheld on purpose; this error ends the connection.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer is withheld")]
 struct Withheld;
@@ -115,14 +115,15 @@ async fn answer(
     ))
 }
 
-/// RFC 9112 section 3.2: exactly one `host`, which HTTP/1.0 did not have.
+/// Returns the status for a wrong number of `host` fields. RFC 9112 section 3.2 requires exactly
+/// one `host`; HTTP/1.0 had no `host`.
 fn host_fault(head: &Request<()>) -> Option<StatusCode> {
     let hosts = head.headers().get_all(HOST).iter().count();
     let right = hosts == 1 || (hosts == 0 && head.version() == Version::HTTP_10);
     (!right).then_some(StatusCode::BAD_REQUEST)
 }
 
-/// The whole body, `Err` with the status to refuse it with.
+/// Reads the whole body. Errors with the status of the refusal.
 async fn read_body(mut intake: Intake<'_>, mut body: Incoming) -> Result<Bytes, StatusCode> {
     if body.is_end_stream() {
         return Ok(Bytes::new());

@@ -1,6 +1,6 @@
-//! A reply's body as hyper wants it, with its record.
+//! A reply's body for hyper, with its record.
 //!
-//! Not for: other versions, whose bodies are pushed and not pulled.
+//! Not for: other versions, because their bodies are pushed and not pulled.
 
 use super::http_record::Pending;
 use crate::web::Body;
@@ -12,14 +12,14 @@ use std::task::{Context, Poll};
 
 const PIECE_BYTES: usize = 16 * 1_024;
 
-/// Body and record.
+/// A body with the record of its exchange.
 pub struct ReplyBody {
     body: Body,
     pending: Pending,
 }
 
 impl ReplyBody {
-    /// Nothing taken yet; what has no body is sent with its head.
+    /// Makes an unread body. An empty body counts as sent with its head.
     pub fn new(body: Body, mut pending: Pending) -> Self {
         if body.is_empty() {
             pending.finish();

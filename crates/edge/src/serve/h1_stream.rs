@@ -1,7 +1,7 @@
-//! A byte stream that remembers when it last moved, so that a connection on which nothing moves
-//! can be ended, whichever side stopped.
+//! A byte stream with the time of its last progress. A connection without progress can thus be
+//! ended, whichever side stopped.
 //!
-//! Not for: judging what moved.
+//! Not for: judging the bytes.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, sleep};
 
-/// When bytes last moved.
+/// The time of a stream's last progress.
 #[derive(Debug)]
 pub struct Activity {
     start: Instant,
@@ -29,7 +29,7 @@ impl Default for Activity {
 }
 
 impl Activity {
-    /// Resolves when nothing has moved for the given time.
+    /// Resolves after the given time without progress.
     pub async fn silence(&self, bearable: Duration) {
         loop {
             let moved = Duration::from_millis(self.moved_ms.load(Ordering::Relaxed));
@@ -47,7 +47,7 @@ impl Activity {
     }
 }
 
-/// A stream with its activity.
+/// A stream with its activity time.
 #[derive(Debug)]
 pub struct Watched<S> {
     stream: S,
@@ -55,7 +55,7 @@ pub struct Watched<S> {
 }
 
 impl<S> Watched<S> {
-    /// Watch a stream.
+    /// Wraps a stream with its activity time.
     pub fn new(stream: S, activity: Arc<Activity>) -> Self {
         Self { stream, activity }
     }
@@ -102,7 +102,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         self.stream.is_write_vectored()
     }
 
-    /// A flush that has nothing to do moves nothing.
+    /// Flushes without noting activity, because an empty flush moves no bytes.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_flush(cx)
     }

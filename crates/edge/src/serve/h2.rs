@@ -20,16 +20,17 @@ use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// Body bytes of one reply that wait for the client's window.
+/// The maximum of a reply's body bytes waiting for the client's window.
 const SEND_BUFFER_BYTES: usize = 256 * 1_024;
-/// Streams reset before the edge saw them (CVE-2023-44487), and errors the client made it answer
-/// with a reset; beyond these the connection ends with ENHANCE_YOUR_CALM.
+/// The maximum of streams reset before the edge saw them (CVE-2023-44487), and of client errors
+/// answered by a reset. Above either maximum the connection ends with ENHANCE_YOUR_CALM.
 const PENDING_RESETS_COUNT: usize = 20;
 const OWN_RESETS_COUNT: usize = 256;
-/// A stream taken back gives its place free while what it asked for is still waited for.
+/// The reason for ending a connection with too many exchanges. A reset stream frees its slot while
+/// the exchange still waits.
 const TOO_MANY: &str = "too many requests taken back and begun anew";
 
-/// Serve until the client, the idle timeout or a command ends it.
+/// Serves a connection until the client, the idle timeout or a command ends the connection.
 pub async fn serve(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
@@ -140,7 +141,7 @@ fn spawn_exchange(
     });
 }
 
-/// The whole body, `Err` if it is too large, `None` if the client broke off.
+/// Reads the whole body. `Err` for a body too large, `None` when the client broke off.
 async fn read_body(
     mut intake: Intake<'_>,
     mut body: RecvStream,
@@ -159,7 +160,7 @@ async fn read_body(
     Some(Ok(intake.finish()))
 }
 
-/// A reply's way out: first the head, then the body.
+/// The destination of a reply: first the head, then the body.
 enum Sink {
     Waiting(SendResponse<Bytes>),
     Sending(SendStream<Bytes>),

@@ -19,12 +19,12 @@ use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
 use tokio::time::timeout;
 
-/// H3_NO_ERROR (RFC 9114 section 8.1).
+/// The error code H3_NO_ERROR (RFC 9114 section 8.1).
 pub const NO_ERROR: u32 = 0x100;
 
 type Stream = RequestStream<Exchange<Bytes>, Bytes>;
 
-/// Serve until the connection ends.
+/// Serves a connection until the end of the connection.
 pub async fn serve(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
@@ -33,7 +33,7 @@ pub async fn serve(
     serve_over(world, connection, quic, Http3Quic::server(quic.clone())).await
 }
 
-/// Serve HTTP/3 over `transport`, which may leave out streams that are not HTTP/3's.
+/// Serves HTTP/3 over `transport`; the transport may omit streams of other protocols.
 pub async fn serve_over(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
@@ -85,7 +85,7 @@ async fn exchange(
     answered
 }
 
-/// `None` when the response is not whole, or there is none.
+/// Answers a request; `None` when the response is incomplete or missing.
 async fn answer(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
@@ -116,8 +116,8 @@ async fn answer(
     exchange::write(pending, reply, stream).await
 }
 
-/// The whole body, `Err` if it is too large, `None` if the client broke off or it is not as long as the
-/// head says.
+/// Reads the whole body. `Err` for a body too large. `None` when the client broke off, or the
+/// length differs from the head's value.
 async fn read_body(
     mut intake: Intake<'_>,
     mut length: ContentLength,
@@ -146,7 +146,7 @@ impl ReplySink for Stream {
         Some(())
     }
 
-    /// Sending waits for the client's windows itself.
+    /// Grants all bytes: sending waits for the client's windows itself.
     async fn room(&mut self, wanted_bytes: usize) -> Option<usize> {
         Some(wanted_bytes)
     }

@@ -1,5 +1,5 @@
-//! The record of one HTTP exchange, the same for every version: begun with the request, written
-//! once, however the exchange ends.
+//! The record of an HTTP exchange, the same for every version. The record begins with the request
+//! and is written once, for every end of the exchange.
 
 use crate::connections::session_resumed;
 use crate::http_message::{HttpReply, HttpRequest};
@@ -9,7 +9,8 @@ use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A record under way; dropped before [`Pending::finish`], it says that the reply was not sent.
+/// A record in progress. When dropped before [`Pending::finish`], the record states an unsent
+/// reply.
 pub struct Pending {
     world: Arc<World>,
     record: Option<Kind>,
@@ -21,7 +22,7 @@ enum Kind {
 }
 
 impl Pending {
-    /// The reply is known, nothing of it was sent.
+    /// Begins the record of a decided reply, before any byte is sent.
     pub fn new(world: &Arc<World>, request: &HttpRequest<'_>, reply: &mut HttpReply) -> Self {
         let record = match reply.query.take() {
             Some(query) => Some(Kind::Query(query)),
@@ -35,26 +36,26 @@ impl Pending {
         }
     }
 
-    /// The server's own time was waited for.
+    /// Notes the server's own time after the wait.
     pub fn waited(&mut self, waited_ns: u64) {
         if let Some(Kind::Request(record)) = &mut self.record {
             record.server_time_ns = Some(waited_ns);
         }
     }
 
-    /// The first byte of the body is handed over.
+    /// Notes the time of the body's first byte.
     pub fn first_body_byte(&mut self) {
         if let Some(Kind::Request(record)) = &mut self.record {
             record.first_body_byte_ns.get_or_insert_with(monotonic_ns);
         }
     }
 
-    /// How long a client that takes nothing is waited for.
+    /// Returns the longest wait for a client taking no bytes.
     pub fn patience(&self) -> Duration {
         self.world.connections.limits().idle_timeout
     }
 
-    /// Everything is handed over.
+    /// Writes the record after the last byte.
     pub fn finish(&mut self) {
         self.write(true);
     }

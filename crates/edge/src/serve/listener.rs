@@ -1,4 +1,4 @@
-//! Sockets: which there must be for a configuration, and their tasks.
+//! The sockets required by a configuration, and their tasks.
 
 use super::{quic, tcp, udp};
 use crate::config::limits::Limits;
@@ -15,34 +15,34 @@ use std::sync::Arc;
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
-/// What a socket is for.
+/// The use of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ListenerKind {
-    /// DoUDP.
+    /// A UDP socket for DoUDP.
     Udp,
-    /// DoTCP.
+    /// A TCP socket for DoTCP.
     Tcp,
-    /// TLS over TCP.
+    /// A TCP socket for TLS.
     Tls,
-    /// QUIC.
+    /// A UDP socket for QUIC.
     Quic,
 }
 
-/// A socket and the protocols offered on it.
+/// A socket with its offered protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListenerSpec {
-    /// Address and port it listens on.
+    /// The listening address and port.
     pub address: SocketAddr,
-    /// What for.
+    /// The use of the socket.
     pub kind: ListenerKind,
-    /// ALPN offered.
+    /// The offered ALPN identifier.
     pub alpn: Option<&'static str>,
-    /// Address validation, on QUIC.
+    /// The address validation, for QUIC.
     pub retry: RetryMode,
 }
 
 impl ListenerSpec {
-    /// What the resolver needs.
+    /// Returns the sockets of the resolver.
     pub fn of_resolver(config: &ResolverConfig, coalescing: &CoalescingConfig) -> Vec<Self> {
         let ports = &config.ports;
         let private = ports.doh3.filter(|_| coalescing.private_alpn);
@@ -71,7 +71,7 @@ impl ListenerSpec {
         specs
     }
 
-    /// What a site on `address` needs.
+    /// Returns the sockets of a site on `address`.
     pub fn of_site(address: IpAddr, web: &WebConfig) -> Vec<Self> {
         let over_tcp = web.tcp_alpn.iter().map(|alpn| Self {
             address: SocketAddr::new(address, web.h2_port),
@@ -89,44 +89,45 @@ impl ListenerSpec {
     }
 }
 
-/// A socket that could not be had.
+/// A socket cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[error("listen on {address} ({kind:?}): {source}")]
 pub struct ListenError {
-    /// Address and port asked for.
+    /// The requested address and port.
     pub address: SocketAddr,
-    /// What for.
+    /// The use of the socket.
     pub kind: ListenerKind,
-    /// What the system said.
+    /// The error of the operating system.
     pub source: io::Error,
 }
 
 type Socket = (SocketAddr, ListenerKind);
 
-/// What is served on a socket.
+/// The protocols served on a socket.
 #[derive(Default)]
 struct Offer {
     alpn: Vec<Vec<u8>>,
-    /// The strictest of all that share it.
+    /// The strictest address validation of all sites sharing the socket.
     retry: RetryMode,
 }
 
 struct Listener {
     alpn: Vec<Vec<u8>>,
-    /// `None` while the socket is closed by command.
+    /// The serving task; `None` while a command keeps the socket closed.
     task: Option<JoinHandle<()>>,
-    /// QUIC's, whose socket stays open: its connections need it.
+    /// The control of a QUIC listener. The QUIC socket stays open, because its connections need the
+    /// socket.
     control: Option<Arc<QuicControl>>,
 }
 
-/// Sockets with a task each.
+/// The open sockets, with a task each.
 #[derive(Default)]
 pub struct Listeners {
     all: BTreeMap<Socket, Listener>,
 }
 
 impl Listeners {
-    /// Bind what is not bound yet. Protocols wanted on one socket share it.
+    /// Binds the sockets not yet bound. Protocols on the same address share a socket.
     pub async fn add(
         &mut self,
         world: &Arc<World>,
@@ -154,15 +155,16 @@ impl Listeners {
         Ok(())
     }
 
-    /// Change when Retry is sent on the QUIC listeners of an address, or on all; how many they are.
+    /// Changes the Retry mode of the QUIC listeners of an address, or of all. Returns the number of
+    /// these listeners.
     pub fn set_retry(&self, address: Option<IpAddr>, retry: RetryMode) -> usize {
         let chosen = self.all.iter().filter(|(socket, _)| is_at(socket, address));
         let controls = chosen.filter_map(|(_, listener)| listener.control.as_ref());
         controls.map(|control| control.set_retry(retry)).count()
     }
 
-    /// Take or refuse new connections on the listeners of an address, or on all; how many these
-    /// are. TCP and Do53 sockets are closed, and opened again; QUIC refuses.
+    /// Accepts or refuses new connections on the listeners of an address, or on all. Returns the
+    /// number of these listeners. TCP and Do53 sockets are closed, and opened again; QUIC refuses.
     pub async fn set_accepting(
         &mut self,
         world: &Arc<World>,
@@ -186,7 +188,7 @@ impl Listeners {
         Ok(count)
     }
 
-    /// Retry packets sent, and QUIC connections refused by command.
+    /// Returns the numbers of Retry packets sent, and of QUIC connections refused by command.
     pub fn quic_counts(&self) -> (u64, u64) {
         let controls = self.all.values().filter_map(|each| each.control.as_ref());
         controls.fold((0, 0), |(retries, refused), control| {
@@ -197,7 +199,7 @@ impl Listeners {
         })
     }
 
-    /// `udp://a:p` or `tcp://a:p` of each.
+    /// Returns `udp://a:p` or `tcp://a:p` of each socket.
     pub fn urls(&self) -> Vec<String> {
         let url = |(address, kind): &Socket| match kind {
             ListenerKind::Udp | ListenerKind::Quic => format!("udp://{address}"),
@@ -206,7 +208,7 @@ impl Listeners {
         self.all.keys().map(url).collect()
     }
 
-    /// Accept no more.
+    /// Stops accepting on all sockets.
     pub fn stop(&mut self) {
         for listener in std::mem::take(&mut self.all).into_values() {
             if let Some(task) = listener.task {
@@ -220,7 +222,7 @@ fn is_at(socket: &Socket, address: Option<IpAddr>) -> bool {
     address.is_none_or(|address| socket.0.ip() == address)
 }
 
-/// Close a socket; it is gone when this returns.
+/// Closes a socket before returning.
 async fn close(listener: &mut Listener) {
     if let Some(task) = listener.task.take() {
         task.abort();
@@ -244,8 +246,9 @@ async fn open(
     Ok(())
 }
 
-/// Control, QPACK encoder and decoder, and some a browser may add. DoQ has none: opening one is
-/// the client's protocol error (RFC 9250 section 4.3.3).
+/// The maximum of a client's unidirectional streams: control, QPACK encoder and decoder, and
+/// additions by a browser. DoQ has no unidirectional streams: opening such a stream is the client's
+/// protocol error (RFC 9250 section 4.3.3).
 const HTTP3_UNI_STREAMS_COUNT: u32 = 16;
 
 async fn start(

@@ -1,4 +1,4 @@
-//! Accepted QUIC connections: what ALPN says, and how they ended.
+//! Accepted QUIC connections: the choice of the protocol by ALPN, and the end of each connection.
 
 use super::served::Served;
 use super::{coalesced, doq, h3};
@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 
-/// Serve until the task is dropped or the listener closed.
+/// Serves a listener until the task is dropped or the listener closed.
 pub async fn serve(world: Arc<World>, listener: QuicListener, local: SocketAddr) {
     while let Some(arrival) = listener.accept().await {
         if !world.connections.admits(arrival.peer_address().ip()) {
@@ -88,7 +88,7 @@ fn overdue(connection: &OpenConnection) -> Ending {
     Ending::failed(Failure::QuicHandshakeTimeout, reason).by_client(false)
 }
 
-/// Resolves if the client's Finished is not here in time.
+/// Resolves when the client's Finished misses the deadline.
 async fn is_overdue(connection: &OpenConnection, deadline: Instant) {
     sleep_until(deadline).await;
     let complete = connection

@@ -1,7 +1,8 @@
-//! The body of a request while it arrives: kept where somebody reads it, else dropped as it comes.
+//! The body of a request during its arrival: kept for a reader, else dropped at once.
 //!
-//! For: every HTTP version alike, so that none stops taking bytes and none keeps what nobody reads.
-//! Not for: reading streams, or how long that may take.
+//! For: every HTTP version alike. Every version keeps taking bytes, and no version keeps unread
+//! bytes.
+//! Not for: reading streams, or their time limits.
 
 use crate::connections::OpenConnection;
 use crate::dns::wire::MESSAGE_BYTES_MAX;
@@ -10,7 +11,7 @@ use crate::world::World;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use http::{Request, StatusCode};
 
-/// What has arrived of a body.
+/// The received part of a body.
 pub struct Intake<'a> {
     connection: &'a OpenConnection,
     is_kept: bool,
@@ -18,7 +19,7 @@ pub struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    /// Nothing has arrived.
+    /// Makes an empty intake.
     pub fn new(world: &World, connection: &'a OpenConnection, head: &Request<()>) -> Self {
         Self {
             connection,
@@ -27,7 +28,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Whether a body of at least so many bytes is taken at all; `Err` with the status to refuse it with.
+    /// Checks the least length of a body. Errors with the status of the refusal.
     pub fn admit(&self, least_bytes: u64) -> Result<(), StatusCode> {
         if self.is_kept && least_bytes > MESSAGE_BYTES_MAX as u64 {
             return Err(StatusCode::PAYLOAD_TOO_LARGE);
@@ -35,7 +36,7 @@ impl<'a> Intake<'a> {
         Ok(())
     }
 
-    /// Take what came; `Err` with the status to refuse the rest with.
+    /// Takes a received chunk. Errors with the status of the refusal.
     pub fn take(&mut self, chunk: impl Buf) -> Result<(), StatusCode> {
         if !self.is_kept {
             return Ok(());
@@ -51,7 +52,7 @@ impl<'a> Intake<'a> {
         Ok(())
     }
 
-    /// All there is; nothing where nobody reads it.
+    /// Returns the whole body; empty for a body without a reader.
     pub fn finish(self) -> Bytes {
         self.whole.freeze()
     }

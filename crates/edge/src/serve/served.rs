@@ -1,15 +1,15 @@
-//! What the protocols on QUIC say when they are done with a connection; `quic` makes its record's
-//! ending of it.
+//! The results of the protocols on QUIC at the end of a connection; `quic` converts a result to the
+//! ending in the record.
 
 use quinn::ConnectionError;
 
-/// How the serving of a connection ended.
+/// The end of a connection's service.
 #[derive(Debug)]
 pub enum Served {
-    /// The connection ended.
+    /// The QUIC connection ended, with this error.
     Closed(ConnectionError),
-    /// The client said it was done (GOAWAY).
+    /// The client announced its end (GOAWAY).
     Done,
-    /// The client broke the protocol, and the connection was closed for it.
+    /// The client broke the protocol, and the edge closed the connection.
     Violated(String),
 }

@@ -1,4 +1,4 @@
-//! Accepted TCP connections: plain DNS, or TLS and then what ALPN says.
+//! Accepted TCP connections: plain DNS, or TLS and the protocol chosen by ALPN.
 
 use super::deadlines::overdue;
 use super::{framed, h1, h2};
@@ -12,10 +12,10 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
-/// Pause after a failed accept (no file descriptors left), so that it cannot spin.
+/// The pause after a failed accept (no file descriptors left), against a busy loop.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// Serve DoTCP until the task is dropped.
+/// Serves DoTCP until the task is dropped.
 pub async fn serve_plain(world: Arc<World>, listener: TcpListener) {
     loop {
         let Some((tcp, connection)) = accept(&world, &listener, None).await else {
@@ -38,7 +38,7 @@ pub async fn serve_plain(world: Arc<World>, listener: TcpListener) {
     }
 }
 
-/// Serve DoT, HTTP/2 and HTTP/1.1 until the task is dropped.
+/// Serves DoT, HTTP/2 and HTTP/1.1 until the task is dropped.
 pub async fn serve_tls(world: Arc<World>, listener: TcpListener, alpn: Vec<Vec<u8>>) {
     let alpn = Arc::new(alpn);
     loop {

@@ -1,5 +1,5 @@
-//! DoUDP: batches of datagrams in and out, from the address that was asked. Answers that are due at
-//! once cost no task and no allocation; the others get a task each.
+//! DoUDP: batches of datagrams in and out, from the address of the query. Immediate answers cost no
+//! task and no allocation; other answers get a task each.
 
 use super::datagrams::{BATCH_COUNT, Batch};
 use crate::partial::PartialAnswers;
@@ -14,10 +14,10 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::sync::Semaphore;
 
-/// Queries that wait for their answers at once; more are not answered.
+/// The maximum number of waiting queries; above, queries get no answer.
 const PENDING_COUNT_MAX: usize = 65_536;
 
-/// Serve until the task is dropped.
+/// Serves a socket until the task is dropped.
 pub async fn serve(world: Arc<World>, socket: UdpSocket) {
     let mut listener = Listener {
         world,
@@ -41,7 +41,7 @@ struct Listener {
     world: Arc<World>,
     socket: Arc<UdpSocket>,
     batch: Batch,
-    /// For the records of the answers lined up, in their order.
+    /// The notes for the records of the prepared answers, in the same order.
     notes: Vec<QueryNote>,
     pending: Arc<Semaphore>,
 }
@@ -136,7 +136,8 @@ impl Listener {
         });
     }
 
-    /// Send what is lined up. What the kernel refuses (no route, an ICMP error) is left out.
+    /// Sends the prepared answers. Answers refused by the kernel (no route, an ICMP error) are
+    /// skipped.
     async fn send(&mut self) {
         let total = self.batch.lined_up_count();
         let mut position = 0;

@@ -1,25 +1,24 @@
-//! What a response's request brings before the response: interim hints, and answers of the resolver that
-//! are pushed with it.
+//! Messages ahead of a response: interim hints, and pushed answers of the resolver.
 //!
 //! For: `early_hints` and `pushed_questions` of `[[site.response]]`, ready to be sent.
-//! Not for: streams; those are `serve::ahead`'s.
+//! Not for: streams, see `serve::ahead`.
 
 use super::settings::ResponseConfig;
 use http::HeaderValue;
 use resolab_dns::Question;
 use resolab_dns::question::QuestionError;
 
-/// Sent ahead of one path's responses.
+/// The messages ahead of one path's responses.
 #[derive(Debug)]
 pub struct Ahead {
-    /// `link` fields of a 103 (RFC 8297); none: there is no 103.
+    /// The `link` fields of a 103 (RFC 8297); without fields there is no 103.
     pub hints: Vec<HeaderValue>,
-    /// Whose answers are pushed (RFC 9113 section 8.4).
+    /// The questions with pushed answers (RFC 9113 section 8.4).
     pub questions: Vec<Question>,
 }
 
 impl Ahead {
-    /// Of a response's configuration; `None` where nothing is sent ahead of it.
+    /// Makes the messages of a response's configuration; `None` when nothing is sent ahead.
     pub fn of(config: &ResponseConfig) -> Result<Option<Self>, String> {
         let hint = |text: &String| {
             HeaderValue::from_str(text).map_err(|_| format!("`{text}` is no value of a field"))
@@ -38,7 +37,7 @@ impl Ahead {
     }
 }
 
-/// `NAME TYPE`, as a zone file has them.
+/// Reads a question `NAME TYPE`, with the notation of a zone file.
 fn question(text: &str) -> Result<Question, String> {
     let mut words = text.split_ascii_whitespace();
     let (Some(name), Some(record_type), None) = (words.next(), words.next(), words.next()) else {

@@ -1,6 +1,6 @@
-//! Conditional requests (RFC 9110 section 13) and ranges (section 14) against one representation.
+//! Conditional requests (RFC 9110 section 13) and ranges (section 14) for a representation.
 //!
-//! For: deciding what is answered. Not for: building the answer.
+//! For: deciding on the answer. Not for: building the answer.
 
 use http::header::{
     IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE,
@@ -9,31 +9,31 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use std::ops::Range;
 use std::time::SystemTime;
 
-/// Validators of a representation.
+/// The validators of a representation.
 #[derive(Debug, Clone, Copy)]
 pub struct Validators<'a> {
-    /// Strong entity tag, quotes included.
+    /// The strong entity tag with its quotes.
     pub etag: &'a HeaderValue,
-    /// In whole seconds.
+    /// The time of the last change, in whole seconds.
     pub last_modified: Option<SystemTime>,
 }
 
-/// What a request with conditions gets.
+/// The decision on a request with conditions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// 200: all of it.
+    /// Status 200: the whole representation.
     Whole,
-    /// 206 with this part.
+    /// Status 206 with this part.
     Part(Range<u64>),
-    /// 304: the client has it already.
+    /// Status 304: the client has the representation already.
     NotModified,
-    /// 412: what the client asked for on condition is not so.
+    /// Status 412: the client's condition is false.
     Failed,
-    /// 416: no part the client asked for exists.
+    /// Status 416: no requested part exists.
     Unsatisfiable,
 }
 
-/// Judge in the order of RFC 9110 section 13.2.2.
+/// Decides in the order of RFC 9110 section 13.2.2.
 pub fn judge(
     method: &Method,
     headers: &HeaderMap,
@@ -75,7 +75,8 @@ enum Comparison {
     Weak,
 }
 
-/// Whether a list of entity tags names ours. Ours holds no comma, so the list may be split there.
+/// Returns true when a list of entity tags has our tag. Our tag has no comma, so the list may be
+/// split at commas.
 fn matches_tag(
     headers: &HeaderMap,
     name: HeaderName,
@@ -101,7 +102,7 @@ fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
     httpdate::parse_http_date(text).ok()
 }
 
-/// Whether the representation changed after the date of a field; no date, no change.
+/// Returns true when the representation changed after the date of a field; false without a date.
 fn is_after(headers: &HeaderMap, name: &HeaderName, validators: Validators<'_>) -> bool {
     match (validators.last_modified, date(headers, name)) {
         (Some(modified), Some(asked)) => modified > asked,
@@ -109,7 +110,8 @@ fn is_after(headers: &HeaderMap, name: &HeaderName, validators: Validators<'_>) 
     }
 }
 
-/// RFC 9110 section 13.1.5: by strong tag, or by the exact date.
+/// Returns true when the range's condition holds: by strong tag, or by the exact date (RFC 9110
+/// section 13.1.5).
 fn range_holds(headers: &HeaderMap, validators: Validators<'_>) -> bool {
     let Some(condition) = headers.get(IF_RANGE) else {
         return true;
@@ -119,7 +121,8 @@ fn range_holds(headers: &HeaderMap, validators: Validators<'_>) -> bool {
             && date(headers, &IF_RANGE) == validators.last_modified)
 }
 
-/// One range. Several, another unit or a wrong one are ignored, as RFC 9110 section 14.2 allows.
+/// Reads a single range. Several ranges, another unit or a malformed range are ignored, as
+/// permitted by RFC 9110 section 14.2.
 fn part(text: &str, len_bytes: u64) -> Verdict {
     let Some(spec) = text.trim().strip_prefix("bytes=") else {
         return Verdict::Whole;
@@ -144,7 +147,7 @@ fn part(text: &str, len_bytes: u64) -> Verdict {
     }
 }
 
-/// The number of digits, `None` for nothing.
+/// Reads a number of decimal digits; `None` for an empty text.
 fn position(digits: &str) -> Option<u64> {
     // A position beyond 64 bits lies beyond every end.
     (!digits.is_empty()).then(|| digits.parse().unwrap_or(u64::MAX))

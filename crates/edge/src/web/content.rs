@@ -1,8 +1,8 @@
-//! Media types by file extension, and which of them compress.
+//! Media types by file extension, and the compressible media types.
 //!
-//! Not for: looking into files.
+//! Not for: reading files.
 
-/// What is served for an extension.
+/// The media types by extension.
 const CONTENT_TYPES: [(&str, &str); 23] = [
     ("avif", "image/avif"),
     ("css", "text/css; charset=utf-8"),
@@ -29,7 +29,7 @@ const CONTENT_TYPES: [(&str, &str); 23] = [
     ("xml", "application/xml"),
 ];
 
-/// Types outside `text/` that are worth compressing.
+/// The compressible types outside `text/`.
 const COMPRESSIBLE: [&str; 6] = [
     "application/json",
     "application/wasm",
@@ -39,7 +39,7 @@ const COMPRESSIBLE: [&str; 6] = [
     "image/x-icon",
 ];
 
-/// `content-type` of a file name; `application/octet-stream` for what is not known.
+/// Returns the `content-type` of a file name; `application/octet-stream` for an unknown extension.
 pub fn content_type(name: &str) -> &'static str {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let extension = extension.to_ascii_lowercase();
@@ -49,7 +49,7 @@ pub fn content_type(name: &str) -> &'static str {
     known.map_or("application/octet-stream", |(_, content_type)| content_type)
 }
 
-/// Whether a type is text of some kind.
+/// Returns true for types of text.
 pub fn is_compressible(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or("").trim();
     essence.starts_with("text/") || COMPRESSIBLE.contains(&essence)

@@ -1,7 +1,7 @@
-//! The CORS protocol (Fetch standard, section 3.3) of sites that let every origin in.
+//! The CORS protocol (Fetch standard, section 3.3) of sites open to every origin.
 //!
-//! For: preflights, and the fields that let a script of another origin read an answer. Not for:
-//! deciding who may: a site lets all in, or has no such fields.
+//! For: preflights, and the fields permitting a script of another origin to read an answer.
+//! Not for: decisions by origin: a site permits all origins, or has no CORS fields.
 
 use crate::http_message::{HttpReply, plain, set};
 use http::header::{
@@ -11,7 +11,7 @@ use http::header::{
 };
 use http::{HeaderValue, Method, Request, StatusCode};
 
-/// The answer to a preflight, to be admitted; `None` for other requests.
+/// Returns the answer to a preflight, still without `admit`; `None` for other requests.
 pub fn preflight(head: &Request<()>) -> Option<HttpReply> {
     let asked = head.headers();
     let method = asked.get(ACCESS_CONTROL_REQUEST_METHOD)?;
@@ -32,8 +32,8 @@ pub fn preflight(head: &Request<()>) -> Option<HttpReply> {
     Some(reply)
 }
 
-/// Let a script of the request's origin read the reply. The origin is said, not `*`, which does not
-/// go with credentials (section 3.3.5).
+/// Permits a script of the request's origin to read the reply. The field has the origin, not `*`,
+/// because `*` excludes credentials (section 3.3.5).
 pub fn admit(reply: &mut HttpReply, head: &Request<()>) {
     if let Some(origin) = head.headers().get(ORIGIN) {
         set(reply, ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());

@@ -1,4 +1,4 @@
-//! Content codings: which one a client gets (RFC 9110 section 12.5.3), and the encoding itself.
+//! Content codings: the choice for a client (RFC 9110 section 12.5.3), and the encoding itself.
 //!
 //! For: loading a site; nothing is encoded while a request waits. Not for: transfer codings.
 
@@ -9,25 +9,25 @@ use http::header::ACCEPT_ENCODING;
 use serde::Deserialize;
 use std::io::Write;
 
-/// A content coding.
+/// A content coding of the edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Encoding {
-    /// Brotli (RFC 7932).
+    /// The coding Brotli (RFC 7932).
     Br,
-    /// gzip (RFC 1952).
+    /// The coding gzip (RFC 1952).
     Gzip,
 }
 
-/// What servers commonly use for what they encode once; far from the slowest.
+/// The quality commonly used by servers for encoding once; far from the slowest.
 const BROTLI_QUALITY: i32 = 6;
 const BROTLI_WINDOW_BITS: i32 = 22;
 const GZIP_LEVEL: u32 = 6;
-/// Weight of a coding that is asked for without one: 1.000 (RFC 9110 section 12.4.2).
+/// The default weight of a requested coding: 1.000 (RFC 9110 section 12.4.2), in thousandths.
 const FULL_WEIGHT: u16 = 1_000;
 
 impl Encoding {
-    /// As in `content-encoding`.
+    /// Returns the name of the coding in `content-encoding`.
     pub const fn token(self) -> &'static str {
         match self {
             Self::Br => "br",
@@ -35,7 +35,7 @@ impl Encoding {
         }
     }
 
-    /// Encode; the same bytes give the same result.
+    /// Encodes bytes; the same bytes give the same result.
     pub fn encode(self, bytes: &[u8]) -> Vec<u8> {
         let mut encoded = Vec::with_capacity(bytes.len() / 3 + 64);
         // Writing into memory does not fail; if it did, the empty result would not be used.
@@ -63,7 +63,8 @@ impl Encoding {
     }
 }
 
-/// The coding for a client, of those on offer (the server's favourite first); `None` is identity.
+/// Chooses the coding for a client from the offered codings (in the server's order of preference).
+/// `None` is identity.
 pub fn choose(headers: &HeaderMap, offered: impl Iterator<Item = Encoding>) -> Option<Encoding> {
     let wishes = Wishes::of(headers)?;
     let mut best = None;
@@ -116,7 +117,7 @@ impl<'a> Wishes<'a> {
     }
 }
 
-/// Thousandths of a `q` parameter; a wrong one is as good as none wanted.
+/// Returns a `q` parameter in thousandths; a malformed parameter means not acceptable.
 pub fn weight_of(parameters: &str) -> u16 {
     let Some((name, value)) = parameters.split_once('=') else {
         return FULL_WEIGHT;

@@ -1,6 +1,6 @@
-//! A folder's files as resources, by the paths they are served at.
+//! A folder's files as resources, by their URL paths.
 //!
-//! For: reading them once, with the codings they are served in. Not for: which request gets which.
+//! For: reading files once, with their content codings. Not for: choosing a resource for a request.
 
 use super::content::content_type;
 use super::encoding::Encoding;
@@ -15,16 +15,16 @@ use std::sync::Arc;
 const INDEX: &str = "index.html";
 const CODED: &str = ".gz";
 
-/// Where the content codings of files come from.
+/// The source of the files' content codings.
 #[derive(Debug, Clone, Copy)]
 pub enum Codings<'a> {
-    /// These are made of what shrinks, the favourite first.
+    /// The edge makes these codings of compressible files, in order of preference.
     Made(&'a [Encoding]),
-    /// `NAME.gz` beside `NAME` is gzip's.
+    /// The file `NAME.gz` beside `NAME` is the gzip coding.
     Beside,
 }
 
-/// Every file in a folder and below it.
+/// Loads every file in a folder and below.
 pub fn load(folder: &Path, codings: Codings<'_>) -> io::Result<HashMap<String, Arc<Resource>>> {
     let mut resources = HashMap::new();
     load_below(folder, "/", codings, &mut resources)?;

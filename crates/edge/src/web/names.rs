@@ -1,4 +1,4 @@
-//! What a site says of itself in DNS, and which site a host name means.
+//! A site's own DNS records, and the site of a host name.
 //!
 //! Not for: records of other names.
 
@@ -7,7 +7,7 @@ use crate::dns::wire::{TYPE_A, TYPE_AAAA, TYPE_HTTPS, name_wire};
 use crate::dns::zone::{DEFAULT_TTL_S, Zone, parse_content};
 use std::net::IpAddr;
 
-/// Put a site's records into the zone, instead of those it had.
+/// Adds a site's records to the zone, replacing the old records of the site.
 pub fn add_site(zone: &mut Zone, site: &SiteConfig) -> Result<(), String> {
     remove_site(zone, &site.host)?;
     let name = host_wire(&site.host)?;
@@ -21,7 +21,7 @@ pub fn add_site(zone: &mut Zone, site: &SiteConfig) -> Result<(), String> {
     Ok(())
 }
 
-/// Take a site's records out of the zone.
+/// Removes a site's records from the zone.
 pub fn remove_site(zone: &mut Zone, host: &str) -> Result<(), String> {
     let name = host_wire(host)?;
     for record_type in [TYPE_A, TYPE_AAAA, TYPE_HTTPS] {
@@ -30,7 +30,7 @@ pub fn remove_site(zone: &mut Zone, host: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Add an A or AAAA record.
+/// Adds an A or AAAA record.
 pub fn add_address(zone: &mut Zone, name: &[u8], address: IpAddr) {
     match address {
         IpAddr::V4(v4) => zone.add(name, TYPE_A, DEFAULT_TTL_S, v4.octets().to_vec()),
@@ -38,12 +38,13 @@ pub fn add_address(zone: &mut Zone, name: &[u8], address: IpAddr) {
     }
 }
 
-/// A host name in wire format.
+/// Returns a host name in wire format.
 pub fn host_wire(text: &str) -> Result<Vec<u8>, String> {
     name_wire(text).ok_or_else(|| format!("`{text}` is no host name"))
 }
 
-/// The wildcard that covers a name, as certificates have it: one label deep (RFC 6125 section 6.4.3).
+/// Returns the wildcard covering a name, by the rule of certificates: one label deep (RFC 6125
+/// section 6.4.3).
 pub fn wildcard_of(host: &str) -> Option<String> {
     let (_, parent) = host.split_once('.')?;
     Some(format!("*.{parent}"))

@@ -1,4 +1,4 @@
-//! The answer to a request for a site's resource: encoding, conditions, ranges.
+//! Answers requests for a site's resources: encoding, conditions, ranges.
 //!
 //! For: every HTTP version alike. Not for: streams, or DoH.
 
@@ -17,10 +17,10 @@ use http::{HeaderName, HeaderValue, Method, StatusCode};
 use resolab_record::HttpVersion;
 use std::ops::Range;
 
-/// W3C Resource Timing, section 4.5.1.
+/// The field `timing-allow-origin` (W3C Resource Timing, section 4.5.1).
 const TIMING_ALLOW_ORIGIN: HeaderName = HeaderName::from_static("timing-allow-origin");
 
-/// Answer from a site.
+/// Answers a request from a site.
 pub fn reply_page(site: &Site, request: &HttpRequest<'_>) -> HttpReply {
     if !site.cors {
         return answer(site, request);
@@ -61,15 +61,15 @@ fn answer(site: &Site, request: &HttpRequest<'_>) -> HttpReply {
     reply
 }
 
-/// A status with a site's fields and no body.
+/// Returns a status with a site's fields and no body.
 fn bare(site: &Site, request: &HttpRequest<'_>, status: StatusCode) -> HttpReply {
     let mut reply = plain(status);
     describe_site(&mut reply, site, request.version);
     reply
 }
 
-/// Conditions and ranges are judged where the status does not stand already (RFC 9110 section
-/// 13.2.1), and for GET and HEAD.
+/// Replies with a resource. Conditions and ranges count only for GET and HEAD, and when no other
+/// status is set already (RFC 9110 section 13.2.1).
 fn reply_resource(
     site: &Site,
     request: &HttpRequest<'_>,
@@ -134,7 +134,7 @@ fn validators<'a>(resource: &Resource, chosen: &'a Representation) -> Validators
     }
 }
 
-/// What every answer of a site says, a 304 as well (RFC 9110 section 15.4.5).
+/// Sets the fields of every answer of a site, also of a 304 (RFC 9110 section 15.4.5).
 fn describe_site(reply: &mut HttpReply, site: &Site, version: HttpVersion) {
     set(reply, CACHE_CONTROL, site.cache_control.clone());
     // Pages of other origins are ours, too: their scripts may read the phases of this request.
@@ -145,7 +145,7 @@ fn describe_site(reply: &mut HttpReply, site: &Site, version: HttpVersion) {
     }
 }
 
-/// By what the bytes are known again.
+/// Sets the validators of the bytes.
 fn describe_version(reply: &mut HttpReply, resource: &Resource, chosen: &Representation) {
     set(reply, ETAG, chosen.etag.clone());
     if let Some((_, text)) = &resource.last_modified {

@@ -1,4 +1,4 @@
-//! What one path is answered with: every representation with its validators, made at load.
+//! The resource of one path: every representation with its validators, made at load.
 //!
 //! For: files and generated bodies alike. Not for: choosing among the representations.
 
@@ -11,36 +11,36 @@ use bytes::Bytes;
 use http::HeaderValue;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Bytes in one content coding.
+/// The bytes of a resource in one content coding.
 #[derive(Debug, Clone)]
 pub struct Representation {
-    /// The bytes.
+    /// The bytes in this coding.
     pub body: Body,
-    /// Strong entity tag: the same bytes, the same tag, also after a reload.
+    /// The strong entity tag: the same bytes have the same tag, also after a reload.
     pub etag: HeaderValue,
 }
 
-/// One resource.
+/// A resource with all representations.
 #[derive(Debug)]
 pub struct Resource {
-    /// `content-type`.
+    /// The value of the field `content-type`.
     pub content_type: HeaderValue,
-    /// Without content coding.
+    /// The representation without content coding.
     pub identity: Representation,
-    /// Others, as the site prefers them.
+    /// The encoded representations, in the site's order of preference.
     pub encoded: Vec<(Encoding, Representation)>,
-    /// In whole seconds, as the header says it.
+    /// The time of the last change in whole seconds, and the same time as field value.
     pub last_modified: Option<(SystemTime, HeaderValue)>,
-    /// Time before each answer, instead of the site's.
+    /// The wait before each answer, instead of the site's.
     pub waits: Option<Waits>,
 }
 
-/// Largest generated body that is made at load, so that it can be compressed.
+/// The size of the largest generated body made at load for compression, in bytes.
 const KEPT_BYTES: u64 = 4 * 1_024 * 1_024;
 const TAG_BYTES: usize = 8;
 
 impl Resource {
-    /// A file's contents.
+    /// Makes a resource of a file's contents.
     pub fn from_bytes(content_type: &str, bytes: Bytes, compression: &[Encoding]) -> Self {
         let tag = digest(&bytes);
         let wanted = if is_compressible(content_type) {
@@ -68,7 +68,7 @@ impl Resource {
         }
     }
 
-    /// A file's contents, with what gzip made of them already.
+    /// Makes a resource of a file's contents with an existing gzip coding.
     pub fn precoded(content_type: &str, bytes: Bytes, gzip: Option<Bytes>) -> Self {
         let mut resource = Self::from_bytes(content_type, bytes, &[]);
         resource.encoded.extend(gzip.map(|coded| {
@@ -78,7 +78,7 @@ impl Resource {
         resource
     }
 
-    /// A body made from a seed; the small ones once for all.
+    /// Makes a resource of a generated body; small bodies are generated once.
     pub fn generated(content_type: &str, mut body: Generated, compression: &[Encoding]) -> Self {
         if body.len() > KEPT_BYTES {
             return Self::streamed(content_type, body);
@@ -90,7 +90,7 @@ impl Resource {
         Self::from_bytes(content_type, bytes.into(), compression)
     }
 
-    /// A body made from a seed while it is sent.
+    /// Makes a resource of a body generated while sending.
     pub fn streamed(content_type: &str, body: Generated) -> Self {
         let tag = body.fingerprint();
         Self {
@@ -102,7 +102,7 @@ impl Resource {
         }
     }
 
-    /// Say when it last changed.
+    /// Sets the time of the last change.
     pub fn modified(mut self, at: SystemTime) -> Self {
         let seconds = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let at = UNIX_EPOCH + Duration::from_secs(seconds);
@@ -111,7 +111,7 @@ impl Resource {
     }
 }
 
-/// The texture of a generated body of a type.
+/// Returns the texture of a generated body of a type.
 pub fn texture_of(content_type: &str, compressible: Option<bool>) -> Texture {
     if compressible.unwrap_or_else(|| is_compressible(content_type)) {
         Texture::Text
@@ -133,7 +133,8 @@ fn digest(bytes: &[u8]) -> String {
     hex.fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
-/// Every value here is printable ASCII, checked where it comes from a configuration.
+/// Returns a field value. Every value here is printable ASCII; configuration values are checked
+/// before.
 fn header(text: &str) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
 }

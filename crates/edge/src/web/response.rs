@@ -1,4 +1,4 @@
-//! What a path is answered with beside its body: status, fields, or nothing.
+//! The answer of a path besides its body: status, fields, or no answer.
 //!
 //! For: `[[site.response]]`, ready to be sent. Not for: bodies.
 
@@ -10,12 +10,12 @@ use http::header::LOCATION;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::sync::Arc;
 
-/// One of a site's responses.
+/// A configured response of a site.
 #[derive(Debug)]
 pub struct Response {
-    /// Status of its answer.
+    /// The status of the answer.
     pub status: StatusCode,
-    /// Time before each answer, instead of the body's.
+    /// The wait before each answer, instead of the body's.
     pub waits: Option<Waits>,
     ahead: Option<Arc<Ahead>>,
     fields: HeaderMap,
@@ -23,7 +23,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// As the configuration has it; `seed` is that of what is drawn.
+    /// Makes a response from its configuration; `seed` is the seed of the drawn waits.
     pub fn new(config: &ResponseConfig, seed: u64) -> Result<Self, String> {
         let waits = config.server_time_ms.as_ref();
         Ok(Self {
@@ -39,12 +39,12 @@ impl Response {
         })
     }
 
-    /// Whether its answer may have a body (RFC 9110 sections 15.3.5 and 15.3.6).
+    /// Returns true when the answer may have a body (RFC 9110 sections 15.3.5 and 15.3.6).
     pub fn has_body(&self) -> bool {
         ![StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT].contains(&self.status)
     }
 
-    /// Its fields go before those there, and its fate and what goes ahead are the reply's.
+    /// Sets the response's fields (over existing fields), fate and messages ahead in the reply.
     pub fn complete(&self, reply: &mut HttpReply) {
         let fields = reply.head.headers_mut();
         for (name, value) in &self.fields {

@@ -1,7 +1,7 @@
-//! The time a server takes before it answers: a constant, or drawn from a distribution like the
-//! delays of names.
+//! The server's time before an answer: a constant, or drawn from a distribution, with the same
+//! settings as the delays of names.
 //!
-//! For: how long one answer waits, the same draws in the same order for the same seed.
+//! For: the wait before an answer, with the same draws in the same order for the same seed.
 //! Not for: waiting.
 
 use crate::dns::behaviour::{DelayStream, constant_delay};
@@ -10,16 +10,16 @@ use serde::Deserialize;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Longest wait: a connection silent for the edge's 30 s is closed.
+/// The longest wait. The edge closes a connection after 30 s of silence.
 const LONGEST: Duration = Duration::from_secs(25);
 
-/// As configured.
+/// The configured server time.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum ServerTime {
-    /// The same each time, milliseconds.
+    /// A constant time, in ms.
     Constant(f64),
-    /// Drawn anew for each answer; what is above 25 s is 25 s.
+    /// A time drawn for each answer; above 25 s the wait is 25 s.
     Drawn(NameDelay),
 }
 
@@ -37,24 +37,24 @@ impl ServerTime {
         }
     }
 
-    /// What is wrong with it.
+    /// Returns the fault of the setting, if any.
     pub fn contradiction(&self) -> Option<String> {
         let reason = self.stream(0).err()?;
         Some(format!("server_time_ms: {reason}"))
     }
 }
 
-/// The waits of one resource, one after the other.
+/// The sequence of waits of one resource.
 #[derive(Debug)]
 pub struct Waits(Mutex<DelayStream>);
 
 impl Waits {
-    /// None drawn yet; `seed` unless the setting has one.
+    /// Makes the sequence at its start; `seed` applies unless the setting has a seed.
     pub fn new(time: &ServerTime, seed: u64) -> Result<Self, String> {
         time.stream(seed).map(|stream| Self(Mutex::new(stream)))
     }
 
-    /// The next.
+    /// Returns the next wait.
     pub fn next(&self) -> Duration {
         let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Duration::from_nanos(stream.draw_ns()).min(LONGEST)

@@ -1,6 +1,6 @@
 //! Settings of the web side: `[web]`, `[[site]]`, `[[certificate]]` (docs/formats/edge.md).
 //!
-//! For: shapes and what contradicts itself in them. Not for: opening what they name.
+//! For: the settings and their contradictions. Not for: opening the named files.
 
 mod protocols;
 mod response;
@@ -15,39 +15,39 @@ use resolab_record::RetryMode;
 use serde::Deserialize;
 use std::collections::HashSet;
 
-/// `[web]`.
+/// The section `[web]`: the common settings of all sites.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WebConfig {
-    /// TCP port of HTTP/1.1 and HTTP/2.
+    /// The TCP port of HTTP/1.1 and HTTP/2.
     pub h2_port: u16,
-    /// UDP port of HTTP/3.
+    /// The UDP port of HTTP/3.
     pub h3_port: u16,
-    /// What TLS over TCP offers, the favourite first.
+    /// The protocols offered by TLS over TCP, in order of preference.
     pub tcp_alpn: Vec<TcpAlpn>,
-    /// Whether HTTP/1.1 and HTTP/2 answers advertise HTTP/3 (RFC 7838).
+    /// True when HTTP/1.1 and HTTP/2 answers advertise HTTP/3 (RFC 7838).
     pub alt_svc: bool,
-    /// `cache-control` of every answer with a body.
+    /// The `cache-control` field of every answer with a body.
     pub cache_control: String,
-    /// Content codings offered, the favourite first.
+    /// The offered content codings, in order of preference.
     pub compression: Vec<Encoding>,
-    /// Address validation on the sites' listeners.
+    /// The address validation on the sites' listeners.
     pub retry: RetryMode,
 }
 
-/// A protocol of the web over TLS over TCP.
+/// A web protocol over TLS over TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum TcpAlpn {
-    /// HTTP/2.
+    /// HTTP/2, with the identifier `h2`.
     #[serde(rename = "h2")]
     H2,
-    /// HTTP/1.1.
+    /// HTTP/1.1, with the identifier `http/1.1`.
     #[serde(rename = "http/1.1")]
     H1,
 }
 
 impl TcpAlpn {
-    /// The identifier.
+    /// Returns the ALPN identifier.
     pub const fn id(self) -> &'static str {
         match self {
             Self::H2 => "h2",
@@ -70,18 +70,19 @@ impl Default for WebConfig {
     }
 }
 
-/// `[[certificate]]`: names that share one.
+/// An entry of `[[certificate]]`: a certificate shared by several names.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CertificateConfig {
-    /// Names, wildcards and addresses.
+    /// The names, wildcards and addresses on the certificate.
     pub names: Vec<String>,
-    /// Whether HTTP/3 under it names the origins of the sites it covers (RFC 9412).
+    /// True when HTTP/3 under the certificate announces the origins of the covered sites (RFC
+    /// 9412).
     #[serde(default)]
     pub origin_frame: bool,
 }
 
-/// What cannot be meant by the sites and certificates of one configuration.
+/// Returns the contradiction between the sites and certificates of a configuration, if any.
 pub fn contradiction(sites: &[SiteConfig], certificates: &[CertificateConfig]) -> Option<String> {
     let mut hosts = HashSet::new();
     for site in sites {

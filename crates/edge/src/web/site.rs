@@ -1,6 +1,6 @@
 //! A site: its files, served from memory byte for byte, its generated bodies and its responses.
 //!
-//! For: what a path is answered with, and how long that takes. Not for: HTTP.
+//! For: the answer of a path, and the wait before the answer. Not for: HTTP.
 
 use super::content::content_type;
 use super::folder::{self, Codings};
@@ -15,16 +15,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A site as it is served.
+/// A loaded site, ready to be served.
 #[derive(Debug)]
 pub struct Site {
-    /// `cache-control` of its answers.
+    /// The `cache-control` field of the site's answers.
     pub cache_control: HeaderValue,
-    /// `alt-svc` of its answers over TCP.
+    /// The `alt-svc` field of the site's answers over TCP.
     pub alt_svc: Option<HeaderValue>,
-    /// Methods it answers, as `allow` says them.
+    /// The accepted methods, in the form of the field `allow`.
     pub methods: Vec<String>,
-    /// Whether scripts of every origin may read its answers.
+    /// True when scripts of every origin may read the site's answers.
     pub cors: bool,
     responses: HashMap<String, Response>,
     resources: HashMap<String, Arc<Resource>>,
@@ -34,12 +34,12 @@ pub struct Site {
     seed: u64,
 }
 
-/// Largest body a path may ask for.
+/// The largest body requested by a path, in bytes.
 const GENERATED_LIMIT_BYTES: u64 = 1 << 40;
 
 impl Site {
-    /// Read every file, make every body, compress what shrinks. Takes its time: not for a task
-    /// beside which others serve.
+    /// Reads every file, makes every body, and compresses compressible bodies. The call takes long:
+    /// do not call in a task serving others.
     pub fn build(config: &SiteConfig, web: &WebConfig) -> Result<Self, String> {
         let compression = config.compression.as_ref().unwrap_or(&web.compression);
         let codings = if config.precoded {
@@ -111,8 +111,8 @@ impl Site {
         })
     }
 
-    /// What a request target names: a file called exactly like it, query included, else the file
-    /// of its path, else a body of the size it says.
+    /// Returns the resource of a request target. The first match counts: a file with exactly this
+    /// name, including the query; the file of the path; a body of the size in the path.
     pub fn find(&self, target: &str) -> Option<Arc<Resource>> {
         let whole = percent_decode(target);
         let path = percent_decode(path_of(target));
@@ -123,14 +123,14 @@ impl Site {
             .or_else(|| self.generate(&path))
     }
 
-    /// What a request target is answered with otherwise than 200 and a body: said of exactly it,
-    /// query included, else of its path.
+    /// Returns the configured response of a request target: for exactly this target, including the
+    /// query, else for its path.
     pub fn response(&self, target: &str) -> Option<&Response> {
         let known = self.responses.get(&percent_decode(target));
         known.or_else(|| self.responses.get(&percent_decode(path_of(target))))
     }
 
-    /// How long this answer waits: as said of the response, else of the body, else of the path.
+    /// Returns the wait before this answer, from the response, else the body, else the path.
     pub fn wait(
         &self,
         target: &str,

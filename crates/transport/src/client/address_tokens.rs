@@ -1,22 +1,22 @@
-//! Address tokens a server gave (RFC 9000 section 8.1.3), and whether a connection came back with
-//! one: quinn does not tell.
+//! Address tokens of servers (RFC 9000 section 8.1.3). Quinn does not report the use of a token, so
+//! the store notes each use.
 
 use bytes::Bytes;
 use quinn::{TokenMemoryCache, TokenStore};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Tokens of one client, whose connections are opened one after the other.
+/// The tokens of one client. The client opens its connections in sequence.
 #[derive(Default)]
 pub struct AddressTokens {
-    /// Replaced when all are forgotten.
+    /// The tokens kept; `forget` replaces the cache.
     tokens: Mutex<Arc<TokenMemoryCache>>,
     are_forgotten: bool,
     was_used: AtomicBool,
 }
 
 impl AddressTokens {
-    /// Tokens are not kept: every connection is a first contact.
+    /// Returns a store without memory: every connection is a first contact.
     pub fn forgotten() -> Self {
         Self {
             are_forgotten: true,
@@ -24,7 +24,7 @@ impl AddressTokens {
         }
     }
 
-    /// Drop all tokens: the next connection is a first contact.
+    /// Drops all tokens: the next connection is a first contact.
     pub fn forget(&self) {
         *self.tokens.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
     }
@@ -34,7 +34,7 @@ impl AddressTokens {
         Arc::clone(&tokens)
     }
 
-    /// Whether the last connection had one.
+    /// Returns true when the last connection had a token.
     pub fn was_used(&self) -> bool {
         self.was_used.load(Ordering::Relaxed)
     }

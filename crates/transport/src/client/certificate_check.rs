@@ -1,6 +1,6 @@
-//! Checks a server's certificate by the authorities, or none (`--insecure`), by public keys it must
-//! have (`--pin`), and by certificates that must be in the chain (DNS stamps).
-//! Not for: the handshake's signature, which `verified_chain` has verified every time.
+//! Checks a server's certificate: by authorities unless `--insecure` is set, by pinned public keys
+//! (`--pin`), and by certificates required in the chain (DNS stamps).
+//! Not for: the handshake's signature. `verified_chain` verifies the signature every time.
 
 use super::pinning::Sha256;
 use rustls::client::WebPkiServerVerifier;
@@ -10,18 +10,19 @@ use rustls::{CertificateError, Error, OtherError};
 use std::fmt;
 use std::sync::Arc;
 
-/// What a chain must stand up to.
+/// The requirements for a certificate chain.
 #[derive(Debug)]
 pub(super) struct CertificateCheck {
-    /// `None`: whoever signed the certificate, for whatever name and time.
+    /// The accepted authorities. `None` when any signer, name and validity period is accepted.
     pub authorities: Option<Arc<WebPkiServerVerifier>>,
-    /// The leaf's public key must be one of them, unless there are none.
+    /// The accepted public keys of the leaf; when the list is empty, any key.
     pub pins: Vec<Sha256>,
-    /// One certificate the server sends must be one of them, unless there are none.
+    /// The accepted hashes: a sent certificate must have a hash of the list, unless the list is
+    /// empty.
     pub certificate_hashes: Vec<Sha256>,
 }
 
-/// Why a certificate the authorities would do for is not accepted.
+/// The reasons to reject a certificate despite a valid signature.
 #[derive(thiserror::Error)]
 enum Mismatch {
     #[error("its public key is {}, which is not pinned", .0.map_or("unreadable".to_owned(), |key| key.to_string()))]
@@ -35,16 +36,18 @@ enum Mismatch {
     Authority(Option<Sha256>),
 }
 
-/// Self-signed certificates as `openssl req -x509` makes them are authorities' own.
+/// Returns the advice for self-signed certificates. Certificates made by `openssl req -x509` are
+/// authorities themselves.
 fn way_out(key: Option<&Sha256>) -> String {
     let pin = key.map_or_else(String::new, |key| format!(" --pin {key}"));
     format!("of a self-signed one trust the key: --insecure{pin}")
 }
 
-/// Of the authorities' verifier, which says so by its `Debug` alone.
+/// The error of the authorities' verifier for an authority's own certificate as server certificate.
+/// The verifier reports the error only by its `Debug` text.
 const AUTHORITY_AS_SERVER: &str = "CaUsedAsEndEntity";
 
-/// rustls shows other people's errors by their `Debug`, to people.
+/// rustls prints foreign errors by their `Debug` text, so `Debug` must be readable for people.
 impl fmt::Debug for Mismatch {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)
@@ -83,7 +86,8 @@ impl CertificateCheck {
         }
     }
 
-    /// Whether the chain is good for the name now.
+    /// Checks a chain for a name at the time `now`. Errors when the chain does not meet a
+    /// requirement.
     pub fn check(
         &self,
         end_entity: &CertificateDer<'_>,

@@ -1,19 +1,19 @@
-//! Whether the certificate a connection was set up with covers another name than the one it was
-//! opened for (RFC 9114 section 3.3). Not for: whether the certificate is good; the handshake
-//! checked that.
+//! Tells if the certificate of a connection also covers another name (RFC 9114 section 3.3).
+//! Not for: the validity of the certificate; the handshake checked the validity.
 
 use rustls::client::verify_server_name;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::server::ParsedCertificate;
 
-/// `None` while the connection has no certificate: before the end of its handshake.
+/// Returns true when the connection's certificate covers `host`. `None` when the connection has no
+/// certificate: before the end of its handshake.
 pub fn certificate_covers(connection: &quinn::Connection, host: &str) -> Option<bool> {
     let identity = connection.peer_identity()?;
     let chain = identity.downcast::<Vec<CertificateDer<'static>>>().ok()?;
     Some(leaf_covers(chain.first()?, host))
 }
 
-/// The same of a leaf at hand.
+/// Returns true when this leaf certificate covers `host`.
 pub fn leaf_covers(leaf: &CertificateDer<'_>, host: &str) -> bool {
     let parsed = ParsedCertificate::try_from(leaf);
     let name = ServerName::try_from(host);

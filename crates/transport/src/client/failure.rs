@@ -1,19 +1,20 @@
-//! A failure that is a result of the measurement, not a defect of the instrument.
+//! A failure as a result of the measurement, not as a defect of the instrument.
 
 use resolab_record::Failure;
 use std::fmt;
 
-/// What went wrong on the network, from the closed list, and one line for people.
+/// A failure on the network: a code from the closed list, and a line for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeasuredFailure {
-    /// Which of the closed list.
+    /// The failure code from the closed list.
     pub failure: Failure,
-    /// One line for people.
+    /// The reason as a line for people.
     pub detail: String,
 }
 
 impl MeasuredFailure {
-    /// A failure and what is known about it. Peers have a say in the detail: a QUIC close carries a text.
+    /// Makes a failure with its known detail. Peers influence the detail: a QUIC close carries a
+    /// text.
     pub fn new(failure: Failure, detail: impl fmt::Display) -> Self {
         Self {
             failure,
@@ -28,8 +29,9 @@ impl fmt::Display for MeasuredFailure {
     }
 }
 
-/// A peer's text as one line that commands no terminal and reads in one direction: control characters,
-/// line ends and the marks of writing directions (Unicode Standard Annex #9) become spaces.
+/// Returns a peer's text as a line without terminal commands and with a single reading direction.
+/// Control characters, line ends and the marks of writing directions (Unicode Standard Annex #9)
+/// become spaces.
 pub fn one_line(text: &str) -> String {
     let is_command = |character: char| {
         character.is_control()

@@ -1,5 +1,5 @@
-//! What a TLS handshake that did not come to its end counts as, in words for people. Not for: QUIC's own
-//! reasons, nor for what ends a connection later.
+//! Classifies failed TLS handshakes, with words for people. Not for: QUIC's own reasons, nor for
+//! the end of a connection after the handshake.
 
 use super::failure::MeasuredFailure;
 use resolab_record::Failure;
@@ -7,27 +7,28 @@ use rustls::{AlertDescription, CertificateError, Error};
 use std::io::{self, ErrorKind};
 use thiserror::Error;
 
-/// How rustls words what is wrong with a certificate; the alert QUIC makes of it can mean other
-/// things too.
+/// The text of rustls for a bad certificate. The corresponding QUIC alert can also have other
+/// meanings.
 pub(super) const CERTIFICATE_REASON: &str = "invalid peer certificate";
-/// Said where a server ends a handshake without saying why, as those do that speak TLS 1.2 alone.
+/// The hint for a handshake ended by the server without a reason. Servers with TLS 1.2 alone end
+/// handshakes in this manner.
 const OFFER: &str =
     "offered is TLS 1.3 alone, with certificates of ECDSA P-256 or P-384, Ed25519 or RSA";
 
-/// The handshake ended, and the server had not chosen the protocol that was offered.
+/// The handshake ended, and the server had not chosen the offered protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "the server did not choose {offered}, which it was offered by ALPN; it chose {}",
     chosen.as_deref().unwrap_or("nothing")
 )]
 pub struct AlpnMismatch {
-    /// What was offered.
+    /// The ALPN identifier offered by the client.
     pub offered: String,
-    /// What the server chose.
+    /// The ALPN identifier chosen by the server.
     pub chosen: Option<String>,
 }
 
-/// What an error of a stream means while its TLS handshake goes on.
+/// Classifies an error of a stream during its TLS handshake.
 pub fn handshake_failure(error: &io::Error) -> MeasuredFailure {
     let inner = error.get_ref();
     if let Some(mismatch) = inner.and_then(|inner| inner.downcast_ref::<AlpnMismatch>()) {
@@ -48,7 +49,8 @@ pub fn handshake_failure(error: &io::Error) -> MeasuredFailure {
     MeasuredFailure::new(failure, tls.map_or_else(|| error.to_string(), tls_text))
 }
 
-/// Whether the server found nothing that both speak, or may have: many close the connection then.
+/// Returns true when the server found no common parameters, or may have found none. Many servers
+/// close the connection in this case.
 fn ends_without_reason(error: &io::Error, tls: Option<&Error>) -> bool {
     match tls {
         None => matches!(
@@ -66,7 +68,7 @@ fn ends_without_reason(error: &io::Error, tls: Option<&Error>) -> bool {
     }
 }
 
-/// An error of rustls, those inside it in their own words.
+/// Returns the text of a rustls error, with the words of the inner error.
 fn tls_text(error: &Error) -> String {
     if let Error::InvalidCertificate(CertificateError::Other(inner)) = error {
         return format!("{CERTIFICATE_REASON}: {}", inner.0);
@@ -74,7 +76,7 @@ fn tls_text(error: &Error) -> String {
     error.to_string()
 }
 
-/// The same of an error that is text already, as QUIC hands it on.
+/// Returns the inner error's words from an error already in text form, as QUIC reports errors.
 pub(super) fn unwrapped(reason: &str) -> String {
     let inner = reason
         .split_once("Other(OtherError(")

@@ -1,5 +1,5 @@
-//! Reads along the unencrypted beginning of a TLS connection over TCP: rustls tells a client neither
-//! how long its ClientHello is nor what the ServerHello was.
+//! Reads the unencrypted beginning of a TLS connection over TCP as the bytes pass. rustls tells a
+//! client neither the length of the ClientHello nor the content of the ServerHello.
 //! Not for: anything after the hellos, or QUIC, whose session sees its handshake bytes.
 
 use super::server_hello::ServerHelloReader;
@@ -7,7 +7,7 @@ use crate::hellos::Hellos;
 use crate::plain_handshake::PlainHandshake;
 use rustls::{ClientConnection, HandshakeKind};
 
-/// What is left to read along of one connection.
+/// The reading state of one connection's hellos.
 #[derive(Debug, Default)]
 pub struct HelloWatch {
     sent: PlainHandshake,
@@ -19,12 +19,12 @@ pub struct HelloWatch {
 }
 
 impl HelloWatch {
-    /// Whether bytes that are sent still matter.
+    /// Returns true while sent bytes are still of interest: the ClientHello is incomplete.
     pub fn wants_sent(&self) -> bool {
         !self.has_sent_hello
     }
 
-    /// These bytes were sent.
+    /// Notes bytes sent by the client.
     pub fn note_sent(&mut self, hellos: &Hellos, bytes: &[u8]) {
         if self.has_sent_hello {
             return;
@@ -37,7 +37,7 @@ impl HelloWatch {
         }
     }
 
-    /// These bytes came.
+    /// Notes bytes received from the server.
     pub fn note_received(&mut self, hellos: &Hellos, bytes: &[u8]) {
         self.received_bytes = self.received_bytes.saturating_add(bytes.len() as u32);
         if self.server_hello.found().is_some() {
@@ -53,7 +53,8 @@ impl HelloWatch {
         }
     }
 
-    /// The handshake is over. What came with accepted early data may hold an answer.
+    /// Notes the end of the handshake. After accepted early data, the received bytes may include an
+    /// answer, so the size of the server's flight is unknown.
     pub fn note_end(&self, hellos: &Hellos, tls: &ClientConnection, early_data_accepted: bool) {
         if !early_data_accepted {
             hellos.set_server_flight_on_wire(self.received_bytes - self.retry_request_bytes);

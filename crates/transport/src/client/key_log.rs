@@ -1,15 +1,15 @@
-//! The secrets of TLS connections for programs that decrypt captures, where the environment asks
-//! for them. Not for: QUIC's own log; that is `qlog`.
+//! Logs the secrets of TLS connections for programs decrypting captures, if requested by the
+//! environment. Not for: QUIC's own log, see `qlog`.
 
 use rustls::{KeyLog, KeyLogFile};
 use std::env;
 use std::sync::{Arc, OnceLock};
 
-/// File to append the secrets to, in NSS's format.
+/// The file for the secrets, in NSS's format; secrets are appended.
 const VARIABLE: &str = "SSLKEYLOGFILE";
 
-/// One log for all connections of the process; `None` where nobody asks for one, and then nothing
-/// of it is in any clock.
+/// Returns the log for all connections of the process. `None` when the environment requests no log;
+/// measured times then include no logging.
 pub(super) fn from_environment() -> Option<Arc<dyn KeyLog>> {
     static LOG: OnceLock<Option<Arc<KeyLogFile>>> = OnceLock::new();
     let open = || {

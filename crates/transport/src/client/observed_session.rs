@@ -1,5 +1,6 @@
-//! A QUIC crypto session that logs the end of the handshake and what was negotiated, read from the
-//! handshake itself: quinn tells neither whether a ticket was taken nor the cipher suite.
+//! A QUIC crypto session logging the end of the handshake and the negotiated parameters. The
+//! session reads them from the handshake: quinn reports neither the use of a ticket nor the cipher
+//! suite.
 //! Not for: cryptography; every call goes on to rustls.
 
 use super::server_hello::ServerHelloReader;
@@ -17,8 +18,8 @@ use rustls::pki_types::CertificateDer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-/// The configuration of a connection that is opened without this crate, its hellos and what was
-/// negotiated logged. The log must live as long as the handshake goes on.
+/// Returns the configuration for a connection opened without this crate. The connection's hellos
+/// and negotiated parameters are logged. The log must outlive the handshake.
 pub fn observed(
     config: Arc<dyn crypto::ClientConfig>,
     log: &Arc<SetupLog>,
@@ -29,10 +30,10 @@ pub fn observed(
     })
 }
 
-/// Configuration of one connection: the shared one, and where to log.
+/// The configuration of one connection: the shared configuration and the log.
 pub(super) struct ObservedConfig {
     pub inner: Arc<dyn crypto::ClientConfig>,
-    /// Weak, for the log knows the connection this becomes a part of.
+    /// A weak reference, because the log refers to the connection.
     pub log: Weak<SetupLog>,
 }
 
@@ -90,7 +91,7 @@ impl ObservedSession {
 }
 
 impl ObservedSession {
-    /// After handshake bytes were read.
+    /// Notes the ServerHello after reading handshake bytes.
     fn note_server_hello(&self, log: &SetupLog, was_retried: bool) {
         if let Some(hello) = self.server_hello.found() {
             log.hellos.set_server_hello(&hello);
@@ -102,7 +103,7 @@ impl ObservedSession {
         }
     }
 
-    /// When the handshake is over.
+    /// Notes the end of the handshake.
     fn note_end(&self, log: &SetupLog) {
         log.quic_handshake.finish();
         if let Some(flights) = log.hellos.flights() {

@@ -1,6 +1,6 @@
-//! What the kernel (`TCP_INFO`) and QUIC know of a connection's path: round trip times and
-//! retransmissions. Read on demand, so that nothing of it stands inside a clock.
-//! Not for: what the handshake negotiated; that is `setup`.
+//! Facts about a connection's path from the kernel (`TCP_INFO`) and from QUIC: round trip times and
+//! retransmissions. They are read on demand and add no cost to measured times.
+//! Not for: the parameters negotiated by the handshake, see `setup`.
 
 use super::tcp_end::TcpEnd;
 use super::tcp_options::TcpOptions;
@@ -11,32 +11,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// What QUIC assumes before its first sample (RFC 9002 section 6.2.2).
+/// The round trip time assumed by QUIC before the first sample (RFC 9002 section 6.2.2).
 pub(super) const QUIC_INITIAL_RTT: Duration = Duration::from_millis(333);
-/// `tcpi_options`: the SYN's data were acknowledged with it (linux/tcp.h).
+/// The flag in `tcpi_options` for data acknowledged together with the SYN (linux/tcp.h).
 const TCPI_OPT_SYN_DATA: u8 = 32;
-/// `tcpi_min_rtt` without a sample.
+/// The value of `tcpi_min_rtt` without a sample.
 const NO_MIN_RTT: u32 = u32::MAX;
-/// `tcpi_state` (net/tcp_states.h).
+/// The value of `tcpi_state` after a SYN without an answer (net/tcp_states.h).
 const TCP_SYN_SENT: u8 = 2;
 
-/// A connection's path as seen from this end, over the connection's life so far.
+/// A connection's path as seen from this end, since the start of the connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PathFacts {
-    /// Smoothed round trip time.
+    /// The smoothed round trip time, in ns.
     pub rtt_ns: Option<u64>,
-    /// Smallest round trip time.
+    /// The smallest round trip time, in ns.
     pub min_rtt_ns: Option<u64>,
-    /// TCP segments sent again, QUIC packets held lost.
+    /// The number of retransmitted TCP segments, or of QUIC packets declared lost.
     pub retransmitted_count: u32,
-    /// TCP Fast Open: whether the SYN carried data and they were acknowledged with it; `None` when
-    /// not asked for.
+    /// TCP Fast Open: true when the SYN carried data and the peer acknowledged the data with the
+    /// SYN. `None` when Fast Open was not requested.
     pub fast_open_accepted: Option<bool>,
-    /// Payload of a full TCP segment.
+    /// The payload of a full TCP segment, in bytes.
     pub segment_bytes: Option<u32>,
 }
 
-/// Where to ask.
+/// The source of the facts.
 #[derive(Debug)]
 pub(super) enum PathProbe {
     Tcp(Arc<TcpProbe>),
@@ -51,7 +51,7 @@ impl PathProbe {
         }
     }
 
-    /// The socket's end; `None` with QUIC, and where it was closed.
+    /// Returns the socket's end. `None` with QUIC, and for a closed socket.
     pub fn tcp_end(&self) -> Option<TcpEnd> {
         match self {
             Self::Tcp(probe) => probe.end_of_socket(),
@@ -59,7 +59,7 @@ impl PathProbe {
         }
     }
 
-    /// Whether the SYN has no answer yet.
+    /// Returns true while the SYN has no answer.
     pub fn is_connecting(&self) -> bool {
         match self {
             Self::Tcp(probe) => probe.look().is_some_and(|seen| seen.is_connecting),
@@ -97,7 +97,7 @@ fn of_quic(stats: &quinn::ConnectionStats) -> PathFacts {
     }
 }
 
-/// Asks the kernel about a TCP socket that somebody else owns, and keeps its last word.
+/// Reads the kernel's facts about a TCP socket with another owner, and keeps the last facts read.
 #[derive(Debug)]
 pub(super) struct TcpProbe {
     socket: Mutex<Socket>,
@@ -117,7 +117,7 @@ struct Seen {
 }
 
 impl TcpProbe {
-    /// The owner of `stream` must call `end` before it closes it.
+    /// Makes a probe for `stream`. The owner of `stream` must call `end` before closing the stream.
     pub fn new(stream: &TcpStream, options: TcpOptions) -> Self {
         Self {
             socket: Mutex::new(Socket::Open(stream.as_raw_fd())),
@@ -125,7 +125,7 @@ impl TcpProbe {
         }
     }
 
-    /// The socket is about to be closed.
+    /// Reads the facts a last time, before the owner closes the socket.
     pub fn end(&self) {
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
         if let Socket::Open(descriptor) = *socket {

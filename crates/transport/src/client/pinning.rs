@@ -1,6 +1,6 @@
-//! What of a certificate can be pinned: the SHA-256 of its public key (RFC 7858 section 4.2, in the
-//! notation of RFC 7469) and of its signed part (what DNS stamps carry).
-//! Not for: deciding whether a certificate is accepted; that is `certificate_check`.
+//! Hashes of certificates for pinning: SHA-256 of the public key (RFC 7858 section 4.2, in the
+//! notation of RFC 7469) and of the signed part (as in DNS stamps).
+//! Not for: deciding to accept a certificate, see `certificate_check`.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,11 +15,11 @@ const PIN_PREFIX: &str = "sha256/";
 /// DER's tag of a SEQUENCE (X.690 section 8.9).
 const SEQUENCE: u8 = 0x30;
 
-/// A SHA-256 digest.
+/// A SHA-256 digest of 32 octets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sha256(pub [u8; 32]);
 
-/// Not a pin.
+/// The text is not a pin.
 #[derive(Debug, Error)]
 #[error(
     "read pin {0:?}: give sha256/ and the base64 of the SHA-256 of the resolver's public key \
@@ -28,26 +28,28 @@ pub struct Sha256(pub [u8; 32]);
 pub struct PinError(String);
 
 impl Sha256 {
-    /// The digest of `bytes`.
+    /// Returns the digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         let mut octets = [0; 32];
         octets.copy_from_slice(digest(&SHA256, bytes).as_ref());
         Self(octets)
     }
 
-    /// Of a certificate's SubjectPublicKeyInfo; `None` if it cannot be read.
+    /// Returns the digest of a certificate's SubjectPublicKeyInfo. `None` when the certificate is
+    /// unreadable.
     pub fn of_public_key(certificate: &CertificateDer<'_>) -> Option<Self> {
         let parsed = ParsedCertificate::try_from(certificate).ok()?;
         Some(Self::of(&parsed.subject_public_key_info()))
     }
 
-    /// Of the part of a certificate that is signed; `None` if it cannot be read.
+    /// Returns the digest of a certificate's signed part. `None` when the certificate is
+    /// unreadable.
     pub fn of_signed_part(certificate: &CertificateDer<'_>) -> Option<Self> {
         signed_part(certificate).map(Self::of)
     }
 }
 
-/// `sha256/BASE64`.
+/// Reads a pin in the notation `sha256/BASE64`.
 impl FromStr for Sha256 {
     type Err = PinError;
 
@@ -72,8 +74,8 @@ impl fmt::Debug for Sha256 {
     }
 }
 
-/// The TBSCertificate with its header: the first element of the Certificate, both SEQUENCEs
-/// (RFC 5280 section 4.1).
+/// Returns the TBSCertificate with its header: the first element of the Certificate. Both are
+/// SEQUENCEs (RFC 5280 section 4.1).
 fn signed_part(certificate: &[u8]) -> Option<&[u8]> {
     let (outer_header, outer) = sequence(certificate)?;
     let inside = certificate.get(outer_header..outer)?;
@@ -81,8 +83,8 @@ fn signed_part(certificate: &[u8]) -> Option<&[u8]> {
     inside.get(..inner)
 }
 
-/// Where the content of the SEQUENCE in front begins and ends (X.690 section 8.1.3; DER has only
-/// definite lengths).
+/// Returns the start and end of the content of the SEQUENCE at the front (X.690 section 8.1.3; DER
+/// has only definite lengths).
 fn sequence(der: &[u8]) -> Option<(usize, usize)> {
     let (&tag, &first) = (der.first()?, der.get(1)?);
     let (header, length) = match first {

@@ -1,7 +1,7 @@
-//! A qlog of every QUIC connection, where the environment asks for it: JSON text sequences
-//! (RFC 7464), one file a connection, named by when and by the destination connection id
-//! of its first packet, which is the group of its first events.
-//! Not for: connections that are measured to the microsecond. Opening the file is in their clock.
+//! A qlog of every QUIC connection, if requested by the environment: JSON text sequences (RFC
+//! 7464), a file for each connection. The file name has the time and the destination connection id
+//! of the first packet. The same id is the group of the connection's first events.
+//! Not for: connections measured to the microsecond. Measured times include opening the file.
 
 use quinn::{ClientConfig, ConnectionId, QlogConfig, TransportConfig};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use thiserror::Error;
 
-/// Folder for the files.
+/// The environment variable with the folder for the files.
 const VARIABLE: &str = "QLOGDIR";
-/// As short as RFC 9000 section 7.2 lets a client's first destination connection id be.
+/// The least length of a client's first destination connection id (RFC 9000 section 7.2).
 const CONNECTION_ID_BYTES: usize = 8;
 
-/// The folder cannot be made.
+/// The folder cannot be created.
 #[derive(Debug, Error)]
 #[error("write qlogs to {folder} ({VARIABLE}): {source}; give a folder that can be written")]
 pub struct QlogFolderError {
@@ -26,12 +26,13 @@ pub struct QlogFolderError {
     source: io::Error,
 }
 
-/// Where the logs go.
+/// The folder for the logs.
 #[derive(Debug, Clone)]
 pub struct QlogFolder(Arc<PathBuf>);
 
 impl QlogFolder {
-    /// `None` where nobody asks for logs.
+    /// Returns the folder from the environment, creating the folder if missing. `None` when the
+    /// environment requests no logs. Errors when the folder cannot be created.
     pub fn from_environment() -> Result<Option<Self>, QlogFolderError> {
         let folder = env::var_os(VARIABLE).filter(|folder| !folder.is_empty());
         folder
@@ -47,8 +48,8 @@ impl QlogFolder {
         Ok(Self(Arc::new(folder)))
     }
 
-    /// Open the log of the one connection that `config` will be used for, with `transport`. It is
-    /// complete when the connection has ended.
+    /// Opens the log of the next connection with `config` and `transport`. The log is complete at
+    /// the end of the connection.
     pub fn log_next(
         &self,
         title: String,

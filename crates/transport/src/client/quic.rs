@@ -1,6 +1,6 @@
-//! QUIC connections, each on a new endpoint and socket: a cold exchange pays for both.
-//! With a ticket that allows it, the connection is handed out before the handshake, and what is
-//! written before the first await leaves as 0-RTT data.
+//! QUIC connections, each on a new endpoint and socket: the time of a cold exchange includes both.
+//! With a ticket for early data, the caller gets the connection before the handshake. Data written
+//! before the first await leaves as 0-RTT data.
 
 use super::address_tokens::AddressTokens;
 use super::failure::MeasuredFailure;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// QUIC towards one server, prepared before any clock starts.
+/// A QUIC client for one server, prepared before any measurement.
 #[derive(Clone)]
 pub struct QuicClient {
     crypto: Arc<QuicClientConfig>,
@@ -37,24 +37,24 @@ pub struct QuicClient {
     qlog_folder: Option<QlogFolder>,
 }
 
-/// The socket of one connection, and what drives it; it outlives a connection that is given up before it
-/// stands.
+/// The socket of one connection and its driver. The endpoint outlives a connection abandoned during
+/// the handshake.
 #[derive(Clone)]
 pub struct QuicEndpoint(Endpoint);
 
-/// One connection, with the endpoint that is its own.
+/// One connection with its own endpoint.
 pub struct QuicConnection {
-    /// The connection.
+    /// The connection of quinn.
     pub connection: quinn::Connection,
-    /// How it was set up.
+    /// The log of the connection's set-up.
     pub log: Arc<SetupLog>,
     endpoint: QuicEndpoint,
     dropped_streams: Arc<Notify>,
 }
 
 impl QuicClient {
-    /// Prepare QUIC. A full handshake is a first contact, so it uses no address token either
-    /// (RFC 9000 section 8.1.3); the others come back with the token they were given.
+    /// Prepares QUIC. A full handshake is a first contact and uses no address token (RFC 9000
+    /// section 8.1.3). The other modes present the token of an earlier connection.
     pub fn new(tls: &TlsClient) -> Result<Self, TlsConfigError> {
         let tokens = match tls.handshake_mode {
             HandshakeMode::Full => AddressTokens::forgotten(),
@@ -70,20 +70,21 @@ impl QuicClient {
         })
     }
 
-    /// The same with other address tokens.
+    /// Returns the client with other address tokens.
     #[must_use]
     pub fn with_tokens(mut self, tokens: Arc<AddressTokens>) -> Self {
         self.tokens = tokens;
         self
     }
 
-    /// Forget the address tokens that servers gave. Tickets are the TLS configuration's.
+    /// Forgets the address tokens of all servers. The tickets belong to the TLS configuration.
     pub fn forget_tokens(&self) {
         self.tokens.forget();
     }
 
-    /// The same with windows for whole pages: bytes the server may send on one stream, and on all
-    /// together, before they are taken. Not where qlogs are written.
+    /// Returns the client with flow control windows for whole pages. The windows limit the unread
+    /// bytes of one stream, and of all streams together. Do not use this client where qlogs are
+    /// written.
     #[must_use]
     pub fn with_windows(mut self, stream_bytes: u32, connection_bytes: u32) -> Self {
         let mut transport = transport_config();
@@ -94,7 +95,7 @@ impl QuicClient {
         self
     }
 
-    /// Connect, or get ready for 0-RTT data.
+    /// Connects, or prepares for 0-RTT data.
     pub async fn connect(
         &self,
         server: SocketAddr,
@@ -104,7 +105,7 @@ impl QuicClient {
         self.connect_from(endpoint, server, log).await
     }
 
-    /// The same from an endpoint made for it.
+    /// Connects from an endpoint made for this connection.
     pub async fn connect_from(
         &self,
         endpoint: QuicEndpoint,
@@ -125,7 +126,7 @@ impl QuicClient {
         })
     }
 
-    /// A full or resumed handshake, which ends at once where no packet of it can leave.
+    /// Makes a full or resumed handshake. Errors at once when no packet of the handshake can leave.
     async fn handshake(
         connecting: Connecting,
         log: &SetupLog,
@@ -139,7 +140,7 @@ impl QuicClient {
         }
     }
 
-    /// A socket for a connection, whose handshake begins now.
+    /// Opens a socket for a connection. The connection's handshake begins now.
     pub fn endpoint(
         &self,
         server: SocketAddr,
@@ -175,7 +176,7 @@ impl QuicClient {
         connecting.map_err(other)
     }
 
-    /// Of one connection.
+    /// Returns the configuration of one connection.
     fn config(&self, server: SocketAddr, log: &Arc<SetupLog>) -> io::Result<ClientConfig> {
         let crypto = ObservedConfig {
             inner: Arc::clone(&self.crypto) as _,
@@ -194,7 +195,8 @@ impl QuicClient {
     }
 }
 
-/// A socket that could not be had: of an address family that this machine has not, for one.
+/// Classifies a failure to open a socket, for example with an address family missing on this
+/// machine.
 fn unbound(error: &io::Error) -> MeasuredFailure {
     let failure = if is_unreachable(error) {
         Failure::QuicHandshakeUnreachable
@@ -204,16 +206,16 @@ fn unbound(error: &io::Error) -> MeasuredFailure {
     MeasuredFailure::new(failure, error)
 }
 
-/// Datagrams up to what Ethernet carries over IPv4: quinn's default of 65,527 bytes makes each new
-/// endpoint map and unmap 2 MiB inside the clock.
+/// Limits datagrams to Ethernet's payload over IPv4. Quinn's default of 65,527 bytes makes each new
+/// endpoint map and unmap 2 MiB inside the measured time.
 fn endpoint_config() -> Result<EndpointConfig, TlsConfigError> {
     let mut config = EndpointConfig::default();
     config.max_udp_payload_size(DATAGRAM_MAX_BYTES)?;
     Ok(config)
 }
 
-/// No streams for the server to open but the three of HTTP/3: quinn keeps an entry for every
-/// stream it permits. No idle timeout of our own: who opens a connection closes it.
+/// Permits the server only the three streams of HTTP/3, because quinn keeps an entry for every
+/// permitted stream. No idle timeout is set: the opener of a connection closes the connection.
 fn transport_config() -> TransportConfig {
     let mut config = TransportConfig::default();
     config
@@ -230,36 +232,39 @@ fn other(error: impl std::fmt::Display) -> MeasuredFailure {
 }
 
 impl QuicEndpoint {
-    /// Let the close of its connection leave and late packets be answered, which takes three probe timeouts
-    /// (RFC 9000 section 10.2), for `at_most`. Never inside a clock.
+    /// Waits at most `at_most` for the connection's close to leave and for answers to late packets.
+    /// The wait takes three probe timeouts (RFC 9000 section 10.2). Do not call inside a measured
+    /// time.
     pub async fn drained(&self, at_most: Duration) {
         let _ = tokio::time::timeout(at_most, self.0.wait_idle()).await;
     }
 }
 
 impl QuicConnection {
-    /// Close with an application code; the packet leaves when the runtime gets its turn.
+    /// Closes the connection with an application code. The packet leaves at the runtime's next
+    /// turn.
     pub fn close(&self, code: u32) {
         self.connection.close(VarInt::from_u32(code), b"");
     }
 
-    /// To be kept beside a stream that is opened now, and dropped after it.
+    /// Returns a guard for a new stream. Keep the guard beside the stream and drop the stream
+    /// first.
     pub fn stream_guard(&self) -> StreamGuard {
         StreamGuard::new(&self.log, &self.dropped_streams)
     }
 
-    /// Whether the connection has ended.
+    /// Returns true when the connection has ended.
     pub fn is_closed(&self) -> bool {
         self.connection.close_reason().is_some()
     }
 
-    /// As of its endpoint.
+    /// Waits as [`QuicEndpoint::drained`] does.
     pub async fn drained(&self, at_most: Duration) {
         self.endpoint.drained(at_most).await;
     }
 }
 
-/// What the end of a connection means for the query that needed it.
+/// Classifies the end of a connection for its query.
 pub fn quic_failure(error: &ConnectionError, log: &SetupLog) -> MeasuredFailure {
     let handshaking = log.quic_handshake.is_under_way();
     #[expect(

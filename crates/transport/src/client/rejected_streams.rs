@@ -1,6 +1,7 @@
-//! Streams of early data that was rejected, and those that have their numbers then. quinn 0.11 keeps who
-//! waits for a stream by its number, and lets go of that when a stream is dropped, also where that is of
-//! early data that was rejected, and another one with its number is waited for: nobody wakes that one.
+//! Streams of rejected early data, and later streams with the same numbers. Quinn 0.11 keeps a
+//! waiting task by its stream number, and removes the entry when a stream is dropped. A dropped
+//! stream of rejected early data removes the entry of a new stream with the same number. Quinn then
+//! never wakes the new stream's task.
 //!
 //! Not for: rejection itself.
 
@@ -11,7 +12,7 @@ use std::task::{Context, Poll};
 use tokio::sync::Notify;
 use tokio::sync::futures::OwnedNotified;
 
-/// Kept beside each stream of a connection, and dropped after it.
+/// A guard beside each stream of a connection, to be dropped after the stream.
 pub struct StreamGuard {
     log: Arc<SetupLog>,
     dropped: Arc<Notify>,
@@ -20,7 +21,7 @@ pub struct StreamGuard {
 }
 
 impl StreamGuard {
-    /// Of a stream that is opened now.
+    /// Makes the guard of a new stream.
     pub(super) fn new(log: &Arc<SetupLog>, dropped: &Arc<Notify>) -> Self {
         Self {
             log: Arc::clone(log),
@@ -30,7 +31,8 @@ impl StreamGuard {
         }
     }
 
-    /// For who just found that the stream has nothing yet: ready where it is to look again.
+    /// Tells a task with an empty stream when to read again: ready after the drop of a rejected
+    /// stream.
     pub fn poll_disturbed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if !self.log.early_data_was_rejected() {
             return Poll::Pending;

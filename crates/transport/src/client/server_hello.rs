@@ -1,36 +1,36 @@
-//! Reads from a ServerHello (RFC 8446 section 4.1.3) what TLS and QUIC libraries do not tell: whether
-//! the server took the ticket, which cipher suite and group it chose, and whether it first asked for
-//! another ClientHello.
-//! Not for: checking the handshake; TLS does that.
+//! Reads facts from a ServerHello (RFC 8446 section 4.1.3) not reported by TLS and QUIC libraries:
+//! use of the ticket, cipher suite, group, and a request for another ClientHello.
+//! Not for: checking the handshake; TLS checks the handshake.
 
 use crate::plain_handshake::message_bytes;
 
-/// Handshake type of ServerHello and HelloRetryRequest.
+/// The handshake type of ServerHello and HelloRetryRequest.
 const SERVER_HELLO: u8 = 2;
-/// Extension `pre_shared_key`.
+/// The number of the extension `pre_shared_key`.
 const PRE_SHARED_KEY: u16 = 41;
-/// Extension `key_share`; here it begins with the group's number.
+/// The number of the extension `key_share`; in a ServerHello the content begins with the group's
+/// number.
 const KEY_SHARE: u16 = 51;
-/// The random value that marks a HelloRetryRequest.
+/// The random value of every HelloRetryRequest (RFC 8446 section 4.1.3).
 const RETRY_RANDOM: [u8; 32] = [
     0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
     0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
 ];
 
-/// What the server chose.
+/// The server's choices in the ServerHello.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ServerHello {
-    /// Number of the cipher suite.
+    /// The number of the cipher suite.
     pub cipher_suite: u16,
-    /// The server took a ticket.
+    /// True when the server took a ticket.
     pub resumed: bool,
-    /// Number of the key exchange group; `None` in TLS 1.2.
+    /// The number of the key exchange group; `None` in TLS 1.2.
     pub group_code: Option<u16>,
-    /// Of the message, its header included.
+    /// The length of the message with its header, in bytes.
     pub message_bytes: u32,
 }
 
-/// Finds the ServerHello at the beginning of a server's handshake bytes, fed piece by piece.
+/// Finds the ServerHello at the beginning of a server's handshake bytes. The bytes come in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct ServerHelloReader {
     pending: Vec<u8>,
@@ -40,7 +40,7 @@ pub(crate) struct ServerHelloReader {
 }
 
 impl ServerHelloReader {
-    /// Take the next handshake bytes.
+    /// Takes the next handshake bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         if self.done {
             return;
@@ -63,12 +63,12 @@ impl ServerHelloReader {
         }
     }
 
-    /// Whether a HelloRetryRequest was there.
+    /// Returns true when the server sent a HelloRetryRequest.
     pub fn retry_was_requested(&self) -> bool {
         self.retry_was_requested
     }
 
-    /// The ServerHello, once it was there.
+    /// Returns the ServerHello after its arrival.
     pub fn found(&self) -> Option<ServerHello> {
         self.found
     }

@@ -1,7 +1,7 @@
-//! The log of one connection's set-up: when each phase began and ended and what the handshake
-//! negotiated. Written where things happen, readable from outside at any time, so that a deadline
-//! can tell which phase it cut off.
-//! Not for: the exchange on the connection, but for when what it brought last arrived.
+//! The log of one connection's set-up: start and end of each phase, and the negotiated parameters.
+//! Entries are written at the place of the event and readable at any time. A deadline can thus name
+//! the interrupted phase.
+//! Not for: the exchange on the connection, except the arrival time of the last data.
 
 use super::handshake_failure::AlpnMismatch;
 use super::path_facts::{PathFacts, PathProbe};
@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::Notify;
 
-/// A pair of instants, `CLOCK_MONOTONIC` nanoseconds, each set at most once unless the phase is
-/// resumed or forgotten; 0 stands for not yet.
+/// The start and end of a phase, in `CLOCK_MONOTONIC` nanoseconds. Each is set at most once unless
+/// the phase is resumed or forgotten; 0 means not yet.
 #[derive(Debug, Default)]
 pub struct Phase {
     start_ns: AtomicU64,
@@ -26,43 +26,43 @@ pub struct Phase {
 }
 
 impl Phase {
-    /// The phase begins now, unless it already did.
+    /// Begins the phase now, unless the phase has begun.
     pub fn begin(&self) {
         set_once(&self.start_ns);
     }
 
-    /// The phase ends now, unless it already did.
+    /// Ends the phase now, unless the phase has ended.
     pub fn finish(&self) {
         set_once(&self.end_ns);
     }
 
-    /// The phase ended at an instant just gone by, unless it already did.
+    /// Ends the phase at a recent instant, unless the phase has ended.
     pub fn finish_at(&self, instant_ns: u64) {
         set_once_to(&self.end_ns, instant_ns);
     }
 
-    /// The phase goes on and will end again: what ended was not the whole of it.
+    /// Continues the phase until a later end: the logged end covered only a part of the phase.
     pub fn resume(&self) {
         self.end_ns.store(0, Ordering::Release);
     }
 
-    /// What was logged is no part of it: the phase has not begun.
+    /// Discards the logged instants: the phase has not begun.
     pub fn forget(&self) {
         self.start_ns.store(0, Ordering::Release);
         self.end_ns.store(0, Ordering::Release);
     }
 
-    /// When it began; `None` if it did not occur.
+    /// Returns the start of the phase; `None` when the phase did not occur.
     pub fn start_ns(&self) -> Option<u64> {
         at(&self.start_ns)
     }
 
-    /// When it ended; `None` if it did not.
+    /// Returns the end of the phase; `None` when the phase did not end.
     pub fn end_ns(&self) -> Option<u64> {
         at(&self.end_ns)
     }
 
-    /// Whether it began and has not ended.
+    /// Returns true when the phase has begun and has not ended.
     pub fn is_under_way(&self) -> bool {
         self.start_ns().is_some() && self.end_ns().is_none()
     }
@@ -82,23 +82,23 @@ fn at(instant_ns: &AtomicU64) -> Option<u64> {
     Some(instant_ns.load(Ordering::Acquire)).filter(|ns| *ns != 0)
 }
 
-/// What a finished handshake negotiated.
+/// The parameters negotiated by a finished handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Handshake {
-    /// ALPN, verbatim.
+    /// The ALPN identifier, verbatim.
     pub alpn: Option<String>,
-    /// `TLSv1_3` and the like.
+    /// The TLS version in the form `TLSv1_3`.
     pub tls_version: Option<String>,
-    /// Cipher suite's IANA name.
+    /// The cipher suite's IANA name.
     pub cipher_suite: Option<String>,
     /// The server took a ticket.
     pub resumed: bool,
-    /// Whether offered early data was accepted; `None` when none was offered.
+    /// True when the server accepted offered early data; `None` without an offer.
     pub early_data_accepted: Option<bool>,
 }
 
 impl Handshake {
-    /// What happened, for the record.
+    /// Returns the actual handshake mode, for the record.
     pub fn mode(&self) -> HandshakeMode {
         match (self.resumed, self.early_data_accepted) {
             (_, Some(true)) => HandshakeMode::ZeroRtt,
@@ -111,18 +111,18 @@ impl Handshake {
 /// The set-up of one connection.
 #[derive(Debug, Default)]
 pub struct SetupLog {
-    /// Look-up of the peer's host name, where that is inside the clock.
+    /// The look-up of the peer's host name, if part of the measured time.
     pub bootstrap: Phase,
-    /// TCP connect.
+    /// The TCP connect phase.
     pub tcp_connect: Phase,
-    /// TLS handshake over TCP.
+    /// The TLS handshake over TCP.
     pub tls_handshake: Phase,
-    /// QUIC handshake.
+    /// The QUIC handshake phase.
     pub quic_handshake: Phase,
-    /// When the kernel received what was last read from the connection's socket.
+    /// The kernel's receive time of the last data read from the connection's socket.
     pub last_arrival: Arc<LastArrival>,
     pub(super) hellos: Hellos,
-    /// Why packets of a QUIC handshake did not leave.
+    /// The reason for unsent packets of a QUIC handshake.
     pub(super) unsent: Arc<Unsent>,
     peer_leaf: OnceLock<CertificateDer<'static>>,
     handshake: OnceLock<Handshake>,
@@ -135,18 +135,19 @@ pub struct SetupLog {
 }
 
 impl SetupLog {
-    /// What was negotiated; `None` before the end of the handshake or without one.
+    /// Returns the negotiated parameters. `None` before the end of the handshake or without a
+    /// handshake.
     pub fn handshake(&self) -> Option<&Handshake> {
         self.handshake.get()
     }
 
-    /// Remember what was negotiated; only the first time counts.
+    /// Stores the negotiated parameters; only the first call has an effect.
     pub fn set_handshake(&self, handshake: impl FnOnce() -> Handshake) {
         self.handshake.get_or_init(handshake);
         self.handshake_ended.notify_waiters();
     }
 
-    /// That the handshake ended without the protocol that its connection needs.
+    /// Returns the ALPN mismatch of a handshake ended without the connection's required protocol.
     pub(super) fn alpn_mismatch(&self) -> Option<&AlpnMismatch> {
         self.alpn_mismatch.get()
     }
@@ -155,8 +156,8 @@ impl SetupLog {
         self.alpn_mismatch.get_or_init(|| mismatch);
     }
 
-    /// The server's certificate over TCP, that of the ticket in a resumed handshake; `None` before the
-    /// end of the handshake.
+    /// Returns the server's certificate over TCP; in a resumed handshake, the certificate of the
+    /// ticket's session. `None` before the end of the handshake.
     pub fn peer_leaf(&self) -> Option<&CertificateDer<'static>> {
         self.peer_leaf.get()
     }
@@ -165,7 +166,7 @@ impl SetupLog {
         self.peer_leaf.get_or_init(|| leaf);
     }
 
-    /// Resolves when the handshake has ended; never where it fails.
+    /// Resolves at the end of the handshake; never after a failed handshake.
     pub async fn handshake_ended(&self) {
         loop {
             let ended = self.handshake_ended.notified();
@@ -176,12 +177,12 @@ impl SetupLog {
         }
     }
 
-    /// When the handshake ended, over TCP or in QUIC.
+    /// Returns the end of the handshake, over TCP or in QUIC.
     pub fn handshake_end_ns(&self) -> Option<u64> {
         self.tls_handshake.end_ns().or(self.quic_handshake.end_ns())
     }
 
-    /// QUIC version in use; quinn speaks the one it began with or gives up.
+    /// Returns the QUIC version in use. Quinn keeps its first version or gives up.
     pub fn quic_version(&self) -> Option<u32> {
         self.quic_version.get().copied()
     }
@@ -190,8 +191,8 @@ impl SetupLog {
         self.quic_version.get_or_init(|| version);
     }
 
-    /// Whether the server asked for a second Initial by a Retry packet (RFC 9000 section 8.1.2);
-    /// `None` while it still may, and without QUIC.
+    /// Returns true when the server requested a second Initial by a Retry packet (RFC 9000 section
+    /// 8.1.2). `None` while a Retry is still possible, and without QUIC.
     pub fn quic_retry(&self) -> Option<bool> {
         let is_retried = self.quic_retry.get().is_some();
         (is_retried || self.quic_handshake.end_ns().is_some()).then_some(is_retried)
@@ -201,7 +202,8 @@ impl SetupLog {
         self.quic_retry.get_or_init(|| ());
     }
 
-    /// What its hellos were, so far; asks the kernel, so not for inside a clock.
+    /// Returns the facts about the hellos so far. The call asks the kernel: do not use inside a
+    /// measured time.
     pub fn hello_facts(&self) -> HelloFacts {
         if let Some(bytes) = self.path_facts().and_then(|path| path.segment_bytes) {
             self.hellos.set_segment_bytes(bytes);
@@ -209,13 +211,14 @@ impl SetupLog {
         self.hellos.facts()
     }
 
-    /// What is known of the connection's path now, or was when it ended; asks the kernel, so not
-    /// for inside a clock. `None` before there is a connection.
+    /// Returns the facts about the connection's path now, or at the end of the connection. The call
+    /// asks the kernel: do not use inside a measured time. `None` before there is a connection.
     pub fn path_facts(&self) -> Option<PathFacts> {
         self.path.get().and_then(PathProbe::facts)
     }
 
-    /// The end of its TCP connection, for who ends it; `None` with QUIC, and where the socket was closed.
+    /// Returns the end of the TCP connection, for the task closing the connection. `None` with
+    /// QUIC, and for a closed socket.
     pub fn tcp_end(&self) -> Option<TcpEnd> {
         self.path.get()?.tcp_end()
     }
@@ -224,28 +227,28 @@ impl SetupLog {
         self.path.get_or_init(|| path);
     }
 
-    /// The peer's address; `None` until it is known.
+    /// Returns the peer's address; `None` while the address is unknown.
     pub fn peer_address(&self) -> Option<SocketAddr> {
         self.peer_address.get().copied()
     }
 
-    /// Remember the peer's address; only the first time counts.
+    /// Stores the peer's address; only the first call has an effect.
     pub fn set_peer_address(&self, address: SocketAddr) {
         self.peer_address.get_or_init(|| address);
     }
 
-    /// Whether early data was offered and refused.
+    /// Returns true when the server refused offered early data.
     pub fn early_data_was_rejected(&self) -> bool {
         self.handshake()
             .is_some_and(|handshake| handshake.early_data_accepted == Some(false))
     }
 
-    /// Whether the handshake has ended and no early data was refused.
+    /// Returns true when the handshake has ended without refused early data.
     pub fn is_past_early_data(&self) -> bool {
         self.handshake().is_some() && !self.early_data_was_rejected()
     }
 
-    /// The failure a deadline means at this moment.
+    /// Returns the failure for a deadline at this moment.
     pub fn failure_at_deadline(&self) -> Failure {
         let is_connecting = self.path.get().is_some_and(PathProbe::is_connecting);
         if self.bootstrap.is_under_way() {

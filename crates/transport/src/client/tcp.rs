@@ -1,5 +1,5 @@
-//! TCP connect with its two instants, TCP Fast Open (RFC 7413) where asked for, and a stream whose
-//! path can be asked about and whose reads leave the kernel's stamp in the log of its set-up.
+//! TCP connect with its two instants, with TCP Fast Open (RFC 7413) on request. The stream reports
+//! facts about its path. Each read stores the kernel's stamp in the log of the set-up.
 
 use super::failure::MeasuredFailure;
 use super::path_facts::{PathProbe, TcpProbe};
@@ -18,7 +18,8 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// A TCP stream that leaves its last `TCP_INFO` in the log of its set-up when it is closed.
+/// A TCP stream with a log. On close, the stream stores its last `TCP_INFO` in the log of its
+/// set-up.
 #[derive(Debug)]
 pub struct ClientTcpStream {
     inner: TcpStream,
@@ -26,8 +27,8 @@ pub struct ClientTcpStream {
     last_arrival: Arc<LastArrival>,
 }
 
-/// Connect. `TCP_NODELAY` is set before the SYN: with Nagle's algorithm the query would wait a
-/// round trip for the acknowledgement of the handshake's last flight.
+/// Connects to a server. `TCP_NODELAY` is set before the SYN: with Nagle's algorithm the query
+/// would wait a round trip for the acknowledgement of the handshake's last flight.
 pub async fn connect(
     address: SocketAddr,
     options: TcpOptions,
@@ -89,7 +90,7 @@ fn ask_for_fast_open(socket: &TcpSocket) -> io::Result<()> {
     }
 }
 
-/// What a TCP connection that could not be made counts as.
+/// Classifies the error of a failed TCP connect.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "of the system's errors those with a failure of their own are named"
@@ -103,8 +104,8 @@ pub fn tcp_connect_failure(error: &io::Error) -> Failure {
     }
 }
 
-/// Whether an error says that there is no way to where something was to be sent: no route or one that is
-/// forbidden, no address to come from, or an address family that this machine has not.
+/// Returns true when an error means an unreachable destination. The causes are a missing or
+/// forbidden route, no source address, or an address family missing on this machine.
 pub fn is_unreachable(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -119,7 +120,8 @@ pub fn is_unreachable(error: &io::Error) -> bool {
 }
 
 impl ClientTcpStream {
-    /// Read what is there; `None` if nothing is, and the reactor is to tell.
+    /// Reads the available bytes. `None` when no bytes are available; the reactor then wakes the
+    /// task.
     fn try_read(&self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
         let mut result = None;
         let _ = self.inner.try_io(Interest::READABLE, || {

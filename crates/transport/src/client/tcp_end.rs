@@ -1,6 +1,7 @@
-//! The end of a TCP connection whose stream somebody else closes: what was written is acknowledged within
-//! a time, or no more of it leaves. A kernel goes on sending what it holds of a socket that was closed.
-//! Not for: ending what travels on it.
+//! The end of a TCP connection with another owner of the stream: the written bytes are acknowledged
+//! within a time, or no more bytes leave. After a close, a kernel continues to send the socket's
+//! buffered bytes.
+//! Not for: ending the protocol on the connection.
 
 use super::path_facts::tcp_info;
 use socket2::SockRef;
@@ -10,12 +11,14 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Between two looks at the socket.
+/// The time between two reads of the socket's state.
 const LOOKS_EVERY: Duration = Duration::from_millis(1);
-/// `tcpi_state` (net/tcp_states.h): our FIN was acknowledged, or there is no connection any more.
+/// Values of `tcpi_state` (net/tcp_states.h): the peer acknowledged our FIN, or the connection no
+/// longer exists.
 const FIN_IS_ACKNOWLEDGED: [u8; 2] = [5, 7];
 
-/// A connection's socket beside its stream, which stays open until this is dropped, too.
+/// A second descriptor of a connection's socket, beside the stream. The socket stays open until
+/// both are dropped.
 #[derive(Debug)]
 pub struct TcpEnd(OwnedFd);
 
@@ -24,7 +27,7 @@ impl TcpEnd {
         socket.try_clone_to_owned().map(Self)
     }
 
-    /// Resolves when the peer has everything that was written, and our FIN behind it.
+    /// Resolves when the peer has acknowledged all written bytes and our FIN.
     pub async fn acknowledged(&self) {
         // Where the stream sent it already, or is not connected, there is nothing to shut down.
         let _ = SockRef::from(&self.0).shutdown(Shutdown::Write);
@@ -34,7 +37,7 @@ impl TcpEnd {
         }
     }
 
-    /// Send nothing more: the connection is reset as soon as its stream is closed, too.
+    /// Stops sending: the connection is reset as soon as its stream is closed, too.
     pub fn reset(self) {
         let _ = SockRef::from(&self.0).set_linger(Some(Duration::ZERO));
     }
@@ -57,7 +60,7 @@ mod tests {
         (near.unwrap(), listener.accept().await.unwrap().0)
     }
 
-    /// Until the kernel takes no more.
+    /// Writes until the kernel takes no more bytes.
     async fn fill(stream: &mut TcpStream) {
         let bytes = vec![b'x'; 1 << 16];
         let short = Duration::from_millis(200);

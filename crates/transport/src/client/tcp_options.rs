@@ -1,9 +1,10 @@
-//! How a TCP connection is to be opened.
+//! Options for opening a TCP connection.
 
-/// How to connect.
+/// Options for a TCP connect.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TcpOptions {
-    /// TCP Fast Open: with a cookie of the server's from an earlier connection, connecting only
-    /// gets ready and what is written first leaves in the SYN. Without one, ask for one.
+    /// TCP Fast Open. With the server's cookie from an earlier connection, connecting only prepares
+    /// the socket, and the first write leaves in the SYN. Without a cookie, the SYN requests a
+    /// cookie.
     pub fast_open: bool,
 }

@@ -1,5 +1,5 @@
-//! Session tickets of one server name and ALPN, kept in memory: tickets are single-use, and a
-//! measurement must be able to wait for one and to forget them all.
+//! Session tickets of one server name and ALPN, kept in memory. Tickets are single-use. A
+//! measurement must be able to wait for a ticket and to forget all tickets.
 //! Not for: TLS 1.2 sessions, or keeping tickets across processes.
 
 use rustls::NamedGroup;
@@ -10,10 +10,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// More than any server gives out in one handshake.
+/// The maximum of stored tickets: more than any server sends in a handshake.
 const TICKETS_MAX: usize = 16;
 
-/// A store for one TLS configuration.
+/// The tickets of one TLS configuration.
 #[derive(Debug, Default)]
 pub struct TicketStore {
     tickets: Mutex<VecDeque<Tls13ClientSessionValue>>,
@@ -21,17 +21,17 @@ pub struct TicketStore {
 }
 
 impl TicketStore {
-    /// Tickets at hand.
+    /// Returns the number of stored tickets.
     pub fn count(&self) -> usize {
         self.locked().len()
     }
 
-    /// Drop all tickets: the next handshake is full.
+    /// Drops all tickets: the next handshake is full.
     pub fn forget(&self) {
         self.locked().clear();
     }
 
-    /// Wait until there is a ticket, for `at_most`; whether there is one.
+    /// Waits at most `at_most` for a ticket. Returns true when a ticket is stored.
     pub async fn wait(&self, at_most: Duration) -> bool {
         let arrival = async {
             while self.count() == 0 {

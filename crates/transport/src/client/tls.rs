@@ -1,7 +1,7 @@
-//! TLS over TCP with its two instants. With a ticket that allows it, the stream is handed out
-//! before the handshake: what is written first leaves as early data, and the handshake ends inside
-//! a later flush.
-//! Not for: QUIC, which has TLS inside.
+//! TLS over TCP with its two instants. With a ticket for early data, the caller gets the stream
+//! before the handshake. The first write leaves as early data, and the handshake ends inside a
+//! later flush.
+//! Not for: QUIC with its own TLS.
 
 use super::failure::MeasuredFailure;
 use super::handshake_failure::{AlpnMismatch, handshake_failure};
@@ -19,30 +19,30 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// A TLS stream that logs the end of its handshake, whenever that comes.
+/// A TLS stream logging the end of its handshake at any time.
 pub struct ClientTlsStream {
     inner: TlsStream<WatchedTcp>,
     log: Arc<SetupLog>,
     early_data_offered: bool,
     observed: bool,
-    /// What the server must have chosen when the handshake ends.
+    /// The server's ALPN choice required at the end of the handshake.
     required_alpn: Option<&'static str>,
 }
 
-/// ALPN of HTTP/2 over TLS (RFC 9113 section 3.1).
+/// The ALPN identifier of HTTP/2 over TLS (RFC 9113 section 3.1).
 const H2: &str = "h2";
-/// Of a stream of messages, what leaves at once at most.
+/// The buffer for a stream of messages: at most 16 KiB leave together.
 const MESSAGES: Gathering = Gathering {
     written_bytes: 16 << 10,
     read_bytes: 0,
 };
-/// Of large bodies, what is read at once at most.
+/// The buffer for large bodies: at most 64 KiB are read at once.
 const BODIES: Gathering = Gathering {
     written_bytes: 0,
     read_bytes: 64 << 10,
 };
 
-/// Handshake over `tcp`, or get ready for early data.
+/// Makes the handshake over `tcp`, or prepares for early data.
 pub async fn connect(
     tcp: ClientTcpStream,
     client: &TlsClient,
@@ -51,7 +51,8 @@ pub async fn connect(
     connect_by(tcp, Gathering::default(), client, log).await
 }
 
-/// The same, of a stream on which each write is a record of its own and those before a flush leave together.
+/// Connects as [`connect`] does, for a stream of messages. Each write is a TLS record, and the
+/// records before a flush leave together.
 pub async fn connect_for_messages(
     tcp: ClientTcpStream,
     client: &TlsClient,
@@ -60,7 +61,8 @@ pub async fn connect_for_messages(
     connect_by(tcp, MESSAGES, client, log).await
 }
 
-/// The same, of a stream of large bodies, which is read ahead: when what was read arrived is known for all of it only.
+/// Connects as [`connect`] does, for a stream of large bodies with read-ahead. The arrival time is
+/// known only for all bytes read together.
 pub async fn connect_for_bodies(
     tcp: ClientTcpStream,
     client: &TlsClient,
@@ -100,15 +102,17 @@ async fn connect_by(
     Ok(stream)
 }
 
-/// HTTP/2 is spoken where the server has chosen it (RFC 9113 section 3.2); DNS over TLS knows no ALPN (RFC
-/// 7858 section 3.1), and whoever chooses none speaks it all the same.
+/// Returns the protocol required from the server. HTTP/2 requires the server's choice (RFC 9113
+/// section 3.2). DNS over TLS has no ALPN (RFC 7858 section 3.1), so a server without a choice is
+/// accepted.
 fn required_alpn(client: &TlsClient) -> Option<&'static str> {
     let offered = &client.config.alpn_protocols;
     matches!(&offered[..], [only] if only == H2.as_bytes()).then_some(H2)
 }
 
 impl ClientTlsStream {
-    /// Look whether the handshake has ended; an error where the server did not choose what it had to.
+    /// Checks for the end of the handshake. Errors when the server did not choose the required
+    /// protocol.
     fn observe(&mut self) -> io::Result<()> {
         let (tcp, session) = self.inner.get_mut();
         if self.observed || session.is_handshaking() {
@@ -160,7 +164,8 @@ fn describe(session: &ClientConnection, early_data_offered: bool) -> Handshake {
     }
 }
 
-/// What an error of the stream means: a failed handshake before its end, a lost connection after.
+/// Classifies an error of the stream: a failed handshake before the handshake's end, a lost
+/// connection after.
 pub fn stream_failure(error: &io::Error, log: &SetupLog) -> MeasuredFailure {
     // What HTTP/2 hands on of an error is its text.
     if let Some(mismatch) = log.alpn_mismatch() {

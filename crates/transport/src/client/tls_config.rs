@@ -1,5 +1,5 @@
-//! The TLS configuration of one client: TLS 1.3, the key exchange groups asked for, AES-128
-//! first, the certificates it trusts, and tickets only when the handshake asked for needs them.
+//! The TLS configuration of one client: TLS 1.3, the requested key exchange groups, AES-128 first,
+//! and the trusted certificates. Tickets are kept only for handshake modes with tickets.
 
 use super::key_log;
 use super::qlog::QlogFolderError;
@@ -14,48 +14,48 @@ use rustls::{CipherSuite, ClientConfig};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Why a TLS client cannot be made.
+/// The reasons why a TLS client cannot be made.
 #[derive(Debug, Error)]
 pub enum TlsConfigError {
     /// rustls refused the configuration.
     #[error("configure TLS: {0}")]
     Rustls(#[from] rustls::Error),
-    /// The authorities are of no use.
+    /// The authorities are unusable.
     #[error("check certificates: {0}")]
     Verifier(#[from] VerifierBuilderError),
-    /// The host cannot stand in a certificate.
+    /// The host is not valid as a certificate name.
     #[error("use {host:?} as a server name: {source}")]
     ServerName {
-        /// The host as given.
+        /// The host given by the caller.
         host: String,
-        /// What was wrong.
+        /// The error of the name parser.
         source: InvalidDnsNameError,
     },
-    /// No cipher suite for QUIC's Initial packets.
+    /// The provider has no cipher suite for QUIC's Initial packets.
     #[error("configure QUIC: {0}")]
     Quic(#[from] quinn::crypto::rustls::NoInitialCipherSuite),
-    /// QUIC cannot be spoken like that.
+    /// quinn refused the endpoint's configuration.
     #[error("configure QUIC: {0}")]
     Endpoint(#[from] quinn::ConfigError),
-    /// No place for the logs of QUIC connections.
+    /// The folder for the logs of QUIC connections is unusable.
     #[error(transparent)]
     Qlog(#[from] QlogFolderError),
 }
 
-/// TLS towards one server name with one ALPN and one way of handshaking. Connections share it and
-/// with it the tickets: rustls resumes only under the same verifier object.
+/// TLS for one server name, one ALPN identifier and one handshake mode. Connections share the
+/// configuration and its tickets: rustls resumes only under the same verifier object.
 #[derive(Debug, Clone)]
 pub struct TlsClient {
     pub(super) config: Arc<ClientConfig>,
     pub(super) server_name: ServerName<'static>,
-    /// `None` for full handshakes: no ticket is kept.
+    /// The ticket store. `None` for full handshakes: no ticket is kept.
     pub tickets: Option<Arc<TicketStore>>,
-    /// What is asked for.
+    /// The requested handshake mode.
     pub handshake_mode: HandshakeMode,
 }
 
 impl TlsClient {
-    /// Prepare TLS for one server.
+    /// Prepares TLS for one server.
     pub fn new(
         trust: &Trust,
         host: &str,
@@ -82,8 +82,8 @@ impl TlsClient {
         Ok(Self::keeping_tickets(config, server_name, handshake_mode))
     }
 
-    /// The same with another ALPN, and without the tickets: early data goes under the ALPN that the
-    /// ticket's connection had (RFC 8446 section 4.2.10).
+    /// Returns the client with another ALPN identifier and without the tickets. Early data needs
+    /// the ALPN of the ticket's connection (RFC 8446 section 4.2.10).
     #[must_use]
     pub fn with_alpn(&self, alpn: &str) -> Self {
         let mut config = ClientConfig::clone(&self.config);
@@ -91,7 +91,7 @@ impl TlsClient {
         Self::keeping_tickets(config, self.server_name.clone(), self.handshake_mode)
     }
 
-    /// With a new store of tickets, if any are kept.
+    /// Makes a client with a new ticket store, if the mode keeps tickets.
     fn keeping_tickets(
         mut config: ClientConfig,
         server_name: ServerName<'static>,
@@ -110,18 +110,18 @@ impl TlsClient {
         }
     }
 
-    /// For connections made without this crate.
+    /// Returns the configuration, for connections made without this crate.
     pub fn config(&self) -> &Arc<ClientConfig> {
         &self.config
     }
 
-    /// The name the server's certificate must have.
+    /// Returns the name required in the server's certificate.
     pub fn server_name(&self) -> &ServerName<'static> {
         &self.server_name
     }
 }
 
-/// The IANA name of a TLS 1.3 cipher suite.
+/// Returns the IANA name of a TLS 1.3 cipher suite.
 pub(crate) fn iana_name(suite: CipherSuite) -> String {
     format!("{suite:?}").replace("TLS13_", "TLS_")
 }

@@ -1,5 +1,6 @@
-//! Whom a client trusts: the certificate authorities, loaded before any clock starts (reading the
-//! system's takes about 10 ms), and what is pinned beside or instead of them.
+//! The trust of a client: the certificate authorities, and pins beside or instead of the
+//! authorities. The authorities are loaded before any measurement, because reading the system's
+//! takes about 10 ms.
 
 use super::certificate_check::CertificateCheck;
 use super::pinning::Sha256;
@@ -15,43 +16,43 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Why there are no trust anchors.
+/// The reasons why there are no trust anchors.
 #[derive(Debug, Error)]
 pub enum TrustError {
-    /// The PEM file cannot be read or is none.
+    /// The file cannot be read, or is not PEM.
     #[error("read certificate authority {path}: {source}")]
     Unreadable {
-        /// The file.
+        /// The path of the PEM file.
         path: PathBuf,
-        /// What was wrong.
+        /// The error of the PEM reader.
         source: pem::Error,
     },
     /// A certificate in the file cannot be a trust anchor.
     #[error("use certificate authority {path}: {source}")]
     Unusable {
-        /// The file.
+        /// The path of the PEM file.
         path: PathBuf,
-        /// What was wrong.
+        /// The error of rustls.
         source: rustls::Error,
     },
-    /// Nothing to trust.
+    /// The source has no trusted certificate.
     #[error("find a certificate authority in {0}")]
     Empty(String),
 }
 
-/// What a server's certificate must stand up to.
+/// The requirements for a server's certificate.
 #[derive(Debug, Clone)]
 pub struct Trust {
-    /// `None`: no authority has to vouch for it, nor its name or time fit.
+    /// The trusted authorities. `None` when signer, name and validity period are not checked.
     authorities: Option<Arc<RootCertStore>>,
     pins: Vec<Sha256>,
     certificate_hashes: Vec<Sha256>,
 }
 
 impl Trust {
-    /// One of the authorities of a PEM file, or of the system's, vouches for the certificate; its
-    /// public key is one of `pins` and a certificate of its chain one of `certificate_hashes`,
-    /// where there are any.
+    /// Trusts certificates signed by an authority of a PEM file, or of the system. With `pins`, the
+    /// public key must be in `pins`. With `certificate_hashes`, the hash of a certificate of the
+    /// chain must be in the list.
     pub fn in_authorities(
         ca_file: Option<&Path>,
         pins: Vec<Sha256>,
@@ -64,7 +65,7 @@ impl Trust {
         })
     }
 
-    /// The public key is one of `pins`; without any, nothing is checked.
+    /// Trusts only public keys in `pins`; with empty `pins`, nothing is checked.
     pub fn in_pins_only(pins: Vec<Sha256>) -> Self {
         Self {
             authorities: None,
@@ -73,12 +74,12 @@ impl Trust {
         }
     }
 
-    /// Whether a server must prove anything.
+    /// Returns true when a server's certificate is checked.
     pub fn is_checked(&self) -> bool {
         self.authorities.is_some() || !self.pins.is_empty()
     }
 
-    /// The same as rustls wants it; the chain that was good last is remembered.
+    /// Returns the verifier for rustls. The verifier remembers the last valid chain.
     pub(super) fn verifier(
         &self,
         provider: &Arc<CryptoProvider>,
@@ -97,7 +98,7 @@ impl Trust {
     }
 }
 
-/// The authorities of a PEM file, or the system's.
+/// Loads the authorities of a PEM file, or the system's.
 fn load_roots(ca_file: Option<&Path>) -> Result<Arc<RootCertStore>, TrustError> {
     let (roots, place) = match ca_file {
         Some(path) => (file_roots(path)?, path.display().to_string()),

@@ -1,7 +1,7 @@
-//! Remembers the certificate chain that was checked last, as browsers do: a process that asks one
-//! resolver a thousand times over new connections learns nothing from checking the same bytes a
-//! thousand times, and it takes a fifth of the processor time of a full handshake.
-//! Not for: the handshake's signature, which is verified every time.
+//! Remembers the last verified certificate chain, as browsers do. A process with a thousand new
+//! connections to one resolver gains nothing from checking the same bytes a thousand times. The
+//! check takes a fifth of the processor time of a full handshake.
+//! Not for: the handshake's signature, verified every time.
 
 use super::certificate_check::CertificateCheck;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -11,11 +11,12 @@ use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a chain stays checked: a certificate that ends meanwhile is accepted so much longer.
+/// The time during which a chain stays verified, in s. A certificate expiring meanwhile is accepted
+/// until the end of this time.
 const REMEMBERED_S: u64 = Duration::from_mins(30).as_secs();
 
-/// Verifies handshakes, and checks the chains it does not remember. The handshake's signature is
-/// always verified: a pinned key that the server cannot use proves nothing.
+/// Verifies handshakes, and checks unknown chains. The handshake's signature is always verified: a
+/// pinned key proves nothing unless the server can use the key.
 #[derive(Debug)]
 pub(super) struct RememberingCheck {
     check: CertificateCheck,
@@ -23,7 +24,7 @@ pub(super) struct RememberingCheck {
     last: Mutex<Option<VerifiedChain>>,
 }
 
-/// What was found good, and when.
+/// A verified chain and the time of its check.
 #[derive(Debug)]
 struct VerifiedChain {
     certificates: Vec<CertificateDer<'static>>,
@@ -48,7 +49,7 @@ impl VerifiedChain {
 }
 
 impl RememberingCheck {
-    /// Remembering what `check` finds good.
+    /// Makes a verifier with a memory for the chains accepted by `check`.
     pub(super) fn new(
         check: CertificateCheck,
         signature_algorithms: WebPkiSupportedAlgorithms,
@@ -174,7 +175,7 @@ mod tests {
     }
 
     const NOW_S: u64 = 1_800_000_000;
-    /// After the end of every certificate here (rcgen's default is the year 4096).
+    /// A time after the end of every certificate here (rcgen's default is the year 4096), in s.
     const LONG_AFTER_S: u64 = 80_000_000_000;
 
     #[test]

@@ -1,5 +1,5 @@
-//! A TCP stream under TLS whose hellos are read along, whose writes may leave together, and which may be read ahead
-//! of TLS. Not for: reading hellos; that is `hello_watch`.
+//! A TCP stream under TLS. The stream passes its hellos to the watch, can gather writes, and can
+//! read ahead of TLS. Not for: reading hellos, see `hello_watch`.
 
 use super::hello_watch::HelloWatch;
 use super::setup::SetupLog;
@@ -10,20 +10,20 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, BufReader, BufWriter, ReadBuf};
 
-/// The stream.
+/// A buffered TCP stream with a watch on the hellos.
 pub(super) struct WatchedTcp {
     inner: BufReader<BufWriter<ClientTcpStream>>,
     log: Arc<SetupLog>,
-    /// Until the handshake is over.
+    /// The watch on the hellos; `None` after the handshake.
     watch: Option<Box<HelloWatch>>,
 }
 
-/// How bytes are handed to the kernel and taken from it; with 0, as TLS does.
+/// The buffering between TLS and the kernel; with 0, TLS's own calls pass directly.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Gathering {
-    /// Up to so many wait for the next flush once the handshake is over.
+    /// The maximum of written bytes kept until the next flush, after the handshake.
     pub written_bytes: usize,
-    /// Up to so many are read at once: TLS's library reads a record of 16 kB by five calls.
+    /// The maximum of bytes read at once. The TLS library reads a record of 16 kB by five calls.
     pub read_bytes: usize,
 }
 
@@ -39,7 +39,7 @@ impl WatchedTcp {
         }
     }
 
-    /// From now on bytes only pass.
+    /// Ends the watch; from now on bytes only pass.
     pub(super) fn end_watch(&mut self) -> Option<Box<HelloWatch>> {
         self.watch.take()
     }
@@ -50,7 +50,8 @@ impl WatchedTcp {
         }
     }
 
-    /// Nobody flushes the alert that ends a handshake.
+    /// Flushes during the handshake, because TLS does not flush the alert at the end of a failed
+    /// handshake.
     fn leave_in_handshake(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         if self.watch.is_some()
             && let Poll::Ready(result) = Pin::new(&mut self.inner).poll_flush(cx)

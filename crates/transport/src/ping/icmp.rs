@@ -1,6 +1,6 @@
-//! Echo requests (RFC 792; RFC 4443 section 4) over the kernel's own echo socket where
-//! `net.ipv4.ping_group_range` opens it to this user, else over a raw socket where this process has
-//! the right (`CAP_NET_RAW`). Not for: ICMP errors; the kernel reports what concerns the socket.
+//! Echo requests (RFC 792; RFC 4443 section 4). The kernel's echo socket is used if
+//! `net.ipv4.ping_group_range` permits this user, else a raw socket with the capability
+//! `CAP_NET_RAW`. Not for: ICMP errors; the kernel reports errors of the socket.
 
 use super::waiting::{await_answer, failure};
 use super::{Answer, Pinger};
@@ -12,13 +12,14 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-/// Bytes after the header, as ping(8) sends them: middleboxes know that size.
+/// The number of bytes after the header, the same as of ping(8): middleboxes know this size.
 const PAYLOAD_BYTES: usize = 56;
 const HEADER_BYTES: usize = 8;
-/// Tells our answers from others' on a raw socket, which gets them all.
+/// The length of the token. The token identifies our answers on a raw socket with everybody's
+/// answers.
 const TOKEN_BYTES: usize = 16;
 
-/// Pings one address.
+/// Pings one address by ICMP.
 pub struct IcmpPinger {
     socket: Socket,
     is_raw: bool,
@@ -27,7 +28,7 @@ pub struct IcmpPinger {
 }
 
 impl IcmpPinger {
-    /// Open a socket; the error says what the system refused and what would help.
+    /// Opens a socket. The error names the system's refusal and a remedy.
     pub fn open(address: IpAddr) -> io::Result<Self> {
         let (socket, is_raw) = open_socket(address.is_ipv6())?;
         socket.set_nonblocking(true)?;
@@ -108,7 +109,7 @@ fn open_socket(is_v6: bool) -> io::Result<(Socket, bool)> {
     }
 }
 
-/// The Internet checksum (RFC 1071).
+/// Returns the Internet checksum (RFC 1071).
 fn checksum(packet: &[u8]) -> u16 {
     let word =
         |pair: &[u8]| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or_default());

@@ -1,6 +1,6 @@
-//! A packet of a version that is none, which a QUIC server answers with the versions it has (RFC
-//! 9000 sections 6 and 15): one round trip, without a handshake, a certificate or anything kept at
-//! the server. Not for: servers that keep silent; the next method is for them.
+//! Sends a packet with an invalid QUIC version. A server answers with its versions (RFC 9000
+//! sections 6 and 15). The exchange takes one round trip, without a handshake, a certificate or
+//! state at the server. Not for: silent servers; the next method handles silent servers.
 
 use super::waiting::{await_answer, failure};
 use super::{Answer, Pinger};
@@ -12,24 +12,24 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-/// Servers answer no datagram that is smaller (RFC 9000 section 14.1).
+/// The datagram length, in bytes. Servers ignore smaller datagrams (RFC 9000 section 14.1).
 const DATAGRAM_BYTES: usize = 1200;
-/// Of the pattern 0x?a?a?a?a, kept for this (RFC 9000 section 15).
+/// A version of the pattern 0x?a?a?a?a, reserved for this use (RFC 9000 section 15).
 const NO_VERSION: [u8; 4] = [0x5a, 0x6a, 0x7a, 0x8a];
-/// Long header (RFC 8999 section 5.1) with the fixed bit.
+/// The first byte: long header (RFC 8999 section 5.1) with the fixed bit.
 const FIRST_BYTE: u8 = 0xc0;
 const IDENTIFIER_BYTES: usize = 8;
-/// First byte, version, and the length of the identifier that follows.
+/// The length of the first byte, the version, and the length byte of the next identifier.
 const HEAD_BYTES: usize = 6;
 
-/// Pings one port.
+/// Pings one port by QUIC.
 pub struct QuicPinger {
     socket: UdpSocket,
     random: SystemRandom,
 }
 
 impl QuicPinger {
-    /// Bind and connect a socket.
+    /// Binds and connects a socket.
     pub fn open(address: SocketAddr) -> io::Result<Self> {
         let local = match address {
             SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
@@ -76,7 +76,8 @@ fn datagram(destination: &[u8], source: &[u8]) -> Vec<u8> {
     datagram
 }
 
-/// RFC 9000 section 17.2.1: version 0, our identifiers exchanged.
+/// Returns true for a Version Negotiation packet to us (RFC 9000 section 17.2.1): version 0, our
+/// identifiers exchanged.
 fn is_version_negotiation(received: &[u8], ours: &[u8], theirs: &[u8]) -> bool {
     let both = 2 * IDENTIFIER_BYTES + 1;
     let Some(identifiers) = received.get(HEAD_BYTES..HEAD_BYTES + both) else {

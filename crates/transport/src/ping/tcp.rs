@@ -1,5 +1,5 @@
-//! Connections opened and closed at once; the round trip is the kernel's own measurement of its SYN.
-//! Not for: a SYN sent again, which counts as a ping without answer.
+//! Opens connections and closes them at once. The round trip is the kernel's own measurement of the
+//! SYN. Not for: a retransmitted SYN, counted as a ping without answer.
 
 use super::{Answer, Pinger};
 use crate::client::{SetupLog, TcpOptions, connect_tcp};
@@ -10,14 +10,14 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
-/// Pings one port.
+/// Pings one port by TCP.
 pub struct TcpPinger {
     address: SocketAddr,
     runtime: Runtime,
 }
 
 impl TcpPinger {
-    /// Prepare.
+    /// Prepares pings to this address and port.
     pub fn open(address: SocketAddr) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(Self { address, runtime })

@@ -1,5 +1,5 @@
-//! Waiting for one datagram on a connected socket, and when the kernel had it. Not for: what is in
-//! it.
+//! Waits for one datagram on a connected socket, and reads the kernel's receive time. Not for: the
+//! datagram's content.
 
 use super::Answer;
 use crate::client::is_unreachable;
@@ -11,10 +11,10 @@ use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-/// Answers are shorter, or their beginning is enough.
+/// The buffer length, in bytes. Answers are shorter, or their beginning is enough.
 const BUFFER_BYTES: usize = 2048;
 
-/// Wait for a datagram that `is_answer`, sent at `sent_ns` (`CLOCK_MONOTONIC`).
+/// Waits for a datagram accepted by `is_answer`. The query left at `sent_ns` (`CLOCK_MONOTONIC`).
 pub fn await_answer(
     socket: &(impl AsFd + AsRawFd),
     sent_ns: u64,
@@ -56,15 +56,16 @@ fn is_readable(socket: &impl AsFd, deadline_ns: u64) -> Result<bool, PingFailure
     }
 }
 
-/// On the monotonic clock: when it was read, where the kernel has put no stamp, or one from outside the
-/// wait. The wall clock, by which the kernel stamps, was set then.
+/// Returns the receive time on the monotonic clock. Without a kernel stamp, or with a stamp outside
+/// the wait, the result is the read time. A stamp is outside the wait when the wall clock was set;
+/// the kernel stamps by the wall clock.
 fn received_ns(stamp_ns: Option<i64>, sent_ns: u64, read_ns: u64) -> u64 {
     let stamp_ns = stamp_ns.and_then(|stamp_ns| u64::try_from(stamp_ns).ok());
     let believed = stamp_ns.filter(|stamp_ns| (sent_ns..=read_ns).contains(stamp_ns));
     believed.unwrap_or(read_ns.max(sent_ns))
 }
 
-/// What a system's error counts as.
+/// Classifies a system error as a ping failure.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "of the system's errors those with a failure of their own are named"

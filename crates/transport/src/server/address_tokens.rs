@@ -1,7 +1,8 @@
-//! Keys and memory of QUIC address tokens (RFC 9000 section 8.1), one for all listeners.
+//! Keys and memory of QUIC address tokens (RFC 9000 section 8.1), shared by all listeners.
 //!
-//! For: a token of one listener's NEW_TOKEN or Retry is good on the others, NEW_TOKEN's once.
-//! Not for: deciding who needs one.
+//! For: use of a listener's NEW_TOKEN or Retry token at the other listeners. A NEW_TOKEN token is
+//! valid once.
+//! Not for: deciding to require a token.
 
 use quinn::crypto::HandshakeTokenKey;
 use quinn::{BloomTokenLog, ServerConfig, TokenLog, ValidationTokenConfig};
@@ -9,11 +10,11 @@ use ring::hkdf::{HKDF_SHA256, Salt};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::sync::Arc;
 
-/// Tokens remembered at most take this much.
+/// The maximum memory of the token log, in bytes.
 const LOG_BYTES: usize = 4 << 20;
 const LOG_EXPECTED_COUNT: u64 = 1_000_000;
 
-/// What all listeners share.
+/// The token state shared by all listeners.
 pub(super) struct AddressTokens {
     key: Arc<dyn HandshakeTokenKey>,
     log: Arc<dyn TokenLog>,
@@ -33,7 +34,7 @@ impl AddressTokens {
         }
     }
 
-    /// Have a listener use them.
+    /// Configures a listener with the shared tokens.
     pub(super) fn put_into(&self, config: &mut ServerConfig) {
         let mut tokens = ValidationTokenConfig::default();
         tokens.log(Arc::clone(&self.log));

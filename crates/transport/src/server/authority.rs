@@ -1,10 +1,10 @@
 //! The lab's certificate authority: made once, kept in a folder, signs a leaf for every name.
 //!
-//! For: certificates that rustls, NSS and Chromium accept once the authority is trusted. Chains are
-//! the leaf alone, because above about 3.6 kB of server flight QUIC's amplification limit (RFC 9000
+//! For: certificates accepted by rustls, NSS and Chromium when the authority is trusted. Chains are
+//! the leaf alone. Above about 3.6 kB of server flight, QUIC's amplification limit (RFC 9000
 //! section 8.1) would add a round trip.
-//! Not for: anything outside the lab, which its certificate says (`scope`). Even so, do not put the
-//! authority into a system's trust store.
+//! Not for: anything outside the lab; the authority's certificate excludes other names (`scope`).
+//! Even with this limit, do not put the authority into a system's trust store.
 
 mod error;
 mod files;
@@ -34,11 +34,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const AUTHORITY_NAME: &str = "resolab lab authority";
 const DAY: Duration = Duration::from_hours(24);
 const AUTHORITY_DAYS: u32 = 3_650;
-/// Chromium refuses leaves valid for more than 398 days; one of these lies in the past, so that
-/// clocks may differ.
+/// The validity of a leaf, in days. Chromium refuses leaves valid for more than 398 days. One day
+/// lies in the past to tolerate clock differences.
 const LEAF_DAYS: u32 = 396;
 
-/// An authority with its key.
+/// A certificate authority with its key.
 pub struct CertificateAuthority {
     certificate_file: PathBuf,
     issuer: Issuer<'static, KeyPair>,
@@ -48,7 +48,7 @@ pub struct CertificateAuthority {
 }
 
 impl CertificateAuthority {
-    /// Open the authority in `folder`, making folder and authority if missing.
+    /// Opens the authority in `folder`, making folder and authority if missing.
     pub fn open_or_create(folder: &Path) -> Result<Self, AuthorityError> {
         let unusable = |reason: String| AuthorityError::Unusable {
             folder: folder.display().to_string(),
@@ -70,17 +70,18 @@ impl CertificateAuthority {
         Ok(authority)
     }
 
-    /// The authority's certificate, PEM, for clients.
+    /// Returns the path of the authority's certificate (PEM), for clients.
     pub fn certificate_file(&self) -> &Path {
         &self.certificate_file
     }
 
-    /// Base64 of the SHA-256 of the authority's SubjectPublicKeyInfo (RFC 7469 section 2.4).
+    /// Returns the base64 of the SHA-256 of the authority's SubjectPublicKeyInfo (RFC 7469 section
+    /// 2.4).
     pub fn spki_sha256(&self) -> &str {
         &self.spki_sha256
     }
 
-    /// A new key and leaf certificate for names (or addresses, as text).
+    /// Makes a new key and leaf certificate for names (or addresses, as text).
     pub fn issue(&self, names: &[String]) -> Result<Arc<CertifiedKey>, AuthorityError> {
         let failed = |reason: String| AuthorityError::Issue {
             name: names.first().cloned().unwrap_or_default(),
@@ -105,7 +106,7 @@ impl CertificateAuthority {
             .map_err(|e| failed(e.to_string()))
     }
 
-    /// Make one leaf for several names, to be handed out for each of them.
+    /// Makes a leaf shared by several names.
     pub fn share(&mut self, names: &[String]) -> Result<(), AuthorityError> {
         let leaf = self.issue(names)?;
         let names = names.iter().map(|name| name.to_ascii_lowercase());
@@ -113,7 +114,7 @@ impl CertificateAuthority {
         Ok(())
     }
 
-    /// The shared leaf that covers the first of the names, else a new one for them.
+    /// Returns the shared leaf with the first of the names, else a new leaf for all the names.
     pub fn certificate_for(&self, names: &[String]) -> Result<Arc<CertifiedKey>, AuthorityError> {
         let wanted = names.first().map(|name| name.to_ascii_lowercase());
         let wanted = wanted.unwrap_or_default();
@@ -127,8 +128,8 @@ impl CertificateAuthority {
         }
     }
 
-    /// Issue a leaf and verify it as a client would: finds an expired authority, and a certificate
-    /// that does not belong to the key.
+    /// Issues a leaf and verifies the leaf as a client would. The check finds an expired authority,
+    /// and a certificate not matching the key.
     fn check(&self, certificate_pem: &str) -> Result<(), String> {
         let name = "check.invalid";
         let leaf = self.issue(&[name.to_owned()]).map_err(|e| e.to_string())?;
@@ -148,8 +149,8 @@ impl CertificateAuthority {
     }
 }
 
-/// Whether a certificate's name covers another, both in lower case: itself, or one label below a wildcard (RFC 6125
-/// section 6.4.3).
+/// Returns true when a certificate's name covers another name, both in lower case. A name covers
+/// the same name, and a wildcard covers names with one more label (RFC 6125 section 6.4.3).
 pub fn covers(name: &str, wanted: &str) -> bool {
     let below = wanted.split_once('.').map(|(_, parent)| parent);
     name == wanted || (below.is_some() && name.strip_prefix("*.") == below)
@@ -173,7 +174,7 @@ fn authority_params() -> CertificateParams {
     params
 }
 
-/// Valid from a day ago.
+/// Sets the validity, beginning a day ago.
 fn set_validity(params: &mut CertificateParams, days: u32) {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -236,7 +237,7 @@ mod tests {
         fs::remove_dir_all(theirs).unwrap();
     }
 
-    /// Whether a client that trusts the authority takes `leaf` for `name`.
+    /// Returns true when a client trusting the authority accepts `leaf` for `name`.
     fn accepts(authority: &CertificateAuthority, leaf: &CertifiedKey, name: &str) -> bool {
         let mut roots = RootCertStore::empty();
         let root = CertificateDer::from_pem_file(authority.certificate_file()).unwrap();

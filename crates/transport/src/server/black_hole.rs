@@ -1,9 +1,10 @@
-//! Which names, or everything, get no packet through at the moment: connections stay open and
-//! nothing comes or goes on them, as on a path that died.
+//! Black holes for names, or for everything: connections stay open and pass no packets, as on a
+//! broken path.
 //!
-//! For: TCP streams, which stop reading and writing (the kernel below goes on acknowledging), and
-//! UDP sockets of QUIC, which swallow whole datagrams. With none in force it costs one load.
-//! Not for: losing some packets: that is the link's.
+//! For: TCP streams and UDP sockets of QUIC. TCP streams stop reading and writing, while the kernel
+//! continues to acknowledge. UDP sockets discard whole datagrams. Without an active black hole the
+//! cost is one atomic load.
+//! Not for: losing some packets; the link does random loss.
 
 use crate::flights::FirstPacket;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -12,10 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Clients known by address at once, up to which those without a connection are, too.
+/// The number of client addresses above which clients without a connection are forgotten.
 const PEERS_COUNT: usize = 16_384;
 
-/// What is swallowed now.
+/// The currently discarded names, or everything.
 #[derive(Debug, Default)]
 pub struct BlackHole {
     active: AtomicBool,
@@ -26,9 +27,10 @@ pub struct BlackHole {
 struct State {
     everything: bool,
     names: HashSet<String>,
-    /// QUIC clients and how many connections each has to which name: a datagram does not say it.
-    /// With none left, its datagrams are swallowed on, or it would be told that its connection is
-    /// gone; up to an Initial packet, which begins one whose name is not known yet.
+    /// QUIC clients, with the number of connections to each name, because a datagram has no name.
+    /// After the last connection, the client's datagrams are still discarded: an answer would
+    /// report the connection's loss. The client's next Initial packet ends the discarding, because
+    /// the packet's name is still unknown.
     peers: HashMap<SocketAddr, BTreeMap<String, usize>>,
     waiting: Vec<Waker>,
 }
@@ -44,14 +46,14 @@ impl State {
     }
 }
 
-/// Whether a client has a connection that is swallowed.
+/// Returns true when a client has a connection to a discarded name.
 fn is_connected(names: &BTreeMap<String, usize>) -> bool {
     names.values().any(|count| *count > 0)
 }
 
 impl BlackHole {
-    /// Swallow a name (lower case) and the QUIC clients that are connected to it, once for each
-    /// connection; or everything.
+    /// Begins to discard packets of a name (lower case) and of the QUIC clients connected to the
+    /// name. `peers` has an address for each connection. Without a name, everything is discarded.
     pub fn begin(&self, name: Option<&str>, peers: impl IntoIterator<Item = SocketAddr>) {
         let mut state = self.lock();
         match name {
@@ -68,7 +70,7 @@ impl BlackHole {
         self.active.store(true, Ordering::Release);
     }
 
-    /// Let a name through again, or everything, names too.
+    /// Ends the black hole of a name. Without a name, all black holes end.
     pub fn end(&self, name: Option<&str>) {
         let mut state = self.lock();
         if let Some(name) = name {
@@ -88,12 +90,12 @@ impl BlackHole {
         state.waiting.drain(..).for_each(Waker::wake);
     }
 
-    /// Whether connections to a name are swallowed.
+    /// Returns true when connections to a name are in a black hole.
     pub fn swallows(&self, name: Option<&str>) -> bool {
         self.active.load(Ordering::Acquire) && self.lock().swallows(name)
     }
 
-    /// Whether a datagram to a client is swallowed.
+    /// Returns true when a datagram to a client is discarded.
     pub(super) fn swallows_sent(&self, peer: SocketAddr) -> bool {
         if !self.active.load(Ordering::Acquire) {
             return false;
@@ -102,7 +104,7 @@ impl BlackHole {
         state.everything || state.peers.contains_key(&peer)
     }
 
-    /// Whether a datagram from a client is swallowed.
+    /// Returns true when a datagram from a client is discarded.
     pub(super) fn swallows_received(&self, peer: SocketAddr, datagram: &[u8]) -> bool {
         if !self.active.load(Ordering::Acquire) {
             return false;
@@ -121,7 +123,7 @@ impl BlackHole {
         !begins_anew
     }
 
-    /// A QUIC client said which name it wants.
+    /// Notes the server name requested by a QUIC client.
     pub(super) fn begin_connection(&self, peer: SocketAddr, name: Option<&str>) {
         if !self.active.load(Ordering::Acquire) {
             return;
@@ -132,7 +134,7 @@ impl BlackHole {
         }
     }
 
-    /// A QUIC client's connection to a name has ended.
+    /// Notes the end of a QUIC client's connection to a name.
     pub(super) fn end_connection(&self, peer: SocketAddr, name: Option<&str>) {
         if !self.active.load(Ordering::Acquire) {
             return;
@@ -150,7 +152,7 @@ impl BlackHole {
         }
     }
 
-    /// Ready when bytes of a connection to `name` may pass.
+    /// Polls for permission to pass bytes of a connection to `name`.
     pub(super) fn poll_passable(&self, name: Option<&str>, cx: &mut Context<'_>) -> Poll<()> {
         if !self.active.load(Ordering::Acquire) {
             return Poll::Ready(());
@@ -191,7 +193,7 @@ mod tests {
         SocketAddr::from(([127, 0, 0, 1], port))
     }
 
-    /// Whatever it says, both ways.
+    /// Returns true when any datagram of a client is discarded, in both directions.
     fn swallows(hole: &BlackHole, peer: SocketAddr) -> bool {
         let received = [&SHORT[..], &INITIAL].map(|bytes| hole.swallows_received(peer, bytes));
         assert_eq!(received, [hole.swallows_sent(peer); 2]);

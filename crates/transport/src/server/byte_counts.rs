@@ -1,10 +1,10 @@
-//! Bytes of one connection, counted as they pass the socket.
+//! Byte counts of one connection, taken at the socket.
 //!
-//! For: its record, and to see whether anything moves. Not for: packets or retransmissions.
+//! For: the connection's record, and for detecting progress. Not for: packets or retransmissions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Payload bytes of one TCP connection.
+/// The payload byte counts of one TCP connection.
 #[derive(Debug, Default)]
 pub struct ByteCounts {
     received: AtomicU64,
@@ -12,12 +12,12 @@ pub struct ByteCounts {
 }
 
 impl ByteCounts {
-    /// Bytes taken from the socket.
+    /// Returns the number of bytes read from the socket.
     pub fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// Bytes handed to the socket.
+    /// Returns the number of bytes written to the socket.
     pub fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
     }

@@ -1,9 +1,9 @@
-//! Reads from a ClientHello (RFC 8446 section 4.1.2) the two things that must be known before a TLS
-//! stack is chosen for it: the server name and whether early data is offered; and its length.
+//! Reads facts from a ClientHello (RFC 8446 section 4.1.2) before a TLS stack is chosen: server
+//! name, offer of early data, and length.
 //!
 //! For: choosing a ticket policy by name. Pure; bytes in, facts out.
-//! Not for: judging a ClientHello. Whatever cannot be read is left to the TLS stack, whose alert is
-//! the right answer to it.
+//! Not for: judging a ClientHello. Unreadable ClientHellos go to the TLS stack for the correct
+//! alert.
 
 use std::net::IpAddr;
 
@@ -11,31 +11,32 @@ const CLIENT_HELLO: u8 = 1;
 const RECORD_HANDSHAKE: u8 = 22;
 const EXTENSION_SERVER_NAME: u16 = 0;
 const EXTENSION_EARLY_DATA: u16 = 42;
-/// Longest ClientHello waited for; real ones stay below 4 kB.
+/// The maximum length of a ClientHello, in bytes; real ClientHellos stay below 4 kB.
 const LIMIT_BYTES: usize = 65_536;
 
-/// What a ClientHello says.
+/// The facts of a ClientHello.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClientHello {
-    /// Server name (RFC 6066), lower case.
+    /// The server name (RFC 6066) in lower case.
     pub server_name: Option<String>,
-    /// Whether early data follows (RFC 8446 section 4.2.10).
+    /// True when early data follows (RFC 8446 section 4.2.10).
     pub early_data_offered: bool,
-    /// Of the message, its header included; 0 for what could not be read.
+    /// The length of the message with its header, in bytes; 0 for unreadable messages.
     pub message_bytes: u32,
 }
 
-/// How far reading came.
+/// The progress of reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     /// More bytes are needed.
     Incomplete,
-    /// All there; unreadable ones come out empty, for the TLS stack to refuse.
+    /// The ClientHello is complete. Unreadable ClientHellos are empty here; the TLS stack refuses
+    /// them.
     Complete(ClientHello),
 }
 
 impl ClientHello {
-    /// Read from handshake messages, as QUIC's CRYPTO frames carry them.
+    /// Reads a ClientHello from handshake messages, as in QUIC's CRYPTO frames.
     pub fn from_handshake(bytes: &[u8]) -> Progress {
         if bytes.len() > LIMIT_BYTES || bytes.first().is_some_and(|&kind| kind != CLIENT_HELLO) {
             return Progress::Complete(Self::default());
@@ -58,24 +59,24 @@ impl ClientHello {
     }
 }
 
-/// Reads a ClientHello from TLS records, as TCP carries them, each byte once however they come.
+/// Reads a ClientHello from TLS records over TCP. Each byte is read once, in any segmentation.
 #[derive(Debug, Default)]
 pub struct RecordReader {
-    /// Fragments of the records read, joined.
+    /// The joined fragments of the records read.
     handshake: Vec<u8>,
-    /// Where the next record begins in what was received.
+    /// The start of the next record in the received bytes.
     position: usize,
 }
 
 impl RecordReader {
-    /// Bytes of the records read, their headers included.
+    /// Returns the number of bytes of the records read, with their headers.
     pub fn wire_bytes(&self) -> usize {
         self.position
     }
 
-    /// Read on; `received` is everything that came since the connection began. As a record of no
-    /// handshake bytes, which RFC 8446 section 5.1 forbids, ends the reading, what is received
-    /// before the end has a bound: [`LIMIT_BYTES`] in records of one byte each.
+    /// Continues reading; `received` has all bytes since the start of the connection. A record
+    /// without handshake bytes (forbidden by RFC 8446 section 5.1) ends the reading. The received
+    /// bytes thus have a bound: [`LIMIT_BYTES`] in records of one byte each.
     pub fn read(&mut self, received: &[u8]) -> Progress {
         loop {
             let mut rest = Reader(received.get(self.position..).unwrap_or_default());
@@ -121,8 +122,8 @@ fn parse_body(body: &[u8]) -> Option<ClientHello> {
     Some(hello)
 }
 
-/// A literal address is no host name (RFC 6066 section 3) though some clients send one; it counts as
-/// none, as with clients that know they must not.
+/// Returns the host name. A literal address is no host name (RFC 6066 section 3), though some
+/// clients send an address. An address counts as no name, as with correct clients.
 fn parse_server_name(content: &[u8]) -> Option<String> {
     let mut list = Reader(Reader(content).take_prefixed_u16()?);
     let kind = list.take(1)?[0];
@@ -132,7 +133,7 @@ fn parse_server_name(content: &[u8]) -> Option<String> {
     is_name.then(|| text.to_ascii_lowercase())
 }
 
-/// The rest of a byte string.
+/// The unread rest of a byte string.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

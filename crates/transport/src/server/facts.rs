@@ -1,7 +1,7 @@
-//! What is known of one handshake, filled in while it goes on and readable by whoever serves the
-//! connection.
+//! Facts of one handshake, gathered during the handshake and readable by the connection's server
+//! code.
 //!
-//! For: records that say what happened, as the TLS stack saw it, not as anyone hoped.
+//! For: records of actual events as seen by the TLS stack.
 //! Not for: deciding anything.
 
 use super::ClientHello;
@@ -12,7 +12,7 @@ use resolab_record::{AddressProof, HandshakeMode};
 use rustls::{CipherSuite, ProtocolVersion};
 use std::sync::OnceLock;
 
-/// Facts of one handshake; each is set once.
+/// The facts of one handshake; each fact is set once.
 #[derive(Debug, Default)]
 pub struct HandshakeFacts {
     client_hello: OnceLock<ClientHello>,
@@ -26,32 +26,33 @@ pub struct HandshakeFacts {
     cipher_suite: OnceLock<CipherSuite>,
     quic_version: OnceLock<u32>,
     address_proof: OnceLock<AddressProof>,
-    /// What the hellos were.
+    /// The facts about the hellos.
     pub hellos: Hellos,
 }
 
 impl HandshakeFacts {
-    /// Server name the client asked for, lower case.
+    /// Returns the server name requested by the client, in lower case.
     pub fn server_name(&self) -> Option<&str> {
         self.client_hello.get()?.server_name.as_deref()
     }
 
-    /// Whether the ClientHello offered early data; `None` before it was read.
+    /// Returns true when the ClientHello offered early data; `None` before the ClientHello is read.
     pub fn early_data_offered(&self) -> Option<bool> {
         Some(self.client_hello.get()?.early_data_offered)
     }
 
-    /// Negotiated ALPN, verbatim.
+    /// Returns the negotiated ALPN identifier, verbatim.
     pub fn alpn(&self) -> Option<&str> {
         self.alpn.get().map(String::as_str)
     }
 
-    /// Whether a ticket was used; `None` while undecided.
+    /// Returns true when a ticket was used; `None` while undecided.
     pub fn session_resumed(&self) -> Option<bool> {
         self.resumed.get().copied()
     }
 
-    /// Whether offered early data was accepted; `None` when none was offered or it is undecided.
+    /// Returns true when offered early data was accepted; `None` without an offer or while
+    /// undecided.
     pub fn early_data_accepted(&self) -> Option<bool> {
         let offered = self.client_hello.get()?.early_data_offered;
         offered
@@ -59,48 +60,48 @@ impl HandshakeFacts {
             .flatten()
     }
 
-    /// `CLOCK_MONOTONIC` when the client's Finished was seen.
+    /// Returns the `CLOCK_MONOTONIC` time of the client's Finished, in ns.
     pub fn complete_ns(&self) -> Option<u64> {
         self.complete_ns.get().copied()
     }
 
-    /// `CLOCK_MONOTONIC` when the ClientHello's first bytes were here.
+    /// Returns the `CLOCK_MONOTONIC` time of the ClientHello's first bytes, in ns.
     pub fn client_hello_ns(&self) -> Option<u64> {
         self.client_hello_ns.get().copied()
     }
 
-    /// `CLOCK_MONOTONIC` when the server's flight was ready for the socket.
+    /// Returns the `CLOCK_MONOTONIC` time when the server's flight was ready for the socket, in ns.
     pub fn server_flight_ns(&self) -> Option<u64> {
         self.server_flight_ns.get().copied()
     }
 
-    /// Version of TLS, as `1.3`.
+    /// Returns the TLS version in the form `1.3`.
     pub fn tls_version(&self) -> Option<&'static str> {
         self.tls_version.get().copied()
     }
 
-    /// IANA name of the cipher suite.
+    /// Returns the IANA name of the cipher suite.
     pub fn cipher_suite(&self) -> Option<String> {
         self.cipher_suite.get().copied().map(iana_name)
     }
 
-    /// Version of QUIC as a number; `None` over TCP.
+    /// Returns the QUIC version as a number; `None` over TCP.
     pub fn quic_version(&self) -> Option<u32> {
         self.quic_version.get().copied()
     }
 
-    /// What showed that the client owns its address; `None` over TCP.
+    /// Returns the proof of the client's ownership of its address; `None` over TCP.
     pub fn address_proof(&self) -> Option<AddressProof> {
         self.address_proof.get().copied()
     }
 
-    /// What a request is whose bytes are here now: early data is the only application data there
-    /// can be before the client's Finished.
+    /// Returns true when a request received now is early data. Before the client's Finished, early
+    /// data is the only possible application data.
     pub fn in_early_data(&self) -> bool {
         self.early_data_accepted() == Some(true) && self.complete_ns().is_none()
     }
 
-    /// What happened; `None` until the handshake is complete.
+    /// Returns the actual handshake mode; `None` until the handshake is complete.
     pub fn handshake_mode(&self) -> Option<HandshakeMode> {
         self.complete_ns()?;
         Some(

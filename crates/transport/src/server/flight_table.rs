@@ -1,35 +1,38 @@
-//! Whose datagrams a QUIC listener's socket sees: the counts of the first flights by client address,
-//! from a client's first Initial packet to the end of its handshake. Of a client that nobody takes,
-//! they are forgotten in time. Not for: what is counted; that is in `flights`.
+//! The datagram counts of the first flights at a QUIC listener's socket, by client address. A
+//! client's counts last from the first Initial packet to the end of the handshake. The counts of a
+//! client without an accepted connection are forgotten after a time. Not for: the counting rules,
+//! see `flights`.
 
 use crate::flights::{FirstPacket, Flights};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Handshakes under way at once whose datagrams are counted; with more, all lose their counts.
+/// The maximum number of concurrent handshakes with counts; above the maximum, all lose their
+/// counts.
 const CLIENTS_COUNT: usize = 8_192;
-/// So long a first packet may wait for whoever takes it, which is milliseconds on an idle machine.
-/// After that QUIC dropped or refused it by itself, or it came late for a handshake that has ended.
+/// The maximum time a first packet may wait for acceptance: 5 s, against milliseconds on an idle
+/// machine. After this time, QUIC dropped or refused the packet, or the packet belongs to an ended
+/// handshake.
 const UNTAKEN_NS: u64 = 5_000_000_000;
 
-/// The clients whose handshakes are under way.
+/// The clients with a handshake under way.
 #[derive(Debug, Default)]
 pub(super) struct FlightTable(Mutex<Clients>);
 
 #[derive(Debug, Default)]
 struct Clients {
     by_address: HashMap<SocketAddr, Client>,
-    /// When those that nobody took were last looked for.
+    /// The time of the last search for clients not accepted, in ns.
     cleared_ns: u64,
 }
 
-/// One of them.
+/// A client with a handshake under way.
 #[derive(Debug, Default)]
 struct Client {
     flights: Arc<Flights>,
     came_ns: u64,
-    /// Somebody serves it, and says when its handshake ends.
+    /// True when the connection is accepted; its server code reports the end of the handshake.
     is_taken: bool,
 }
 
@@ -40,7 +43,7 @@ impl Client {
 }
 
 impl Clients {
-    /// The counts of a client whose Initial packet comes.
+    /// Returns the counts for a client's new Initial packet.
     fn begin(&mut self, from: SocketAddr, now_ns: u64) -> &Flights {
         if now_ns.saturating_sub(self.cleared_ns) >= UNTAKEN_NS {
             self.cleared_ns = now_ns;
@@ -65,7 +68,7 @@ impl Clients {
 }
 
 impl FlightTable {
-    /// A datagram came at `now_ns`, `CLOCK_MONOTONIC`.
+    /// Notes a datagram received at `now_ns`, `CLOCK_MONOTONIC`.
     pub(super) fn receives(&self, from: SocketAddr, datagram: &[u8], now_ns: u64) {
         let packet = FirstPacket::of(datagram);
         match packet {
@@ -79,7 +82,7 @@ impl FlightTable {
         }
     }
 
-    /// A datagram goes.
+    /// Notes a datagram sent to a client.
     pub(super) fn sends(&self, to: SocketAddr, datagram: &[u8]) {
         let packet = FirstPacket::of(datagram);
         match packet {
@@ -93,7 +96,8 @@ impl FlightTable {
         }
     }
 
-    /// The counts of a client whose first packet is taken; they are kept until it is forgotten.
+    /// Returns the counts of a client on acceptance of the first packet. The counts are kept until
+    /// the client is forgotten.
     pub(super) fn take(&self, client: SocketAddr) -> Arc<Flights> {
         let mut clients = self.clients();
         let Some(client) = clients.by_address.get_mut(&client) else {
@@ -105,12 +109,12 @@ impl FlightTable {
         Arc::clone(&client.flights)
     }
 
-    /// A client whose first packet nobody took is refused.
+    /// Removes a refused client, unless a connection was accepted.
     pub(super) fn refuse(&self, client: SocketAddr) {
         self.forget_if(client, |known| !known.is_taken);
     }
 
-    /// Count no more of this client's handshake, which may not be its last.
+    /// Stops counting this handshake of the client. The client may begin further handshakes.
     pub(super) fn forget(&self, client: SocketAddr, flights: &Arc<Flights>) {
         self.forget_if(client, |known| Arc::ptr_eq(&known.flights, flights));
     }
@@ -122,7 +126,7 @@ impl FlightTable {
         }
     }
 
-    /// How many clients it knows.
+    /// Returns the number of known clients.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.clients().by_address.len()

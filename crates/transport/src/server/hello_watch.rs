@@ -1,5 +1,5 @@
-//! Reads along what a TLS server sends over TCP until its first flight has left: rustls tells
-//! neither how long the ServerHello is nor what the flight takes.
+//! Reads the bytes sent by a TLS server over TCP until the first flight has left. rustls tells
+//! neither the length of the ServerHello nor the size of the flight.
 //! Not for: QUIC, whose session sees its handshake bytes.
 
 use super::HandshakeFacts;
@@ -11,7 +11,7 @@ use std::io::IoSlice;
 use std::sync::Arc;
 use tokio::net::TcpStream;
 
-/// What is left to read along of one connection.
+/// The reading state of one connection's server flight.
 pub(super) struct HelloWatch {
     facts: Arc<HandshakeFacts>,
     certificate: Option<Arc<CertifiedKey>>,
@@ -21,7 +21,7 @@ pub(super) struct HelloWatch {
 }
 
 impl HelloWatch {
-    /// Before anything is sent on `tcp`.
+    /// Begins a watch before the first byte sent on `tcp`.
     pub(super) fn new(
         tcp: &TcpStream,
         facts: &Arc<HandshakeFacts>,
@@ -39,7 +39,7 @@ impl HelloWatch {
         }
     }
 
-    /// The first `count` bytes of `slices` were sent.
+    /// Notes the first `count` bytes of `slices` as sent.
     pub(super) fn note_sent(&mut self, slices: &[IoSlice<'_>], count: usize) {
         if self.facts.complete_ns().is_some() {
             return;
@@ -64,13 +64,13 @@ impl HelloWatch {
         }
     }
 
-    /// Whether a HelloRetryRequest has no answer yet.
+    /// Returns true while a HelloRetryRequest has no answer.
     pub(super) fn awaits_second_hello(&self) -> bool {
         let retried = self.hello.as_ref();
         retried.is_some_and(|(_, reader)| reader.retry_was_requested())
     }
 
-    /// All there was to send has left.
+    /// Notes an empty send buffer: all bytes have left.
     pub(super) fn note_flushed(&mut self) {
         if self.facts.complete_ns().is_some() {
             return;
@@ -84,7 +84,7 @@ impl HelloWatch {
         }
     }
 
-    /// It is known whether a ticket was taken; without one the certificate is sent.
+    /// Notes the use of a ticket. Without a ticket, the server sends the certificate.
     pub(super) fn note_kind(&self, hellos: &Hellos, is_resumed: bool) {
         if let (false, Some(certificate)) = (is_resumed, &self.certificate) {
             hellos.set_certificates(&certificate.cert);

@@ -1,4 +1,4 @@
-//! A TCP stream without TLS that counts its bytes and can fall into a black hole.
+//! A TCP stream without TLS, with byte counts and black holes.
 //!
 //! For: DoTCP of the edge. Not for: anything encrypted.
 
@@ -19,7 +19,7 @@ pub struct PlainStream {
 }
 
 impl PlainStream {
-    /// Wrap a connection; `name` is the one whose black hole it shares.
+    /// Wraps a connection; `name` selects the connection's black hole.
     pub fn new(
         tcp: TcpStream,
         bytes: Arc<ByteCounts>,

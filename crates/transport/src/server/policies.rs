@@ -1,5 +1,5 @@
-//! Which TLS configuration a connection gets: one per ticket policy, all with the same session
-//! store, so that a policy changes live and old tickets meet the new policy.
+//! The TLS configuration of a connection by ticket policy. All policies share one session store, so
+//! a policy can change live and old tickets meet the new policy.
 //!
 //! For: TCP and QUIC alike; names, their certificates and their policies.
 //! Not for: the handshake itself.
@@ -18,32 +18,33 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-/// Tickets kept for all names; the oldest make room. Two are issued a handshake.
+/// The maximum number of stored tickets of all names; the oldest are dropped first. A handshake
+/// issues two tickets.
 const STORED_TICKETS_COUNT: usize = 65_536;
-/// Early data a TCP client may send: more than any query or request head.
+/// The limit of a TCP client's early data, in bytes: more than any query or request head.
 const TCP_EARLY_DATA_BYTES: u32 = 65_536;
-/// RFC 9001 section 4.6.1: QUIC allows no other value than this and 0.
+/// The early data limit in QUIC's tickets. RFC 9001 section 4.6.1 permits only this value and 0.
 const QUIC_EARLY_DATA_BYTES: u32 = u32::MAX;
 
-/// Tickets a handshake gives out where nothing else is said.
+/// The default number of tickets issued by a handshake.
 const TICKETS_COUNT: u32 = 2;
-/// Lifetime where nothing else is said, and the longest there is: what rustls tells clients of
-/// stateful tickets.
+/// The default and maximum ticket lifetime. rustls announces this lifetime to clients for every
+/// stateful ticket.
 const TICKET_LIFETIME: Duration = Duration::from_hours(24);
 
-/// How a name's tickets are given out and taken back.
+/// The rules for issuing and accepting a name's tickets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TicketTerms {
-    /// Whether, and with early data or without.
+    /// The ticket policy: with or without tickets and early data.
     pub policy: TicketPolicy,
-    /// Age up to which they are taken back.
+    /// The maximum age of an accepted ticket.
     pub lifetime: Duration,
-    /// How many a handshake gives out.
+    /// The number of tickets issued by a handshake.
     pub per_handshake_count: u32,
 }
 
 impl TicketTerms {
-    /// A policy with what is usual otherwise.
+    /// Makes terms with a policy and the default lifetime and number of tickets.
     pub fn new(policy: TicketPolicy) -> Self {
         Self {
             policy,
@@ -52,7 +53,7 @@ impl TicketTerms {
         }
     }
 
-    /// Change what is given.
+    /// Returns the terms with the given values changed; `None` leaves a value unchanged.
     #[must_use]
     pub fn with(mut self, lifetime_s: Option<u32>, per_handshake_count: Option<u32>) -> Self {
         if let Some(seconds) = lifetime_s {
@@ -65,13 +66,13 @@ impl TicketTerms {
     }
 }
 
-/// Names with certificates and ticket policies.
+/// The served names with certificates and ticket policies.
 pub struct ServerPolicies {
     provider: Arc<CryptoProvider>,
     tickets: Arc<TicketStore>,
-    /// Address tokens are good on every listener, each once, as tickets are.
+    /// The address tokens: valid on every listener, each once, as with tickets.
     pub(super) address_tokens: AddressTokens,
-    /// Names cut off from the network.
+    /// The names cut off from the network.
     pub black_hole: Arc<BlackHole>,
     tls12_allowed: bool,
     table: RwLock<Table>,
@@ -79,18 +80,18 @@ pub struct ServerPolicies {
 
 struct Table {
     certificates: HashMap<String, Arc<CertifiedKey>>,
-    /// For clients that send no name: they know an address only.
+    /// The certificate for clients without a server name: the client knows only an address.
     nameless: Option<Arc<CertifiedKey>>,
     terms: HashMap<String, TicketTerms>,
     default_terms: TicketTerms,
-    /// Names that take no new connection.
+    /// The names refusing new connections.
     refused: HashSet<String>,
-    /// ALPN identifiers that names do not offer, though their sockets do.
+    /// The ALPN identifiers not offered by a name despite its sockets' offer.
     left_out: HashMap<String, Vec<Vec<u8>>>,
 }
 
 impl Table {
-    /// The name that serves a client's: itself before the wildcard above it.
+    /// Returns the served name for a client's name: the name itself, else the wildcard above.
     fn serving(&self, name: &str) -> String {
         let wildcard = name
             .split_once('.')
@@ -101,7 +102,7 @@ impl Table {
             .unwrap_or_else(|| name.to_owned())
     }
 
-    /// Change the terms of a name or of all; whether the name is there.
+    /// Changes the terms of a name, or of all names. Returns true when the name is served.
     fn change(&mut self, name: Option<&str>, change: impl Fn(&mut TicketTerms)) -> bool {
         let Some(name) = name else {
             change(&mut self.default_terms);
@@ -114,8 +115,8 @@ impl Table {
 }
 
 impl ServerPolicies {
-    /// No names yet; `default_policy` for those without one of their own. Every key exchange group
-    /// is taken.
+    /// Makes policies without names; `default_policy` applies to names without their own policy.
+    /// Every key exchange group is accepted.
     pub fn new(default_policy: TicketPolicy, tls12_allowed: bool) -> Self {
         let table = Table {
             certificates: HashMap::new(),
@@ -135,14 +136,14 @@ impl ServerPolicies {
         }
     }
 
-    /// Take these key exchange groups only, preferred in this order.
+    /// Accepts only these key exchange groups, preferred in this order.
     #[must_use]
     pub fn with_groups(mut self, groups: &[KeyExchangeGroup]) -> Self {
         self.provider = Arc::new(provider(groups));
         self
     }
 
-    /// Serve a name; the first one added also serves clients that send no name.
+    /// Serves a name. The first added name also serves clients without a server name.
     pub fn add_name(&self, name: &str, certificate: Arc<CertifiedKey>, terms: TicketTerms) {
         let mut table = self.write();
         let name = name.to_ascii_lowercase();
@@ -153,8 +154,9 @@ impl ServerPolicies {
         table.terms.insert(name, terms);
     }
 
-    /// Show another certificate for a name that is served, from the next ClientHello on; to clients
-    /// that send no name, too, where it stood for them.
+    /// Changes the certificate of a served name, from the next ClientHello on. If the old
+    /// certificate was also used for clients without a server name, these clients get the new
+    /// certificate, too.
     pub fn replace_certificate(&self, name: &str, certificate: Arc<CertifiedKey>) {
         let mut table = self.write();
         let old = table
@@ -168,7 +170,7 @@ impl ServerPolicies {
         }
     }
 
-    /// Serve a name no more, from the next ClientHello on.
+    /// Stops serving a name, from the next ClientHello on.
     pub fn remove_name(&self, name: &str) {
         let mut table = self.write();
         let name = name.to_ascii_lowercase();
@@ -178,13 +180,14 @@ impl ServerPolicies {
         table.left_out.remove(&name);
     }
 
-    /// Do not offer these ALPN identifiers for a name, from the next ClientHello on.
+    /// Omits these ALPN identifiers for a name, from the next ClientHello on.
     pub fn leave_out(&self, name: &str, ids: Vec<Vec<u8>>) {
         self.write().left_out.insert(name.to_ascii_lowercase(), ids);
     }
 
-    /// What of a socket's ALPN identifiers is offered for the name of a ClientHello. Never nothing
-    /// of something: rustls would then negotiate none and go on.
+    /// Returns the socket's ALPN identifiers offered for the name of a ClientHello. The list is
+    /// never empty unless the socket's list is empty: with an empty list, rustls would negotiate no
+    /// protocol and continue.
     pub fn offer(&self, name: Option<&str>, of_socket: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let table = self.read();
         let left_out = name.and_then(|name| table.left_out.get(&table.serving(name)));
@@ -200,20 +203,20 @@ impl ServerPolicies {
         offered
     }
 
-    /// Whether a name is served.
+    /// Returns true when a name is served.
     pub fn has_name(&self, name: &str) -> bool {
         self.read()
             .certificates
             .contains_key(&name.to_ascii_lowercase())
     }
 
-    /// Policy of one name, or of every name, from the next ClientHello on. `false` when the name is
-    /// not served.
+    /// Sets the policy of one name, or of every name, from the next ClientHello on. Returns `false`
+    /// when the name is not served.
     pub fn set_policy(&self, name: Option<&str>, policy: TicketPolicy) -> bool {
         self.write().change(name, |terms| terms.policy = policy)
     }
 
-    /// Lifetime and number of tickets, as [`ServerPolicies::set_policy`].
+    /// Sets lifetime and number of tickets, as [`ServerPolicies::set_policy`] does for policies.
     pub fn set_tickets(
         &self,
         name: Option<&str>,
@@ -225,7 +228,7 @@ impl ServerPolicies {
         })
     }
 
-    /// Take or refuse new connections to a name. `false` when it is not served.
+    /// Accepts or refuses new connections to a name. Returns `false` when the name is not served.
     pub fn set_accepting(&self, name: &str, accepting: bool) -> bool {
         let mut table = self.write();
         let name = name.to_ascii_lowercase();
@@ -238,13 +241,13 @@ impl ServerPolicies {
         known
     }
 
-    /// Tickets that can still be taken back.
+    /// Returns the number of stored tickets.
     pub fn stored_tickets_count(&self) -> usize {
         self.tickets.count()
     }
 
-    /// Certificate and terms for the name of a ClientHello. Without a certificate the TLS stack
-    /// refuses the client, tickets or not.
+    /// Returns certificate and terms for the name of a ClientHello. Without a certificate the TLS
+    /// stack refuses the client, with or without tickets.
     pub(super) fn choose(&self, name: Option<&str>) -> (Option<Arc<CertifiedKey>>, TicketTerms) {
         let table = self.read();
         let Some(name) = name else {
@@ -269,7 +272,7 @@ impl ServerPolicies {
         self.table.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Configuration of one TCP connection.
+    /// Returns the configuration of one TCP connection.
     pub(super) fn tcp_config(
         &self,
         terms: TicketTerms,
@@ -284,7 +287,7 @@ impl ServerPolicies {
         self.config(terms, versions, alpn, certificate, TCP_EARLY_DATA_BYTES)
     }
 
-    /// Configuration of one QUIC connection.
+    /// Returns the configuration of one QUIC connection.
     pub(super) fn quic_config(
         &self,
         terms: TicketTerms,

@@ -1,8 +1,9 @@
-//! A QUIC listener whose connections choose their ticket policy by server name and can be used
-//! before the handshake is complete.
+//! A QUIC listener with a ticket policy by server name. Connections are usable before the handshake
+//! is complete.
 //!
-//! For: one address and port each, never a wildcard, so that answers leave from the address asked.
-//! Not for: what is spoken on the connections.
+//! For: one address and port each, never a wildcard, so that answers leave from the requested
+//! address.
+//! Not for: the protocols on the connections.
 
 use super::flight_table::FlightTable;
 use super::quic_session::QuicAdmission;
@@ -23,32 +24,34 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Ten datagrams of the size that all paths carry: what RFC 9002 section 7.2 recommends.
+/// The default initial window, in bytes: ten datagrams of a size usable on all paths, recommended
+/// by RFC 9002 section 7.2.
 pub const INITIAL_WINDOW_BYTES: u32 = 12_000;
 
-/// What a listener grants its clients.
+/// The limits of a listener for its clients.
 #[derive(Debug, Clone)]
 pub struct QuicSettings {
-    /// Requests under way at once. Every permitted stream costs the server memory at once.
+    /// The maximum of concurrent requests. The server allocates memory for every permitted stream
+    /// at once.
     pub max_bidi_streams_count: u32,
-    /// Unidirectional streams; 0 where the protocol has none.
+    /// The maximum of unidirectional streams; 0 if the protocol has no unidirectional streams.
     pub max_uni_streams_count: u32,
-    /// Silence after which a connection is forgotten.
+    /// The idle time before a connection is dropped.
     pub idle_timeout: Duration,
-    /// Bytes a client may send on one stream before they are read.
+    /// The flow control window of one stream: unread bytes from the client.
     pub stream_window_bytes: u32,
-    /// The same for all its streams.
+    /// The flow control window of all streams of a connection, in bytes.
     pub connection_window_bytes: u32,
-    /// Bytes a new connection may have on the way to its client (RFC 9002 section 7.2).
+    /// The initial congestion window of a connection, in bytes (RFC 9002 section 7.2).
     pub initial_window_bytes: u32,
-    /// First packets waiting to be accepted.
+    /// The maximum of first packets waiting to be accepted.
     pub waiting_count: usize,
-    /// Further bytes kept for each of those, and 64 times this for all.
+    /// The bytes buffered for each waiting connection; the total limit is 64 times this value.
     pub waiting_bytes: u64,
 }
 
 impl QuicSettings {
-    /// For a server of small requests that nobody attacks.
+    /// Makes settings for a server of small requests without attackers.
     pub fn of_streams(bidi_count: u32, uni_count: u32, idle_timeout: Duration) -> Self {
         Self {
             max_bidi_streams_count: bidi_count,
@@ -63,7 +66,7 @@ impl QuicSettings {
     }
 }
 
-/// A bound QUIC socket that accepts connections.
+/// A bound QUIC socket for accepting connections.
 pub struct QuicListener {
     endpoint: Endpoint,
     server_config: ServerConfig,
@@ -75,7 +78,7 @@ pub struct QuicListener {
 }
 
 impl QuicListener {
-    /// Bind; needs the context of a tokio runtime.
+    /// Binds a socket and listens; needs the context of a tokio runtime.
     pub fn bind(
         address: SocketAddr,
         alpn: Vec<Vec<u8>>,
@@ -88,8 +91,8 @@ impl QuicListener {
         Self::over(socket, endpoint, alpn, policies, settings, control)
     }
 
-    /// The same on a socket that is bound already, for clients whose datagrams are no longer than what
-    /// Ethernet carries over IPv4: it takes a fortieth of the memory to receive them.
+    /// Listens on a bound socket, for clients with datagrams up to Ethernet's payload over IPv4.
+    /// Receiving such datagrams needs a fortieth of the memory.
     pub fn over_small(
         socket: std::net::UdpSocket,
         alpn: Vec<Vec<u8>>,
@@ -150,12 +153,12 @@ impl QuicListener {
         })
     }
 
-    /// Where it listens.
+    /// Returns the listening address and port.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
         self.endpoint.local_addr()
     }
 
-    /// The next client; `None` once closed.
+    /// Returns the next client; `None` after the close.
     pub async fn accept(&self) -> Option<QuicArrival> {
         let incoming = self.next_admitted().await?;
         let facts = Arc::new(HandshakeFacts::default());
@@ -200,13 +203,13 @@ impl QuicListener {
         }
     }
 
-    /// Close every connection and accept no more.
+    /// Closes every connection and stops accepting.
     pub fn close(&self, code: u32, reason: &[u8]) {
         self.endpoint.close(VarInt::from_u32(code), reason);
     }
 }
 
-/// A client's first packet.
+/// A new client by its first packet.
 pub struct QuicArrival {
     incoming: Incoming,
     config: ServerConfig,
@@ -214,23 +217,23 @@ pub struct QuicArrival {
 }
 
 impl QuicArrival {
-    /// What is known of the handshake, now and later.
+    /// Returns the facts of the handshake; the handshake adds further facts.
     pub fn facts(&self) -> &Arc<HandshakeFacts> {
         &self.facts
     }
 
-    /// Who comes.
+    /// Returns the client's address and port.
     pub fn peer_address(&self) -> SocketAddr {
         self.incoming.remote_address()
     }
 
-    /// Answer CONNECTION_REFUSED.
+    /// Answers with CONNECTION_REFUSED.
     pub fn refuse(self) {
         self.incoming.refuse();
     }
 
-    /// Go on until the ClientHello is read; the connection is then usable for early data and for
-    /// answers to it, before the handshake is complete.
+    /// Continues until the ClientHello is read. The connection is then usable for early data and
+    /// for answers to early data, before the handshake is complete.
     pub async fn start(self) -> Result<Connection, ConnectionError> {
         let mut connecting = self.incoming.accept_with(Arc::new(self.config))?;
         connecting.handshake_data().await?;

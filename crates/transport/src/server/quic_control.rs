@@ -1,9 +1,9 @@
-//! What can be changed about a QUIC listener while it runs, and what it did about it.
+//! Live settings of a QUIC listener, and counts of their effects.
 
 use resolab_record::RetryMode;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-/// Shared by a listener and whoever commands it.
+/// The control shared by a listener and the control commands.
 #[derive(Debug)]
 pub struct QuicControl {
     retry: AtomicU8,
@@ -19,7 +19,7 @@ impl Default for QuicControl {
 }
 
 impl QuicControl {
-    /// Accepting, with this use of Retry.
+    /// Makes an accepting control with this Retry mode.
     pub fn new(retry: RetryMode) -> Self {
         Self {
             retry: AtomicU8::new(retry as u8),
@@ -29,22 +29,22 @@ impl QuicControl {
         }
     }
 
-    /// Use Retry otherwise, from the next Initial on.
+    /// Changes the Retry mode, from the next Initial on.
     pub fn set_retry(&self, retry: RetryMode) {
         self.retry.store(retry as u8, Ordering::Relaxed);
     }
 
-    /// Take new connections, or answer CONNECTION_REFUSED.
+    /// Accepts new connections, or answers CONNECTION_REFUSED.
     pub fn set_accepting(&self, accepting: bool) {
         self.accepting.store(accepting, Ordering::Relaxed);
     }
 
-    /// Retry packets sent.
+    /// Returns the number of Retry packets sent.
     pub fn retries_count(&self) -> u64 {
         self.retries_count.load(Ordering::Relaxed)
     }
 
-    /// Connections refused because none were taken.
+    /// Returns the number of connections refused while accepting was off.
     pub fn refused_count(&self) -> u64 {
         self.refused_count.load(Ordering::Relaxed)
     }
@@ -57,8 +57,8 @@ impl QuicControl {
         accepting
     }
 
-    /// Whether a client must come back with a Retry's token. `after_retry`: it does; `validated`:
-    /// it has that or a NEW_TOKEN's.
+    /// Returns true when a client must return with a Retry's token. `after_retry`: the client has a
+    /// Retry's token; `validated`: the client has a token of a Retry or a NEW_TOKEN.
     pub(super) fn wants_retry(&self, validated: bool, after_retry: bool) -> bool {
         let mode = self.retry.load(Ordering::Relaxed);
         let wanted = if mode == RetryMode::Always as u8 {

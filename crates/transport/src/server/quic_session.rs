@@ -1,8 +1,8 @@
-//! A QUIC server handshake that chooses its TLS configuration after it has read the ClientHello,
-//! as TCP servers can, and writes down what happened.
+//! A QUIC server handshake with a late choice of the TLS configuration: after reading the
+//! ClientHello, as in TCP servers. The session records the facts of the handshake.
 //!
-//! For: ticket policies by server name, changed live. Everything cryptographic is the inner
-//! session's, quinn's own over rustls.
+//! For: ticket policies by server name, changed live. All cryptography is in the inner session,
+//! quinn's own over rustls.
 //! Not for: packets, or deciding policies.
 
 use super::client_hello::{ClientHello, Progress};
@@ -21,15 +21,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Crypto configuration of one incoming connection.
+/// The crypto configuration of one incoming connection.
 pub(super) struct QuicAdmission {
-    /// Keys of Initial and Retry packets, which no policy touches.
+    /// The keys of Initial and Retry packets, the same for every policy.
     pub(super) base: Arc<QuicServerConfig>,
     pub(super) policies: Arc<ServerPolicies>,
     pub(super) alpn: Arc<Vec<Vec<u8>>>,
     pub(super) facts: Arc<HandshakeFacts>,
     pub(super) peer: SocketAddr,
-    /// Where its datagrams are counted until the handshake is complete.
+    /// The table for counting datagrams until the handshake is complete.
     pub(super) flights: Arc<FlightTable>,
 }
 
@@ -89,21 +89,21 @@ struct ChoosingSession {
     admission: Arc<QuicAdmission>,
     version: u32,
     parameters: TransportParameters,
-    /// Handshake bytes until the ClientHello is whole; `None` once the session is chosen.
+    /// The handshake bytes until the ClientHello is whole; `None` after the session is chosen.
     received: Option<Vec<u8>>,
     witness: Option<Arc<WitnessedCertificate>>,
     certificate: Option<Arc<CertifiedKey>>,
-    /// Until the cipher suite was read.
+    /// The reader of the ServerHello, until the cipher suite is read.
     server_hello: Option<ServerHelloReader>,
-    /// The session inside has said that something was negotiated.
+    /// True when the inner session has reported negotiated parameters.
     is_ready: bool,
-    /// That was handed on.
+    /// True when the report was passed to quinn.
     has_told: bool,
     inner: Box<dyn Session>,
 }
 
 impl ChoosingSession {
-    /// Gather; the whole ClientHello once it is there.
+    /// Gathers handshake bytes, and returns the whole ClientHello after the last byte.
     fn gather(&mut self, bytes: &[u8]) -> Result<Option<Vec<u8>>, TransportError> {
         let Some(mut received) = self.received.take() else {
             return Ok(Some(bytes.to_vec()));
@@ -145,7 +145,7 @@ impl ChoosingSession {
         Ok(())
     }
 
-    /// The server's handshake bytes: what they say, and when the first were made.
+    /// Notes the server's handshake bytes: their content, and the time of the first bytes.
     fn note_flight(&mut self, written: &[u8]) {
         if written.is_empty() {
             return;
@@ -175,7 +175,7 @@ impl ChoosingSession {
         }
     }
 
-    /// After handshake bytes were read: what is known now.
+    /// Notes the known facts after reading handshake bytes.
     fn note_facts(&self) {
         let facts = &self.admission.facts;
         let data = self.inner.handshake_data();

@@ -1,7 +1,7 @@
-//! A QUIC listener's socket, whose datagrams can fall into a black hole both ways; those of
-//! handshakes are counted.
+//! The socket of a QUIC listener. Datagrams can fall into a black hole in both directions, and
+//! datagrams of handshakes are counted.
 //!
-//! For: the server role. Not for: clients; those use `RawUdpSocket` as it is.
+//! For: the server role. Not for: clients; clients use `RawUdpSocket` directly.
 
 use super::BlackHole;
 use super::flight_table::FlightTable;

@@ -1,5 +1,5 @@
-//! A TCP listener that takes data in a SYN (TCP Fast Open, RFC 7413) from clients that bring the
-//! cookie, where `net.ipv4.tcp_fastopen` has its bit 2.
+//! A TCP listener accepting data in a SYN (TCP Fast Open, RFC 7413) from clients with the cookie.
+//! Data is accepted when `net.ipv4.tcp_fastopen` has the server bit (2).
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,10 +7,10 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 use tokio::net::TcpListener;
 
-/// Connections with data in the SYN whose handshake has not ended.
+/// The maximum number of connections with data in the SYN and without an ended handshake.
 const FAST_OPEN_QUEUE_COUNT: libc::c_int = 256;
 
-/// Bind and listen. Without Fast Open in the kernel it is a listener like any other.
+/// Binds and listens. Without Fast Open in the kernel the listener is an ordinary listener.
 pub async fn listen_tcp(address: SocketAddr) -> io::Result<TcpListener> {
     let listener = TcpListener::bind(address).await?;
     // SAFETY: the kernel reads the integer given, whose size is given too.

@@ -1,10 +1,11 @@
-//! The sessions behind the tickets the edge gave out: one store for every policy.
+//! The sessions for the edge's issued tickets: one store for every policy.
 //!
-//! For: the stateful resumption early data needs (RFC 8446 section 8.1), each ticket once. Taking
-//! costs the same however many there are; rustls's own store searches a list, which after some
-//! ten thousand handshakes would stand inside every resumed one.
-//! Not for: tickets that outlive the process. A ticket's message always says 24 hours: rustls lets
-//! nothing else be said of stateful ones, so a shorter lifetime shows as a full handshake.
+//! For: stateful resumption, required by early data (RFC 8446 section 8.1), each ticket once.
+//! Taking a ticket costs the same for any number of tickets. rustls's own store searches a list.
+//! After some ten thousand handshakes, the search would delay every resumed handshake.
+//! Not for: tickets after the end of the process. A ticket's message always states 24 hours,
+//! because rustls permits no other value for stateful tickets. A shorter lifetime thus shows as a
+//! full handshake.
 
 use rustls::server::StoresServerSessions;
 use std::collections::{HashMap, VecDeque};
@@ -12,7 +13,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Sessions by ticket; the oldest make room.
+/// The sessions by ticket; the oldest are dropped first.
 pub(super) struct TicketStore {
     capacity_count: usize,
     sessions: Mutex<Sessions>,
@@ -21,7 +22,7 @@ pub(super) struct TicketStore {
 #[derive(Default)]
 struct Sessions {
     by_ticket: HashMap<Vec<u8>, (Instant, Vec<u8>)>,
-    /// Tickets in the order they came; those taken since are still in it.
+    /// The tickets in the order of arrival, including tickets taken since.
     order: VecDeque<Vec<u8>>,
 }
 
@@ -33,7 +34,7 @@ impl TicketStore {
         }
     }
 
-    /// Tickets that can still be taken.
+    /// Returns the number of available tickets.
     pub(super) fn count(&self) -> usize {
         self.lock().by_ticket.len()
     }
@@ -54,7 +55,7 @@ impl TicketStore {
         }
     }
 
-    /// A session not older than `lifetime`; older ones are gone by this, too.
+    /// Takes a session not older than `lifetime`; an older session is removed, too.
     fn take(&self, key: &[u8], lifetime: Duration, now: Instant) -> Option<Vec<u8>> {
         let (issued, session) = self.lock().by_ticket.remove(key)?;
         (now.duration_since(issued) < lifetime).then_some(session)
@@ -65,21 +66,22 @@ impl TicketStore {
     }
 }
 
-/// The store as one connection sees it: its name's lifetime judges the tickets it brings.
+/// The view of the store for one connection: the lifetime of the connection's name applies to its
+/// tickets.
 pub(super) struct TicketShelf {
     pub(super) store: Arc<TicketStore>,
     pub(super) lifetime: Duration,
-    /// Sessions come out of it an hour older than they are. No ticket is then as old as its client
-    /// says, which is the reason RFC 8446 section 8.3 gives to refuse early data and go on with the
-    /// resumption. Tickets issued meanwhile have their true age.
+    /// True when sessions leave the store an hour older than their actual age. Every ticket's age
+    /// then differs from the client's value. For this reason RFC 8446 section 8.3 rejects early
+    /// data and continues the resumption. Tickets issued meanwhile have their actual age.
     pub(super) makes_older: bool,
 }
 
-/// More than clients' and servers' clocks may differ by, a minute in rustls.
+/// The added age, in s: more than the tolerated clock difference of a minute in rustls.
 const OLDER_S: u64 = 3_600;
 
-/// A session with an earlier instant of issue: rustls writes it in seconds before the last four
-/// bytes. The tests of `policies` fail should it ever do otherwise.
+/// Returns a session with an earlier issue time. rustls writes this time in seconds before the last
+/// four bytes. The tests of `policies` fail if rustls changes the format.
 fn made_older(mut session: Vec<u8>) -> Vec<u8> {
     let place = session.len().checked_sub(12);
     if let Some(place) = place.and_then(|start| session.get_mut(start..start + 8)) {
@@ -97,7 +99,8 @@ impl StoresServerSessions for TicketShelf {
         true
     }
 
-    /// Asked for by TLS 1.2 only, whose sessions may serve several times.
+    /// Returns a session without removing the session. Only TLS 1.2 calls this method; TLS 1.2
+    /// sessions may serve several times.
     fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         let sessions = self.store.lock();
         let (issued, session) = sessions.by_ticket.get(key)?;

@@ -1,7 +1,7 @@
-//! A TLS 1.3 server stream over TCP that hands out early data, and takes answers to it, before the
-//! client's Finished (0.5-RTT data), which a stream that first completes the handshake cannot.
+//! A TLS 1.3 server stream over TCP with early data and 0.5-RTT answers before the client's
+//! Finished. A stream completing the handshake first supports neither.
 //!
-//! For: DoT and HTTP of the edge; TLS 1.2 where it is allowed. Not for: clients.
+//! For: DoT and HTTP of the edge; TLS 1.2 if allowed. Not for: clients.
 
 use super::client_hello::{ClientHello, Progress, RecordReader};
 use super::hello_watch::HelloWatch;
@@ -29,8 +29,8 @@ pub struct TlsStream {
 }
 
 impl TlsStream {
-    /// Read the ClientHello, choose the policy of its name and send the server's flight. The
-    /// stream is then usable; the handshake is completed by reading from it.
+    /// Reads the ClientHello, chooses the policy of its name and sends the server's flight. The
+    /// stream is then usable; reading from the stream completes the handshake.
     pub async fn accept(
         mut tcp: TcpStream,
         policies: &ServerPolicies,
@@ -72,7 +72,7 @@ impl TlsStream {
         Ok(stream)
     }
 
-    /// Take bytes that came, and answer them.
+    /// Takes received bytes, and sends the answers of TLS.
     async fn feed(&mut self, mut unread: &[u8]) -> io::Result<()> {
         while !unread.is_empty() {
             self.tls.read_tls(&mut unread)?;
@@ -83,12 +83,12 @@ impl TlsStream {
         Ok(())
     }
 
-    /// What is known of the handshake, now and later.
+    /// Returns the facts of the handshake; the handshake adds further facts.
     pub fn facts(&self) -> &Arc<HandshakeFacts> {
         &self.facts
     }
 
-    /// Whether a handshake failed because the client has no version of TLS that is allowed.
+    /// Returns true when a handshake failed because the client has no allowed TLS version.
     pub fn is_version_refusal(error: &io::Error) -> bool {
         let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
         matches!(
@@ -142,7 +142,7 @@ impl TlsStream {
         }
     }
 
-    /// Hand everything encrypted to the kernel.
+    /// Passes all encrypted bytes to the kernel.
     fn poll_flush_tls(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.tls.wants_write() {
             ready!(self.poll_passable(cx));
@@ -167,7 +167,7 @@ impl TlsStream {
         self.black_hole.poll_passable(self.facts.server_name(), cx)
     }
 
-    /// Decrypted bytes that are here already: early data first, it came first.
+    /// Reads the available decrypted bytes, early data first by order of arrival.
     fn read_decrypted(&mut self, buffer: &mut ReadBuf<'_>) -> io::Result<Option<usize>> {
         let free = buffer.initialize_unfilled();
         if let Some(mut early) = self.tls.early_data() {
@@ -301,7 +301,7 @@ fn certificate_resolver(certificate: Option<Arc<CertifiedKey>>) -> Arc<dyn Resol
     }
 }
 
-/// Blocking-style I/O for rustls on a socket that is polled.
+/// Blocking-style I/O for rustls on a polled socket.
 struct PollingIo<'a, 'b> {
     tcp: &'a mut TcpStream,
     cx: &'a mut Context<'b>,

@@ -1,8 +1,8 @@
-//! Tells a full handshake from a resumed one on a server whose QUIC stack hides it: a server signs
-//! in a full TLS 1.3 handshake (CertificateVerify, RFC 8446 section 4.4.3) and never in a resumed
-//! one.
+//! Distinguishes full from resumed handshakes on a server, because the QUIC stack hides the kind. A
+//! server signs in every full TLS 1.3 handshake (CertificateVerify, RFC 8446 section 4.4.3) and
+//! never in a resumed handshake.
 //!
-//! For: one connection each. Not for: choosing certificates; that is done before.
+//! For: one connection each. Not for: choosing certificates; the certificate is chosen before.
 
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::{CertifiedKey, Signer, SigningKey};
@@ -10,7 +10,7 @@ use rustls::{Error, SignatureAlgorithm, SignatureScheme};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Hands out one certificate and remembers whether its key signed.
+/// A certificate with a detector for signatures by its key.
 #[derive(Debug)]
 pub(super) struct WitnessedCertificate {
     certificate: Option<Arc<CertifiedKey>>,
@@ -18,7 +18,8 @@ pub(super) struct WitnessedCertificate {
 }
 
 impl WitnessedCertificate {
-    /// Watch over `certificate`; without one, the TLS stack refuses the client.
+    /// Wraps `certificate` with the detector. Without a certificate, the TLS stack refuses the
+    /// client.
     pub(super) fn new(certificate: Option<&CertifiedKey>, signed: Arc<AtomicBool>) -> Self {
         let certificate = certificate.map(|inner| {
             let key = WitnessedKey {
@@ -33,7 +34,7 @@ impl WitnessedCertificate {
         }
     }
 
-    /// Whether the key signed, that is, whether the handshake is a full one.
+    /// Returns true when the key signed: the handshake is a full handshake.
     pub(super) fn signed(&self) -> bool {
         self.signed.load(Ordering::Relaxed)
     }

@@ -1,6 +1,6 @@
-//! A response being written: header, question, records, OPT.
+//! Writes a response: header, question, records, OPT.
 //!
-//! For: bytes. Not for: what is in them.
+//! For: bytes. Not for: the choice of the records.
 
 use super::shape::{Asked, Channel, Facts, OwnedSet, Owner, Section};
 use crate::dns::wire::{
@@ -8,23 +8,24 @@ use crate::dns::wire::{
     OPTION_PADDING, Question, Rcode, TYPE_OPT,
 };
 
-/// What a datagram may carry without EDNS (RFC 1035 section 4.2.1).
+/// The maximum datagram without EDNS, in bytes (RFC 1035 section 4.2.1).
 const PLAIN_DATAGRAM_BYTES: usize = 512;
-/// What this edge takes, and sends at most, in a datagram: no fragments on any usual path.
+/// The maximum datagram for this edge, received or sent, in bytes: no fragments on any usual path.
 const DATAGRAM_BYTES: u16 = 1_232;
 const OPT_BYTES: usize = 11;
 const COOKIES_BYTES: usize = 16;
 const OPTION_HEAD_BYTES: usize = 4;
 const FLAG_TRUNCATED: u8 = 0x02;
 
-/// What the client takes in a datagram.
+/// Returns the client's maximum response datagram, in bytes.
 pub fn datagram_limit(edns: Option<Edns>) -> usize {
     edns.map_or(PLAIN_DATAGRAM_BYTES, |edns| {
         usize::from(edns.udp_payload_bytes.min(DATAGRAM_BYTES)).max(PLAIN_DATAGRAM_BYTES)
     })
 }
 
-/// Id and flags: a response, opcode, RD and CD as asked, RA because this edge plays a resolver.
+/// Returns id and flags of a response: opcode, RD and CD from the query, RA because this edge plays
+/// a resolver.
 pub fn response_flags(message: &[u8], rcode: Rcode) -> [u8; 4] {
     let low = (rcode.number() & 0x0F) as u8;
     [
@@ -35,13 +36,13 @@ pub fn response_flags(message: &[u8], rcode: Rcode) -> [u8; 4] {
     ]
 }
 
-/// A response being written.
+/// A response in construction.
 pub struct Response<'a> {
     bytes: &'a mut Vec<u8>,
 }
 
 impl<'a> Response<'a> {
-    /// Header and question, in place of what `bytes` had.
+    /// Writes header and question, replacing the content of `bytes`.
     pub fn start(
         message: &[u8],
         question: &Question<'_>,
@@ -57,7 +58,7 @@ impl<'a> Response<'a> {
         Self { bytes }
     }
 
-    /// A response somebody else wrote to the same question, without OPT: made one to `message`.
+    /// Turns a foreign response to the same question, without OPT, into a response to `message`.
     pub fn adopt(
         message: &[u8],
         question: &Question<'_>,
@@ -72,7 +73,7 @@ impl<'a> Response<'a> {
         Self { bytes }
     }
 
-    /// Add records.
+    /// Adds records to a section.
     pub fn push_set(&mut self, section: Section, set: &OwnedSet, question: &Question<'_>) {
         for content in &set.contents {
             match &set.owner {
@@ -91,7 +92,7 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// Cut it if it is too long, and add the OPT record the client is owed.
+    /// Truncates an overlong response, and adds the OPT record if the client used EDNS.
     pub fn end(mut self, asked: &Asked<'_>, rcode: Rcode, ttl_s: Option<u32>) -> Facts {
         let edns = asked.query.edns;
         let limit = match asked.channel {
@@ -108,14 +109,14 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// Question only, with TC set: the client asks again over a stream.
+    /// Keeps only the question and sets TC: the client retries over a stream.
     pub fn truncate(&mut self, question: &Question<'_>) {
         self.bytes.truncate(HEADER_BYTES + question.name.len() + 4);
         self.bytes[2] |= FLAG_TRUNCATED;
         self.bytes[6..HEADER_BYTES].fill(0);
     }
 
-    /// Where the cookies are, if there are any.
+    /// Adds the OPT record, and returns the position of the cookies, if any.
     fn push_opt(&mut self, edns: Edns, asked: &Asked<'_>, rcode: Rcode) -> Option<u16> {
         self.bytes.push(0);
         self.push_u16(TYPE_OPT);
@@ -147,7 +148,8 @@ impl<'a> Response<'a> {
         cookie_at
     }
 
-    /// RFC 8467 section 4.1: up to a multiple of the block, as far as a message can go.
+    /// Adds padding up to a multiple of the block, within the maximum message length (RFC 8467
+    /// section 4.1).
     fn push_padding(&mut self, block_bytes: usize) {
         let unpadded = self.bytes.len() + OPTION_HEAD_BYTES;
         if block_bytes == 0 || unpadded > MESSAGE_BYTES_MAX {

@@ -1,85 +1,86 @@
-//! What an answer depends on, what it consists of, and what is known of it when it is written.
+//! The inputs of an answer, the parts of an answer, and the facts known after writing.
 
 use crate::dns::wire::{ClientSubnet, Query, Rcode};
 
-/// What the transport lets a response be.
+/// The limits of the transport for a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channel {
-    /// A datagram: truncated above what the client takes.
+    /// A datagram: truncated above the client's limit.
     Datagram,
-    /// A byte stream in the clear.
+    /// A byte stream without encryption.
     Stream,
-    /// An encrypted transport, where padding hides lengths.
+    /// An encrypted transport; padding hides lengths.
     Encrypted,
 }
 
-/// What is known of a response besides its bytes.
+/// The facts about a response besides its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
-    /// Response code.
+    /// The response code (RCODE).
     pub rcode: Rcode,
-    /// Smallest TTL of the answer (or of the SOA of a negative one).
+    /// The smallest TTL of the answer, or of the SOA of a negative answer, in s.
     pub ttl_s: Option<u32>,
-    /// Where the 16 bytes of its cookies are.
+    /// The position of the 16 bytes of cookies.
     pub cookie_at: Option<u16>,
 }
 
-/// What an answer depends on besides the zone.
+/// The inputs of an answer besides the zone.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// The message.
+    /// The query message in wire form.
     pub message: &'a [u8],
-    /// The same, read.
+    /// The parsed query message.
     pub query: Query<'a>,
-    /// What the transport lets the response be.
+    /// The limits of the transport for the response.
     pub channel: Channel,
-    /// Responses on encrypted transports are padded to multiples of this; 0: not padded.
+    /// The padding block on encrypted transports, in bytes; 0: no padding.
     pub padding_block_bytes: u16,
-    /// The server's part of the cookie, if the client sent one.
+    /// The server's part of the cookie, if the client sent a cookie.
     pub server_cookie: [u8; 8],
-    /// Bits of a client's address that an answer holds for, where it says which (RFC 7871).
+    /// The scope of the answer, in bits of the client's address, if answers have a scope (RFC
+    /// 7871).
     pub client_subnet_scope: Option<u8>,
 }
 
 impl Asked<'_> {
-    /// The client subnet option its answer has.
+    /// Returns the client subnet option of the answer.
     pub fn client_subnet(&self) -> Option<ClientSubnet> {
         let asked = self.query.edns?.client_subnet?;
         Some(asked.answered(self.client_subnet_scope?))
     }
 }
 
-/// Section of a message, by the position of its count.
+/// A section of a message, by the position of its count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
-    /// The answer section.
+    /// The answer section of the message.
     Answer = 1,
-    /// The authority section.
+    /// The authority section of the message.
     Authority = 2,
-    /// The additional section.
+    /// The additional section of the message.
     Additional = 3,
 }
 
-/// Owner of a set of records.
+/// The owner of a set of records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {
-    /// The name asked.
+    /// The query name itself.
     Question,
-    /// The end of the name asked, by its length in bytes.
+    /// The end of the query name, by its length in bytes.
     Suffix(usize),
-    /// Another name, wire form.
+    /// Another name, in wire form.
     Other(Vec<u8>),
 }
 
-/// Records to be written.
+/// The records of one owner and type, to be written.
 #[derive(Debug, Clone)]
 pub struct OwnedSet {
-    /// Name the records belong to.
+    /// The owner name of the records.
     pub owner: Owner,
-    /// Type, by its number.
+    /// The number of the record type.
     pub record_type: u16,
-    /// Time to live.
+    /// The time to live, in s.
     pub ttl_s: u32,
-    /// Each record's contents in wire form.
+    /// The data of each record in wire form.
     pub contents: Vec<Vec<u8>>,
 }

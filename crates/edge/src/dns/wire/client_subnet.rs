@@ -1,5 +1,5 @@
-//! A query's client subnet option (RFC 7871 section 6), and the one its answer has. Not for: which scope
-//! an answer is given.
+//! The client subnet option of a query (RFC 7871 section 6), and of the answer. Not for: the choice
+//! of the answer's scope.
 
 const HEAD_BYTES: usize = 4;
 const SCOPE_AT: usize = 3;
@@ -7,7 +7,7 @@ const ADDRESS_MAX_BYTES: usize = 16;
 const IPV4: u16 = 1;
 const IPV6: u16 = 2;
 
-/// An option as it came, no longer than its source prefix.
+/// The option as received, no longer than the source prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientSubnet {
     bytes: [u8; HEAD_BYTES + ADDRESS_MAX_BYTES],
@@ -15,8 +15,9 @@ pub struct ClientSubnet {
 }
 
 impl ClientSubnet {
-    /// `None` for what is none: an unknown family, a prefix beyond its addresses, more or fewer bytes of
-    /// address than the prefix takes, bits behind it, a scope in a query.
+    /// Reads an option. `None` for an unknown address family, a prefix beyond the address length,
+    /// or bits beyond the prefix. Also `None` for a number of address bytes not matching the
+    /// prefix, and for a scope in a query.
     pub fn read(value: &[u8]) -> Option<Self> {
         let (head, address) = value.split_first_chunk::<HEAD_BYTES>()?;
         let [family_high, family_low, source, scope] = *head;
@@ -42,8 +43,8 @@ impl ClientSubnet {
         })
     }
 
-    /// The option of an answer that holds for so many bits of the address, which are no more than those of
-    /// the address family; of a client that hides its subnet for none (section 7.2.1).
+    /// Returns the answer's option with this scope, limited to the bits of the address family. For
+    /// a client hiding its subnet the scope is 0 (section 7.2.1).
     pub fn answered(mut self, scope: u8) -> Self {
         let bits = if self.bytes[1] == IPV4 as u8 { 32 } else { 128 };
         let is_hidden = self.bytes[2] == 0;
@@ -51,7 +52,7 @@ impl ClientSubnet {
         self
     }
 
-    /// As an option's data.
+    /// Returns the data of the option.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }

@@ -1,30 +1,30 @@
-//! Response codes (IANA, DNS RCODEs): those the edge knows, by their numbers.
+//! Response codes (IANA, DNS RCODEs) known to the edge, by their numbers.
 
 use resolab_record::rcode_text;
 
-/// Response codes.
+/// A DNS response code (RCODE).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rcode {
-    /// No error.
+    /// NOERROR: the query succeeded.
     NoError,
-    /// The query could not be read.
+    /// FORMERR: the query is unreadable.
     FormErr,
-    /// There is an answer somewhere, and it could not be had.
+    /// SERVFAIL: the answer exists elsewhere, but was not available.
     ServFail,
-    /// The name does not exist.
+    /// NXDOMAIN: the name does not exist.
     NxDomain,
-    /// Not a standard query.
+    /// NOTIMP: the message is not a standard query.
     NotImp,
-    /// A name this edge does not answer for.
+    /// REFUSED: this edge does not answer for the name.
     Refused,
-    /// Unknown EDNS version.
+    /// BADVERS: the EDNS version is unknown.
     BadVers,
-    /// What an upstream said.
+    /// Another code, from an upstream resolver.
     Other(u16),
 }
 
 impl Rcode {
-    /// Those with a name here.
+    /// The codes with a variant in this type.
     pub const NAMED: [Self; 7] = [
         Self::NoError,
         Self::FormErr,
@@ -35,7 +35,7 @@ impl Rcode {
         Self::BadVers,
     ];
 
-    /// Its number, the part in the OPT record included.
+    /// Returns the number of the code, including the part in the OPT record.
     pub fn number(self) -> u16 {
         match self {
             Self::NoError => 0,
@@ -49,14 +49,14 @@ impl Rcode {
         }
     }
 
-    /// That of a number.
+    /// Returns the code of a number.
     pub fn of(number: u16) -> Self {
         let named = Self::NAMED.into_iter();
         let mut found = named.filter(|rcode| rcode.number() == number);
         found.next().unwrap_or(Self::Other(number))
     }
 
-    /// As text, the way records spell it.
+    /// Returns the code as text, in the notation of records.
     pub fn text(self) -> String {
         rcode_text(self.number())
     }

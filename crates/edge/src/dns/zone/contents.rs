@@ -1,6 +1,6 @@
-//! Contents of records between their text (RFC 1035 section 5.1, RFC 3597) and their wire form.
+//! Converts record data between text (RFC 1035 section 5.1, RFC 3597) and wire form.
 //!
-//! For: one table of what types consist of, for reading them and for checking what came as bytes.
+//! For: a single table of the parts of each type, for reading text and for checking bytes.
 //! Not for: owners, classes and TTLs.
 
 use super::entries::{Word, name, unescape, unsigned, words};
@@ -8,7 +8,7 @@ use super::service;
 use crate::dns::wire::{TYPE_HTTPS, TYPE_TXT, type_number, type_text};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Parts of a record's contents.
+/// A part of a record's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     V4,
@@ -17,19 +17,20 @@ enum Part {
     U8,
     U16,
     U32,
-    /// Seconds, in text also with units.
+    /// A number of seconds, in text also with units.
     Time,
-    /// One string behind its length.
+    /// A string with its length in front.
     Text,
-    /// One or more such strings.
+    /// At least one string with its length in front.
     Texts,
-    /// Bytes up to the end.
+    /// All bytes up to the end.
     Rest,
-    /// Parameters of SVCB and HTTPS.
+    /// The parameters of SVCB and HTTPS.
     Service,
 }
 
-/// Types that have a text form here; all others are written as RFC 3597 says.
+/// Returns the parts of a type with a text form here. All other types are written in the form of
+/// RFC 3597.
 fn parts_of(record_type: u16) -> Option<&'static [Part]> {
     use Part::{Name, Rest, Service, Text, Texts, Time, U8, U16, U32, V4, V6};
     Some(match record_type {
@@ -47,12 +48,12 @@ fn parts_of(record_type: u16) -> Option<&'static [Part]> {
     })
 }
 
-/// Whether records of a type can stand in a zone (RFC 6895 section 3.1).
+/// Returns true when records of a type can be in a zone (RFC 6895 section 3.1).
 pub fn is_data(record_type: u16) -> bool {
     !matches!(record_type, 0 | 41 | 128..=255)
 }
 
-/// Contents in wire form.
+/// Returns the record data in wire form.
 pub fn contents(
     record_type: u16,
     words: &[Word],
@@ -150,7 +151,7 @@ fn texts<'a>(
     Ok(())
 }
 
-/// `\# LENGTH HEX...` (RFC 3597 section 5).
+/// Reads the form `\# LENGTH HEX...` (RFC 3597 section 5).
 fn unknown(record_type: u16, words: &[Word]) -> Result<Vec<u8>, String> {
     let [length, digits @ ..] = words else {
         return Err("there is no length behind `\\#`".to_owned());
@@ -179,7 +180,7 @@ fn unknown(record_type: u16, words: &[Word]) -> Result<Vec<u8>, String> {
     Ok(content)
 }
 
-/// Whether bytes consist of what the type consists of; true for types not known here.
+/// Returns true when bytes match the parts of their type; true for unknown types.
 pub fn is_well_formed(record_type: u16, content: &[u8]) -> bool {
     let Some(parts) = parts_of(record_type) else {
         return true;
@@ -212,7 +213,7 @@ fn skip(part: Part, rest: &[u8]) -> Option<&[u8]> {
     rest.get(length..)
 }
 
-/// Bytes of a name without compression.
+/// Returns the length of a name without compression.
 fn name_bytes(rest: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -224,10 +225,10 @@ fn name_bytes(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// RFC 2181 section 8.
+/// The maximum TTL, in s (RFC 2181 section 8).
 const TIME_MAX_S: u32 = 0x7FFF_FFFF;
 
-/// Seconds, also written like `1h30m`.
+/// Reads a number of seconds, also in a form like `1h30m`.
 pub fn time_s(text: &str) -> Result<u32, String> {
     let wrong = || format!("`{text}` is no time");
     let (mut total, mut number) = (0_u64, None::<u64>);
@@ -259,9 +260,9 @@ pub fn time_s(text: &str) -> Result<u32, String> {
         .ok_or_else(|| format!("`{text}` is longer than {TIME_MAX_S} s"))
 }
 
-/// Contents of a record of the configuration: as in a zone file, names absolute. Shorter forms: a
-/// TXT without quotes is one text of any length, an HTTPS without a priority a list of ALPN
-/// identifiers. `Err` says what is wrong.
+/// Reads the data of a record of the configuration, as in a zone file with absolute names. Two
+/// shorter forms exist: a TXT without quotes is a single text of any length, and an HTTPS without a
+/// priority is a list of ALPN identifiers. Errors with the fault of the text.
 pub fn parse_content(record_type: &str, value: &str) -> Result<(u16, Vec<u8>), String> {
     let number = type_number(record_type)
         .filter(|&number| is_data(number))

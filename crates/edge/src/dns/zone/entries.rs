@@ -1,37 +1,38 @@
-//! The entries of a zone file (RFC 1035 section 5.1): comments, quotes, parentheses and line numbers.
+//! The entries of a zone file (RFC 1035 section 5.1): comments, quotes, parentheses and line
+//! numbers.
 //!
-//! For: words with their escapes as written. Not for: what the words mean.
+//! For: words with their escapes unchanged. Not for: the meaning of the words.
 
-/// What is wrong, and where.
+/// A fault with its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineError {
-    /// Line, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The fault in the line.
     pub reason: String,
 }
 
-/// One word of an entry.
+/// A word of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Word {
-    /// Without quotes, escapes as written.
+    /// The text without quotes, with escapes unchanged.
     pub text: String,
-    /// Whether any of it stood in quotes: then it is no keyword.
+    /// True when a part was in quotes: a quoted word is not a keyword.
     pub is_quoted: bool,
 }
 
-/// One entry: a line, or several in parentheses.
+/// An entry: a line, or several lines in parentheses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its first line, from 1.
+    /// The number of the first line, from 1.
     pub line: usize,
-    /// Whether it begins with a blank: the owner is that of the entry before.
+    /// True when the entry begins with a blank: the owner is the previous entry's owner.
     pub begins_blank: bool,
-    /// Its words.
+    /// The words of the entry.
     pub words: Vec<Word>,
 }
 
-/// All entries of a text that have words.
+/// Returns all non-empty entries of a text.
 pub fn entries(text: &str) -> Result<Vec<Entry>, LineError> {
     let mut reader = Reader::default();
     for (index, line) in text.split('\n').enumerate() {
@@ -40,7 +41,7 @@ pub fn entries(text: &str) -> Result<Vec<Entry>, LineError> {
     reader.end()
 }
 
-/// Words of one text, all on one line.
+/// Returns the words of a text of a single entry.
 pub fn words(text: &str) -> Result<Vec<Word>, String> {
     let entries = entries(text).map_err(|error| error.reason)?;
     match entries.len() {
@@ -143,7 +144,7 @@ fn wrong(line: usize, reason: impl Into<String>) -> LineError {
     }
 }
 
-/// The bytes a word stands for: `\DDD` and `\X` undone (RFC 1035 section 5.1).
+/// Returns the bytes of a word, decoding `\DDD` and `\X` (RFC 1035 section 5.1).
 pub fn unescape(text: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -155,7 +156,7 @@ pub fn unescape(text: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// One byte off the front, whether it was escaped, and what is left.
+/// Takes a byte off the front. Returns the byte, true when the byte was escaped, and the rest.
 pub fn unescape_one(byte: u8, tail: &[u8]) -> Result<(u8, bool, &[u8]), String> {
     if byte != b'\\' {
         return Ok((byte, false, tail));
@@ -174,13 +175,14 @@ pub fn unescape_one(byte: u8, tail: &[u8]) -> Result<(u8, bool, &[u8]), String> 
     }
 }
 
-/// A number in decimal digits alone: Rust's may begin with `+`, a zone file's do not.
+/// Reads a number in decimal digits alone. Rust's parser accepts a leading `+`; zone files do not.
 pub fn unsigned<T: std::str::FromStr>(text: &str) -> Option<T> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| is_plain)
 }
 
-/// Wire form of a name in a zone file, case kept; one without a final dot is below `origin`.
+/// Returns the wire form of a name in a zone file, with its case. A name without a final dot is
+/// below `origin`.
 pub fn name(text: &str, origin: Option<&[u8]>) -> Result<Vec<u8>, String> {
     let of_origin =
         || origin.ok_or_else(|| format!("`{text}` is relative, and there is no $ORIGIN"));

@@ -1,6 +1,6 @@
 //! Zone files (RFC 1035 section 5, RFC 2308 section 4): directives, owners, TTLs, classes.
 //!
-//! For: records out of text, or the file, the line and what is wrong. Not for: looking names up.
+//! For: records from text, or an error with file, line and fault. Not for: looking up names.
 
 use super::contents::{contents, is_data, time_s};
 use super::entries::{Entry, LineError, Word, entries, name};
@@ -9,46 +9,46 @@ use crate::dns::wire::{TYPE_CNAME, TYPE_SOA, name_text, type_number, type_text};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Why a zone file cannot be used.
+/// The reasons to reject a zone file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ZoneFileError {
-    /// It cannot be read.
+    /// The zone file cannot be read.
     #[error("read the zone file {file}: {reason}")]
     Unreadable {
-        /// The file, as it was given.
+        /// The path of the file, unchanged.
         file: String,
-        /// What is wrong with it.
+        /// The reason for the failure.
         reason: String,
     },
-    /// A line is wrong.
+    /// A line of the zone file is wrong.
     #[error("read the zone file {file}, line {line}: {reason}")]
     Line {
-        /// The file, as it was given.
+        /// The path of the file, unchanged.
         file: String,
-        /// Line, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault in the line.
         reason: String,
     },
 }
 
-/// One record of a file.
+/// A record of a zone file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRecord {
-    /// Owner, wire form.
+    /// The owner name in wire form.
     pub name: Vec<u8>,
-    /// Type, by its number.
+    /// The number of the record type.
     pub record_type: u16,
-    /// Time to live.
+    /// The time to live, in s.
     pub ttl_s: u32,
-    /// Contents, wire form.
+    /// The record data in wire form.
     pub content: Vec<u8>,
 }
 
-/// Files named by $INCLUDE inside each other at most.
+/// The maximum nesting of files by $INCLUDE.
 const INCLUDE_DEPTH_MAX: usize = 8;
 
-/// Read a zone file and put its records into a zone.
+/// Reads a zone file and adds its records to a zone.
 pub fn load(zone: &mut Zone, path: &Path) -> Result<(), ZoneFileError> {
     let text = read(path)?;
     let shown = path.display().to_string();
@@ -76,10 +76,10 @@ fn read(path: &Path) -> Result<String, ZoneFileError> {
     })
 }
 
-/// Gives the text of a file named by $INCLUDE.
+/// A function returning the text of a file named by $INCLUDE.
 pub type Include<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// The records of a text that came from `file`.
+/// Returns the records of the text of `file`.
 pub fn records(
     text: &str,
     file: &str,
@@ -101,10 +101,10 @@ pub fn records(
 struct Reader<'a> {
     include: Include<'a>,
     records: Vec<FileRecord>,
-    /// Owner of the SOA: nothing else may be outside.
+    /// The owner of the SOA: no record may be outside.
     apex: Option<Vec<u8>>,
     owner: Option<Vec<u8>>,
-    /// Owners so far, lower case, and whether they have a CNAME.
+    /// The owners so far, in lower case; the value is true for owners of a CNAME.
     has_alias: HashMap<Vec<u8>, bool>,
     default_ttl_s: Option<u32>,
     last_ttl_s: Option<u32>,
@@ -237,7 +237,7 @@ fn outside(name: &[u8], apex: &[u8]) -> String {
     format!("{name} is outside the zone {apex}")
 }
 
-/// TTL, type and the words of the contents.
+/// Returns TTL, type and the words of the record data.
 fn head(mut words: &[Word]) -> Result<(Option<u32>, u16, &[Word]), String> {
     let mut ttl_s = None;
     loop {
@@ -264,7 +264,7 @@ fn head(mut words: &[Word]) -> Result<(Option<u32>, u16, &[Word]), String> {
     }
 }
 
-/// The last field of a SOA.
+/// Returns the last field of a SOA, in s.
 pub fn soa_minimum_s(content: &[u8]) -> Option<u32> {
     content
         .last_chunk::<4>()

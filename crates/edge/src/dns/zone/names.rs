@@ -1,40 +1,41 @@
-//! The names the edge answers for, and what is known of each.
+//! The names served by the edge, with their records.
 //!
 //! For: lookup; pure data. Not for: messages, or text.
 
 use crate::dns::wire::{TYPE_CNAME, TYPE_NS, TYPE_SOA};
 use std::collections::HashMap;
 
-/// TTL of records that say nothing else, and of negative answers.
+/// The default TTL of records, and the TTL of negative answers, in s.
 pub const DEFAULT_TTL_S: u32 = 300;
 
-/// Records of one name and type.
+/// The records of one name and type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordSet {
-    /// Type, by its number.
+    /// The number of the record type.
     pub record_type: u16,
-    /// Time to live.
+    /// The time to live, in s.
     pub ttl_s: u32,
-    /// Contents in wire form, never compressed.
+    /// The record data in wire form, never compressed.
     pub contents: Vec<Vec<u8>>,
-    /// Whether nobody asked for it: it gives way to what is added.
+    /// True for a default set, not requested by the configuration: added records replace the set.
     is_made: bool,
 }
 
-/// What the zone says to a question.
+/// The zone's answer to a question.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Lookup<'a> {
-    /// Records of the type asked, or the CNAME in their place.
+    /// The records of the query type, or the CNAME in their place.
     Records(&'a RecordSet),
-    /// The name exists, the type does not; the wire name of the zone's origin for the SOA.
+    /// The name exists without this type; the field is the wire name of the zone's origin for the
+    /// SOA.
     NoData(&'a [u8]),
-    /// The name does not exist; the origin.
+    /// The name does not exist; the field is the origin.
     NoName(&'a [u8]),
-    /// Not under any origin.
+    /// The name is not under any origin.
     NotOurs,
 }
 
-/// Names by their lower-case wire form.
+/// The names by their lower-case wire form.
 #[derive(Debug, Clone, Default)]
 pub struct Zone {
     origins: Vec<Vec<u8>>,
@@ -42,8 +43,8 @@ pub struct Zone {
 }
 
 impl Zone {
-    /// Be responsible for everything below `origin` (wire form, lower case), with an SOA and an NS
-    /// of its own making until they are added.
+    /// Adds the responsibility for all names below `origin` (wire form, lower case). The zone makes
+    /// a default SOA and NS, replaced by added records.
     pub fn add_origin(&mut self, origin: Vec<u8>) {
         if self.origins.contains(&origin) {
             return;
@@ -63,7 +64,7 @@ impl Zone {
             .sort_by_key(|origin| std::cmp::Reverse(origin.len()));
     }
 
-    /// Add one record; the owner of an SOA, and a name under no origin, becomes an origin.
+    /// Adds a record. The owner of an SOA, and a name under no origin, becomes an origin.
     pub fn add(&mut self, name: &[u8], record_type: u16, ttl_s: u32, content: Vec<u8>) {
         let name = name.to_ascii_lowercase();
         if record_type == TYPE_SOA || self.origin_of(&name).is_none() {
@@ -91,7 +92,7 @@ impl Zone {
         }
     }
 
-    /// Forget the records of one name and type.
+    /// Removes the records of one name and type.
     pub fn remove(&mut self, name: &[u8], record_type: u16) {
         let mut name = name.to_ascii_lowercase();
         let Some(sets) = self.names.get_mut(&name) else {
@@ -109,7 +110,7 @@ impl Zone {
         }
     }
 
-    /// Look up a name in any case.
+    /// Looks up a name in any case.
     pub fn lookup(&self, name: &[u8], record_type: u16) -> Lookup<'_> {
         let name = name.to_ascii_lowercase();
         let Some(origin) = self.origin_of(&name) else {
@@ -124,13 +125,13 @@ impl Zone {
             .map_or(Lookup::NoData(origin), Lookup::Records)
     }
 
-    /// The origin a name in any case is below.
+    /// Returns the origin above a name in any case.
     pub fn origin(&self, name: &[u8]) -> Option<&[u8]> {
         self.origin_of(&name.to_ascii_lowercase())
     }
 
-    /// RFC 4592 section 3.3.1: the wildcard right below the closest name that exists, if there is
-    /// one, and none further up.
+    /// Returns the wildcard right below the closest existing name, if any; wildcards further up do
+    /// not count (RFC 4592 section 3.3.1).
     fn wildcard_for(&self, name: &[u8], origin_bytes: usize) -> Option<&Vec<RecordSet>> {
         let mut encloser = name;
         while encloser.len() > origin_bytes {
@@ -149,7 +150,7 @@ impl Zone {
             .find(|origin| is_below(name, origin))
     }
 
-    /// Names between a new one and its origin exist too (RFC 8020).
+    /// Adds the names between a new name and its origin, because these names exist, too (RFC 8020).
     fn add_ancestors(&mut self, name: &[u8]) {
         let Some(origin_bytes) = self.origin_of(name).map(<[u8]>::len) else {
             return;
@@ -162,7 +163,7 @@ impl Zone {
     }
 }
 
-/// Whether `name` is `origin` or below it, on a label boundary.
+/// Returns true when `name` is `origin` or below `origin`, on a label boundary.
 pub(super) fn is_below(name: &[u8], origin: &[u8]) -> bool {
     let mut rest = name;
     while rest.len() > origin.len() {
@@ -171,13 +172,13 @@ pub(super) fn is_below(name: &[u8], origin: &[u8]) -> bool {
     rest == origin
 }
 
-/// Whether a name is one label longer than another.
+/// Returns true when a name is another name with one label in front.
 fn is_right_below(name: &[u8], other: &[u8]) -> bool {
     let label_bytes = name.first().map_or(0, |count| usize::from(*count));
     name.get(1 + label_bytes..) == Some(other)
 }
 
-/// A label in front of a name.
+/// Returns a name with a label in front.
 fn label_below(label: &[u8], name: &[u8]) -> Vec<u8> {
     let mut below = vec![label.len() as u8];
     below.extend_from_slice(label);

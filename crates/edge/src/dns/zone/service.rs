@@ -1,6 +1,6 @@
 //! Parameters of SVCB and HTTPS records (RFC 9460 section 2.1 and appendix A).
 //!
-//! For: their text and wire form. Not for: priority and target, which are ordinary values.
+//! For: their text and wire form. Not for: priority and target, because both are ordinary values.
 
 use super::entries::{Word, unescape, unsigned};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ const NAMES: [(&str, u16); 8] = [
     ("dohpath", DOH_PATH),
 ];
 
-/// Read `key=value` words; they are written in the order of their keys.
+/// Reads `key=value` words, and writes the parameters in the order of their keys.
 pub fn push_parameters<'a>(
     content: &mut Vec<u8>,
     words: &mut impl Iterator<Item = &'a Word>,
@@ -123,7 +123,7 @@ fn mandatory(text: &str) -> Result<Vec<u8>, String> {
     Ok(keys.into_iter().flat_map(u16::to_be_bytes).collect())
 }
 
-/// Identifiers between commas; `\,` and `\\` stand for themselves (RFC 9460 appendix A.1).
+/// Reads identifiers between commas; `\,` and `\\` stand for themselves (RFC 9460 appendix A.1).
 fn alpn(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let mut list = Vec::new();
     let mut id = Vec::new();
@@ -165,7 +165,7 @@ fn base64(text: &str) -> Result<Vec<u8>, String> {
         .map_err(|_| format!("`{text}` is no Base64"))
 }
 
-/// Whether bytes are parameters in strictly rising order with values of the right lengths.
+/// Returns true for parameters in strictly increasing order with values of the correct lengths.
 pub fn are_well_formed(mut rest: &[u8]) -> bool {
     let mut last = None;
     while !rest.is_empty() {

@@ -1,6 +1,6 @@
-//! `site.protocols`: which of its sockets' protocols a site's names offer.
+//! The setting `site.protocols`: the protocols of the sockets offered by a site's names.
 //!
-//! For: what ALPN may be agreed upon. Not for: the handshake.
+//! For: the possible results of ALPN. Not for: the handshake.
 
 use super::{SiteConfig, TcpAlpn, WebConfig};
 use serde::Deserialize;
@@ -13,7 +13,7 @@ pub enum SiteProtocol {
     H1,
     /// HTTP/2 over TLS over TCP.
     H2,
-    /// HTTP/3.
+    /// HTTP/3 over QUIC, `h3`.
     H3,
 }
 
@@ -30,13 +30,13 @@ impl SiteProtocol {
 }
 
 impl SiteConfig {
-    /// Whether its names offer a protocol.
+    /// Returns true when the site's names offer a protocol.
     pub fn offers(&self, protocol: SiteProtocol) -> bool {
         let protocols = self.protocols.as_ref();
         protocols.is_none_or(|protocols| protocols.contains(&protocol))
     }
 
-    /// ALPN identifiers its names do not offer, though their sockets may.
+    /// Returns the ALPN identifiers not offered by the site's names, but possibly by their sockets.
     pub fn left_out_alpn(&self) -> Vec<Vec<u8>> {
         let all = SiteProtocol::ALL.into_iter();
         let left_out = all.filter(|protocol| !self.offers(*protocol));
@@ -45,7 +45,7 @@ impl SiteConfig {
             .collect()
     }
 
-    /// A protocol wanted that the socket over TCP does not offer.
+    /// Returns a requested protocol not offered by the socket over TCP, if any.
     pub fn protocol_without_socket(&self, web: &WebConfig) -> Option<&'static str> {
         let is_there = |id: &str| web.tcp_alpn.iter().any(|alpn| alpn.id() == id);
         let wanted = self.protocols.iter().flatten();

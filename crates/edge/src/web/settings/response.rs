@@ -1,6 +1,6 @@
-//! `[[site.response]]`: paths answered otherwise than with a body and 200.
+//! The setting `[[site.response]]`: paths with answers other than a body and 200.
 //!
-//! For: its shape and what contradicts itself in it. Not for: answering.
+//! For: the settings and their contradictions. Not for: answering.
 
 use crate::web::ahead::Ahead;
 use crate::web::server_time::ServerTime;
@@ -11,36 +11,36 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
 
-/// `[[site.response]]`.
+/// An entry of `[[site.response]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResponseConfig {
-    /// Path it is for, or path and query, which goes before.
+    /// The path, or path and query. An entry with a query has precedence.
     pub path: String,
-    /// Status; absent: 200.
+    /// The status code; absent: 200.
     #[serde(default)]
     pub status: Option<u16>,
-    /// Where it redirects to.
+    /// The target of a redirect.
     #[serde(default)]
     pub location: Option<String>,
-    /// More header fields; they go before the edge's own.
+    /// Additional header fields, with precedence over the edge's own fields.
     #[serde(default)]
     pub fields: BTreeMap<String, String>,
-    /// Time before its answers, instead of that of its body, path or site.
+    /// The wait before the answers, instead of the wait of body, path or site.
     #[serde(default)]
     pub server_time_ms: Option<ServerTime>,
-    /// `link` fields of a 103 that is sent as soon as the request is here.
+    /// The `link` fields of a 103, sent as soon as the request is here.
     #[serde(default)]
     pub early_hints: Vec<String>,
-    /// `NAME TYPE`: answers pushed with it, on connections of the resolver's.
+    /// The questions (`NAME TYPE`) with pushed answers, on connections of the resolver.
     #[serde(default)]
     pub pushed_questions: Vec<String>,
-    /// Whether there is an answer at all.
+    /// The outcome: an answer, a reset or silence.
     #[serde(default)]
     pub outcome: Outcome,
 }
 
-/// `site.response.outcome`.
+/// The setting `site.response.outcome`: answer, reset or hang.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -53,15 +53,15 @@ pub enum Outcome {
     Hang,
 }
 
-/// Statuses the edge says by itself, of conditions and ranges.
+/// The statuses chosen by the edge for conditions and ranges.
 const OF_REQUESTS: [StatusCode; 3] = [
     StatusCode::PARTIAL_CONTENT,
     StatusCode::NOT_MODIFIED,
     StatusCode::RANGE_NOT_SATISFIABLE,
 ];
-/// Statuses with a `location` (RFC 9110 section 10.2.2).
+/// The statuses with a `location` (RFC 9110 section 10.2.2).
 const LOCATED: [u16; 6] = [201, 301, 302, 303, 307, 308];
-/// Fields that follow from the body and the connection; those of the connection are malformed over
+/// The fields derived from the body and the connection. Fields of the connection are malformed over
 /// HTTP/2 and HTTP/3 (RFC 9113 section 8.2.2).
 const OWN_FIELDS: [HeaderName; 8] = [
     CONTENT_LENGTH,
@@ -74,7 +74,7 @@ const OWN_FIELDS: [HeaderName; 8] = [
     HeaderName::from_static("proxy-connection"),
 ];
 
-/// What cannot be meant by the responses of one site.
+/// Returns the contradiction between the responses of a site, if any.
 pub fn contradiction(responses: &[ResponseConfig]) -> Option<String> {
     let mut paths = HashSet::new();
     responses.iter().find_map(|response| {

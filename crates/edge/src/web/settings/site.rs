@@ -1,6 +1,6 @@
-//! `[[site]]` and what stands below it.
+//! The setting `[[site]]` and its subsections.
 //!
-//! For: its shape and what contradicts itself in one site. Not for: opening what it names.
+//! For: the settings and their contradictions within a site. Not for: opening the named files.
 
 use super::protocols::SiteProtocol;
 use super::response::{self, ResponseConfig};
@@ -13,127 +13,129 @@ use serde::{Deserialize, Deserializer};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-/// Methods a site can be told to answer; the edge has its own answers to others.
+/// The methods configurable for a site; the edge answers other methods itself.
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/// `[[site]]`.
+/// An entry of `[[site]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SiteConfig {
-    /// Host name, or `*.` and a name for every name one label below it.
+    /// The host name, or `*.` and a name for every name one label below.
     pub host: String,
-    /// Addresses it is served on and its A and AAAA records say.
+    /// The addresses of the site's sockets and of the A and AAAA records.
     #[serde(alias = "address", deserialize_with = "one_or_more")]
     pub addresses: Vec<IpAddr>,
-    /// Folder with its files; `None`: generated bodies only.
+    /// The folder with the site's files; `None`: generated bodies only.
     #[serde(default)]
     pub folder: Option<PathBuf>,
-    /// Session tickets for its name.
+    /// The ticket policy of the site's name.
     #[serde(default = "default_policy")]
     pub ticket_policy: TicketPolicy,
-    /// Age up to which they are taken back; absent: 24 hours.
+    /// The maximum age of accepted tickets, in s; absent: 24 hours.
     #[serde(default)]
     pub ticket_lifetime_s: Option<u32>,
-    /// How many a handshake gives out; absent: 2.
+    /// The number of tickets issued by a handshake; absent: 2.
     #[serde(default)]
     pub tickets_per_handshake_count: Option<u32>,
-    /// Whether DNS has an HTTPS record for it, and of which protocols.
+    /// The HTTPS record in DNS, and its protocols.
     #[serde(default)]
     pub https_record: HttpsRecord,
-    /// Instead of that of `[web]`.
+    /// The setting replacing `alt_svc` of `[web]`.
     #[serde(default)]
     pub alt_svc: Option<bool>,
-    /// Instead of that of `[web]`.
+    /// The setting replacing `cache_control` of `[web]`.
     #[serde(default)]
     pub cache_control: Option<String>,
-    /// Instead of that of `[web]`.
+    /// The setting replacing `compression` of `[web]`.
     #[serde(default)]
     pub compression: Option<Vec<Encoding>>,
-    /// Whether `NAME.gz` is the gzip coding of the file `NAME`, instead of codings made of it.
+    /// True when the file `NAME.gz` is the gzip coding of the file `NAME`, instead of codings made
+    /// by the edge.
     #[serde(default)]
     pub precoded: bool,
-    /// What its names offer on the sockets of `[web]`; absent: all that these do.
+    /// The protocols offered by the site's names on the sockets of `[web]`; absent: all protocols
+    /// of the sockets.
     #[serde(default)]
     pub protocols: Option<Vec<SiteProtocol>>,
-    /// Time before each answer.
+    /// The wait before each answer.
     #[serde(default)]
     pub server_time_ms: Option<ServerTime>,
-    /// Time before the answers of some paths.
+    /// The waits before the answers of some paths.
     #[serde(default, rename = "path")]
     pub paths: Vec<PathConfig>,
-    /// Answer `PREFIX` + `BYTES.EXT` with a generated body.
+    /// The prefix of paths with generated bodies: `PREFIX` + `BYTES.EXT`.
     #[serde(default)]
     pub generated_prefix: Option<String>,
-    /// Generated bodies.
+    /// The generated bodies of the site.
     #[serde(default)]
     pub generated: Vec<GeneratedConfig>,
-    /// What some paths are answered with beside or without a body.
+    /// The answers of some paths beside or without a body.
     #[serde(default, rename = "response")]
     pub responses: Vec<ResponseConfig>,
-    /// Methods it answers; others get 405.
+    /// The accepted methods; other methods get 405.
     #[serde(default = "default_methods")]
     pub methods: Vec<String>,
-    /// Whether scripts of every origin may read its answers, with credentials and by any method.
+    /// True when scripts of every origin may read the answers, with credentials and by any method.
     #[serde(default)]
     pub cors: bool,
-    /// Seed of what is drawn and generated.
+    /// The seed of drawn waits and generated bodies.
     #[serde(default)]
     pub seed: u64,
 }
 
 impl SiteConfig {
-    /// Whether it has answers that need no folder.
+    /// Returns true when the site has answers without a folder.
     pub fn serves_without_files(&self) -> bool {
         let has_bodies = !self.generated.is_empty() || self.generated_prefix.is_some();
         has_bodies || !self.responses.is_empty()
     }
 
-    /// How its tickets are given out and taken back.
+    /// Returns the rules for issuing and accepting the site's tickets.
     pub fn ticket_terms(&self) -> TicketTerms {
         TicketTerms::new(self.ticket_policy)
             .with(self.ticket_lifetime_s, self.tickets_per_handshake_count)
     }
 }
 
-/// `[[site.path]]`.
+/// An entry of `[[site.path]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathConfig {
-    /// Path, or its beginning and `*`; the longest that fits counts.
+    /// The path, or the beginning of a path and `*`; the longest match counts.
     pub path: String,
-    /// Time before its answers.
+    /// The wait before the path's answers.
     pub server_time_ms: ServerTime,
 }
 
-/// `[[site.generated]]`.
+/// An entry of `[[site.generated]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeneratedConfig {
-    /// Path of its URLs.
+    /// The path of the body's URL.
     pub path: String,
-    /// Size before content coding.
+    /// The size before content coding, in bytes.
     pub bytes: u64,
-    /// `content-type`; absent: by the extension.
+    /// The `content-type`; absent: by the extension.
     #[serde(default)]
     pub content_type: Option<String>,
-    /// Text or noise; absent: by the type.
+    /// True for text, false for noise; absent: by the type.
     #[serde(default)]
     pub compressible: Option<bool>,
-    /// Seed; absent: from that of the site and the path.
+    /// The seed; absent: derived from the site's seed and the path.
     #[serde(default)]
     pub seed: Option<u64>,
-    /// Time before its answers.
+    /// The wait before the body's answers.
     #[serde(default)]
     pub server_time_ms: Option<ServerTime>,
 }
 
-/// `site.https_record`: yes, no, or the protocols it says.
+/// The setting `site.https_record`: yes, no, or the protocols of the record.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum HttpsRecord {
-    /// `alpn=h3,h2`, or no record.
+    /// True for a record with `alpn=h3,h2`, false for no record.
     Standard(bool),
-    /// These protocols.
+    /// A record with these protocols.
     Alpn(Vec<String>),
 }
 
@@ -144,7 +146,7 @@ impl Default for HttpsRecord {
 }
 
 impl HttpsRecord {
-    /// The protocols of the record, `None` without one.
+    /// Returns the protocols of the record; `None` without a record.
     pub fn alpn(&self) -> Option<Vec<&str>> {
         match self {
             Self::Standard(wanted) => wanted.then(|| vec!["h3", "h2"]),
@@ -154,14 +156,14 @@ impl HttpsRecord {
 }
 
 impl SiteConfig {
-    /// Make its folder relative to that of the configuration.
+    /// Makes the site's folder relative to the configuration's folder.
     pub fn rebase(&mut self, base: &Path) {
         if let Some(folder) = &mut self.folder {
             *folder = base.join(&folder);
         }
     }
 
-    /// What cannot be meant.
+    /// Returns the contradiction in the site's settings, if any.
     pub fn contradiction(&self) -> Option<String> {
         let mut times = self.server_times();
         let fault = self

@@ -1,32 +1,32 @@
-//! Why there is no certificate.
+//! Errors of the certificate authority.
 
-/// Why there is no authority.
+/// The reasons why there is no authority or no leaf.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorityError {
-    /// Reading or writing the folder.
+    /// The folder or a file cannot be read or written.
     #[error("use {path}: {source}; give a folder that can be written")]
     File {
-        /// File or folder.
+        /// The path of the file or folder.
         path: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Key and certificate cannot be used.
+    /// The key and certificate are unusable.
     #[error(
         "use the certificate authority in {folder}: {reason}; remove ca.pem and ca-key.pem to have a new one made"
     )]
     Unusable {
-        /// The authority's folder.
+        /// The path of the authority's folder.
         folder: String,
-        /// What is wrong with it.
+        /// The defect of the key or certificate.
         reason: String,
     },
-    /// A leaf could not be made.
+    /// A leaf cannot be made.
     #[error("issue a certificate for {name}: {reason}")]
     Issue {
-        /// First name of the leaf.
+        /// The first name of the leaf.
         name: String,
-        /// What is wrong with it.
+        /// The reason for the failure.
         reason: String,
     },
 }

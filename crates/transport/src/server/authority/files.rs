@@ -1,7 +1,7 @@
-//! The authority's folder: key and certificate, made together or not at all.
+//! The files of the authority's folder: key and certificate, made together or not at all.
 //!
-//! For: programs that start in one folder at the same time; they get the same pair. Not for: what is
-//! in the files.
+//! For: programs starting in one folder at the same time; they get the same pair.
+//! Not for: the content of the files.
 
 use super::error::AuthorityError;
 use std::fs::{self, File, OpenOptions};
@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 const CERTIFICATE_FILE: &str = "ca.pem";
 const KEY_FILE: &str = "ca-key.pem";
 
-/// Key and certificate, PEM.
+/// A key and its certificate, both in PEM.
 pub(super) struct Pair {
     pub(super) key: String,
     pub(super) certificate: String,
 }
 
-/// The pair of a folder, made by `make` if either of it is missing. The folder's lock is held
-/// meanwhile, so nobody who comes this way sees one of two pairs and one of the other.
+/// Reads the pair of a folder. If a file of the pair is missing, `make` makes a new pair. The
+/// folder's lock is held meanwhile, so no other caller sees the files of two different pairs.
 pub(super) fn read_or_make(
     folder: &Path,
     make: impl FnOnce() -> Result<Pair, AuthorityError>,
@@ -45,7 +45,7 @@ pub(super) fn read_or_make(
     Ok(pair)
 }
 
-/// Where a folder's certificate is.
+/// Returns the path of a folder's certificate.
 pub(super) fn certificate_file(folder: &Path) -> PathBuf {
     folder.join(CERTIFICATE_FILE)
 }
@@ -54,7 +54,8 @@ fn read(path: &Path) -> Result<String, AuthorityError> {
     fs::read_to_string(path).map_err(|source| file_error(path, source))
 }
 
-/// Whole and with this mode, or as before, whatever was there.
+/// Writes a file completely and with this mode, or leaves the former file. The former file's mode
+/// has no effect.
 fn write(path: &Path, text: &str, mode: u32) -> Result<(), AuthorityError> {
     let unfinished = path.with_extension("unfinished");
     remove(&unfinished)?;

@@ -1,8 +1,8 @@
-//! What the lab's authority may sign: names that exist in no public DNS, and addresses that are
-//! routed nowhere in public. Its certificate says so (RFC 5280 section 4.2.1.10), so a key that
-//! leaks can pretend to be nobody outside.
+//! The scope of the lab's authority: names outside the public DNS, and addresses without public
+//! routes. The authority's certificate has these constraints (RFC 5280 section 4.2.1.10). A leaked
+//! key can thus impersonate no server outside the lab.
 //!
-//! Not for: which names an edge serves; that is its configuration's.
+//! Not for: the names served by an edge, see the edge's configuration.
 
 use rcgen::{CidrSubnet, GeneralSubtree, NameConstraints};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -34,7 +34,7 @@ const V6_NETWORKS: [([u16; 8], u8); 5] = [
     ([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20),
 ];
 
-/// For the authority's certificate.
+/// Returns the name constraints for the authority's certificate.
 pub(super) fn constraints() -> NameConstraints {
     let domains = DOMAINS.map(|domain| GeneralSubtree::DnsName(domain.to_owned()));
     let networks = networks().map(|(network, prefix)| {
@@ -46,7 +46,7 @@ pub(super) fn constraints() -> NameConstraints {
     }
 }
 
-/// Why none of the lab's certificates may have this name, if so.
+/// Returns the reason to refuse certificates for this name; `None` for a permitted name.
 pub(super) fn refusal(name: &str) -> Option<String> {
     let (is_inside, may_be) = match name.parse::<IpAddr>() {
         Ok(address) => (
