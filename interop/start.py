@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Run one real server on free ports, for tests and by hand, and say where it listens.
+"""Run one real server on free ports, for tests and by hand, and print its address.
 
 Usage: start.py unbound|bind9|kresd|dnsdist|coredns [--address ADDRESS] [--idle-s SECONDS]
        start.py caddy --pages FOLDER [the same]: no DNS, the folder over HTTP/3
 
-Once it answers, one line of JSON goes to stdout: its name, address, ports by transport, and the authority that vouches
-for its certificate (name dns.interop.test). It ends, and takes the server along, when its standard input closes or on
-SIGTERM or SIGINT. Exit code 4: the machine lacks it, or it did not start; one line says why. Needs only the standard
-library. Not for: what is asked of it; that is tests/test_interop*.py.
+Once the server answers, one line of JSON goes to stdout: name, address, ports by transport, and the authority of the
+server's certificate (name dns.interop.test). The program ends when its standard input closes or on SIGTERM or SIGINT,
+and ends the server, too. Exit code 4: the machine lacks the server, or the server did not start; one line has the
+reason. Needs only the standard library. Not for: queries to the server; see tests/test_interop*.py.
 """
 
 import argparse
@@ -45,11 +45,11 @@ SERVERS = {
 
 
 class CannotStartError(Exception):
-    """It does not run; the message says why."""
+    """The server does not run; the message has the reason."""
 
 
 def main() -> int:
-    """Start it, say so, wait, stop it."""
+    """Start the server, announce the server, wait, and stop the server."""
     arguments = parse_arguments()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
@@ -68,7 +68,7 @@ def main() -> int:
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Read the arguments."""
+    """Read the command line's arguments."""
     parser = argparse.ArgumentParser(description="Run one real server on free ports; one line of JSON says where.")
     parser.add_argument("server", choices=SERVERS)
     parser.add_argument("--address", default="127.0.0.1", help="where it listens")
@@ -78,7 +78,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def start(arguments: argparse.Namespace, folder: Path) -> tuple[subprocess.Popen[bytes], dict[str, int]]:
-    """Start it on ports that are free, again on others if somebody took one meanwhile."""
+    """Start the server on free ports; try other ports when another process takes a port meanwhile."""
     program = find_program(arguments.server, folder)
     make_certificates(folder, arguments.address)
     addresses = "".join(f"big IN A 198.51.100.{last}\n" for last in range(1, BIG_ADDRESSES_COUNT + 1))
@@ -102,7 +102,7 @@ def start(arguments: argparse.Namespace, folder: Path) -> tuple[subprocess.Popen
 
 
 def find_program(server: str, folder: Path) -> Path:
-    """Find the program; one that AppArmor confines by its path to its usual folders runs as a copy."""
+    """Find the program; return a copy if AppArmor confines the program, by its path, to its usual folders."""
     name = SERVERS[server][1]
     own = HERE.parent / ".setup/bin"
     found = shutil.which(name, path=os.pathsep.join([str(own), "/usr/sbin", os.environ.get("PATH", os.defpath)]))
@@ -115,7 +115,7 @@ def find_program(server: str, folder: Path) -> Path:
 
 
 def make_certificates(folder: Path, address: str) -> None:
-    """Make an authority, and the server's certificate from it: ECDSA on P-256, as most have."""
+    """Make an authority, and the server's certificate from it: ECDSA on P-256, the most common kind."""
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
     uses = ["-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign,cRLSign"]
     authority, authority_key, request = folder / "ca.pem", folder / "ca-key.pem", folder / "request.pem"
@@ -131,7 +131,7 @@ def make_certificates(folder: Path, address: str) -> None:
 
 
 def openssl(*arguments: str | Path) -> None:
-    """Run it."""
+    """Run openssl; raise an error with its last line after a failure."""
     ended = subprocess.run(["openssl", *map(str, arguments)], capture_output=True, text=True, check=False)
     if ended.returncode != 0:
         raise CannotStartError(f"openssl {arguments[0]}: {ended.stderr.strip().splitlines()[-1:]}")
@@ -159,7 +159,7 @@ def free_ports(address: str, transports: list[str]) -> dict[str, int]:
 def launch(
     arguments: argparse.Namespace, program: Path, folder: Path, ports: dict[str, int]
 ) -> subprocess.Popen[bytes]:
-    """Start it on its configuration; what it says goes to a file."""
+    """Start the server with its configuration; the server's output goes to a file."""
     values = {transport.upper(): str(port) for transport, port in ports.items()}
     values |= {"ADDRESS": arguments.address, "FOLDER": str(folder), "ZONE": str(folder / "zone")}
     values["PAGES"] = str(arguments.pages.resolve())
@@ -184,7 +184,7 @@ def filled(text: str, values: dict[str, str]) -> str:
 
 
 def wait_until_it_answers(server: subprocess.Popen[bytes], address: str, ports: dict[str, int]) -> None:
-    """Until it listens on every port and, a DNS server, answers over Do53."""
+    """Wait until the server listens on every port and, for a DNS server, answers over Do53."""
     deadline = time.monotonic() + START_TIMEOUT_S
     while not (listens(address, ports) and ("do53" not in ports or answers(address, ports["do53"]))):
         if server.poll() is not None:
@@ -195,7 +195,7 @@ def wait_until_it_answers(server: subprocess.Popen[bytes], address: str, ports: 
 
 
 def listens(address: str, ports: dict[str, int]) -> bool:
-    """Whether the kernel has sockets for all (proc(5), /proc/net/tcp)."""
+    """Return True when the kernel has sockets for all ports (proc(5), /proc/net/tcp)."""
     host = socket.inet_aton(address)[::-1].hex().upper()
 
     def there(table: str, port: int) -> bool:
@@ -207,7 +207,7 @@ def listens(address: str, ports: dict[str, int]) -> bool:
 
 
 def answers(address: str, port: int) -> bool:
-    """Whether www.interop.test has its address (RFC 1035 section 4)."""
+    """Return True when the server resolves www.interop.test to its address (RFC 1035 section 4)."""
     question = b"\x03www\x07interop\x04test\x00\x00\x01\x00\x01"
     with socket.socket(type=socket.SOCK_DGRAM) as udp:
         udp.settimeout(0.5)
@@ -219,7 +219,7 @@ def answers(address: str, port: int) -> bool:
 
 
 def until_told(server: subprocess.Popen[bytes], folder: Path) -> int:
-    """Wait for the end of standard input; a server that ends before is an error."""
+    """Wait for the end of standard input; report an earlier end of the server as an error."""
     while server.poll() is None:
         readable, _, _ = select.select([sys.stdin], [], [], 0.2)
         if readable and not os.read(sys.stdin.fileno(), 4096):
@@ -229,13 +229,13 @@ def until_told(server: subprocess.Popen[bytes], folder: Path) -> int:
 
 
 def last_words(folder: Path) -> str:
-    """Quote the last line the server wrote."""
+    """Quote the last line of the server's output."""
     lines = (folder / "output").read_text(errors="replace").strip().splitlines()
     return f"its last words: {lines[-1]}" if lines else "it said nothing"
 
 
 def stop(server: subprocess.Popen[bytes]) -> None:
-    """End it, by force if it dawdles."""
+    """Stop the server, by force after 3 s."""
     server.terminate()
     try:
         server.wait(3)

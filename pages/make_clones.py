@@ -1,19 +1,20 @@
 """Make the content-free page clones: files with the structure and the exact byte sizes of published pages.
 
-For: `python pages/make_clones.py` rewrites every `pages/NAME/site/` from what stands below; the result is committed,
-and a test compares both. Not for: serving or loading them. Sizes: Sengupta et al. (IEEE TNSM 2024), section III and
-IV-D, where the page types are described; where the paper gives none, it is said here what stands in. No byte of the
-original pages is in here: text is the letter x, images are one colour, and padding brings each file to its size.
+For: `python pages/make_clones.py` rewrites every `pages/NAME/site/` from the definitions below. The result is
+committed, and a test compares both. Not for: serving or loading pages. Sizes: Sengupta et al. (IEEE TNSM 2024), section
+III and IV-D, with a description of the page types. Where the paper gives no size, this file states the substitute. The
+files contain no byte of the original pages: text is the letter x, images are one colour, and padding brings each file
+to its size.
 
 The three classes, by the paper's names: an HTML page (`example`; its size is example.org's as served in 2022), an HTML
 page with JavaScript (`wikipedia`; every size is the paper's), an HTML page with JavaScript and CSS (`instagram`).
 
-Of the third the paper gives no byte size, only its parts: seven scripts, two style sheets, a cookie banner, a login
-form and images, all put in by scripts (section IV-D). Size and computing are inferred from its page load times: the
-five medians over DoUDP with H3 1-RTT fit T = c + k x RTT + bytes x 8 / rate with k = 6.8, 1,376 kB on the wire and
-c = 464 ms, residuals within 28 ms; the same fit gives k = 3.0 and c = 83 ms for `example`, k = 3.1, 49 kB and
-c = 582 ms for `wikipedia`. Hence bodies of 1,280,000 bytes (1,376 kB less headers, padding and acknowledgements), and
-scripts that compute for about as long as c exceeds the example's. How both are split over the files is ours.
+For the third page, the paper gives no byte size, only the parts: seven scripts, two style sheets, a cookie banner, a
+login form and images, all inserted by scripts (section IV-D). Size and computing are inferred from the page load times.
+The five medians over DoUDP with H3 1-RTT fit T = c + k x RTT + bytes x 8 / rate with k = 6.8, 1,376 kB on the wire and
+c = 464 ms, residuals within 28 ms. The same fit gives k = 3.0 and c = 83 ms for `example`, k = 3.1, 49 kB and c = 582
+ms for `wikipedia`. Hence the bodies have 1,280,000 bytes (1,376 kB less headers, padding and acknowledgements). The
+scripts compute for about the excess of c over the example's c. The split of both over the files is our choice.
 """
 
 import struct
@@ -23,9 +24,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent
 WORK_ROUNDS = 210_000_000
-"""Rounds of a linear congruential generator that the scripts of `instagram` compute on the page's main thread, an equal
-share in each. A compiled round took 1.8 ns where this was written (a multiplication and an addition that wait for each
-other), so these take about 0.38 s; 0 makes the scripts next to free. The button's colour is the result."""
+"""The rounds of a linear congruential generator computed by the scripts of `instagram` on the page's main thread, in
+equal shares. A compiled round took 1.8 ns on the author's machine (a multiplication and an addition in sequence),
+hence the rounds take about 0.38 s; 0 makes the scripts next to free. The button's colour is the result."""
 HEAD = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
     '<meta name="viewport" content="width=device-width,initial-scale=1"><link rel="icon" href="data:,">\n'
@@ -45,7 +46,7 @@ def png(width: int, height: int, shade: int, size_bytes: int) -> bytes:
 
 
 def padded(text: str, opening: str, closing: str, size_bytes: int) -> bytes:
-    """Bring a text file to its size with one comment at its end."""
+    """Pad a text file to its size with a comment at the end."""
     room = size_bytes - len(text) - len(opening) - len(closing)
     if room < 0:
         raise ValueError(f"the text is {-room} bytes too long for {size_bytes} bytes")
@@ -58,7 +59,7 @@ def words(count: int) -> str:
 
 
 def example() -> dict[str, bytes]:
-    """One document of two paragraphs, nothing else."""
+    """Make one document of two paragraphs, nothing else."""
     style = "<style>body{background:#f0f0f2;font-family:sans-serif}div{width:600px;margin:5em auto;padding:2em}</style>"
     text = f"<h1>{words(2)}</h1><p>{words(28)}</p><p><a href='#'>{words(3)}</a></p>"
     body = f"</head><body><div>{text}</div></body></html>\n"
@@ -66,7 +67,7 @@ def example() -> dict[str, bytes]:
 
 
 def wikipedia() -> dict[str, bytes]:
-    """Portal page: a document with inline style, two PNG logos, an SVG sprite by the style, a script at the end."""
+    """Make the portal page: a document with inline style, two PNG logos, an SVG sprite, a script at the end."""
     style = (
         "<style>body{font:14px sans-serif;margin:0 auto;max-width:60em}.sprite{background:url(sprite.svg) no-repeat;"
         "display:inline-block;width:48px;height:48px}nav a{display:inline-block;width:9em;padding:.4em}"
@@ -92,13 +93,13 @@ def wikipedia() -> dict[str, bytes]:
 
 
 INSTAGRAM_SCRIPTS = {"runtime": 18, "vendor": 407, "style": 60, "images": 90, "consent": 60, "login": 150, "main": 260}
-"""Sizes in thousand bytes, in the order they run."""
+"""The sizes of the scripts in thousand bytes, in order of execution."""
 WORK_SEED = 1
 MULTIPLIER, INCREMENT = 1664525, 1013904223
 
 
 def work_colour(rounds: int) -> str:
-    """Colour that the scripts of `instagram` end at: bits 8 to 31 after `rounds` steps, by squaring the step."""
+    """Return the final colour of the `instagram` scripts: bits 8 to 31 after `rounds` steps, by squaring the step."""
     multiplier, increment, factor, term = MULTIPLIER, INCREMENT, 1, 0
     while rounds:
         if rounds & 1:
@@ -109,7 +110,7 @@ def work_colour(rounds: int) -> str:
 
 
 def _instagram_scripts(rounds: int) -> dict[str, str]:
-    """Write what each script does after its share of the work; places and colours are in px and known to the test."""
+    """Write the action of each script after its share of the work; the test knows positions (px) and colours."""
     share, last = rounds // len(INSTAGRAM_SCRIPTS), rounds - rounds // len(INSTAGRAM_SCRIPTS) * 6
     step = f"Math.imul(x,{MULTIPLIER})+{INCREMENT}|0"
     runtime = (
@@ -142,7 +143,7 @@ def _instagram_scripts(rounds: int) -> dict[str, str]:
 
 
 def instagram(work_rounds: int = WORK_ROUNDS) -> dict[str, bytes]:
-    """Log-in page: an almost empty document, two style sheets, seven scripts that compute and build what it shows."""
+    """Make the log-in page: an almost empty document, two style sheets, and seven scripts making the content."""
     links = '<link rel="stylesheet" href="base.css"><link rel="stylesheet" href="page.css">\n'
     scripts = "".join(f'<script src="{name}.js" defer></script>\n' for name in INSTAGRAM_SCRIPTS)
     html = HEAD.format(title="instagram clone") + links + scripts + '</head><body><div id="root"></div></body></html>\n'
@@ -177,7 +178,7 @@ CLONES: dict[str, Callable[[], dict[str, bytes]]] = {
 
 
 def main() -> None:
-    """Write every clone."""
+    """Write every clone to its folder."""
     for name, make in CLONES.items():
         folder = ROOT / name / "site"
         folder.mkdir(parents=True, exist_ok=True)

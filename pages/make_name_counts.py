@@ -1,13 +1,13 @@
-"""Make page models that differ in how many names they have, and in nothing else.
+"""Make page models with different numbers of names, and with no other difference.
 
-For: `.venv/bin/python pages/make_name_counts.py` rewrites `pages/names/` from what stands below; the result is
-committed, and a test compares both. Not for: pages as they are (`pages/corpus`), or pages of files (`make_names`).
+For: `.venv/bin/python pages/make_name_counts.py` rewrites `pages/names/` from the definitions below. The result is
+committed, and a test compares both. Not for: real pages (`pages/corpus`), or pages of files (`make_names`).
 
-Each page has a document and 40 pictures of 4 kB: 42 kB, which no link of today takes long for, so that what names cost
-is not hidden behind bytes. Of `flat-N` the document names all pictures, spread over N names; it has two look-ups one
-after the other, the document's and, at once, all others'. Of `chain-N` each of three scripts, one after the other,
-asks for a third of them and for the next script, at names of its own: a look-up for the document, one for each script,
-and one for the last one's pictures, where it has more than one name.
+Each page has a document and 40 pictures of 4 kB: 42 kB, a short transfer on every link of today. The bytes therefore do
+not hide the cost of names. The document of `flat-N` names all pictures, spread over N names. Two look-ups follow each
+other: the document's look-up and, at once, all the others. In `chain-N`, three scripts follow each other. Each script
+requests a third of the pictures and the next script, from separate names. The look-ups are: the document's, each
+script's, and the pictures' of the last script, if the script has more than one name.
 """
 
 from pathlib import Path
@@ -21,11 +21,11 @@ PICTURE_BYTES, SCRIPT_BYTES, DOCUMENT_BYTES = 4_000, 2_000, 12_000
 STEPS = 3
 FLAT = (1, 2, 4, 8, 12, 20, 30, 40)
 CHAIN = (4, 10, 19, 40)
-"""One name and three groups of as many."""
+"""One name and three groups of equal size."""
 
 
 def flat(names: int) -> PageModel:
-    """All pictures in the document."""
+    """Make a page with all pictures in the document."""
     pictures = [
         _asked(Kind.IMAGE, Discovery.DOCUMENT, 0, number % names, size_bytes=PICTURE_BYTES, place=0.5)
         for number in range(PICTURES_COUNT)
@@ -34,7 +34,7 @@ def flat(names: int) -> PageModel:
 
 
 def chain(names: int) -> PageModel:
-    """Make a script at a new name ask for pictures at new names and for the next script, and so on."""
+    """Make a script at a new name request pictures at new names and the next script, and repeat this for each step."""
     group = (names - 1) // STEPS
     others: list[Resource] = []
     parent = 0
@@ -87,12 +87,12 @@ def _page(name: str, names: int, others: list[Resource]) -> PageModel:
 
 
 def models() -> list[PageModel]:
-    """Make all of them."""
+    """Make all page models."""
     return [*map(flat, FLAT), *map(chain, CHAIN)]
 
 
 def main() -> None:
-    """Write every file anew."""
+    """Write every page model to its file."""
     FOLDER.mkdir(exist_ok=True)
     for model in models():
         (FOLDER / f"{model.name}{ENDING}").write_text(model_text(model), "utf-8")

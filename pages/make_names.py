@@ -1,19 +1,20 @@
-"""Make the pages of many host names: files without content, spread over as many names as pages of the web have.
+"""Make the pages of many host names: files without content, spread over a realistic number of names.
 
-For: `python pages/make_names.py` rewrites `pages/names-*/` from what stands below; the result is committed, and a test
-compares both. Not for: clones of one published page (`make_clones`), serving or loading.
+For: `python pages/make_names.py` rewrites `pages/names-*/` from the definitions below. The result is committed, and a
+test compares both. Not for: clones of one published page (`make_clones`), serving or loading.
 
-Numbers. Of 19 captures of 2019 to 2026 the median page asked 12 names, the upper quartile 78; the busiest name served
-0.42 of the requests (lower quartile 0.19), and 0.43 of the names served a single one. HTTP Archive Web Almanac 2025
-(desktop, July 2025), chapters on page weight and third parties: the median page has 77 requests and 2,412 kB, 23 of
-them scripts with 708 kB, 8 style sheets with 82 kB, HTML of 22 kB; scripts of 0.4, 1.2, 4.6, 21.8 and 83.5 kB, images
-of 0, 1, 8, 48 and 183 kB (0.1 here for 0) stand at the 10th, 25th, 50th, 75th and 90th percentile; inclusion chains are
-3 deep.
+Numbers. In 19 captures of 2019 to 2026, the median page queried 12 names, the upper quartile 78. The busiest name
+served 0.42 of the requests (lower quartile 0.19), and 0.43 of the names served a single request. The HTTP Archive Web
+Almanac 2025 (desktop, July 2025) has chapters on page weight and third parties. There, the median page has 77 requests
+and 2,412 kB, 23 of them scripts with 708 kB, 8 style sheets with 82 kB, HTML of 22 kB. At the 10th, 25th, 50th, 75th
+and 90th percentile, scripts have 0.4, 1.2, 4.6, 21.8 and 83.5 kB. Images have 0, 1, 8, 48 and 183 kB (0.1 here for 0).
+Inclusion chains are 3 deep.
 
-`names-32` is that median page; images stand in for all that is neither HTML, CSS nor JavaScript (a font of another
-origin needs a response field the edge does not send). `names-12` and `names-4` are lighter, an eighth and a sixteenth
-of its bytes beside HTML, so that links of 1 Mbit/s carry them in seconds. `names-12-chain` has the files of `names-12`
-at the same names; the document names those of the first step only, their scripts ask for the second's, and so on.
+`names-32` is the median page. Images replace everything but HTML, CSS and JavaScript: a font of another origin needs a
+response field missing in the edge. `names-12` and `names-4` are lighter, an eighth and a sixteenth of the median page's
+bytes beside HTML; links of 1 Mbit/s carry these pages in seconds. `names-12-chain` has the files of `names-12` at the
+same names. The document names only the files of the first step, their scripts request the files of the second, and the
+next steps follow alike.
 """
 
 import math
@@ -24,7 +25,7 @@ from make_clones import HEAD, ROOT, padded, png
 
 HTML_BYTES = 22_000
 CSS_BYTES, JS_BYTES, OTHER_BYTES = 82_000, 708_000, 1_600_000
-"""Of the median page."""
+"""The bytes of the median page."""
 PERCENTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 JS_FILE_KB = (0.4, 1.2, 4.6, 21.8, 83.5)
 IMAGE_FILE_KB = (0.1, 1, 8, 48, 183)
@@ -37,22 +38,22 @@ SOURCE = (
 
 @dataclass(frozen=True)
 class Spec:
-    """What a page is to have."""
+    """The specification of a page."""
 
     names: int
     css: int
     js: int
     png: int
     share: float
-    """Of its bytes beside HTML in the median page's."""
+    """The ratio of the page's bytes beside HTML to the median page's bytes."""
     first_party_ratio: float
-    """Share of the requests that the document's name serves."""
+    """The share of requests served by the document's name."""
     depth: int = 1
-    """Steps from the document to the last name: 1 when the document has them all."""
+    """The number of steps from the document to the last name: 1 when the document has all names."""
 
     @property
     def requests(self) -> int:
-        """All of them, the document's included."""
+        """The number of requests, including the document's."""
         return 1 + self.css + self.js + self.png
 
 
@@ -66,26 +67,26 @@ SPECS = {
 
 @dataclass(frozen=True)
 class File:
-    """One file at one of the page's names."""
+    """A file at a name of the page."""
 
     owner: int
-    """Number of the name, 0 the document's."""
+    """The number of the name, 0 for the document's."""
     name: str
     size_bytes: int
 
     @property
     def kind(self) -> str:
-        """Its ending."""
+        """The ending of the file's name."""
         return self.name.rpartition(".")[2]
 
 
 def host(page: str, number: int) -> str:
-    """Name with this number: the document's, or one below it."""
+    """Return the name with this number: the document's, or a name below the document's."""
     return f"{page}.resolab.test" if number == 0 else f"n{number:02}.{page}.resolab.test"
 
 
 def requests_by_name(spec: Spec) -> list[int]:
-    """Share the requests out: the first party's, single ones for 0.43 of the names, the rest falling by rank."""
+    """Distribute the requests: the first party's, single ones for 0.43 of the names, the rest falling by rank."""
     first = round(spec.requests * spec.first_party_ratio)
     others, left = spec.names - 1, spec.requests - first
     single = round(0.43 * spec.names)
@@ -99,7 +100,7 @@ def requests_by_name(spec: Spec) -> list[int]:
 
 
 def sizes(kind: str, count: int, total_bytes: int) -> list[int]:
-    """Sizes at equally spaced quantiles of the published percentiles, brought to their sum, neighbours unlike."""
+    """Return sizes at equally spaced quantiles of the published percentiles, scaled to their sum, neighbours unlike."""
     if kind == "css":
         shape = [1.0] * count
     else:
@@ -113,7 +114,7 @@ def sizes(kind: str, count: int, total_bytes: int) -> list[int]:
 
 
 def _quantile(values_kb: tuple[float, ...], probability: float) -> float:
-    """Interpolate logarithms between the percentiles; flat beyond them."""
+    """Interpolate logarithms between the percentiles; constant outside."""
     logs = [math.log(value) for value in values_kb]
     if probability <= PERCENTILES[0] or probability >= PERCENTILES[-1]:
         return values_kb[0 if probability <= PERCENTILES[0] else -1]
@@ -123,7 +124,7 @@ def _quantile(values_kb: tuple[float, ...], probability: float) -> float:
 
 
 def files_of(spec: Spec) -> list[File]:
-    """Give every name its files: style sheets to the document's, a script first to the others while there are some."""
+    """Assign files to names: style sheets to the document's; a script first to the others while scripts are left."""
     kinds: list[list[str]] = [["css"] * spec.css]
     counts = requests_by_name(spec)
     first_scripts = min(spec.js, max(spec.js - (spec.names - 1), spec.js // 4))
@@ -149,7 +150,7 @@ def files_of(spec: Spec) -> list[File]:
 
 
 def steps_of(spec: Spec) -> list[int]:
-    """Step in which each name is found: the document's in 0, the others in 1 to `depth`, about as many in each."""
+    """Return the step of each name's discovery: the document's in 0, the others in 1 to `depth`, spread evenly."""
     others = spec.names - 1
     return [0, *(1 + number * spec.depth // others for number in range(others))]
 
@@ -180,7 +181,7 @@ def _document(page: str, told: list[File]) -> bytes:
 
 
 def _asks(page: str, script: File, files: list[File], steps: list[int]) -> str:
-    """Write what a script asks for: the first one of a step's first name, all files of the next step's names."""
+    """Write a script's requests: the first script of a step's first name requests all files of the next step."""
     step = steps[script.owner]
     asker = next(file for file in files if steps[file.owner] == step and file.kind == "js")
     wanted = [file for file in files if steps[file.owner] == step + 1]
@@ -224,7 +225,7 @@ def _description(page: str, spec: Spec, total_bytes: int) -> str:
 
 
 def main() -> None:
-    """Write every page."""
+    """Write every page to its folder."""
     for page in SPECS:
         for name, content in names_page(page).items():
             file = ROOT / page / name

@@ -1,10 +1,10 @@
-"""Where the spread of one condition's page load times lies, by Chromium's own trace.
+"""The sources of the spread of a condition's page load times, by Chromium's own trace.
 
-For: loads as in a trial, one after the other, each traced; the spans between a load's marks, and in each what the
-page's main thread did: ran on a processor, was in a task and on none (waiting for one, or for another process), or had
-nothing to do. Every part has its median, its standard deviation, and its share in the variance of the load time,
-cov(part, plt) / var(plt), which add up to 1. Not for: load times to be quoted (tracing costs some); what a browser
-waits for on the network.
+For: loads as in a trial, one after the other, each traced; the spans between a load's marks, and in each the activity
+of the page's main thread: on a processor, in a task without a processor (waiting for one, or for another process), or
+idle. Every part has its median, its standard deviation, and its share in the variance of the load time, cov(part, plt)
+/ var(plt); the shares add up to 1. Not for: load times for quoting (tracing costs some); a browser's waits for the
+network.
 """
 
 import argparse
@@ -33,7 +33,7 @@ CATEGORIES = [
     "disabled-by-default-devtools.timeline",
 ]
 MARKS = ("navigationStart", "responseStart", "responseEnd", "domInteractive", "loadEventStart")
-"""Of Navigation Timing; the load time ends with the last."""
+"""The marks of Navigation Timing; the load time ends with the last."""
 TASKS = ("RunTask", "ThreadControllerImpl::RunTask")
 PARTS = ("in a task, on a processor", "in a task, not on one", "nothing to do")
 NAME = "browser-noise"
@@ -41,7 +41,7 @@ NAME = "browser-noise"
 
 @dataclass(frozen=True)
 class Task:
-    """What a thread ran without a break; microseconds."""
+    """A task run by a thread without a break; in microseconds."""
 
     began_us: int
     ended_us: int
@@ -50,13 +50,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Load:
-    """One load: its marks, and its main thread's tasks."""
+    """A load with its marks and its main thread's tasks."""
 
     marks_us: dict[str, int]
     tasks: list[Task]
 
     def parts_ms(self) -> dict[tuple[str, str], float]:
-        """Split each span between marks, by the mark that ends it."""
+        """Split each span between marks, by the mark at its end."""
         found: dict[tuple[str, str], float] = {}
         for since, until in itertools.pairwise(MARKS):
             began_us, ended_us = self.marks_us[since], self.marks_us[until]
@@ -73,9 +73,9 @@ class Load:
 
 
 def load_of(events: Sequence[dict[str, Any]], url: str, response_start_ms: float) -> Load | None:
-    """Find the load of a document in a trace; none where a mark is missing.
+    """Find the load of a document in a trace; return None with a missing mark.
 
-    The one mark that a trace has not is Navigation Timing's own, from the navigation's start.
+    The trace lacks the mark `responseStart`; this mark is Navigation Timing's own, counted from the navigation's start.
     """
     starts = [
         one
@@ -101,7 +101,7 @@ def load_of(events: Sequence[dict[str, Any]], url: str, response_start_ms: float
 
 
 def _outermost(tasks: Sequence[Task]) -> list[Task]:
-    """Leave out tasks inside others: both names may stand for one, and a nested loop runs tasks in a task."""
+    """Leave out tasks inside others: both names may denote the same task, and a nested loop runs tasks in a task."""
     kept: list[Task] = []
     for one in sorted(tasks, key=lambda one: (one.began_us, -one.ended_us)):
         if not kept or one.began_us >= kept[-1].ended_us:
@@ -110,7 +110,7 @@ def _outermost(tasks: Sequence[Task]) -> list[Task]:
 
 
 def rows(loads: Sequence[Load]) -> list[dict[str, Any]]:
-    """Sum up: each part's median, spread, and share in the load time's variance."""
+    """Return each part's median, spread, and share in the load time's variance."""
     plts_ms = [(one.marks_us[MARKS[-1]] - one.marks_us[MARKS[0]]) / 1000 for one in loads]
     parts = [one.parts_ms() for one in loads]
     variance = statistics.variance(plts_ms)
@@ -139,7 +139,7 @@ def plan_of(page: str, profile: str) -> Plan:
 
 
 async def measure(page: str, profile: str, count: int) -> list[Load]:
-    """Load and trace."""
+    """Load the page and trace each load."""
     plan = plan_of(page, profile)
     (condition,) = plan.conditions()
     loads: list[Load] = []
@@ -162,7 +162,7 @@ async def measure(page: str, profile: str, count: int) -> list[Load]:
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure and print the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--page", default="example", help="a name in pages/ (default: %(default)s)")
     parser.add_argument("--profile", default="fiber", help="a name in profiles/ (default: %(default)s)")

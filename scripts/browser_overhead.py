@@ -1,7 +1,7 @@
-"""What a page load costs beside the page: wall time by part and the browser's memory over many loads.
+"""The cost of a page load beside the page: wall time by part and the browser's memory over many loads.
 
 For: Chromium or Firefox behind an emulated path, each load in a fresh context, with a warm-up as in a trial or without.
-Not for: page load times to be quoted; nothing is judged here.
+Not for: page load times for quoting; the script has no verdicts.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def arguments() -> argparse.Namespace:
 
 @contextlib.asynccontextmanager
 async def lab(folder: Path, profile: str) -> AsyncIterator[tuple[int, engine.Edge]]:
-    """Run a path with an edge behind it."""
+    """Run a path with an edge behind the path."""
     (folder / "site").mkdir()
     (folder / "site/index.html").write_text(PAGE)
     for name in ("one", "two"):
@@ -91,7 +91,7 @@ def settings_for(asked: argparse.Namespace, edge: engine.Edge, folder: Path) -> 
 
 
 def process_tree(root_pid: int) -> list[int]:
-    """List a process and all below it."""
+    """List a process and all its descendants."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -107,7 +107,7 @@ def process_tree(root_pid: int) -> list[int]:
 
 
 def memory_of(root_pid: int) -> dict[str, float]:
-    """Sum a process tree's proportional set sizes; others who run a browser change them, but not the anonymous part."""
+    """Sum a process tree's proportional set sizes; other users' browsers change these, except the anonymous part."""
     kib = {"Pss:": 0, "Pss_Anon:": 0}
     count = 0
     for pid in process_tree(root_pid):
@@ -122,7 +122,7 @@ def memory_of(root_pid: int) -> dict[str, float]:
 
 
 class Measurement:
-    """Loads one after the other, what each cost, and the memory now and then."""
+    """The measurement of consecutive loads, with the cost of each, and memory at some loads."""
 
     def __init__(self, asked: argparse.Namespace, browser: Browser, edge: engine.Edge) -> None:
         self._asked, self._browser, self._edge = asked, browser, edge
@@ -132,7 +132,7 @@ class Measurement:
         self._failures: list[str] = []
 
     async def run(self) -> dict[str, object]:
-        """Carry it out."""
+        """Run the loads and return the summary."""
         for number in range(1, self._asked.loads + 1):
             began_s = time.monotonic()
             request = LoadRequest(
@@ -181,7 +181,7 @@ class Measurement:
 
 
 async def measure(asked: argparse.Namespace) -> dict[str, object]:
-    """Set the lab up, measure, take it down."""
+    """Set the lab up, measure, remove the lab."""
     folder = Path(tempfile.mkdtemp(prefix="resolab-overhead-"))
     browser: Browser = getattr(browsers, asked.browser.capitalize())()
     try:
@@ -198,7 +198,7 @@ async def measure(asked: argparse.Namespace) -> dict[str, object]:
 
 
 def say(found: dict[str, object]) -> None:
-    """Print it for people."""
+    """Print the result for people."""
     warmup = "" if found["warmup"] else " without warm-up"
     print(f"{found['browser']} {found['version']}, {found['loads']} loads{warmup} over {found['profile']}, "
           f"{found['http']}, DoH {found['doh'] or 'off'}, load average {found['load_average']}")  # fmt: skip
@@ -212,7 +212,7 @@ def say(found: dict[str, object]) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure and print the result."""
     asked = arguments()
     found = asyncio.run(measure(asked))
     if asked.json:

@@ -1,8 +1,8 @@
-"""Print how often adjusted differences hold the truth, what they save, and what a false assumption does to them.
+"""Print the coverage of adjusted differences, their savings, and the effect of a false assumption.
 
 The tables of docs/method/statistics.md.
 
-For: knowing what the adjusted estimate is worth. Not for: what it saves in a dataset (`what_adjusting_saves.py`).
+For: knowing the value of the adjusted estimate. Not for: the savings in a dataset (`what_adjusting_saves.py`).
 """
 
 import argparse
@@ -19,7 +19,8 @@ MOVED = (0.1, 0.25, 0.5, 1.0)
 def print_coverage(rounds: int) -> None:
     """Print a row per instant, part and weight, a column per number of pairs.
 
-    Coverage where it is offered, the loads it takes, and in what share of cases it is offered; the last alone if rare.
+    A cell has the coverage when offered, the ratio of loads, and the share of cases with an offer; only the share if
+    rare.
     """
     print("| instant | part | of it | " + " | ".join(map(str, PAIRS)) + " |")
     print("|" + " --- |" * (len(PAIRS) + 3))
@@ -37,7 +38,7 @@ def print_coverage(rounds: int) -> None:
 
 
 def print_moved(rounds: int) -> None:
-    """Print what becomes of comparisons whose treatment moves a normal part, by how many of its spreads."""
+    """Print the outcome of comparisons with a treatment moving a normal part, by the move in spreads."""
     print("| moved by | " + " | ".join(map(str, PAIRS)) + " |")
     print("|" + " --- |" * (len(PAIRS) + 1))
     for moved in MOVED:

@@ -1,8 +1,8 @@
-"""Print how often intervals of pooled pairs hold the median, where pages or blocks are what was sampled.
+"""Print the coverage of intervals of pooled pairs for the median, with pages or blocks as the sampling unit.
 
 The tables of docs/method/statistics.md.
 
-For: choosing from how many pages on the page is the sampling unit, and how. Not for: pairs of one page
+For: choosing the least number of pages with the page as sampling unit, and the method. Not for: pairs of one page
 (`coverage_of_intervals.py`).
 """
 
@@ -31,7 +31,7 @@ def print_pages(rounds: int) -> None:
 
 
 def print_ways(rounds: int) -> None:
-    """Print the worst and the best of each way over kinds of data, by number of pages and their effect."""
+    """Print the worst and the best of each method over kinds of data, by number of pages and their effect."""
     print("| way | effect of pages | " + " | ".join(map(str, PAGES)) + " |")
     print("|" + " --- |" * (len(PAGES) + 1))
     kinds = ("normal", "heavy tails", "bimodal", "waits 20 %")
@@ -45,7 +45,7 @@ def print_ways(rounds: int) -> None:
 
 
 def print_given(rounds: int) -> None:
-    """Print the same of given pages, blocks drawn, by how alike pages of one block are."""
+    """Print the same for fixed pages and random blocks, by the correlation of pages in a block."""
     print("| pages at, ms | correlation in a block | " + " | ".join(map(str, NUMBERS_OF_BLOCKS)) + " |")
     print("|" + " --- |" * (len(NUMBERS_OF_BLOCKS) + 2))
     for levels in GIVEN:

@@ -1,7 +1,7 @@
-"""Print the share of simulated intervals that hold the truth, as the tables of docs/method/statistics.md.
+"""Print the share of simulated intervals holding the truth, as the tables of docs/method/statistics.md.
 
-For: choosing an interval's method and knowing what it is worth. Not for: the tests, which ask less of fewer rounds, nor
-for what is simulated (`resolab.stats.coverage.intervals`).
+For: choosing an interval's method and knowing its value. Not for: the tests, with fewer rounds and weaker checks, nor
+for the simulation (`resolab.stats.coverage.intervals`).
 """
 
 import argparse
@@ -24,7 +24,7 @@ def _percent(shares: Sequence[float]) -> list[str]:
 
 
 def print_intervals(rounds: int, only: str) -> None:
-    """Print a row per interval and kind of data, a column per number of blocks; empty where it is not offered."""
+    """Print a row per interval and kind of data, a column per number of blocks; empty without an interval."""
     print(_row(("method", "data", *map(str, BLOCKS))))
     print(_row(("---",) * (len(BLOCKS) + 2)))
     for name, interval in INTERVALS.items():
@@ -41,7 +41,7 @@ def _held(interval: Interval, kind: str, blocks: int, rounds: int) -> str:
 
 
 def print_stopping(rounds: int) -> None:
-    """Print what is left of the level when a run stops as soon as the interval of the difference is narrow enough."""
+    """Print the remaining level when a run stops as soon as the interval of the difference is narrow enough."""
     print(_row(("level, least blocks", "data", *(f"stops near {blocks}" for blocks in STOPS_NEAR))))
     print(_row(("---",) * (len(STOPS_NEAR) + 2)))
     for level, least in STOPPING_RULES:

@@ -1,6 +1,6 @@
-"""Print how often the interval that `plan power` gives holds the blocks it takes, as docs/method/statistics.md.
+"""Print the coverage of the interval of `plan power` for the needed blocks, as docs/method/statistics.md.
 
-For: knowing what a pilot is worth. Not for: the intervals of a run.
+For: knowing the value of a pilot. Not for: the intervals of a run.
 """
 
 import argparse

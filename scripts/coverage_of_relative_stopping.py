@@ -1,6 +1,6 @@
-"""Print what is left of the level when a run stops by `ci_width_ratio`, as the table of docs/method/statistics.md.
+"""Print the remaining level when a run stops by `ci_width_ratio`, as the table of docs/method/statistics.md.
 
-For: knowing what the rule is worth. Not for: intervals of a fixed number of blocks (`coverage_of_intervals.py`).
+For: knowing the value of the rule. Not for: intervals of a fixed number of blocks (`coverage_of_intervals.py`).
 """
 
 import argparse
@@ -13,7 +13,7 @@ RULES = (Rule(0.95, 6), Rule(0.95, 12), Rule(STOPPING_LEVEL, STOPPING_MIN_BLOCKS
 
 
 def main() -> None:
-    """Print a row per rule and kind of data, a column per width asked."""
+    """Print a row per rule and kind of data, a column per requested width."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=1_000, help="simulated runs per row (default: %(default)d)")
     parser.add_argument("--resamples", type=int, default=bootstrap.RESAMPLES_COUNT, help="default: %(default)d")

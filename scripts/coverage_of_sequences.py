@@ -1,9 +1,9 @@
-"""Print how often confidence sequences hold the truth at every look, and the blocks they take.
+"""Print the coverage of confidence sequences at every interim analysis, and their number of blocks.
 
 The tables of docs/method/statistics.md.
 
-For: knowing what the rule `confidence_sequence` is worth and what it costs. Not for: intervals of a fixed number of
-blocks (`coverage_of_intervals.py`), or how sure `plan power` is (`coverage_of_power.py`).
+For: knowing value and cost of the rule `confidence_sequence`. Not for: intervals of a fixed number of blocks
+(`coverage_of_intervals.py`), or the certainty of `plan power` (`coverage_of_power.py`).
 """
 
 import argparse

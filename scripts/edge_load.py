@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Many DoQ connections to the edge at full size: 10,000 open, 1,000 new ones a second for 30 s.
+"""Many DoQ connections to the edge at full size: 10,000 open, 1,000 new connections per second for 30 s.
 
-For: the load the edge must stand without an error or growth afterwards; needs a quiet machine and a release build.
-Not for: speed; `scripts/bench` measures that.
+For: the load to be handled by the edge without an error or growth afterwards; needs a quiet machine and a release
+build. Not for: speed (`scripts/bench`).
 """
 
 import argparse
@@ -12,7 +12,7 @@ import sys
 
 
 def main() -> int:
-    """Run the load test with the sizes asked for."""
+    """Run the load test with the given sizes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--open", type=int, default=10_000, help="connections held open")
     parser.add_argument("--rate", type=int, default=1_000, help="new connections a second beside them")

@@ -2,7 +2,7 @@
 """Write the mobile profiles of the ERRANT data set: `scripts/errant_profiles.py profiles.csv profiles/`.
 
 For: making profiles/errant-*.toml again from the authors' table of averages; the profiles are part of the project, the
-table is not. Not for: anything at run time. How columns become keys is said in docs/formats/profile.md.
+table is not. Not for: use at run time. docs/formats/profile.md describes the conversion of columns to keys.
 """
 
 import argparse
@@ -19,7 +19,7 @@ SOURCE = (
 
 @dataclass(frozen=True)
 class Network:
-    """One row: speed tests of one operator, country, technology and signal quality."""
+    """A row: speed tests of one operator, country, technology and signal quality."""
 
     name: str
     down_bps: int

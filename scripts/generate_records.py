@@ -1,8 +1,8 @@
 """Turn the JSON Schema of resolab-core's records into msgspec structs.
 
-For: one source of shapes, `crates/record`; `scripts/schema` runs this and `scripts/check` fails when its output
-differs from what is committed. Not for: other schemas: it knows just the forms schemars gives for our types and
-stops at any other.
+For: one source of shapes, `crates/record`; `scripts/schema` runs this script and `scripts/check` fails when the output
+differs from the committed file. Not for: other schemas: the script knows only schemars' forms for our types and stops
+at any other form.
 """
 
 import argparse
@@ -15,12 +15,12 @@ from typing import Any
 Schema = dict[str, Any]
 HEADER = '"""Generated from crates/record by scripts/schema; do not edit."""\n\nimport enum\n\nimport msgspec\n'
 MEANINGS = {"TrialFlag": "TRIAL_FLAG_MEANINGS"}
-"""Vocabularies whose words are explained to people, and the name of the mapping that explains them."""
+"""The vocabularies with explained words, and the name of the mapping with the explanations."""
 SCALARS = {"string": "str", "boolean": "bool", "number": "float", "integer": "int", "null": "None"}
 
 
 def type_of(schema: Schema) -> str:
-    """Python annotation of one property."""
+    """Return the Python annotation of a property."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if "anyOf" in schema:
@@ -36,7 +36,7 @@ def type_of(schema: Schema) -> str:
 
 
 def docstring(text: str, indent: str = "    ") -> str:
-    """Docstring of a description, re-wrapped to the line length."""
+    """Return the docstring of a description, re-wrapped to the line length."""
     text = " ".join(text.split()) or "No description."
     first, _, rest = re.sub(r"(?<=[.:;]) ", "\n", text, count=1).partition("\n")
     if len(first) > 100:
@@ -46,7 +46,7 @@ def docstring(text: str, indent: str = "    ") -> str:
 
 
 def fields(schema: Schema, *, skip: str) -> str:
-    """Attribute lines: required ones first, every one keyword-only, nullable ones absent as None."""
+    """Return the attribute lines: required attributes first, all keyword-only, nullable ones with default None."""
     lines = []
     for name, prop in schema.get("properties", {}).items():
         if name == skip:
@@ -65,7 +65,7 @@ def fields(schema: Schema, *, skip: str) -> str:
 
 
 def struct(name: str, schema: Schema, *, tag_field: str = "", tag: str = "") -> str:
-    """One msgspec struct."""
+    """Return the text of a msgspec struct."""
     options = "kw_only=True, frozen=True"
     if tag:
         options += f', tag_field="{tag_field}", tag="{tag}"'
@@ -76,14 +76,14 @@ def struct(name: str, schema: Schema, *, tag_field: str = "", tag: str = "") -> 
 
 
 def enumeration(name: str, schema: Schema) -> str:
-    """One closed vocabulary."""
+    """Return the text of a closed vocabulary."""
     values = [part["const"] for part in schema["oneOf"]]
     members = "".join(f'    {value.upper()} = "{value}"\n' for value in values)
     return f"class {name}(enum.StrEnum):\n{docstring(schema.get('description', ''))}\n{members}"
 
 
 def meanings(name: str, schema: Schema) -> str:
-    """Map a vocabulary's words to what they mean."""
+    """Map a vocabulary's words to their meanings."""
     lines = [
         f"    {name}.{part['const'].upper()}: {' '.join(part['description'].split())!r},\n" for part in schema["oneOf"]
     ]
@@ -91,17 +91,17 @@ def meanings(name: str, schema: Schema) -> str:
 
 
 def is_enumeration(schema: Schema) -> bool:
-    """Whether a definition is a closed list of words."""
+    """Return True when a definition is a closed list of words."""
     return all("const" in part for part in schema.get("oneOf", [{}]))
 
 
 def tag_of(part: Schema, field: str) -> str:
-    """Value of the tag property of one variant."""
+    """Return the value of a variant's tag property."""
     return str(part["properties"][field]["const"])
 
 
 def references(schema: Any) -> set[str]:
-    """Names a definition refers to."""
+    """Return the names referenced by a definition."""
     if isinstance(schema, dict):
         own = {str(schema["$ref"]).rpartition("/")[2]} if "$ref" in schema else set()
         return own.union(*(references(value) for value in schema.values()))
@@ -111,7 +111,7 @@ def references(schema: Any) -> set[str]:
 
 
 def in_order(definitions: dict[str, Schema]) -> list[str]:
-    """Names so that each stands after those it refers to."""
+    """Return the names, each after the names in its references."""
     done: list[str] = []
 
     def visit(name: str) -> None:
@@ -126,7 +126,7 @@ def in_order(definitions: dict[str, Schema]) -> list[str]:
 
 
 def command_structs(name: str, schema: Schema) -> str:
-    """Tagged structs for each command of one program, and their union."""
+    """Return tagged structs for each command of a program, and their union."""
     parts, names = [], []
     for part in schema["oneOf"]:
         tag = tag_of(part, "command")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Kill a campaign with real browsers at random moments, resume it, and look for what is lost or keeps running.
+"""Kill a campaign with real browsers at random moments, resume it, and look for losses and remaining processes.
 
     .venv/bin/python scripts/kill_runs.py --out DIR [--plan FILE] [--blocks N] [--kills N] [--seed N]
 
-The first run of resolab is killed (SIGKILL) some seconds after it began, and so is each `resume`; the last one may
-finish. After each kill no process of the run and no network namespace of its path may be left. At the end the trials'
-conditions and order must be those of the plan and seed, every block whole. Takes minutes, so `scripts/test` leaves it
-out; needs what `resolab run` needs. Exit code 0 if all held, 1 if not.
+The first run of resolab is killed (SIGKILL) some seconds after its start, and each `resume` likewise; the last `resume`
+may finish. After each kill no process of the run and no network namespace of its path may be left. At the end the
+trials' conditions and order must match the plan and seed, every block whole. Takes minutes, hence `scripts/test` leaves
+the script out; has the requirements of `resolab run`. Exit code 0 if all checks passed, 1 if not.
 """
 
 import argparse
@@ -29,7 +29,7 @@ GONE_WITHIN_S = 10.0
 
 
 def main() -> int:
-    """Kill, resume, compare."""
+    """Kill and resume the campaign, and compare the result."""
     options = parsed()
     chance = random.Random(options.seed)
     command = ["run", str(options.plan), "--out", str(options.out), "--blocks", str(options.blocks)]
@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def parsed() -> argparse.Namespace:
-    """Read the arguments."""
+    """Read the command line's arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plan", type=Path, default=ROOT / "plans" / "quick.toml")
     parser.add_argument("--out", type=Path, required=True)
@@ -74,12 +74,12 @@ def resolab(arguments: list[str]) -> list[str]:
 
 
 def finished(folder: Path) -> list[Path]:
-    """List the finished trials."""
+    """List the files of finished trials."""
     return list(folder.glob("trials/*.jsonl"))
 
 
 def killed(arguments: list[str], folder: Path, trials: int, wait_s: float, mark: str) -> list[str]:
-    """Run resolab, kill it a while after it finished some trials, and list what outlived it."""
+    """Run resolab, kill the run a while after some trials, and list the surviving processes."""
     wanted = len(finished(folder)) + trials
     before = namespaces()
     environment = {**os.environ, MARK: mark, "PYTHONPATH": str(ROOT / "python")}
@@ -105,7 +105,7 @@ def killed(arguments: list[str], folder: Path, trials: int, wait_s: float, mark:
 
 
 def marked(mark: str) -> dict[int, str]:
-    """List processes that have the mark in their environment: children inherit it."""
+    """List processes with the mark in their environment: children inherit the mark."""
     found = {}
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit() or int(folder.name) == os.getpid():
@@ -119,7 +119,7 @@ def marked(mark: str) -> dict[int, str]:
 
 
 def descendants(ancestor: int) -> dict[int, str]:
-    """List a process's descendants with the instants they were started, which tell a number's next owner apart."""
+    """List a process's descendants with their start times; a start time reveals a reused process id."""
     parents = {pid: status[1] for pid, status in statuses().items()}
     found: dict[int, str] = {}
     for pid in parents:
@@ -132,7 +132,7 @@ def descendants(ancestor: int) -> dict[int, str]:
 
 
 def alive(family: dict[int, str]) -> dict[int, str]:
-    """List those of a family that still run; a zombie does not."""
+    """List the running processes of a family, without zombies."""
     now = statuses()
     return {
         pid: "a descendant"
@@ -155,13 +155,13 @@ def statuses() -> dict[int, tuple[str, str, str]]:
 
 
 def namespaces() -> set[str]:
-    """List the network namespaces any process is in."""
+    """List the network namespaces of all processes."""
     numbers = [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit()]
     return {namespace for number in numbers for namespace in [namespace_of(number)] if namespace}
 
 
 def namespace_of(pid: int) -> str | None:
-    """Name the network namespace a process is in."""
+    """Return the network namespace of a process."""
     try:
         return str(Path(f"/proc/{pid}/ns/net").readlink())
     except OSError:
@@ -169,7 +169,7 @@ def namespace_of(pid: int) -> str | None:
 
 
 def differences(folder: Path, blocks: int) -> list[str]:
-    """Compare the trials that are there with the plan's schedule."""
+    """Compare the existing trials with the plan's schedule."""
     manifest = json.loads((folder / "manifest.json").read_text())
     plan = parse_plan(manifest["plan_text"], "plan.toml", Corpus.of_project())
     expected = [(one.trial_id, one.condition.id) for one in schedule(plan, manifest["seed"], blocks)]
@@ -183,7 +183,7 @@ def differences(folder: Path, blocks: int) -> list[str]:
 
 
 def in_order(heads: list[dict[str, int]], paths: int) -> bool:
-    """Whether trials began in their order; of several paths a kill may cost a trial that is run after later ones."""
+    """Return True when trials began in order; with several paths, a kill may move a trial behind later ones."""
     if paths == 1:
         starts = [head["wall_time_unix_ns"] for head in heads]
         return starts == sorted(starts)

@@ -1,7 +1,8 @@
-"""Reports of made-up datasets held against plain arithmetic over the files of their trials, number by number.
+"""Compares reports of synthetic datasets with plain arithmetic over their trial files, number by number.
 
-Loads fail, are incomplete, lost, late or missing in them, queries fail. The plain side (`python/tests/reference`)
-shares no SQL and no estimate with resolab. Not for: intervals that are resampled, or what pictures look like.
+In the datasets, loads fail, are incomplete, lost, late or missing, and queries fail. The plain side
+(`python/tests/reference`) shares no SQL and no estimate with resolab. Not for: resampled intervals, or the look of
+pictures.
 """
 
 import argparse
@@ -13,11 +14,11 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1] / "python" / "tests"
 SHOWN_COUNT = 20
-"""Of the numbers of one dataset that differ."""
+"""The limit of printed differences per dataset."""
 
 
 def compared(seed: int) -> tuple[int, str, int, list[str]]:
-    """Hold one seed's report against the reference: its kind of plan, how many numbers, and those that differ."""
+    """Compare a seed's report with the reference; return the plan's kind, the count of numbers, and the differences."""
     sys.path[:0] = [str(TESTS)]
     compare = importlib.import_module("reference.compared").compare
     kind_of = importlib.import_module("reference.made_up_runs").kind_of
@@ -27,7 +28,7 @@ def compared(seed: int) -> tuple[int, str, int, list[str]]:
 
 
 def main() -> int:
-    """Compare and print a line a dataset that differs, and the sum."""
+    """Compare, and print a line per dataset with differences, and the sum."""
     parser = argparse.ArgumentParser(prog="reference_analysis.py", description=__doc__)
     parser.add_argument("--seeds", type=int, default=200, help="so many made-up datasets (200)")
     parser.add_argument("--first", type=int, default=0, help="the first seed (0)")

@@ -1,7 +1,7 @@
-"""Keeps which tests needed a second attempt, and fails for a test that needed one twice in ten runs.
+"""Keeps a record of tests with a second attempt, and fails for a test with two such runs in ten.
 
-Names come in on standard input, one a line; none is a run in which all passed at once. Not for: running
-tests (that is scripts/test), nor judging a test by one run (docs/decisions/0013).
+Names come in on standard input, one per line; an empty input is a run without second attempts. Not for: running tests
+(`scripts/test`), nor judging a test by one run (docs/decisions/0013).
 """
 
 import argparse
@@ -16,17 +16,17 @@ from pathlib import Path
 
 KEPT_RUNS = 10
 ALLOWED_RUNS = 1
-"""In this many of the kept runs a test may need a second attempt: more is the test's fault, or the program's."""
+"""The allowed number of kept runs with a second attempt of a test: more is a fault of test or program."""
 
 
 def default_file() -> Path:
-    """Name the file, one for all checkouts of a user, since a fresh clone remembers nothing."""
+    """Return the file's path, common to all checkouts of a user, since a fresh clone has no memory."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "resolab" / "second-attempts.jsonl"
 
 
 def remember(file: Path, names: Sequence[str], commit: str, date: str) -> list[str]:
-    """Add a run to the file, keep the last ten, and return the names that stand in too many of them."""
+    """Add a run to the file, keep the last ten, and return the names in too many of them."""
     runs = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     runs = [*runs, {"date": date, "commit": commit, "names": sorted(set(names))}][-KEPT_RUNS:]
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ def remember(file: Path, names: Sequence[str], commit: str, date: str) -> list[s
 
 
 def main() -> int:
-    """Read the names, remember them, say which came again."""
+    """Read the names, store the run, and print the repeated names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--file", type=Path, default=default_file(), help="where runs are kept (%(default)s)")
     file = parser.parse_args().file

@@ -1,11 +1,11 @@
-"""Print what adjusting saves in datasets: the variance left, and the loads for intervals as wide as the plain ones.
+"""Print the savings by adjusting in datasets: the variance left, and the loads for intervals as wide as the plain ones.
 
-For: the figure for a run (with `tables/*.parquet`) or a published dataset (`tables/*.csv`), a row a comparison and a
-summary a part; of copies (A/A) also how often an interval excludes 0, adjusted and plain. Not for: what the estimates
-are worth (`coverage_of_adjusted.py`); the report has the same table of a run.
+For: the figure for a run (with `tables/*.parquet`) or a published dataset (`tables/*.csv`), a row per comparison and a
+summary per part; for copies (A/A) also the share of intervals excluding 0, adjusted and plain. Not for: the value of
+the estimates (`coverage_of_adjusted.py`); the report has the same table of a run.
 
-Published tables lack the requests: there a page counts as settled if it has one host, and the last byte is known of
-loads with one request.
+Published tables lack the requests: there a page counts as settled if the page has one host, and the last byte is known
+for loads with one request.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def published_loads(folder: Path) -> list[LoadRow]:
 
 
 def settled_by_pages(plan: Plan) -> set[str]:
-    """Name the conditions whose page has all of its parts on one host."""
+    """Return the conditions with all parts of their page on one host."""
     files = {page: project_root() / "pages" / page / "page.toml" for page in plan.factors.page}
     hosts = {page: _hosts_count(tomllib.loads(file.read_text("utf-8"))) for page, file in files.items()}
     return {one.id for one in plan.conditions() if hosts[one.page] == 1}
@@ -74,7 +74,7 @@ def _hosts_count(page: dict[str, object]) -> int:
 
 
 def print_rows(found: Iterable[Adjusted]) -> None:
-    """Print a row a comparison and part."""
+    """Print a row per comparison and part."""
     print("| treatment | part | pairs | p of the part | plain ms | adjusted ms | variance left | loads it takes |")
     print("|" + " --- |" * 8)
     for one in found:
@@ -92,7 +92,7 @@ def print_rows(found: Iterable[Adjusted]) -> None:
 
 
 def print_summary(found: Sequence[Adjusted], *, copies: bool) -> None:
-    """Print median and range of what each part leaves of the variance, and takes of the loads, by page and over all."""
+    """Print median and range of each part's remaining variance and needed loads, by page and over all."""
     print("| part | page | comparisons | refused | variance left | loads it takes, refused ones as 1 |")
     print("|" + " --- |" * 6)
     for part in dict.fromkeys(one.part.name for one in found):

@@ -1,6 +1,6 @@
-"""What a wheel has beyond the Python package and the project's data: resolab-core, and the commit it was built from.
+"""The additions of a wheel to the Python package and the project's data: resolab-core, and the built commit.
 
-For: hatchling, when `scripts/wheel` calls it. Not for: building resolab-core, which must be there.
+For: hatchling, called by `scripts/wheel`. Not for: building resolab-core; the build must exist before.
 """
 
 import os
@@ -18,7 +18,7 @@ class ResolabCore(BuildHookInterface[Any]):
     """Adds the measured build to the wheel's scripts and marks the wheel as this platform's."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Name the files to add; `version` is "editable" for an installation that uses the checkout."""
+        """Name the files to add; `version` is "editable" for an installation from the checkout."""
         if self.target_name != "wheel" or version == "editable":
             return
         core = Path(self.root) / CORE

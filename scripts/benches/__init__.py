@@ -1,4 +1,4 @@
-"""The benchmarks behind `scripts/bench`: a folder for each, with its command line in `__main__`, and what they share.
+"""The benchmarks behind `scripts/bench`: a folder for each, with its command line in `__main__`, and shared code.
 
-For: measuring what this project's programs cost and how true they are. Not for: studies (those are plans), nor tests.
+For: measuring cost and accuracy of this project's programs. Not for: studies (see plans), nor tests.
 """

@@ -1,1 +1,1 @@
-"""Parts of `scripts/quote`: prose that takes its numbers from published datasets."""
+"""Parts of `scripts/quote`: prose with numbers from published datasets."""

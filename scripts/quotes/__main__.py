@@ -1,7 +1,7 @@
-"""Write the prose about the published datasets from its template, or check that it says what they say.
+"""Write the prose about the published datasets from its template, or check its agreement with the datasets.
 
-For: `scripts/quote`, which `scripts/check` runs. Not for: the numbers (`published`) or how they are printed (`words`).
-Exit code 1 when a text is not what its template and the tables make of it.
+For: `scripts/quote`, run by `scripts/check`. Not for: the numbers (`published`) or their format (`words`). Exit code 1
+when a text differs from the result of template and tables.
 """
 
 import argparse
@@ -20,7 +20,7 @@ CLAIMS, CLAIMED = RESULTS / "claims.j2", ROOT / "README.md"
 
 
 def main() -> int:
-    """Do what was asked for."""
+    """Write or check the texts."""
     parser = argparse.ArgumentParser(prog="scripts/quote", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, fail where a text is another")
     options = parser.parse_args()

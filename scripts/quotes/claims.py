@@ -1,7 +1,7 @@
-"""What sentences about published datasets may claim.
+"""The claims allowed in sentences about published datasets.
 
-For: equivalence with the number of comparisons it was chosen from, means and counts with their intervals, medians over
-sites, and the arms that a sentence about a cause rests on. Not for: reading tables (`published`) or printing (`words`).
+For: equivalence with the number of candidate comparisons, means and counts with their intervals, medians over sites,
+and the arms behind a sentence about a cause. Not for: reading tables (`published`) or printing (`words`).
 """
 
 import itertools
@@ -32,7 +32,7 @@ RESAMPLES_COUNT = 4_999
 
 
 def counted(p_values: Sequence[float]) -> Mapping[str, int]:
-    """Count what is shown: each for itself, and after Holm (1979) over all of these tests."""
+    """Count the significant results: each test alone, and after Holm (1979) over all of these tests."""
     return {
         "n": sum(value <= SIGNIFICANCE for value in p_values),
         "after_holm": sum(value <= SIGNIFICANCE for value in holm(p_values)),
@@ -47,7 +47,7 @@ class Claims:
         self._published = published
 
     def alike(self, file: str, treatment: str, baseline: str) -> Mapping[str, int]:
-        """Count the rows of a report's equivalence tests whose conditions end so."""
+        """Count the rows of a report's equivalence tests with these endings of conditions."""
         rows = [
             row
             for row in self._published.rows(file)
@@ -58,7 +58,7 @@ class Claims:
     def within(
         self, dataset: str, outcome: str, treatment: Row, baseline: Row, margin_ms: float, *, around_ms: float = 0.0
     ) -> float:
-        """Test by two one-sided sign tests that the median of paired differences lies so near to a value; its p."""
+        """Test the median of paired differences against a value by two one-sided sign tests; return the p-value."""
         own, other = self._published.pairs(dataset, outcome, treatment, baseline)
         differences = differences_of(own, other)
         moved = Sample(differences.low - around_ms, differences.high - around_ms)
@@ -79,9 +79,9 @@ class Claims:
         return _mean(differences_of(own, other), seed)
 
     def paid_back(self, dataset: str, profile: str, transport: str, count: int = 23) -> Row:
-        """Say after how many queries an open connection is paid for by means, and what so many queries take more.
+        """Return the break-even number of queries of a connection by means, and the extra time of `count` queries.
 
-        Blocks are the batches. Values in ms are with their interval; the count has Fieller's.
+        Blocks are the batches. Values in ms are with their interval; the count has Fieller's interval.
         """
         found = self._amortisation(dataset, profile, transport, count)
         ends = [found.extra_ms[0], found.extra_ci_low_ms[0], found.extra_ci_high_ms[0]]
@@ -107,7 +107,7 @@ class Claims:
         return {"p_values": p_values, "floor_ms": float(np.quantile(sizes, 0.95))}
 
     def carry_over(self, dataset: str) -> Mapping[str, float]:
-        """Test whether a load's rank among those of its condition depends on the trial before it (Kruskal-Wallis)."""
+        """Test the dependence of a load's rank within its condition on the trial before (Kruskal-Wallis)."""
         loads = sorted(self._published.loads(dataset), key=lambda load: (load["block"], load["position"]))
         of_condition: dict[str, list[int]] = {}
         for number, load in enumerate(loads):
@@ -125,17 +125,17 @@ class Claims:
         return found
 
     def by_site(self, rows: Sequence[Row], column: str) -> Estimate:
-        """Estimate the median of a column over pages of which those of one site count as one cluster."""
+        """Estimate the median of a column over pages, with the pages of a site as a cluster."""
         sites = [self.site_of(row["page"]) for row in rows]
         return clustered_median(Sample.exact([row[column] for row in rows]), sites)
 
     @staticmethod
     def site_of(page: str) -> str:
-        """Tell the site of a recorded page: the page's name without the date of its recording."""
+        """Return the site of a recorded page: the page's name without the date of its recording."""
         return _RECORDED.sub("", page)
 
     def parted(self, dataset: str, *arms: Row) -> str:
-        """Print nothing; fail where a dataset lacks an arm without which a cause cannot be told from another."""
+        """Print nothing; fail when a dataset lacks an arm needed to separate a cause from others."""
         for levels in arms:
             if not self._published.loads(dataset, **levels):
                 message = f"{dataset} has no loads of {dict(levels)}: the cause is not parted from others"
@@ -153,7 +153,7 @@ class Claims:
 
 
 def fisher(first: tuple[int, int], second: tuple[int, int]) -> float:
-    """Test by Fisher's exact test whether two shares, each as count and total, differ; the two-sided p-value."""
+    """Test two shares, each as count and total, by Fisher's exact test; return the two-sided p-value."""
     table = np.array([[count, total - count] for count, total in (first, second)])
     return float(scipy.stats.fisher_exact(table).pvalue)
 

@@ -1,7 +1,7 @@
-"""What page models foresaw of published loads, and what was measured of it.
+"""The predictions of page models for published loads, beside the measurements.
 
-For: closed forms of whole loads, of pushed answers and of names that a resolver lacks, beside runs over real pages.
-Not for: the closed form itself (`pages.path`).
+For: closed forms of whole loads, of pushed answers and of names missing in a resolver's cache, beside runs over real
+pages. Not for: the closed form (`pages.path`).
 """
 
 import statistics
@@ -19,24 +19,24 @@ from resolab.testbed.misses import missed_names
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What a treatment changes in the load time of one page, ms."""
+    """The change of a page's load time by a treatment, in ms."""
 
     predicted_ms: float
     measured_ms: float
 
     @property
     def ratio(self) -> float:
-        """Measured over foreseen."""
+        """The measured change over the predicted change."""
         return self.measured_ms / self.predicted_ms
 
     @property
     def beyond_ms(self) -> float:
-        """What was measured beyond what was foreseen."""
+        """The measured change less the predicted change."""
         return self.measured_ms - self.predicted_ms
 
 
 def savings(models: Path, loads: Sequence[Mapping[str, Any]], rtt_ms: float) -> list[Foreseen]:
-    """Compare page by page the loads of one browser over one transport that ended with and without pushed answers."""
+    """Compare page by page the complete loads of a browser over a transport with and without pushed answers."""
     arms: dict[str, dict[str, float]] = {}
     for one in loads:
         if one["failure"] is None and not one["is_incomplete"]:
@@ -51,7 +51,7 @@ def savings(models: Path, loads: Sequence[Mapping[str, Any]], rtt_ms: float) -> 
 
 
 def whole_loads(models: Path, loads: Sequence[Mapping[str, Any]], profile: str) -> list[Foreseen]:
-    """Compare page by page what loads over DoUDP took, the median of those that ended, with what structures say."""
+    """Compare page by page the load time over DoUDP, the median of complete loads, with the prediction by structure."""
     link = Corpus.of_project().profile(profile)
     times_ms: dict[str, list[float]] = {}
     for one in loads:
@@ -83,9 +83,9 @@ def later(
     miss_delay_ms: float,
     rtt_ms: float,
 ) -> list[Foreseen]:
-    """Compare page by page how much later loads end with the second share of names missed than with the first.
+    """Compare page by page the delay of loads with the second share of missed names against the first.
 
-    The run's own draws are drawn again, so that what is foreseen is of the names that were missed and of no others.
+    The run's own random draws are repeated; the prediction therefore has exactly the missed names of the run.
     """
     arms: dict[str, dict[float, Mapping[str, Any]]] = {}
     for one in loads:

@@ -1,10 +1,9 @@
-"""Templates into prose, and what in a template is bound to nothing.
+"""Renders templates as prose, and finds the parts of a template without a source.
 
-For: markdown with numbers out of tables. Not for: reading the tables (`published`).
+For: markdown with numbers from tables. Not for: reading the tables (`published`).
 
-Inside `{{ }}` a template names cells and formats; numbers that are no dataset's (a paper's, a standard's, a setting)
-stand in `given("...", "where from")`; a sentence that only holds as long as the numbers are so is guarded by
-`holds(...)`.
+Inside `{{ }}` a template names cells and formats. Numbers from outside the datasets (a paper's, a standard's, a
+setting) stand in `given("...", "where from")`. A sentence depending on current numbers is guarded by `holds(...)`.
 """
 
 import re
@@ -43,17 +42,17 @@ _NUMBER = re.compile(r"(?<![\w.])\d[\d,.]*")
 
 
 def render(template: Path, results: Path) -> str:
-    """Fill a template, and the sections beside it that it includes, from published datasets."""
+    """Fill a template, and its included sections in the same folder, from published datasets."""
     return _environment(results, template.parent).get_template(template.name).render()
 
 
 def claims(template: Path, results: Path) -> list[str]:
-    """List the sentences, one a line, that another text must hold."""
+    """List the sentences required in another text, one per line."""
     return [" ".join(line.split()) for line in render(template, results).splitlines() if line.strip()]
 
 
 def literal_numbers(template: str) -> Iterator[str]:
-    """Name each number of a template that is bound to no table and no source."""
+    """Yield each number of a template without a table or a source."""
     bare = _TAGS.sub(lambda match: "\n" * match.group().count("\n"), template)
     for place, line in enumerate(bare.splitlines(), 1):
         for number in _NUMBER.findall(_NAMES.sub("", line)):
@@ -61,7 +60,7 @@ def literal_numbers(template: str) -> Iterator[str]:
 
 
 def unparted_causes(template: str) -> Iterator[str]:
-    """Name each line of a template that tells a cause, names no arms that part it and does not call it unknown."""
+    """Yield each line of a template about a cause, without separating arms and without calling the cause unknown."""
     for place, line in enumerate(_COMMENT.sub("", template).splitlines(), 1):
         found = _CAUSE.search(line)
         if found and not any(word in line for word in _GUARDED):
@@ -70,7 +69,7 @@ def unparted_causes(template: str) -> Iterator[str]:
 
 
 def counts_without_holm(text: str) -> Iterator[str]:
-    """Name each sentence that counts what is alike and does not say how many are after Holm."""
+    """Yield each sentence counting equivalences without the number after Holm."""
     for found in _ALIKE.finditer(text):
         if "Holm" not in found.group():
             yield f"counts without what is left after Holm: ...{found.group().strip()[:80]}"
@@ -120,7 +119,7 @@ def _environment(results: Path, templates: Path) -> jinja2.Environment:
 
 
 def given(text: str, source: str) -> str:
-    """Print a number that no dataset of ours has, as its source says it."""
+    """Print a number missing in our datasets, in the form of its source."""
     if not source.strip():
         message = f"{text}: given() needs the number's source"
         raise ValueError(message)
@@ -128,7 +127,7 @@ def given(text: str, source: str) -> str:
 
 
 def holds(*conditions: object, saying: str) -> str:
-    """Print nothing; fail when what the following sentence says is no longer so."""
+    """Print nothing; fail when the following sentence is no longer true."""
     if not all(conditions):
         message = f"no longer so: {saying}"
         raise ValueError(message)

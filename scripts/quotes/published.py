@@ -1,9 +1,9 @@
-"""Published datasets as tables: their CSV files, the tables of their reports, and estimates made of their loads.
+"""Published datasets as tables: their CSV files, the tables of their reports, and estimates from their loads.
 
-For: every number that prose about them quotes. Not for: printing (`words`).
+For: every number quoted in prose about the datasets. Not for: printing (`words`).
 
-A load that failed, or that ended without all of its page's resources, took at least its limit. The first byte of one
-that lacked resources was seen, and counts as seen.
+A failed load, or a load without all of its page's resources, took at least its limit. The first byte of a load without
+all resources was seen, and counts as seen.
 """
 
 import csv
@@ -21,7 +21,7 @@ from resolab.stats import Estimate, Sample, paired_difference, paired_p_value
 
 Row = Mapping[str, Any]
 INCOMPLETE, INCOMPLETE_FLAG = "incomplete", "resources_missing"
-"""As failures say it, and as flags do that have no such failure beside them."""
+"""The word in failures, and the word in flags without such a failure."""
 
 SEEN_BEFORE_RESOURCES = {"response_start_ms"}
 
@@ -36,11 +36,11 @@ class Published:
         self._queries = cache(self._answered)
 
     def rows(self, file: str, **having: object) -> list[Row]:
-        """List the rows of `DATASET/FOLDER/NAME` that have some values; numbers are numbers."""
+        """List the rows of `DATASET/FOLDER/NAME` with the given values; numbers are numbers."""
         return [row for row in self._rows(file) if all(row[name] == value for name, value in having.items())]
 
     def cell(self, file: str, column: str, **having: object) -> Any:
-        """Return the cell of the one row that has some values."""
+        """Return the cell of the only row with the given values."""
         found = self.rows(file, **having)
         if len(found) != 1:
             message = f"{file}: {len(found)} rows have {having}, one is needed"
@@ -48,12 +48,12 @@ class Published:
         return found[0][column]
 
     def manifest(self, dataset: str) -> Row:
-        """Return a dataset's manifest, with the seconds it took."""
+        """Return a dataset's manifest, with its duration in seconds."""
         found: dict[str, Any] = json.loads((self.folder / dataset / "manifest.json").read_text("utf-8"))
         return found | {"duration_s": (found["ended_unix_ns"] - found["created_unix_ns"]) / 1e9}
 
     def rtt_ms(self, dataset: str, profile: str) -> float:
-        """Return the round trip of an access profile as a dataset had it."""
+        """Return the round trip of an access profile at the time of a dataset."""
         (found,) = (one for one in self.manifest(dataset)["profiles"] if one["name"] == profile)
         return sum(float(found[way]["one_way_delay_ms"]) for way in ("up", "down"))
 
@@ -73,11 +73,11 @@ class Published:
         return paired_difference(own, other)
 
     def p_value(self, dataset: str, outcome: str, treatment: Row, baseline: Row) -> float | None:
-        """Test the same by signed ranks."""
+        """Test the paired differences by signed ranks; return the p-value."""
         return paired_p_value(*self.pairs(dataset, outcome, treatment, baseline))
 
     def decided(self, dataset: str, outcome: str, treatment: Row, baseline: Row, *, complete_only: bool = False) -> str:
-        """Say on which side of 0 the interval lies, if on one."""
+        """Return `longer` or `shorter` by the interval's side of 0, else `undecided`."""
         found = self.paired(dataset, outcome, treatment, baseline, complete_only=complete_only)
         if found.ci_low is None or found.ci_high is None or found.ci_low <= 0 <= found.ci_high:
             return "undecided"
@@ -90,7 +90,7 @@ class Published:
         return [dict(zip(head, row, strict=True)) for row in body]
 
     def report_share(self, dataset: str, section: str, words: str) -> Mapping[str, float]:
-        """Return a share a report tells behind some words: count, of, and in percent share, low and high."""
+        """Return a share from a report behind the given words: count, of, and in percent share, low and high."""
         text = _text((self.folder / dataset / "index.html").read_text("utf-8"), section)
         number = r"(\d+(?:\.\d+)?)"
         told = rf"{re.escape(words)} {number} of {number}\b[^\[]*?{number} % \[{number}, {number}\]"
@@ -139,7 +139,7 @@ class Published:
 
 
 def _judged(load: Row, trial: Row) -> Row:
-    """Put a load and its trial together; that it lacked resources stands apart from other failures."""
+    """Join a load with its trial; missing resources stand apart from other failures."""
     flags = json.loads(trial["flags"])
     other = None if load["failure"] == INCOMPLETE else load["failure"]
     is_incomplete = load["failure"] == INCOMPLETE or INCOMPLETE_FLAG in flags
@@ -174,7 +174,7 @@ def _tables(page: str, section: str) -> list[list[list[str]]]:
 
 
 def _text(page: str, section: str) -> str:
-    """Return what a section says before its first table, in one line."""
+    """Return the text of a section before its first table, in one line."""
     said = _section(page, section).partition("<table")[0]
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", said)).split())
 

@@ -1,6 +1,6 @@
-"""Numbers as prose prints them.
+"""The format of numbers in prose.
 
-For: filters of templates. Not for: numbers.
+For: filters of templates. Not for: the numbers.
 """
 
 import math
@@ -27,25 +27,25 @@ _WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def number(value: float, digits: int = 1, *, signed: bool = False) -> str:
-    """Print a number with a minus that is no hyphen; a rounded zero has no sign."""
+    """Print a number with a true minus sign; a rounded zero has no sign."""
     rounded = round(value, digits)
     sign = MINUS if rounded < 0 else "+" if signed and rounded > 0 else ""
     return f"{sign}{abs(rounded):,.{digits}f}"
 
 
 def percent(ratio: float, digits: int = 1, *, signed: bool = False) -> str:
-    """Print a ratio in per cent, without the sign for it."""
+    """Print a ratio in per cent, without the per cent sign."""
     return number(100 * ratio, digits, signed=signed)
 
 
 def bounds(row: dict[str, float], name: str, digits: int = 1, *, scale: float = 100, signed: bool = True) -> str:
-    """Print the interval of a table's estimate: its columns are `name_ci_low_ratio` and the like."""
+    """Print the interval of a table's estimate, from columns like `name_ci_low_ratio`."""
     low, high = (row[f"{name}_ci_{end}_ratio"] * scale for end in ("low", "high"))
     return f"[{number(low, digits, signed=signed)}, {number(high, digits, signed=signed)}]"
 
 
 def estimate(found: Estimate, digits: int = 0, *, signed: bool = True) -> str:
-    """Print an estimate with its interval and pairs; a bound as a bound."""
+    """Print an estimate with its interval; a bound with the sign of a bound."""
     if found.low is None or found.high is None:
         return "no number"
     if found.value is None:
@@ -68,7 +68,7 @@ def grouped(value: float) -> str:
 
 
 def shown(count: dict[str, int]) -> str:
-    """Print how many tests show something, and how many do after Holm."""
+    """Print the number of significant tests, alone and after Holm."""
     return f"{count['n']} of {count['of']} ({count['after_holm']} after Holm)"
 
 
@@ -90,7 +90,7 @@ def median(values: Iterable[float]) -> float:
 
 
 def minutes(seconds: float) -> str:
-    """Print a duration."""
+    """Print a duration in minutes and seconds."""
     whole = round(seconds)
     return f"{whole // 60} min {whole % 60} s"
 

@@ -1,5 +1,5 @@
 //! `resolab-core bench`: load on a resolver, as statistics for people or as records. Not for: the
-//! load; that is `resolab_load`.
+//! load; see `resolab_load`.
 
 mod arguments;
 mod statistics;
@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// As a shell gives it for a program a signal ended.
+/// The exit code of a shell for a program ended by SIGINT.
 const ENDED_BY_INTERRUPT: i32 = 130;
 
-/// Put load on the resolver, and say what came of it.
+/// Puts load on the resolver and writes the result.
 pub fn run(arguments: &Arguments) -> ExitCode {
     match measure(arguments) {
         Ok(record) => judge(&arguments.fail, &record),
@@ -75,8 +75,9 @@ fn put_load(
     })
 }
 
-/// Nobody there is the same end over every transport, DoUDP's among them (`judge`); somebody who is
-/// not whom the user trusts is another.
+/// Returns the refusal for a failed connection. A missing resolver gives the same exit code over
+/// every transport, including DoUDP (`judge`). A failed handshake or an untrusted server gives
+/// another code.
 fn not_connected(failure: Failure, error: &LoadError) -> Refusal {
     let is_somebody = matches!(
         failure,
@@ -92,7 +93,8 @@ fn not_connected(failure: Failure, error: &LoadError) -> Refusal {
     }
 }
 
-/// The first signal ends the run, with the results so far; a second one the process.
+/// Stops on signals: the first signal ends the run with the results up to then; the second signal
+/// ends the process.
 fn stop_on_signals(stopped: &Arc<AtomicBool>) -> Result<(), Refusal> {
     let failed = |error: io::Error| Refusal::machine(format_args!("listen for signals: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -122,8 +124,8 @@ fn stop_on_signals(stopped: &Arc<AtomicBool>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Each condition that holds is one line; any makes the run a failed one. So does giving up, which
-/// is no answer to what was asked whatever the conditions say, and a run without any answer.
+/// Judges the run: each condition met is a line and makes the run fail. Giving up and a run without
+/// any answer also make the run fail, independent of the conditions.
 fn judge(conditions: &[Condition], record: &LoadRecord) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for condition in conditions {

@@ -1,4 +1,5 @@
-//! Arguments `query` and `stub` share: how to ask a resolver. Not for: asking.
+//! The arguments shared by `query` and `stub`: settings of the resolver's client. Not for:
+//! querying.
 
 use crate::group_arguments::GroupArguments;
 use crate::output;
@@ -16,26 +17,26 @@ use std::path::PathBuf;
 use std::sync::Once;
 use std::time::Duration;
 
-/// What every client of a resolver takes from its environment.
+/// The environment variables of every resolver client, as help text.
 pub const ENVIRONMENT_HELP: &str = "\
 Environment:
   SSLKEYLOGFILE  file the TLS secrets of all connections are appended to
   QLOGDIR        folder for a qlog of each QUIC connection (JSON-SEQ); opening one takes its time";
 
-/// The same, of a client that logs no QUIC.
+/// The environment variables of a client without QUIC logs.
 pub const KEY_LOG_HELP: &str = "\
 Environment:
   SSLKEYLOGFILE  file the TLS secrets of all connections are appended to";
 
-/// A handshake as typed.
+/// A handshake mode, as typed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum HandshakeArgument {
-    /// No ticket used.
+    /// Without a ticket: a full handshake.
     Full,
-    /// A ticket used, without early data.
+    /// With a ticket, without early data.
     Resumed,
-    /// The query itself goes as early data.
+    /// With a ticket: the query itself is sent as early data.
     ZeroRtt,
 }
 
@@ -49,12 +50,12 @@ impl From<HandshakeArgument> for HandshakeMode {
     }
 }
 
-/// A DoH method as typed.
+/// A DoH method, as typed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum DohMethodArgument {
-    /// The query in the body.
+    /// The query is in the body.
     Post,
-    /// The query in the URL.
+    /// The query is in the URL.
     Get,
 }
 
@@ -67,30 +68,31 @@ impl From<DohMethodArgument> for DohMethod {
     }
 }
 
-/// A retry policy as typed.
+/// A retry policy, as typed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum RetryArgument {
-    /// As the C library: 5 s a try, two tries.
+    /// Like the C library: 5 s a try, two tries.
     System,
-    /// By the round trip times met (RFC 6298), from 1 s, doubling, three tries.
+    /// By the measured round trip times (RFC 6298), from 1 s, doubling, three tries.
     Modern,
-    /// One try, until the deadline.
+    /// A single try, until the deadline.
     None,
 }
 
-/// When a host name is looked up, as typed.
+/// The time of looking up a host name, as typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum BootstrapArgument {
     /// Before any clock starts.
     Before,
-    /// Inside the clock.
+    /// Inside the measured time.
     Inside,
 }
 
-/// How to ask a resolver.
+/// The settings of a resolver's client.
 #[derive(Debug, clap::Args)]
 pub struct ClientArguments {
-    /// Handshake to ask for; what happened is in the record. Tickets are fetched in this process.
+    /// Requested handshake; the record has the actual handshake. Tickets are fetched in this
+    /// process.
     #[arg(long, value_enum, default_value = "full")]
     handshake: HandshakeArgument,
     #[command(flatten)]
@@ -98,17 +100,17 @@ pub struct ClientArguments {
     /// PEM file with the certificate authorities to trust, instead of the system's.
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Public key the resolver's certificate must have, beside being vouched for: sha256/ and the
+    /// Required public key of the resolver's certificate, beside a valid chain: sha256/ and the
     /// base64 of the SHA-256 of its SubjectPublicKeyInfo (RFC 7858). May be given several times.
     #[arg(long, value_name = "sha256/BASE64")]
     pin: Vec<String>,
-    /// Do not check certificates; with --pin, check the public key only. Records say so.
+    /// Do not check certificates; with --pin, check the public key only. Records contain the fact.
     #[arg(long)]
     insecure: bool,
     /// Address of a resolver's host name, instead of asking the system.
     #[arg(long, value_name = "HOST=ADDRESS")]
     resolve: Vec<String>,
-    /// How DoH queries travel; bench, as dnsperf, sends GET unless told otherwise.
+    /// HTTP method of DoH queries; the default of bench is GET, like dnsperf.
     #[arg(long, value_enum, default_value = "post")]
     doh_method: DohMethodArgument,
     /// TCP Fast Open for DoTCP, DoT and DoH: data in the SYN, once the resolver gave a cookie.
@@ -117,30 +119,30 @@ pub struct ClientArguments {
     /// Do not pad queries on encrypted transports.
     #[arg(long)]
     no_padding: bool,
-    /// When DoUDP asks again; TCP and QUIC do that by themselves, as the kernel's and RFC 9002 say.
+    /// Retry policy of DoUDP; TCP and QUIC retransmit by the kernel's rules and RFC 9002.
     #[arg(long, value_enum, default_value = "system", conflicts_with_all = ["udp_timeout_ms", "udp_try_count"])]
     retry: RetryArgument,
-    /// How long DoUDP waits before it asks again, instead of a policy of --retry (5000 if only
+    /// Time before DoUDP sends a query again, instead of a policy of --retry (5000 if only
     /// --udp-try-count is given).
     #[arg(long, value_name = "MILLISECONDS", value_parser = deadline_ms())]
     udp_timeout_ms: Option<u64>,
-    /// Times DoUDP sends a query at most, instead of a policy of --retry (2 if only
-    /// --udp-timeout-ms is given).
+    /// Most tries of a DoUDP query, instead of a policy of --retry (2 if only --udp-timeout-ms is
+    /// given).
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     udp_try_count: Option<u32>,
-    /// When the resolver's host name is looked up. Inside the clock, its address is asked for
-    /// whenever something is opened, and a look-up that fails is a failed query.
+    /// Time of looking up the resolver's host name. Inside the measured time, the address is looked
+    /// up for every new connection, and a failed look-up is a failed query.
     #[arg(long, value_enum, default_value = "before")]
     bootstrap: BootstrapArgument,
-    /// Resolver to look the host name up with, over DoUDP: udp:// and an address. The system's
-    /// without it.
+    /// Resolver for looking up the host name, over DoUDP: udp:// and an address. Default: the
+    /// system's.
     #[arg(long, value_name = "URL")]
     bootstrap_resolver: Option<ResolverAddress>,
 }
 
 impl ClientArguments {
-    /// Prepare a client for the resolver at `url`; asks the system for its address if need be.
-    /// `--no-padding` goes before `edns`.
+    /// Prepares a client for the resolver at `url`; asks the system for the address if necessary.
+    /// `--no-padding` takes precedence over `edns`.
     pub fn client(&self, url: &str, edns: EdnsOptions) -> Result<DnsClient, Refusal> {
         self.client_at(url, edns, |given, resolver| {
             let located = given.locate(resolver);
@@ -148,7 +150,8 @@ impl ClientArguments {
         })
     }
 
-    /// The same where others are asked, too: without an address of its resolver each query fails.
+    /// Prepares a client among several resolvers. Without an address of the resolver, each query
+    /// fails.
     pub fn client_or_missing(&self, url: &str, edns: EdnsOptions) -> Result<DnsClient, Refusal> {
         self.client_at(url, edns, |given, resolver| {
             Ok(given.locate_or_missing(resolver))
@@ -180,13 +183,13 @@ impl ClientArguments {
         Ok(client)
     }
 
-    /// Whom to trust of other servers than the resolver, as given for it.
+    /// Returns the trust for other servers than the resolver, from the resolver's options.
     pub fn trust(&self) -> Result<Trust, Refusal> {
         let trust = Trust::in_authorities(self.ca.as_deref(), Vec::new(), Vec::new());
         trust.map_err(Refusal::configuration)
     }
 
-    /// Key exchange groups to offer, the one preferred first.
+    /// Returns the key exchange groups to offer, the preferred group first.
     pub fn groups(&self) -> &[KeyExchangeGroup] {
         &self.groups.groups
     }
@@ -240,7 +243,7 @@ impl ClientArguments {
     }
 }
 
-/// One line for a run, however many resolvers it has.
+/// Warns once per run about unchecked certificates, for any number of resolvers.
 pub fn warn_once() {
     static WARNED: Once = Once::new();
     WARNED.call_once(|| {

@@ -1,4 +1,5 @@
-//! Commands as lines of standard input, whose end ends the program. Not for: what they say.
+//! Commands as lines of standard input; the end of input ends the program. Not for: the meaning of
+//! commands.
 
 use crate::output;
 use std::io::{self, BufRead};
@@ -6,20 +7,21 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// An end that comes sooner was there from the start.
+/// The limit for an input closed from the start: an earlier end was there at once.
 const AT_ONCE: Duration = Duration::from_millis(50);
 
-/// How long to stay.
+/// The option to stay after the end of standard input.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Stay {
-    /// Go on when standard input ends, until SIGINT or SIGTERM: for services and scripts, whose
-    /// standard input is closed from the start.
+    /// Continue after the end of standard input, until SIGINT or SIGTERM: for services and scripts
+    /// with standard input closed from the start.
     #[arg(long)]
     serve: bool,
 }
 
 impl Stay {
-    /// The lines, until there are no more or for ever. A thread of its own, because reading blocks.
+    /// Returns the lines, until the end of input or for ever. A separate thread reads, because
+    /// reading blocks.
     pub fn lines(self) -> mpsc::UnboundedReceiver<String> {
         let (sender, receiver) = mpsc::unbounded_channel();
         thread::spawn(move || {
@@ -36,7 +38,8 @@ impl Stay {
         receiver
     }
 
-    /// Return when reading has ended and the program is to end with it, with a word if that is soon.
+    /// Returns after reading has ended, if the program must end too. Prints a note after an early
+    /// end.
     pub fn end(self, began: Instant) {
         if self.serve {
             loop {

@@ -1,5 +1,5 @@
-//! `resolab-core edge`: the DNS and web server as a process. Records leave through a writer thread,
-//! so that no answer waits for standard output.
+//! `resolab-core edge`: the DNS and web server as a process. A writer thread writes records; no
+//! answer waits for standard output.
 
 use crate::command_lines::Stay;
 use crate::output::{
@@ -19,7 +19,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 
-/// Arguments of the edge.
+/// The arguments of the edge.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Configuration file (docs/formats/edge.md).
@@ -29,7 +29,7 @@ pub struct Arguments {
     stay: Stay,
 }
 
-/// Run until standard input closes or a signal comes.
+/// Runs until standard input closes or a signal arrives.
 pub fn run(arguments: Arguments) -> ExitCode {
     let Arguments { config: file, stay } = arguments;
     let config = match EdgeConfig::load(&file) {
@@ -63,8 +63,9 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-/// Two sockets for each address: pages have hundreds, and a usual soft limit is 1,024 open files.
-/// Where it cannot be raised, the socket that fails says so.
+/// Raises the limit of open files. Each address needs two sockets; pages have hundreds of
+/// addresses, and a usual soft limit is 1,024 open files. Without a raised limit, the failing
+/// socket reports the error.
 pub fn allow_many_sockets() {
     if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
         && soft < hard
@@ -110,7 +111,7 @@ async fn serve(
     ExitCode::SUCCESS
 }
 
-/// Carry out commands until they end.
+/// Carries out commands until the end of commands.
 async fn obey(
     edge: &mut Edge,
     sender: &mpsc::Sender<Record>,
@@ -156,7 +157,8 @@ async fn next_line(
 
 type Writer = JoinHandle<io::Result<()>>;
 
-/// Writes records in the order they come, and flushes whenever none waits.
+/// Starts the writer thread. The thread writes records in order, and flushes whenever no record
+/// waits.
 fn start_writer(ended: oneshot::Sender<()>) -> io::Result<(mpsc::Sender<Record>, Writer)> {
     let (sender, receiver) = mpsc::channel::<Record>();
     let writer = std::thread::Builder::new()
@@ -207,7 +209,7 @@ fn command_id(command: &EdgeCommand) -> u64 {
     }
 }
 
-/// The id of a command that is wrong otherwise, 0 if even that is missing.
+/// Returns the id of an invalid command; 0 when the id is missing.
 fn id_of_line(line: &str) -> u64 {
     let value = serde_json::from_str::<serde_json::Value>(line).ok();
     value

@@ -1,9 +1,9 @@
-//! Arguments of `query` and `stub` about EDNS(0). Not for: what forwarded queries bring themselves.
+//! The EDNS(0) arguments of `query` and `stub`. Not for: the EDNS(0) options of forwarded queries.
 
 use resolab_dns::edns::{UDP_PAYLOAD_BYTES, UDP_PAYLOAD_RANGE_BYTES};
 use resolab_dns::{ClientSubnet, EdnsOptions, Padding};
 
-/// What queries say in their EDNS(0).
+/// The EDNS(0) settings of queries.
 #[derive(Debug, clap::Args)]
 pub struct EdnsArguments {
     /// EDNS(0) UDP payload size to announce, 512 to 4096.
@@ -23,14 +23,14 @@ pub struct EdnsArguments {
         conflicts_with = "no_padding"
     )]
     padding: Padding,
-    /// Client subnet to send (RFC 7871); off asks the resolver to send none. Left out, the
-    /// resolver does as it likes.
+    /// Client subnet to send (RFC 7871); off asks the resolver to send none. Without the option,
+    /// the resolver decides.
     #[arg(long, value_name = "off|ADDRESS/LENGTH")]
     ecs: Option<ClientSubnet>,
-    /// Send cookies (RFC 7873). A DoUDP response with another query's cookie is passed over.
+    /// Send cookies (RFC 7873). A DoUDP response with another query's cookie is ignored.
     #[arg(long)]
     cookie: bool,
-    /// Ask which name server it is that answers (NSID, RFC 5001).
+    /// Request the identifier of the answering name server (NSID, RFC 5001).
     #[arg(long)]
     nsid: bool,
 }
@@ -41,7 +41,7 @@ fn payload_bytes() -> clap::builder::RangedI64ValueParser<u16> {
 }
 
 impl EdnsArguments {
-    /// For the client.
+    /// Returns the options for the client.
     pub fn options(&self) -> EdnsOptions {
         EdnsOptions {
             udp_payload_bytes: self.edns_payload,

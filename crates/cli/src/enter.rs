@@ -1,5 +1,5 @@
-//! `resolab-core enter`: runs a program in one of a path's hosts, or here on the machine's own
-//! network, and ends as it ends. Not for: how that is done; that is `resolab_link::enter`.
+//! `resolab-core enter`: runs a program in a host of a path, or on the machine's network. The exit
+//! code is the program's. Not for: entering a host; see `resolab_link::enter`.
 
 use crate::output;
 use resolab_link::enter::{self, Account, Ending, EnterError, Guest, Order, Program};
@@ -10,10 +10,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What a shell would say of a program that was killed: 128 + SIGKILL.
+/// The exit code of a shell for a killed program: 128 + SIGKILL.
 const KILLED: u8 = 137;
 
-/// Arguments of a program in a host.
+/// The arguments of a program in a host.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("place").required(true))]
 pub struct Arguments {
@@ -21,29 +21,30 @@ pub struct Arguments {
     #[arg(long, value_name = "PID", group = "place", requires = "host",
           value_parser = clap::value_parser!(i32).range(1..))]
     path: Option<i32>,
-    /// Which of its hosts: client or server, or one of an internet's.
+    /// Host of the path (client or server) or of the internet.
     #[arg(long, value_name = "NAME", requires = "path", conflicts_with = "here")]
     host: Option<String>,
-    /// No path: the machine's own network, for measuring the real one. The program is killed when
-    /// the process that started this one ends.
+    /// No path: the machine's own network, for measuring the real network. The program is killed
+    /// when the parent of this process ends.
     #[arg(long, group = "place")]
     here: bool,
-    /// The only name server the program's resolver knows; without it the path's server host, in an
-    /// internet 127.0.0.1, or with --here the machine's own.
+    /// The only name server in the program's resolver configuration. Default: the path's server
+    /// host, in an internet 127.0.0.1, or with --here the machine's own.
     #[arg(long, value_name = "ADDR")]
     nameserver: Option<IpAddr>,
-    /// With --here, as root: the user the program runs as. Its environment stays as it is.
+    /// With --here, as root: the user to run the program as. The program's environment is
+    /// unchanged.
     #[arg(long, value_name = "NAME", requires = "here")]
     user: Option<String>,
-    /// The program's /etc/hosts; without it, the program knows localhost and this machine's name.
+    /// The program's /etc/hosts. Default: a file with localhost and this machine's name.
     #[arg(long, value_name = "FILE")]
     hosts: Option<PathBuf>,
-    /// The program and its arguments.
+    /// The program with its arguments.
     #[arg(last = true, required = true)]
     command: Vec<OsString>,
 }
 
-/// Run the program; its exit code is ours.
+/// Runs the program and returns the program's exit code.
 pub fn run(arguments: Arguments) -> ExitCode {
     let hosts_text = match &arguments.hosts {
         None => default_hosts(),
@@ -80,8 +81,9 @@ fn start(arguments: Arguments, hosts_text: String) -> Result<Guest, EnterError> 
     })
 }
 
-/// Of a path the server host; an internet has no host of which this could be said, so the program's
-/// own, where nobody listens unless the program does.
+/// Returns the default name server. In a path, the name server is the server host. In an internet,
+/// no host is special. The address is then the program's loopback, without a listener unless the
+/// program listens.
 fn default_nameserver(host: &str) -> IpAddr {
     let in_a_path = HOSTS.iter().any(|one| one.name() == host);
     let address = if in_a_path {
@@ -126,7 +128,8 @@ fn exit_code(error: &EnterError) -> u8 {
     }
 }
 
-/// The machine's own name is in it because many programs look it up when they start.
+/// Returns the default hosts file. The file has the machine's name, because many programs look up
+/// this name when starting.
 fn default_hosts() -> String {
     let localhost = Ipv4Addr::LOCALHOST;
     let own_name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();

@@ -1,5 +1,5 @@
-//! `resolab-core fetch`: fetches a name and a page together and writes one record for each time.
-//! Not for: what that is; that is `resolab_dns::fetch`.
+//! `resolab-core fetch`: fetches a name and a page together, and writes a record per fetch. Not
+//! for: the fetch itself; see `resolab_dns::fetch`.
 
 use crate::client_arguments::HandshakeArgument;
 use crate::fetching::FetchingArguments;
@@ -14,11 +14,11 @@ use resolab_transport::exact_timer::wait_for;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// A mode as typed.
+/// A connection mode, as typed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum ModeArgument {
-    /// The query on a connection to the resolver, the page on one to its own server.
+    /// The query on a connection to the resolver, the page on a connection to the page's server.
     Separate,
     /// DoH3 and the page on one HTTP/3 connection.
     SharedConnection,
@@ -26,18 +26,18 @@ enum ModeArgument {
     PrivateAlpn,
 }
 
-/// Arguments of fetches.
+/// The arguments of fetches.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// How query and page share connections.
+    /// Sharing of connections between query and page.
     #[arg(long, value_enum)]
     mode: ModeArgument,
     /// Send the page's request in the same flight as the query, if the connection's certificate
-    /// covers its host; what comes back counts only if the answer agrees (the connection's address,
-    /// or an ORIGIN frame). Needs a shared connection.
+    /// covers its host. The response counts only if the answer agrees (the connection's address, or
+    /// an ORIGIN frame). Needs a shared connection.
     #[arg(long)]
     speculative: bool,
-    /// Handshake to ask for, of every connection; what happened is in the record. Tickets are
+    /// Requested handshake of every connection; the record has the actual handshake. Tickets are
     /// fetched in this process.
     #[arg(long, value_enum, default_value = "full")]
     handshake: HandshakeArgument,
@@ -46,15 +46,15 @@ pub struct Arguments {
     /// Resolver: h3://, or quic:// with --mode separate.
     #[arg(long, value_name = "URL")]
     resolver: ResolverAddress,
-    /// Come back without the address token a server gave (RFC 9000 section 8.1.3).
+    /// Reconnect without the server's address token (RFC 9000 section 8.1.3).
     #[arg(long)]
     no_address_token: bool,
-    /// The page.
+    /// Address of the page.
     #[arg(value_name = "https://NAME/PATH")]
     page: PageAddress,
 }
 
-/// Fetch, and write a record of each time.
+/// Fetches, and writes a record per fetch.
 pub fn run(arguments: Arguments) -> ExitCode {
     let (count, interval) = (arguments.fetching.count, arguments.fetching.interval());
     let deadline = arguments.fetching.deadline();
@@ -97,7 +97,7 @@ fn fetch_all(
 }
 
 impl Arguments {
-    /// Everything that may fail or take its time before a clock starts.
+    /// Prepares everything with a chance to fail or to take time before a clock starts.
     fn prepare(self) -> Result<FetchClient, Refusal> {
         let resolver_at = self.fetching.locate(&self.resolver)?;
         let options = FetchOptions {

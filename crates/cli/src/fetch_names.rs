@@ -1,6 +1,5 @@
-//! `resolab-core fetch-names`: fetches a document and the addresses of the names in it, and writes one
-//! record for each time.
-//! Not for: what that is; that is `resolab_dns::fetch_names`.
+//! `resolab-core fetch-names`: fetches a document and the addresses of the names in the document,
+//! and writes a record per fetch. Not for: the fetch itself; see `resolab_dns::fetch_names`.
 
 use crate::fetching::FetchingArguments;
 use crate::output;
@@ -15,11 +14,11 @@ use resolab_transport::exact_timer::wait_for;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// An announcement as typed.
+/// An announcement of names, as typed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum AnnouncementArgument {
-    /// None: names are asked for when they stand in what has come of the document.
+    /// No announcement: names are queried when found in the received part of the document.
     Document,
     /// A 103 before the document, with `Link: <https://NAME>; rel=dns-prefetch`.
     EarlyHints,
@@ -29,23 +28,24 @@ enum AnnouncementArgument {
     ServerPush,
 }
 
-/// A mode as typed.
+/// A connection mode, as typed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum ModeArgument {
-    /// The document on a connection to its own server.
+    /// The document on a connection to the document's server.
     Separate,
-    /// The document on the resolver's connection, which its certificate must cover and its address be.
+    /// The document on the resolver's connection. The connection's certificate and address must
+    /// fit.
     SharedConnection,
 }
 
-/// Arguments of fetches of documents and names.
+/// The arguments of fetches of documents and names.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// What is listened to of the names before the document says them.
+    /// Source of names announced before the document.
     #[arg(long, value_enum, default_value = "document")]
     announcement: AnnouncementArgument,
-    /// What the document comes over.
+    /// Connection of the document.
     #[arg(long, value_enum, default_value = "separate")]
     mode: ModeArgument,
     #[command(flatten)]
@@ -53,12 +53,12 @@ pub struct Arguments {
     /// Resolver: https://NAME/PATH. Its connection is open before the clock starts.
     #[arg(long, value_name = "URL")]
     resolver: ResolverAddress,
-    /// The document.
+    /// Address of the document.
     #[arg(value_name = "https://NAME/PATH")]
     document: PageAddress,
 }
 
-/// Fetch, and write a record of each time.
+/// Fetches, and writes a record per fetch.
 pub fn run(arguments: Arguments) -> ExitCode {
     let (count, interval) = (arguments.fetching.count, arguments.fetching.interval());
     let deadline = arguments.fetching.deadline();
@@ -97,7 +97,7 @@ fn fetch_all(
 }
 
 impl Arguments {
-    /// Everything that may fail or take its time before a clock starts.
+    /// Prepares everything with a chance to fail or to take time before a clock starts.
     fn prepare(self) -> Result<FetchNamesClient, Refusal> {
         let resolver_at = self.fetching.locate(&self.resolver)?;
         let options = FetchNamesOptions {

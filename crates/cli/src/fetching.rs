@@ -1,5 +1,5 @@
-//! What `fetch` and `fetch-names` are told alike: whom to trust, how often to fetch, how long to wait.
-//! Not for: what is fetched.
+//! The arguments shared by `fetch` and `fetch-names`: trust, number of fetches, deadline. Not for:
+//! the content of a fetch.
 
 use crate::group_arguments::GroupArguments;
 use crate::refusal::Refusal;
@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Arguments of every kind of fetch.
+/// The arguments of every kind of fetch.
 #[derive(clap::Args)]
 pub struct FetchingArguments {
     #[command(flatten)]
@@ -21,13 +21,13 @@ pub struct FetchingArguments {
     /// Address of the resolver's host name, instead of asking the system.
     #[arg(long, value_name = "HOST=ADDRESS")]
     resolve: Vec<String>,
-    /// Do not pad queries.
+    /// Do not pad the queries.
     #[arg(long)]
     no_padding: bool,
-    /// Times to fetch.
+    /// Number of fetches to make.
     #[arg(long, default_value_t = 1)]
     pub count: u64,
-    /// Pause between fetches.
+    /// Pause between two fetches.
     #[arg(long, default_value_t = 0, value_name = "MILLISECONDS", value_parser = pause_ms())]
     interval_ms: u64,
     /// Deadline of each fetch.
@@ -36,14 +36,14 @@ pub struct FetchingArguments {
 }
 
 impl FetchingArguments {
-    /// Where the resolver is.
+    /// Returns the resolver's socket address.
     pub fn locate(&self, resolver: &ResolverAddress) -> Result<SocketAddr, Refusal> {
         let given = GivenAddresses::parse(&self.resolve).map_err(Refusal::usage)?;
         let (at, _) = given.locate(resolver).map_err(Refusal::configuration)?;
         Ok(at)
     }
 
-    /// EDNS(0) of the queries.
+    /// Returns the EDNS(0) options of the queries.
     pub fn edns(&self) -> EdnsOptions {
         let default = EdnsOptions::default();
         if self.no_padding {
@@ -55,12 +55,12 @@ impl FetchingArguments {
         default
     }
 
-    /// Pause between fetches.
+    /// Returns the pause between fetches.
     pub fn interval(&self) -> Duration {
         Duration::from_millis(self.interval_ms)
     }
 
-    /// Of each fetch.
+    /// Returns the deadline of each fetch.
     pub fn deadline(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)
     }

@@ -1,5 +1,5 @@
-//! `resolab-core gateway`: runs the gateway until standard input ends, a signal or a command comes.
-//! Not for: what passes it; that is `resolab_gateway`.
+//! `resolab-core gateway`: runs the gateway until standard input ends, a signal or a command ends
+//! the run. Not for: handling traffic; see `resolab_gateway`.
 
 mod arguments;
 mod claim;
@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// Stand there until standard input closes.
+/// Runs the gateway until standard input closes.
 pub fn run(arguments: Arguments) -> ExitCode {
     match try_run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -121,7 +121,7 @@ fn watch_signals() -> Result<[Signal; 2], Refusal> {
     ])
 }
 
-/// The answer to a command, and whether it was the last.
+/// Returns the answer to a command, and true after the last command.
 async fn carry_out(gateway: &Gateway, line: &str) -> (CommandDoneRecord, bool) {
     let (id, error, ends) = match serde_json::from_str(line) {
         Ok(GatewayCommand::NewLoad {

@@ -1,13 +1,13 @@
-//! The key exchange groups of a client, as typed. Not for: what they mean; that is in
+//! The key exchange groups of a client, as typed. Not for: the meaning of groups; see
 //! `resolab_record::KeyExchangeGroup`.
 
 use resolab_record::KeyExchangeGroup;
 
-/// Which groups to offer.
+/// The groups to offer in handshakes.
 #[derive(Debug, clap::Args)]
 pub struct GroupArguments {
-    /// Key exchange groups to offer, the one preferred first, of which a share is sent; with
-    /// x25519mlkem768 one of x25519, too, if that is among them. The default is the browsers' list.
+    /// Key exchange groups to offer, with a key share of the first, preferred group. x25519mlkem768
+    /// adds a share of x25519 if listed. The default is the browsers' list.
     #[arg(
         long = "groups",
         value_name = "GROUP,...",

@@ -1,6 +1,6 @@
-//! `resolab-core internet`: makes an internet of many hosts, says so on standard output, and carries
-//! out commands from standard input until that ends. Not for: how it works; that is
-//! `resolab_link::star`.
+//! `resolab-core internet`: makes an internet of many hosts, reports on standard output, and
+//! carries out commands from standard input until the end of input. Not for: the internet itself;
+//! see `resolab_link::star`.
 
 mod commands;
 
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Instant;
 
-/// Arguments of an internet.
+/// The arguments of an internet.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The hosts: a TOML file (docs/formats/internet.md).
@@ -34,15 +34,15 @@ pub struct Arguments {
     /// virtual machines.
     #[arg(long)]
     keep_awake: bool,
-    /// Write every packet into this pcapng file, which must not exist, from the start: once on its
-    /// sender's interface, once on its receiver's.
+    /// Write every packet into this pcapng file from the start: once on its sender's interface,
+    /// once on its receiver's. The file must not exist.
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
     #[command(flatten)]
     stay: Stay,
 }
 
-/// Run until standard input ends or a signal comes.
+/// Runs until standard input ends or a signal arrives.
 pub fn run(arguments: &Arguments) -> ExitCode {
     let config = match config::load(&arguments.config) {
         Ok(config) => config,
@@ -89,7 +89,7 @@ fn announce(config: &InternetConfig, grants: &Grants, keep_awake: bool) -> io::R
     })))
 }
 
-/// Run the exchange on this thread, the punctual one, and commands on another.
+/// Runs the exchange on this punctual thread, and commands on another thread.
 fn carry(star: Star, config: &InternetConfig, stay: Stay) -> ExitCode {
     let writing = Arc::new(Mutex::new(()));
     let mut controller = Controller::new(star.control, star.devices, config, Arc::clone(&writing));

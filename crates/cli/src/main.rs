@@ -1,5 +1,5 @@
-//! resolab-core: the only binary. Parses the command line and hands over to one module per
-//! subcommand. Not for: logic; that is in the library crates.
+//! resolab-core: the only binary. Parses the command line and calls the module of the subcommand.
+//! Not for: logic; see the library crates.
 
 mod bench;
 mod client_arguments;
@@ -31,8 +31,8 @@ use clap::{Parser, Subcommand};
 use mimalloc::MiMalloc;
 use std::process::ExitCode;
 
-/// Handshakes allocate and free large buffers; this allocator keeps them instead of asking the
-/// kernel for fresh pages inside the measured time (docs/benchmarks.md).
+/// The allocator. Handshakes allocate and free large buffers. mimalloc keeps these buffers instead
+/// of requesting fresh pages from the kernel inside the measured time (docs/benchmarks.md).
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -46,10 +46,10 @@ const VERSION: &str = concat!(
 
 /// Moves packets for resolab: the emulated path, DNS clients, the edge and the stub.
 ///
-/// Standard output is JSON Lines (`resolab-core schema` prints their shapes); standard error is
-/// for people. Exit codes: 0 done, 1 a condition of bench --fail held, 2 usage, 3 bad
-/// configuration, 4 the machine lacks something, 5 deadline (bench: the resolver was gone in
-/// mid-run, or not there), 70 internal, 127 unsupported combination, 141 nobody reads on.
+/// Standard output is JSON Lines (`resolab-core schema` prints their shapes); standard error is for
+/// people. Exit codes: 0 done, 1 a condition of bench --fail was met, 2 usage, 3 bad configuration,
+/// 4 the machine lacks something, 5 deadline (bench: the resolver was gone in mid-run, or not
+/// there), 70 internal, 127 unsupported combination, 141 the reader of standard output has gone.
 #[derive(Parser)]
 #[command(name = "resolab-core", version = VERSION)]
 struct Arguments {
@@ -61,38 +61,40 @@ struct Arguments {
 enum Command {
     /// Make client and server hosts joined by an emulated access link, until standard input closes.
     Path(path::Arguments),
-    /// Make many hosts that meet at one exchange, at known distances, until standard input closes.
+    /// Make many hosts around an exchange, at known distances, until standard input closes.
     Internet(internet::Arguments),
-    /// Run a program in one of a path's hosts, or here with a resolver configuration of its own.
+    /// Run a program in a path's host, or here with a separate resolver configuration.
     Enter(enter::Arguments),
-    /// Make a host whose packets slirp4netns carries, for browsers of users who may not bind port 53,
-    /// until standard input closes.
+    /// Make a host with packets carried by slirp4netns, for browsers of users without the right to
+    /// port 53, until standard input closes.
     Relay(relay::Arguments),
-    /// Measure a path with packets or a transfer of its own, from outside its ferry.
+    /// Measure a path with test packets or a test transfer, from outside the path's forwarder.
     Probe(probe::Arguments),
-    /// Measure round trips to an address by ICMP, TCP or QUIC, whichever this user may and is answered.
+    /// Measure round trips to an address by ICMP, TCP or QUIC: by the first permitted and answered
+    /// method.
     Ping(ping::Arguments),
-    /// DNS and web server of the lab, until standard input closes.
+    /// Run the lab's DNS and web server, until standard input closes.
     Edge(edge::Arguments),
     /// Forward plain DNS over an encrypted transport, until standard input closes.
     #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
     Stub(stub::Arguments),
-    /// Ask a resolver and write one record per query.
+    /// Query a resolver and write a record per query.
     #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
     Query(query::Arguments),
-    /// Fetch a name and a page together, on connections of their own or on one, and write one record
-    /// for each time.
+    /// Fetch a name and a page together, on separate connections or on a shared connection, and
+    /// write a record per fetch.
     #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
     Fetch(fetch::Arguments),
-    /// Fetch a document and the addresses of the names in it, which become known in one of four ways, and
-    /// write one record for each time.
+    /// Fetch a document and the addresses of its names, with one of four announcements of names,
+    /// and write a record per fetch.
     #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
     FetchNames(fetch_names::Arguments),
-    /// Stand between a browser and everything it looks up, with connections of our own upstream, until
+    /// Run a proxy between a browser and all servers, with separate upstream connections, until
     /// standard input closes.
     #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
     Gateway(gateway::Arguments),
-    /// Find out how resolvers treat messages with no question or several, and write a record of each.
+    /// Probe resolvers with messages of no question or several questions, and write a record per
+    /// message.
     #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
     ProbeQuestions(probe_questions::Arguments),
     /// Put load on a resolver, in a closed or an open loop, over any transport.
@@ -103,8 +105,9 @@ enum Command {
 }
 
 impl Command {
-    /// Whether its own exchanges are timed. Servers and load generators stand under load, where huge
-    /// pages save them a fifth of their processor time, and `enter` runs the programs of others.
+    /// Returns true when the command times exchanges. Servers and load generators are not timed:
+    /// under load, huge pages save a fifth of their processor time. `enter` runs programs of other
+    /// authors.
     const fn times_its_exchanges(&self) -> bool {
         matches!(
             self,

@@ -1,5 +1,5 @@
-//! Writing records to standard output and one-line errors to standard error, and the exit codes.
-//! The only place that prints.
+//! Writes records to standard output and one-line errors to standard error; defines the exit codes.
+//! No other module prints.
 
 use resolab_record::{FORMAT_VERSION, Record, StartRecord};
 use std::fmt::Display;
@@ -7,24 +7,25 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A condition the user gave for failing held.
+/// The exit code when a `--fail` condition is met.
 pub const EXIT_CONDITION: u8 = 1;
-/// Usage: the command line cannot mean anything.
+/// The exit code for a wrong command line.
 pub const EXIT_USAGE: u8 = 2;
-/// A file or value that was given is wrong.
+/// The exit code for a wrong file or value.
 pub const EXIT_CONFIGURATION: u8 = 3;
-/// The machine lacks a permission, a device or a program.
+/// The exit code when the machine lacks a permission, a device or a program.
 pub const EXIT_MACHINE: u8 = 4;
-/// What was to be done was not done in time.
+/// The exit code when the work was not done in time.
 pub const EXIT_DEADLINE: u8 = 5;
-/// What was asked for does not go together.
+/// The exit code for an unsupported combination of options.
 pub const EXIT_UNSUPPORTED: u8 = 127;
-/// Nobody reads on, as `head` does: as a shell gives it for a program that SIGPIPE ended.
+/// The exit code when the reader of standard output has gone, like `head`: the code of a shell for
+/// a program ended by SIGPIPE.
 pub const EXIT_BROKEN_PIPE: u8 = 141;
-/// resolab-core itself is broken.
+/// The exit code for a defect of resolab-core.
 pub const EXIT_INTERNAL: u8 = 70;
 
-/// Write one record as a line and flush it, so that a reader never waits for a buffer.
+/// Writes a record as a line and flushes; a reader never waits for a buffer.
 pub fn write_record(record: &Record) -> std::io::Result<()> {
     let mut line = serde_json::to_vec(record)?;
     line.push(b'\n');
@@ -33,14 +34,14 @@ pub fn write_record(record: &Record) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Write text for people to standard output, where it was asked for.
+/// Writes text for people to standard output, on request of the user.
 pub fn write_text(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
 }
 
-/// The first line of a program's stream.
+/// Returns the first record of a program's output.
 pub fn start_record(program: &str, monotonic_ns: u64) -> Record {
     let wall = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -54,7 +55,7 @@ pub fn start_record(program: &str, monotonic_ns: u64) -> Record {
     })
 }
 
-/// End with one line that says what failed and what to do; without a word if there is none.
+/// Ends with a line about the failure and the remedy; prints no line for an empty message.
 pub fn fail(code: u8, message: impl Display) -> ExitCode {
     let message = message.to_string();
     if !message.is_empty() {
@@ -63,7 +64,7 @@ pub fn fail(code: u8, message: impl Display) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Say something to the person at the terminal.
+/// Writes a message to the person at the terminal.
 pub fn note(message: impl Display) {
     // Who read it may have gone: `eprintln!` would panic then.
     let _ = writeln!(std::io::stderr(), "resolab-core: {message}");

@@ -1,5 +1,5 @@
-//! `resolab-core path`: makes a path, says so on standard output, and carries out commands from
-//! standard input until that ends. Not for: how a path works; that is `resolab_link`.
+//! `resolab-core path`: makes a path, reports on standard output, and carries out commands from
+//! standard input until the end of input. Not for: the path itself; see `resolab_link`.
 
 mod announce;
 mod commands;
@@ -28,11 +28,11 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Instant;
 
-/// Arguments of a path.
+/// The arguments of a path.
 #[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Access network: a TOML file, or the name of one in `RESOLAB_PROFILES` or `profiles`.
+    /// Access network: a TOML file, or the name of a file in `RESOLAB_PROFILES` or `profiles`.
     #[arg(long, value_name = "FILE|NAME")]
     profile: String,
     /// Seed of the loss processes.
@@ -45,21 +45,21 @@ pub struct Arguments {
     /// Give both hosts IPv6 addresses too; clients then ask for AAAA beside A.
     #[arg(long)]
     ipv6: bool,
-    /// Have the hosts' kernels finish checksums and cut TCP's trains of segments themselves: slower,
-    /// the same packets.
+    /// Make the hosts' kernels finish checksums and cut TCP's trains of segments: slower, the same
+    /// packets.
     #[arg(long)]
     no_offloads: bool,
-    /// Let the profile's schedule of changes wait for a `start_schedule` command.
+    /// Hold the profile's schedule of changes until a `start_schedule` command.
     #[arg(long)]
     hold_schedule: bool,
     /// Largest IP packet, instead of the profile's.
     #[arg(long, value_name = "BYTES")]
     mtu: Option<u32>,
-    /// Write every packet into this pcapng file, which must not exist, from the start.
+    /// Write every packet into this pcapng file from the start. The file must not exist.
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// What makes the link: our model between TUN devices or between packet sockets with the kernel's
-    /// arrival stamps, or the kernel's sch_netem.
+    /// Back end of the link: the built-in model between TUN devices or between packet sockets with
+    /// the kernel's arrival stamps, or the kernel's sch_netem.
     #[arg(long, value_enum, default_value_t = BackendName::Tun)]
     backend: BackendName,
     #[command(flatten)]
@@ -73,7 +73,7 @@ enum BackendName {
     Netem,
 }
 
-/// Run until standard input ends or a signal comes.
+/// Runs until standard input ends or a signal arrives.
 pub fn run(arguments: Arguments) -> ExitCode {
     let folders = profile::folders();
     let profile = match profile::load(&arguments.profile, &folders, arguments.mtu) {
@@ -95,7 +95,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-/// With a link of our own model.
+/// Runs a path with the built-in link model.
 fn run_ours(
     arguments: Arguments,
     profile: LinkProfile,
@@ -146,7 +146,7 @@ fn run_ours(
     }
 }
 
-/// Run the ferry on this thread, the punctual one, and commands on another.
+/// Runs the packet forwarder on this punctual thread, and commands on another thread.
 fn carry(
     path: Path,
     profile: LinkProfile,

@@ -1,5 +1,5 @@
-//! `resolab-core ping`: round trips to an address or a resolver, one record. Not for: how they are
-//! measured; that is `resolab_transport::ping`.
+//! `resolab-core ping`: round trips to an address or a resolver, as a record. Not for: measuring;
+//! see `resolab_transport::ping`.
 
 use crate::output;
 use crate::refusal::Refusal;
@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Where resolvers listen, over any transport.
+/// The usual ports of resolvers, over any transport.
 const USUAL_WAYS: [Way; 5] = [
     Way::Tcp(443),
     Way::Tcp(853),
@@ -21,46 +21,46 @@ const USUAL_WAYS: [Way; 5] = [
     Way::Quic(853),
 ];
 
-/// Arguments of a ping.
+/// The arguments of a ping.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("target").required(true).multiple(true))]
 pub struct Arguments {
-    /// Whom to ping; without it, the address of the resolver.
+    /// Address to ping; default: the address of the resolver.
     #[arg(group = "target")]
     address: Option<IpAddr>,
-    /// Resolver whose port is tried instead of 443, 853 and 53 where ICMP is not to be had; its own
-    /// URL, as in query --resolver.
+    /// Resolver with the port to try instead of 443, 853 and 53 when ICMP fails; URL as in query
+    /// --resolver.
     #[arg(long, value_name = "URL", group = "target")]
     resolver: Option<ResolverAddress>,
     /// Methods to try, in this order, instead of all.
     #[arg(long, value_enum, value_name = "METHOD", value_delimiter = ',')]
     method: Vec<Method>,
-    /// How many pings.
+    /// Number of pings to send.
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u16).range(1..=1000))]
     count: u16,
-    /// How long each may take.
+    /// Time limit of each ping.
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 1_000,
           value_parser = clap::value_parser!(u64).range(1..=60_000))]
     timeout_ms: u64,
-    /// Time from the end of one to the next.
+    /// Time from the end of a ping to the next.
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 200,
           value_parser = clap::value_parser!(u64).range(0..=60_000))]
     pause_ms: u64,
 }
 
-/// A method as typed.
+/// A ping method, as typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Method {
-    /// Echo requests.
+    /// ICMP echo requests and replies.
     Icmp,
-    /// Connections.
+    /// TCP connections to a port.
     Tcp,
-    /// Version negotiation.
+    /// QUIC version negotiation with the server.
     Quic,
 }
 
-/// Ping, write, end.
+/// Pings, writes the record and ends.
 pub fn run(arguments: &Arguments) -> ExitCode {
     let address = match address(arguments) {
         Ok(address) => address,
@@ -120,7 +120,7 @@ fn ways(arguments: &Arguments) -> Vec<Way> {
         .collect()
 }
 
-/// Only what the resolver's own transport uses: nobody said that it listens elsewhere.
+/// Returns the method of the resolver's transport only: other ports of the resolver are unknown.
 fn way_to(resolver: &ResolverAddress) -> Way {
     match resolver.transport {
         DnsTransport::Doudp | DnsTransport::Dotcp | DnsTransport::Dot | DnsTransport::Doh => {

@@ -1,6 +1,5 @@
-//! `resolab-core probe`: measures a path that stands by packets (`udp`) or one connection (`tcp`)
-//! through it and writes what was seen as records. Not for: how that is done; that is
-//! `resolab_link::probe`.
+//! `resolab-core probe`: measures a running path with packets (`udp`) or a connection (`tcp`) and
+//! writes the results as records. Not for: measuring; see `resolab_link::probe`.
 
 use crate::output;
 use crate::refusal::Refusal;
@@ -11,10 +10,10 @@ use resolab_record::{LinkDirection, Record};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// A train or transfer may not last longer.
+/// The longest duration of a train or transfer, in seconds.
 const LONGEST_S: f64 = 600.0;
 
-/// Arguments of a probe.
+/// The arguments of a probe.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -23,9 +22,10 @@ pub struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum By {
-    /// Send numbered packets and write when each was sent and received, a `probe` record a way.
+    /// Send numbered packets and write their send and receive times, a `probe` record per
+    /// direction.
     Udp(Udp),
-    /// Send as fast as TCP may and write what arrived, a `bulk_transfer` record.
+    /// Send as fast as TCP permits and write the received amount, a `bulk_transfer` record.
     Tcp(Tcp),
 }
 
@@ -34,7 +34,7 @@ struct Where {
     /// Process id of the path, as in its path_ready record.
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     path: i32,
-    /// Copied into the records.
+    /// Label to copy into the records.
     #[arg(long)]
     label: Option<String>,
 }
@@ -43,24 +43,24 @@ struct Where {
 struct Udp {
     #[command(flatten)]
     to: Where,
-    /// Which way; `both`: the same each way at once.
+    /// Direction of the packets; `both`: both directions at once.
     #[arg(long)]
     direction: Directions,
-    /// How many, a way.
+    /// Number of packets per direction.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     packets: u32,
     /// IP length of each packet.
     #[arg(long, value_name = "BYTES", default_value_t = 100,
           value_parser = clap::value_parser!(u32).range(i64::from(MIN_PACKET_BYTES)..=65_535))]
     packet_bytes: u32,
-    /// Microseconds from one packet to the next; 0: as fast as the socket takes them.
+    /// Microseconds between packets; 0: as fast as the socket takes packets.
     #[arg(long, value_name = "US", required_unless_present = "rate_bps",
           conflicts_with = "rate_bps", value_parser = non_negative)]
     interval_us: Option<f64>,
     /// Bits of IP packets per second to send, instead of an interval.
     #[arg(long, value_name = "BPS", value_parser = positive)]
     rate_bps: Option<f64>,
-    /// How long after the last packet sent or received the others count as lost; more than the
+    /// Time after the last packet sent or received before the rest count as lost; more than the
     /// link's delay.
     #[arg(long, value_name = "MS", default_value_t = 2_000,
           value_parser = clap::value_parser!(u32).range(1..=600_000))]
@@ -71,17 +71,17 @@ struct Udp {
 struct Tcp {
     #[command(flatten)]
     to: Where,
-    /// Which way the data goes.
+    /// Direction of the data.
     #[arg(long)]
     direction: Direction,
-    /// Time before the part that is counted.
+    /// Time before the counted part.
     #[arg(long, value_name = "MS", default_value_t = 1_000,
           value_parser = clap::value_parser!(u32).range(0..=600_000))]
     warm_up_ms: u32,
-    /// Time that is counted.
+    /// Duration of the counted part.
     #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = positive)]
     seconds: f64,
-    /// Instead of the machine's default, e.g. `cubic`.
+    /// Congestion control instead of the machine's default, e.g. `cubic`.
     #[arg(long, value_name = "NAME")]
     congestion_control: Option<String>,
 }
@@ -99,7 +99,7 @@ enum Direction {
     Down,
 }
 
-/// Measure, write, end.
+/// Measures, writes the records and ends.
 pub fn run(arguments: Arguments) -> ExitCode {
     let measured = match arguments.by {
         By::Udp(wanted) => udp(wanted),

@@ -1,5 +1,6 @@
-//! `resolab-core probe-questions`: asks resolvers no question or several in one message and writes a
-//! record of what each did. Not for: how that is told; that is `resolab_dns::questions_probe`.
+//! `resolab-core probe-questions`: sends resolvers messages with no question or several questions,
+//! and writes a record of each reaction. Not for: judging the reaction; see
+//! `resolab_dns::questions_probe`.
 
 use crate::client_arguments::ClientArguments;
 use crate::edns_arguments::EdnsArguments;
@@ -13,18 +14,18 @@ use resolab_transport::clock::monotonic_ns;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Arguments of probes.
+/// The arguments of probes.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Resolver: udp://, tcp://, tls://, https://, h3://, quic://, a DNS stamp (sdns://), or an
-    /// address. Several are asked one after the other.
+    /// address. Several are queried one after the other.
     #[arg(long, required = true, value_name = "URL")]
     resolver: Vec<String>,
-    /// Names to ask for, as many as a message may have questions or, with several types, as make that
-    /// many with them. All must have records of the types: without, they look passed over.
+    /// Names to query. Names times types must reach the largest count of questions in a message.
+    /// All names must have records of the types: names without records look ignored.
     #[arg(required = true, value_name = "NAME")]
     name: Vec<String>,
-    /// Record types to ask for.
+    /// Record types to query.
     #[arg(
         long = "type",
         default_value = "A",
@@ -32,7 +33,8 @@ pub struct Arguments {
         value_name = "TYPE"
     )]
     record_type: Vec<String>,
-    /// Questions of each message, one after the other, each on a connection of its own.
+    /// Numbers of questions per message. Messages follow one after the other, each on a new
+    /// connection.
     #[arg(
         long,
         value_delimiter = ',',
@@ -40,7 +42,7 @@ pub struct Arguments {
         value_name = "COUNT"
     )]
     counts: Vec<u16>,
-    /// How long a response is waited for, connection set-up included.
+    /// Time limit of a response, connection set-up included.
     #[arg(long, default_value_t = 2_000, value_name = "MILLISECONDS", value_parser = deadline_ms())]
     timeout_ms: u64,
     #[command(flatten)]
@@ -49,7 +51,7 @@ pub struct Arguments {
     edns: EdnsArguments,
 }
 
-/// Ask, and write a record of each message.
+/// Sends the messages and writes a record of each message.
 pub fn run(arguments: &Arguments) -> ExitCode {
     let deadline = Duration::from_millis(arguments.timeout_ms);
     let probed = arguments.prepare().and_then(|(clients, questions)| {
@@ -102,7 +104,7 @@ impl Arguments {
         Ok((clients?, questions))
     }
 
-    /// All names with the first type, then with the next one.
+    /// Returns all names with the first type, then with the next type.
     fn questions(&self) -> Result<Vec<Question>, Refusal> {
         let of_type = |record_type: &String| {
             let names = self.name.iter();

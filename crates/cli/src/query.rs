@@ -1,5 +1,5 @@
-//! `resolab-core query`: asks resolvers for names and writes one record per query. Not for: what a
-//! query is; that is `resolab_dns`.
+//! `resolab-core query`: queries resolvers for names and writes a record per query. Not for: the
+//! query itself; see `resolab_dns`.
 
 mod pause;
 mod rounds;
@@ -23,26 +23,26 @@ use std::sync::Arc;
 use std::time::Duration;
 use target::Target;
 
-/// Whether queries share a connection.
+/// The sharing of a connection between queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ConnectionArgument {
-    /// A new connection for each query, or for those asked together.
+    /// A new connection for each query, or for queries sent together.
     Cold,
     /// One connection for all queries to a resolver; the first opens it.
     Warm,
 }
 
-/// Arguments of queries.
+/// The arguments of queries.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Resolver: udp://, tcp://, tls://, https://, h3://, quic://, a DNS stamp (sdns://), or an
-    /// address. Several are asked in turn.
+    /// address. Several are queried in turn.
     #[arg(long, required = true, value_name = "URL")]
     resolver: Vec<String>,
-    /// Names to ask for.
+    /// Domain names to query.
     #[arg(required = true, value_name = "NAME")]
     name: Vec<String>,
-    /// Record types to ask for, one after the other.
+    /// Record types to query, one after the other.
     #[arg(
         long = "type",
         default_value = "A",
@@ -50,20 +50,20 @@ pub struct Arguments {
         value_name = "TYPE"
     )]
     record_type: Vec<String>,
-    /// Class to ask for: IN, CH, HS or one like CLASS32.
+    /// Query class: IN, CH, HS or a number like CLASS32.
     #[arg(long, default_value = "IN")]
     class: String,
-    /// Ask for all types of a name at the same time and on one connection, as browsers do.
+    /// Query all types of a name at the same time and on one connection, as browsers do.
     #[arg(long)]
     together: bool,
-    /// Ask for DNSSEC records (the DO bit, RFC 3225).
+    /// Request DNSSEC records (the DO bit, RFC 3225).
     #[arg(long)]
     dnssec: bool,
-    /// Whether queries share a connection.
+    /// Sharing of connections between queries.
     #[arg(long, value_enum, default_value = "cold")]
     connection: ConnectionArgument,
-    /// Queries without a response at any time on a warm connection; several resolvers are then
-    /// asked one after the other.
+    /// Limit of queries without a response at any time on a warm connection; several resolvers are
+    /// then queried one after the other.
     #[arg(
         long,
         default_value_t = 1,
@@ -71,7 +71,7 @@ pub struct Arguments {
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     outstanding: u16,
-    /// Close a warm connection on which nothing was asked for this time; without, the resolver
+    /// Close a warm connection after this time without a query; without the option, the resolver
     /// decides.
     #[arg(
         long,
@@ -79,8 +79,9 @@ pub struct Arguments {
         value_parser = deadline_ms()
     )]
     idle_timeout_ms: Option<u64>,
-    /// Ask this many questions in one message, whose answers leave as they are known (partial responses,
-    /// docs/formats/partial-responses.md); one by one where the resolver does not know that.
+    /// Send this many questions in one message; the resolver sends each answer when known (partial
+    /// responses, docs/formats/partial-responses.md). Falls back to one question per message if the
+    /// resolver lacks support.
     #[arg(
         long,
         value_name = "COUNT",
@@ -88,16 +89,17 @@ pub struct Arguments {
         conflicts_with_all = ["together", "outstanding"]
     )]
     questions_per_message: Option<u16>,
-    /// Ask these each in a message of its own, all at the same time: what one message is held against.
+    /// Send each of these questions in a separate message, all at the same time: the baseline for
+    /// one message.
     #[arg(long, requires = "questions_per_message")]
     one_by_one: bool,
-    /// Rounds: each asks every resolver for every name.
+    /// Number of rounds; each round queries every resolver for every name.
     #[arg(long, default_value_t = 1)]
     count: u64,
-    /// Pause between queries.
+    /// Pause between two queries.
     #[arg(long, default_value_t = 0, value_name = "MILLISECONDS", value_parser = pause_ms())]
     interval_ms: u64,
-    /// Whether all pauses are that long, or that is their mean.
+    /// Distribution of pauses: constant, or with the interval as the mean.
     #[arg(long, value_enum, default_value = "constant")]
     intervals: Intervals,
     /// Shuffle the order of resolvers for each name, by this seed.
@@ -112,7 +114,7 @@ pub struct Arguments {
     edns: EdnsArguments,
 }
 
-/// Ask, and write a record of each query.
+/// Queries, and writes a record per query.
 pub fn run(arguments: Arguments) -> ExitCode {
     match arguments.prepare().and_then(ask_all) {
         Ok(()) => ExitCode::SUCCESS,
@@ -132,7 +134,7 @@ fn ask_all(rounds: Rounds) -> Result<(), Refusal> {
 }
 
 impl Arguments {
-    /// Everything that may fail or take its time before a clock starts.
+    /// Prepares everything with a chance to fail or to take time before a clock starts.
     fn prepare(self) -> Result<Rounds, Refusal> {
         let pace = self.pace()?;
         let names = self.questions()?;

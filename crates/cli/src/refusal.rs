@@ -1,19 +1,19 @@
-//! Why a command ends without what it was for, as an exit code and one line for people. Not for: what the
-//! codes mean, or printing (`output`).
+//! The reason for ending a command without a result, as an exit code and a line for people. Not
+//! for: the meaning of exit codes, or printing (`output`).
 
 use crate::output;
 use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
-/// An exit code and a line; without a word where nobody reads on.
+/// An exit code and a line; the line is empty when the reader has gone.
 pub struct Refusal {
     pub code: u8,
     line: String,
 }
 
 impl Refusal {
-    /// Something that was given is wrong.
+    /// Creates the refusal of a wrong file or value.
     pub fn configuration(what: impl Display) -> Self {
         Self {
             code: output::EXIT_CONFIGURATION,
@@ -21,7 +21,7 @@ impl Refusal {
         }
     }
 
-    /// The machine lacks a permission.
+    /// Creates the refusal for a missing permission, device or program of the machine.
     pub fn machine(what: impl Display) -> Self {
         Self {
             code: output::EXIT_MACHINE,
@@ -29,7 +29,7 @@ impl Refusal {
         }
     }
 
-    /// The command line cannot mean anything.
+    /// Creates the refusal of a wrong command line.
     pub fn usage(what: impl Display) -> Self {
         Self {
             code: output::EXIT_USAGE,
@@ -37,7 +37,7 @@ impl Refusal {
         }
     }
 
-    /// What was asked for does not go together.
+    /// Creates the refusal of an unsupported combination.
     pub fn unsupported(what: impl Display) -> Self {
         Self {
             code: output::EXIT_UNSUPPORTED,
@@ -45,7 +45,7 @@ impl Refusal {
         }
     }
 
-    /// resolab-core itself is broken.
+    /// Creates the refusal for a defect of resolab-core.
     pub fn internal(what: impl Display) -> Self {
         Self {
             code: output::EXIT_INTERNAL,
@@ -53,7 +53,7 @@ impl Refusal {
         }
     }
 
-    /// What was to be done was not done in time.
+    /// Creates the refusal for work not done in time.
     pub fn deadline(what: impl Display) -> Self {
         Self {
             code: output::EXIT_DEADLINE,
@@ -61,7 +61,8 @@ impl Refusal {
         }
     }
 
-    /// Standard output takes nothing more: nothing is said where who read it has gone.
+    /// Creates the refusal for a failed write to standard output. The line is empty when the reader
+    /// has gone.
     #[expect(clippy::needless_pass_by_value)] // as map_err has it
     pub fn unwritten(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -73,7 +74,7 @@ impl Refusal {
         Self::internal(format_args!("write to standard output: {error}"))
     }
 
-    /// Say it and end.
+    /// Prints the line and returns the exit code.
     pub fn exit(self) -> ExitCode {
         output::fail(self.code, self.line)
     }

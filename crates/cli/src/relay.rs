@@ -1,5 +1,5 @@
-//! `resolab-core relay`: makes a relay, says so on standard output, and stays until standard input
-//! ends. Not for: how it is made; that is `resolab_link::relay`.
+//! `resolab-core relay`: makes a relay, reports on standard output, and runs until standard input
+//! ends. Not for: making the relay; see `resolab_link::relay`.
 
 use crate::output;
 use crate::refusal::Refusal;
@@ -10,18 +10,18 @@ use std::io;
 use std::os::fd::AsFd;
 use std::process::ExitCode;
 
-/// Arguments of a relay.
+/// The arguments of a relay.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Carry IPv6 as well; only where the machine has it.
+    /// Carry IPv6 as well; only for machines with IPv6.
     #[arg(long)]
     ipv6: bool,
-    /// Go on when standard input ends, until SIGINT or SIGTERM.
+    /// Continue after the end of standard input, until SIGINT or SIGTERM.
     #[arg(long)]
     serve: bool,
 }
 
-/// Run until standard input ends, a signal comes, or slirp4netns ends.
+/// Runs until standard input ends, a signal arrives, or slirp4netns ends.
 pub fn run(arguments: &Arguments) -> ExitCode {
     let relay = match Relay::open(arguments.ipv6) {
         Ok(relay) => relay,

@@ -1,5 +1,5 @@
 //! `resolab-core schema`: the JSON Schema of every record and command, for the Python side and for
-//! anyone who reads datasets. One document with one `$defs` table.
+//! all readers of datasets. The schema is one document with one `$defs` table.
 
 use resolab_record::{
     EdgeCommand, GatewayCommand, InternetCommand, PathCommand, Record, StubCommand, TrialFlag,
@@ -9,7 +9,7 @@ use schemars::generate::SchemaSettings;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Print the schema.
+/// Prints the schema document.
 pub fn run() -> ExitCode {
     let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
     generator.subschema_for::<Record>();

@@ -1,5 +1,5 @@
-//! What programs share that stand, carry packets on one thread and are commanded on another: paths and
-//! internets. Not for: commands themselves.
+//! The code shared by paths and internets: programs with a packet thread and a commands thread. Not
+//! for: commands themselves.
 
 use crate::output;
 use crate::refusal::Refusal;
@@ -10,10 +10,10 @@ use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long an end by signal waits for the record being written.
+/// The wait for the record being written, at an end by signal.
 const LAST_RECORD_WAIT: Duration = Duration::from_millis(500);
 
-/// Say what will be worse for what the machine did not grant.
+/// Prints the drawbacks of capabilities not granted by the machine.
 pub fn say_what_was_refused(grants: &Grants) {
     if !grants.realtime_scheduling {
         output::note(
@@ -29,12 +29,12 @@ pub fn say_what_was_refused(grants: &Grants) {
     }
 }
 
-/// How it ends: as whoever carries out commands said before they ended it, else well.
+/// Returns the exit code: the refusal reported by the commands thread, else success.
 pub fn ending(failure: &Receiver<Refusal>) -> ExitCode {
     failure.try_recv().map_or(ExitCode::SUCCESS, Refusal::exit)
 }
 
-/// Let the commands thread finish the record it writes: it holds `writing` meanwhile.
+/// Lets the commands thread finish the current record; the thread holds `writing` meanwhile.
 pub fn wait_for_last_record(writing: &Mutex<()>) {
     let patience = Instant::now();
     while writing.try_lock().is_err() && patience.elapsed() < LAST_RECORD_WAIT {

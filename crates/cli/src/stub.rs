@@ -1,5 +1,5 @@
-//! `resolab-core stub`: runs the stub until standard input ends or a signal comes, and takes
-//! commands. Not for: forwarding; that is `resolab_dns::stub`.
+//! `resolab-core stub`: runs the stub until standard input ends or a signal arrives, and takes
+//! commands. Not for: forwarding; see `resolab_dns::stub`.
 
 use crate::client_arguments::ClientArguments;
 use crate::command_lines::Stay;
@@ -22,21 +22,21 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// Arguments of the stub.
+/// The arguments of the stub.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Where to listen for plain DNS, on UDP and TCP.
+    /// Address to listen on for plain DNS, on UDP and TCP.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = address_and_port)]
     listen: SocketAddr,
     /// Make the listening sockets in a host of the path, internet or relay with this process id,
-    /// while the stub itself stays on the network it is started in.
+    /// while the stub itself stays on the network of its start.
     #[arg(long, value_name = "PID/HOST", value_parser = host_place)]
     listen_in: Option<(i32, String)>,
     /// Resolver to forward to: udp://, tcp://, tls://, https://, h3://, quic:// or a
     /// DNS stamp (sdns://).
     #[arg(long, value_name = "URL")]
     upstream: String,
-    /// How long a query may take before it is answered SERVFAIL.
+    /// Time limit of a query before the answer SERVFAIL.
     #[arg(
         long,
         visible_alias = "deadline-ms",
@@ -45,9 +45,10 @@ pub struct Arguments {
         value_parser = deadline_ms()
     )]
     timeout_ms: u64,
-    /// Ask queries that come within this time of the first in one message, whose answers come as they
-    /// are known (partial responses, docs/formats/partial-responses.md); alone where the resolver does
-    /// not know that.
+    /// Gather queries for this time after the first query, and send all of them in one message; the
+    /// resolver sends each answer when known (partial responses,
+    /// docs/formats/partial-responses.md). Falls back to single queries if the resolver lacks
+    /// support.
     #[arg(
         long,
         value_name = "MILLISECONDS",
@@ -58,37 +59,38 @@ pub struct Arguments {
     connections: ConnectionArguments,
     #[command(flatten)]
     client: ClientArguments,
-    /// For queries that do not bring their own: a forwarded query keeps its client subnet, and its
-    /// payload size on DoUDP if that is smaller.
+    /// The settings for queries without EDNS options: a forwarded query keeps its client subnet,
+    /// and its payload size on DoUDP if smaller.
     #[command(flatten)]
     edns: EdnsArguments,
     #[command(flatten)]
     stay: Stay,
 }
 
-/// Whether forwarded queries share a connection.
+/// The sharing of a connection between forwarded queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Connection {
-    /// A new connection for each query, closed after it.
+    /// A new connection for each query, closed after the query.
     Cold,
-    /// One connection for all, opened by the first.
+    /// One connection for all queries, opened by the first.
     Warm,
 }
 
-/// How upstream connections are used.
+/// The use of upstream connections.
 #[derive(Debug, clap::Args)]
 struct ConnectionArguments {
-    /// Whether forwarded queries share a connection.
+    /// Sharing of connections between forwarded queries.
     #[arg(long, value_enum, default_value = "warm")]
     connection: Connection,
-    /// Close a connection on which nothing was asked for this time; without, the resolver decides.
+    /// Close a connection after this time without a query; without the option, the resolver
+    /// decides.
     #[arg(
         long,
         value_name = "MILLISECONDS",
         value_parser = deadline_ms()
     )]
     idle_timeout_ms: Option<u64>,
-    /// Queries a connection gets at most before another is opened.
+    /// Limit of queries per connection before another connection is opened.
     #[arg(long, value_name = "COUNT")]
     max_queries_per_connection: Option<NonZeroU32>,
 }
@@ -112,7 +114,7 @@ impl ConnectionArguments {
     }
 }
 
-/// Forward queries until standard input closes.
+/// Forwards queries until standard input closes.
 pub fn run(arguments: Arguments) -> ExitCode {
     match try_run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -168,7 +170,7 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
     writer.join().unwrap_or(Ok(())).map_err(Refusal::unwritten)
 }
 
-/// Where to listen.
+/// Parses an address with a port, for listening.
 pub fn address_and_port(text: &str) -> Result<SocketAddr, String> {
     let example = match text.parse::<IpAddr>() {
         Ok(ip) => SocketAddr::new(ip, 5300).to_string(),
@@ -207,7 +209,7 @@ fn announce(stub: &Stub, upstream: String, records: &Sender<Record>) -> io::Resu
     Ok(())
 }
 
-/// Records are written on a thread of their own: a full pipe must not hold up an answer.
+/// Starts the writer thread of records: a full pipe must not delay an answer.
 pub fn start_writer(
     queue: Receiver<Record>,
     ended: mpsc::Sender<()>,
@@ -269,7 +271,7 @@ async fn carry_out(stub: &Stub, line: &str) -> CommandDoneRecord {
     }
 }
 
-/// The id of a command that cannot be carried out, so that its sender learns of it.
+/// Returns the id of an invalid command, for the answer to the sender; 0 without an id.
 pub fn id_of(line: &str) -> u64 {
     let value: Option<serde_json::Value> = serde_json::from_str(line).ok();
     value

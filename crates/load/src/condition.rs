@@ -1,12 +1,12 @@
-//! Conditions under which a run counts as failed: a figure of its result, a comparison, a number
-//! with its unit. Not for: the figures.
+//! Conditions for counting a run as failed: a figure of the result, a comparison, a number with a
+//! unit. Not for: the figures.
 
 use resolab_record::RCODE_NAMES;
 use resolab_record::{LoadRecord, TimeDistribution};
 use std::fmt;
 use std::str::FromStr;
 
-/// A condition under which a run counts as failed.
+/// A condition for counting a run as failed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
     text: String,
@@ -19,15 +19,15 @@ pub struct Condition {
 #[derive(Debug, Clone, PartialEq)]
 enum Figure {
     Count(Count),
-    /// Of what answers took, from when they were wanted.
+    /// The response time of queries, counted from the planned send time.
     ResponseTime(Quantile),
-    /// Of how late queries were sent.
+    /// The lateness of sending.
     Lateness(Quantile),
-    /// Answers a second.
+    /// The rate of answers, per second.
     Rate,
-    /// Rate of sending off the one asked for, either way.
+    /// The deviation of the sending rate from the target rate, in either direction.
     RateError,
-    /// Processor time an answer.
+    /// The processor time per answer.
     Cpu,
 }
 
@@ -36,14 +36,14 @@ enum Count {
     Lost,
     Interrupted,
     Failed,
-    /// Interrupted, failed, or answered with anything but NOERROR and NXDOMAIN.
+    /// Queries interrupted, failed, or answered with a code other than NOERROR and NXDOMAIN.
     Errors,
     LateAnswers,
     Duplicates,
     Aliens,
     Truncated,
     Reconnects,
-    /// Of answers with the code of this name.
+    /// Answers with the response code of this name.
     Rcode(&'static str),
 }
 
@@ -66,7 +66,7 @@ enum Comparison {
     AtMost,
 }
 
-/// What the limit is in; times are nanoseconds.
+/// The unit of the limit; times are in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Unit {
     None,
@@ -175,7 +175,7 @@ fn number(text: &str) -> Option<(f64, Unit)> {
     }
 }
 
-/// A condition that held, and what was found.
+/// A condition met by a result, with the value found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Held<'a> {
     condition: &'a Condition,
@@ -194,8 +194,8 @@ impl fmt::Display for Held<'_> {
 }
 
 impl Condition {
-    /// What was found, if the condition holds. A time nobody measured is above no limit, but below
-    /// every one: no answers are not good ones.
+    /// Returns the value found when the condition holds. A time without measurements counts as 0:
+    /// above no limit, and below every limit. A run without answers must not look good.
     pub fn held(&self, record: &LoadRecord) -> Option<Held<'_>> {
         let found = self.found(record);
         let holds = match self.comparison {
@@ -283,7 +283,7 @@ mod tests {
         }
     }
 
-    /// 1,000 queries in 2 s, of which 10 lost, 3 failed, 2 interrupted, 1 SERVFAIL.
+    /// Returns a record of 1,000 queries in 2 s: 10 lost, 3 failed, 2 interrupted, 1 SERVFAIL.
     fn example() -> LoadRecord {
         let facts = RunFacts {
             run_ns: 2_000_000_000,

@@ -1,5 +1,5 @@
-//! What is kept of queries: those that wait, by their ids, and what became of the others. Not for:
-//! sending or receiving anything.
+//! The state kept about queries: the waiting queries by message id, and counts of the ended
+//! queries. Not for: sending or receiving anything.
 
 pub mod answer;
 pub mod matching;

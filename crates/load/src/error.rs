@@ -1,53 +1,53 @@
-//! Why there is no load. Not for: queries that fail; those are counted.
+//! The errors of a run without load. Not for: failed queries; the tally counts failed queries.
 
 use resolab_record::Failure;
 use resolab_transport::client::TlsConfigError;
 use std::net::SocketAddr;
 use thiserror::Error;
 
-/// Why there was no load.
+/// An error of a run without load.
 #[derive(Debug, Error)]
 pub enum LoadError {
-    /// No connection to begin with.
+    /// No connection is available at the beginning.
     #[error("connect to {resolver}: {reason}")]
     Connect {
-        /// Address that was connected to.
+        /// The address of the attempted connection.
         resolver: SocketAddr,
-        /// How far it came.
+        /// The phase of the failure.
         failure: Failure,
-        /// What was wrong.
+        /// The system's error message.
         reason: String,
     },
-    /// The kernel refused something.
+    /// The kernel refused an operation.
     #[error("{attempt}: {source}")]
     Kernel {
-        /// What was attempted.
+        /// The attempted operation, as text.
         attempt: &'static str,
-        /// What was wrong.
+        /// The error of the kernel.
         source: std::io::Error,
     },
-    /// More sockets than this process may have.
+    /// The run needs more sockets than the limit of this process.
     #[error(
         "open a socket for each connection: {0}; raise the limit of open files (ulimit -n), or give \
          fewer --connections"
     )]
     TooManySockets(std::io::Error),
-    /// No TLS or QUIC.
+    /// TLS or QUIC cannot be set up.
     #[error(transparent)]
     Tls(#[from] TlsConfigError),
     /// A worker thread broke.
     #[error("run a worker: it panicked")]
     Panicked,
-    /// Another worker failed; its error says why.
+    /// The failure of another worker; the other worker's error has the reason.
     #[error("start: another worker could not")]
     CalledOff,
-    /// What was asked for does not go together.
+    /// The options of the run contradict each other.
     #[error("{0}")]
     Unsupported(&'static str),
 }
 
 impl LoadError {
-    /// A connection could not begin.
+    /// Creates the error of a connection unable to begin.
     pub fn not_connected(resolver: SocketAddr, failure: Failure, error: std::io::Error) -> Self {
         match error.raw_os_error() {
             Some(libc::EMFILE | libc::ENFILE) => Self::TooManySockets(error),
@@ -59,7 +59,7 @@ impl LoadError {
         }
     }
 
-    /// The kernel refused `attempt`.
+    /// Creates the error of an `attempt` refused by the kernel.
     pub fn kernel(attempt: &'static str) -> impl FnOnce(std::io::Error) -> Self {
         move |source| Self::Kernel { attempt, source }
     }

@@ -1,11 +1,11 @@
-//! Doors for the fuzz targets to what is private, open only in their build (`--cfg fuzzing`).
-//! Not for: anybody else.
+//! Access to private functions for the fuzz targets, only in the fuzzing build (`--cfg fuzzing`).
+//! Not for: other callers.
 
 use crate::counting::answer;
 use crate::names::Names;
 use crate::transports::http2::{Event, Http2, Request, RequestBlock};
 
-/// Requests under way on one connection, and how often each has ended.
+/// The requests in flight on a connection, with the number of ends of each request.
 pub struct Requests {
     http: Http2,
     out: Vec<u8>,
@@ -14,7 +14,7 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// So many, by GET.
+    /// Opens `count` requests by GET.
     pub fn opened(count: u32) -> Self {
         let mut out = Vec::new();
         let mut http = Http2::new(RequestBlock::get("dns.example"), &mut out);
@@ -30,7 +30,7 @@ impl Requests {
         }
     }
 
-    /// Take what the server sent; `None` if the connection is at its end.
+    /// Reads bytes from the server; `None` if the connection is at its end.
     pub fn receive(&mut self, bytes: &[u8]) -> Option<()> {
         let (counts, names) = (&mut self.ended_counts, &self.names);
         let mut on = |event: Event<'_>| {
@@ -48,7 +48,7 @@ impl Requests {
         received.ok()
     }
 
-    /// How often each has ended.
+    /// Returns the number of ends of each request.
     pub fn ended_counts(&self) -> &[u32] {
         &self.ended_counts
     }

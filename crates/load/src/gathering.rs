@@ -1,5 +1,5 @@
-//! Gathering answers: once there is one, a moment is let pass, so that a wake takes many of them.
-//! Not for: an open loop's rhythm of reading.
+//! Gathering answers: after the first answer, the client waits a moment. One wake then takes many
+//! answers. Not for: an open loop's rhythm of reading.
 
 pub mod runtime;
 

@@ -1,14 +1,14 @@
-//! DNS load: many queries over one transport, in a closed or an open loop, with what the answers
-//! took as distributions.
+//! DNS load: many queries over one transport, in a closed or an open loop, with distributions of
+//! the response times.
 //!
-//! For: measuring servers and links under load at little cost per query. One engine per transport,
-//! each run by worker threads that share nothing but a start line.
-//! Not for: single queries with all their phases (`resolab-dns`), nor printing.
+//! For: measuring servers and links under load at little cost per query. Each transport has an
+//! engine. Worker threads run the engine and share only a start line. Not for: single queries with
+//! all their phases (`resolab-dns`), nor printing.
 //!
-//! From top to bottom, each using only what comes after it: `run` starts the workers and ends with
-//! `summary`'s record, which `condition` judges; `transports` are the engines; `loops` decide when
-//! they send; `plan` says what is wanted; then `gathering`, `counting`, and at the bottom `sockets`,
-//! `timing`, `names` and `error`.
+//! The modules from top to bottom; each uses only later modules. `run` starts the workers and ends
+//! with a record of `summary`, judged by `condition`. `transports` are the engines; `loops` decide
+//! when the engines send. `plan` describes the run. Then follow `gathering`, `counting`, and at the
+//! bottom `sockets`, `timing`, `names` and `error`.
 
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod condition;

@@ -1,5 +1,5 @@
-//! When queries are sent: in a closed or an open loop, over whatever carries them. Not for:
-//! sending them; QUIC has loops of its own, of tasks.
+//! The closed and the open loop: deciding when to send queries, over any carrier. Not for: sending
+//! queries; QUIC has separate loops, made of tasks.
 
 pub mod carrier;
 pub mod standstill;
@@ -13,8 +13,8 @@ use crate::error::LoadError;
 use crate::plan::{Pace, WorkerPlan};
 use carrier::Carrier;
 
-/// Run from `start_ns` until the supply is used up and everything has come to an end, or until
-/// nothing goes on any more.
+/// Runs from `start_ns` until the supply is used up and every query has ended, or until the run
+/// stands still.
 pub fn run(
     worker: &WorkerPlan,
     start_ns: u64,

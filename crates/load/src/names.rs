@@ -1,5 +1,6 @@
-//! What is asked: names and types of a file as dnsperf reads it, or of a ranked list, as queries ready to
-//! send but for their id. Not for: which query is next on a connection; that is the engine's.
+//! The names and types to query, from a file in dnsperf's format or from a ranked list. Each
+//! becomes a query ready to send except for the id. Not for: choosing the next query on a
+//! connection; see the engine.
 
 use resolab_dns::edns::QueryEdns;
 use resolab_dns::message::{EncodeError, build_query};
@@ -9,66 +10,66 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Length of an OPT record without options (RFC 6891 section 6.1.2).
+/// The length of an OPT record without options (RFC 6891 section 6.1.2).
 const BARE_OPT_BYTES: usize = 11;
 const HEADER_BYTES: usize = 12;
 const TYPE_AND_CLASS_BYTES: usize = 4;
-/// Where the low byte of ARCOUNT is (RFC 1035 section 4.1.1).
+/// The offset of ARCOUNT's low byte (RFC 1035 section 4.1.1).
 const ADDITIONAL_COUNT_AT: usize = 11;
 const DEFAULT_TYPE: &str = "A";
-/// Some editors put it in front of a text.
+/// The byte order mark, put in front of a text by some editors.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Why there are no names.
+/// An error while reading names.
 #[derive(Debug, Error)]
 pub enum NamesError {
-    /// No file.
+    /// The file cannot be read.
     #[error("read names from {path}: {source}")]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What was wrong.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// A line is no question.
     #[error("read names, line {line}: {source}; a line is NAME, NAME TYPE or RANK,NAME")]
     Question {
-        /// From 1.
+        /// The line number, from 1.
         line: usize,
-        /// What was wrong.
+        /// The error in the question.
         source: QuestionError,
     },
-    /// A line has more than a question.
+    /// A line has more words than a question.
     #[error(
         "read names, line {line}: {text:?} after the type; a line is NAME, NAME TYPE or RANK,NAME"
     )]
     Surplus {
-        /// From 1.
+        /// The line number, from 1.
         line: usize,
-        /// The third word.
+        /// The third word of the line.
         text: String,
     },
-    /// A query cannot be made.
+    /// A query cannot be encoded.
     #[error(transparent)]
     Encode(#[from] EncodeError),
-    /// Nothing to ask.
+    /// The file has no name to query.
     #[error(
         "read names: there are none; a line is NAME, NAME TYPE or RANK,NAME, `#` and `;` begin comments"
     )]
     Empty,
 }
 
-/// One query, its id 0.
+/// A query message with id 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Template<'names> {
-    /// The message; bytes 0 and 1 are the id's.
+    /// The message; bytes 0 and 1 hold the id.
     pub message: &'names [u8],
-    /// Where its question ends.
+    /// The offset of the question's end.
     pub question_end: usize,
 }
 
 impl<'names> Template<'names> {
-    /// A query as it lies ready.
+    /// Wraps a prepared query message.
     ///
     /// # Panics
     /// When the message is shorter than a question.
@@ -80,13 +81,13 @@ impl<'names> Template<'names> {
         }
     }
 
-    /// Where the name of the question is.
+    /// Returns the range of the question's name.
     pub fn name_range(&self) -> std::ops::Range<usize> {
         HEADER_BYTES..self.question_end - TYPE_AND_CLASS_BYTES
     }
 }
 
-/// Queries ready to send, in the order of the file.
+/// The queries ready to send, in the order of the file.
 #[derive(Debug)]
 pub struct Names {
     messages: Vec<u8>,
@@ -101,8 +102,8 @@ struct Place {
 }
 
 impl Names {
-    /// Read a file, or standard input for `-`. Without `edns` queries have none, as dnsperf's;
-    /// padding is for encrypted transports.
+    /// Reads a file, or standard input for `-`. Without `edns`, queries have no EDNS, like
+    /// dnsperf's queries; padding is for encrypted transports.
     pub fn read(
         path: &Path,
         edns: Option<EdnsOptions>,
@@ -120,7 +121,7 @@ impl Names {
         Self::parse(&text, edns, is_encrypted)
     }
 
-    /// Read names from text.
+    /// Reads names from text.
     pub fn parse(
         text: &str,
         edns: Option<EdnsOptions>,
@@ -168,21 +169,21 @@ impl Names {
         self.messages.extend_from_slice(message);
     }
 
-    /// How many there are.
+    /// Returns the number of queries.
     pub fn count(&self) -> usize {
         self.places.len()
     }
 
-    /// The longest message.
+    /// Returns the length of the longest message.
     pub fn longest_bytes(&self) -> usize {
         let lengths = self.places.iter().map(|place| usize::from(place.length));
         lengths.max().unwrap_or_default()
     }
 
-    /// One of them.
+    /// Returns the query at `index`.
     ///
     /// # Panics
-    /// When there is none at `index`.
+    /// When there is no query at `index`.
     pub fn get(&self, index: u32) -> Template<'_> {
         let place = self.places[index as usize];
         let start = place.start as usize;
@@ -192,8 +193,8 @@ impl Names {
         }
     }
 
-    /// The order in which worker `index` of `workers` asks: in turn with the others, so that
-    /// together they ask in the order of the file.
+    /// Returns the order of queries of worker `index` of `workers`. Workers take queries in turn;
+    /// together they keep the order of the file.
     pub fn order(&self, index: u32, workers: u32) -> Order {
         let count = self.places.len() as u32;
         Order {
@@ -204,7 +205,7 @@ impl Names {
     }
 }
 
-/// Positions of one worker's queries, endless.
+/// The endless sequence of a worker's query numbers.
 #[derive(Debug, Clone)]
 pub struct Order {
     next: u32,
@@ -213,7 +214,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// The next one.
+    /// Returns the next query number.
     pub fn take(&mut self) -> u32 {
         let taken = self.next;
         self.next += self.step;
@@ -224,8 +225,8 @@ impl Order {
     }
 }
 
-/// The name of a line `RANK,NAME`, as lists of popular names have them (Tranco's, and `sites.list` of
-/// plans).
+/// Returns the name of a line `RANK,NAME`, the format of lists of popular names (Tranco's lists,
+/// and `sites.list` of plans).
 fn unranked(word: &str) -> &str {
     let is_rank = |rank: &str| !rank.is_empty() && rank.bytes().all(|byte| byte.is_ascii_digit());
     let ranked = word.split_once(',').filter(|(rank, _)| is_rank(rank));
@@ -250,7 +251,7 @@ fn encode(
     Ok(message)
 }
 
-/// A query's name is never compressed.
+/// Returns the offset of the question's end. The name in a query is never compressed.
 fn question_end(message: &[u8]) -> usize {
     let mut at = HEADER_BYTES;
     while message[at] != 0 {

@@ -1,4 +1,4 @@
-//! What a load run is to do, and each worker's share of it. Not for: doing it.
+//! The plan of a load run, and each worker's share of the plan. Not for: executing the plan.
 
 use crate::counting::slots::SLOTS_MAX;
 use crate::gathering::Gathering;
@@ -12,94 +12,94 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a schedule's distances are drawn.
+/// The distribution of the distances in a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrivals {
-    /// All the same.
+    /// All distances are equal.
     Constant,
-    /// Exponentially distributed: arrivals are a Poisson process.
+    /// Distances are exponentially distributed: arrivals are a Poisson process.
     Poisson,
 }
 
-/// When queries are sent.
+/// The pacing of queries.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
-    /// When another one has come to its end.
+    /// A query leaves when another query ends.
     Closed,
-    /// By a schedule.
+    /// Queries leave by a schedule.
     Open {
-        /// Queries a second, all workers together.
+        /// The rate in queries per second, all workers together.
         rate_per_s: f64,
-        /// How the distances between them are drawn.
+        /// The distribution of the distances between queries.
         arrivals: Arrivals,
     },
 }
 
-/// When sending ends.
+/// The condition for the end of sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// After this time.
+    /// Sending ends after this time.
     Duration(Duration),
-    /// After this number of queries.
+    /// Sending ends after this number of queries.
     Count(u64),
 }
 
-/// A load run.
+/// The plan of a load run.
 #[derive(Debug, Clone)]
 pub struct LoadPlan {
-    /// Whom to ask, and over which transport.
+    /// The resolver and the transport.
     pub resolver: ResolverAddress,
-    /// Where that is.
+    /// The socket address of the resolver.
     pub resolver_address: SocketAddr,
-    /// TLS of the transports that have it, `None` for the others.
+    /// The TLS client for transports with TLS; `None` for the others.
     pub tls: Option<TlsClient>,
-    /// Whether certificates are checked; `None` without TLS.
+    /// True when certificates are checked; `None` without TLS.
     pub certificate_checked: Option<bool>,
-    /// How DoH queries travel.
+    /// The HTTP method of DoH queries.
     pub doh_method: DohMethod,
-    /// What is asked, in order, round and round.
+    /// The queries, sent in order and repeated.
     pub names: Arc<Names>,
-    /// Threads that share the load.
+    /// The number of threads sharing the load.
     pub threads: u32,
-    /// Connections of all workers together; at least one a worker.
+    /// The number of connections of all workers together; at least one per worker.
     pub connections: u32,
-    /// Queries without an answer, all workers together; at least one a connection.
+    /// The number of outstanding queries of all workers together; at least one per connection.
     pub outstanding: u32,
-    /// When queries are sent.
+    /// The pacing of queries.
     pub pace: Pace,
-    /// When sending ends.
+    /// The condition for the end of sending.
     pub extent: Extent,
-    /// How long an answer is waited for, and a connection.
+    /// The time limit for an answer, and for a connection.
     pub timeout: Duration,
-    /// How answers are gathered.
+    /// The rule for gathering answers.
     pub gathering: Gathering,
-    /// UDP segmentation offload.
+    /// True to use UDP segmentation offload.
     pub segmentation_offload: bool,
-    /// Wait for the next send by spinning.
+    /// True to wait for the next send by spinning.
     pub spin: bool,
-    /// Seed of a Poisson schedule.
+    /// The seed of a Poisson schedule.
     pub seed: u64,
 }
 
-/// One worker's share of a plan.
+/// The share of a worker in a plan.
 #[derive(Debug, Clone)]
 pub struct WorkerPlan {
     /// The plan of the whole run.
     pub plan: Arc<LoadPlan>,
-    /// Which worker, from 0.
+    /// The number of the worker, from 0.
     pub index: u32,
-    /// Connections to keep.
+    /// The number of connections to keep.
     pub connections: u32,
-    /// Queries without an answer to have at most.
+    /// The most outstanding queries of the worker.
     pub outstanding: u32,
-    /// Queries to send at most; `None` when the end is a time.
+    /// The number of queries to send at most; `None` when the end is a time.
     pub count: Option<u64>,
-    /// Where all workers meet when their connections stand; it says when the clock starts.
+    /// The gate for all workers after connecting; the gate gives the start of the clock.
     pub gate: Arc<StartGate>,
 }
 
 impl LoadPlan {
-    /// The workers' shares.
+    /// Returns the share of each worker.
     pub fn shares(self: &Arc<Self>, gate: &Arc<StartGate>) -> Vec<WorkerPlan> {
         let threads = u64::from(self.threads);
         let share = |whole: u64, index: u64| whole / threads + u64::from(index < whole % threads);
@@ -120,7 +120,7 @@ impl LoadPlan {
 }
 
 impl WorkerPlan {
-    /// Queries without an answer each of its connections may have.
+    /// Returns the limit of outstanding queries for each connection of the worker.
     pub fn slot_counts(&self) -> Vec<usize> {
         let (outstanding, connections) = (self.outstanding, self.connections.max(1));
         (0..connections)
@@ -129,7 +129,7 @@ impl WorkerPlan {
             .collect()
     }
 
-    /// The schedule of this worker from `start_ns`; `None` in a closed loop.
+    /// Returns the schedule of this worker from `start_ns`; `None` in a closed loop.
     pub fn schedule(&self, start_ns: u64) -> Option<Schedule> {
         let Pace::Open {
             rate_per_s,
@@ -147,7 +147,8 @@ impl WorkerPlan {
         })
     }
 
-    /// When sending ends, for a run that started at `start_ns`; never, when a count ends it.
+    /// Returns the end of sending for a run started at `start_ns`; `u64::MAX` when a count ends the
+    /// run.
     pub fn send_until_ns(&self, start_ns: u64) -> u64 {
         match self.plan.extent {
             Extent::Duration(duration) => start_ns + duration.as_nanos() as u64,
@@ -155,7 +156,7 @@ impl WorkerPlan {
         }
     }
 
-    /// How long an answer is waited for.
+    /// Returns the time limit for an answer, in ns.
     pub fn timeout_ns(&self) -> u64 {
         self.plan.timeout.as_nanos() as u64
     }

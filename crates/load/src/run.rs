@@ -1,5 +1,5 @@
-//! A whole load run: workers on threads, progress while they run, one record at the end. Not for:
-//! what a worker does.
+//! A whole load run: workers on threads, progress during the run, one record at the end. Not for:
+//! the work of a worker.
 
 use crate::counting::{LiveCounters, LiveCounts, Tally};
 use crate::error::LoadError;
@@ -17,10 +17,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Called with what happened in each interval.
+/// A callback for the counts of each interval.
 pub type Progress<'a> = &'a mut dyn FnMut(LoadProgressRecord);
 
-/// Carry out a plan. `stopped` ends it early.
+/// Runs a plan. `stopped` ends the run early.
 pub fn run(
     plan: LoadPlan,
     stopped: &Arc<AtomicBool>,
@@ -74,7 +74,7 @@ pub fn run(
     Ok(summary::record(&plan, &tally, &facts))
 }
 
-/// A worker on its way out: before the start it calls that off.
+/// A guard of a worker thread. When dropped before the start, the guard calls off the start.
 struct Leaving(Arc<StartGate>);
 
 impl Drop for Leaving {
@@ -85,7 +85,7 @@ impl Drop for Leaving {
 
 type Worker = thread::JoinHandle<Result<Tally, LoadError>>;
 
-/// The sum of all tallies, or the error that says most.
+/// Returns the sum of all tallies, or the most specific error.
 fn collect(workers: Vec<Worker>) -> Result<Tally, LoadError> {
     let mut sum: Option<Tally> = None;
     let mut error = None;
@@ -118,7 +118,8 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Report at the end of each interval, until every worker has let go of its end of the channel.
+    /// Reports at the end of each interval, until every worker has dropped the sending end of the
+    /// channel.
     fn until_ended(&self, ended: &Receiver<()>, progress: Progress<'_>) {
         let interval_ns = self.interval.as_nanos() as u64;
         let (mut before, mut before_ns, mut due_ns) = (LiveCounts::default(), 0, interval_ns);
@@ -174,7 +175,7 @@ fn interval_record(
     }
 }
 
-/// User and system time of this process so far.
+/// Returns the user and system time of this process, in ns.
 fn process_cpu_ns() -> u64 {
     // It fails for no valid `who` (getrusage(2)).
     getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| {

@@ -1,5 +1,5 @@
-//! Sockets that never block: batches of datagrams, TCP and TLS connections, and waiting for many of
-//! them at once. Not for: what their bytes mean.
+//! Non-blocking sockets: batches of datagrams, TCP and TLS connections, and waiting for many
+//! sockets at once. Not for: the meaning of the bytes.
 
 pub mod datagrams;
 pub mod readiness;

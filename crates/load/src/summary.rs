@@ -1,4 +1,4 @@
-//! The record of a load run, from its plan and its tally. Not for: counting.
+//! Makes the record of a load run from the plan and the tally. Not for: counting.
 
 use crate::counting::{Tally, Times};
 use crate::gathering::{Gathering, gathering_limit};
@@ -6,18 +6,18 @@ use crate::plan::{Arrivals, LoadPlan, Pace};
 use resolab_record::{DohMethod, LoadPace, LoadRecord, RCODE_NAMES, TimeDistribution};
 use std::collections::BTreeMap;
 
-/// What neither plan nor tally knows.
+/// The facts of a run missing from plan and tally.
 #[derive(Debug, Clone, Copy)]
 pub struct RunFacts {
-    /// Start of the clock to the last query's end.
+    /// The time from the start of the clock to the last query's end.
     pub run_ns: u64,
-    /// CPU time of the process in between.
+    /// The CPU time of the process in between.
     pub client_cpu_ns: u64,
-    /// Stopped before its time.
+    /// True when the run was stopped early.
     pub stopped_early: bool,
 }
 
-/// The record of a run.
+/// Returns the record of a run.
 pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
     let asked_rate_per_s = asked_rate(plan);
     let sent_rate_per_s = sent_rate(tally);
@@ -131,7 +131,7 @@ fn http_method(plan: &LoadPlan) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Distances between queries are one fewer than queries.
+/// Returns the sending rate. The rate counts distances between queries, one fewer than queries.
 fn sent_rate(tally: &Tally) -> f64 {
     match (tally.first_sent_ns, tally.last_sent_ns) {
         (Some(first), Some(last)) => {
@@ -149,7 +149,7 @@ fn rcodes(tally: &Tally) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// The figures of a set of durations.
+/// Returns the statistics of a set of durations.
 pub fn distribution(times: &Times) -> TimeDistribution {
     let histogram = times.histogram();
     if histogram.is_empty() {
@@ -170,7 +170,8 @@ pub fn distribution(times: &Times) -> TimeDistribution {
     }
 }
 
-/// Upper bounds and counts, four bounds to each doubling: fine enough to draw, short enough to keep.
+/// Returns upper bounds and counts, four bounds per doubling: fine enough to draw, short enough to
+/// keep.
 fn histogram(times: &Times) -> (Vec<u64>, Vec<u64>) {
     let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
     for recorded in times.histogram().iter_recorded() {
@@ -180,7 +181,7 @@ fn histogram(times: &Times) -> (Vec<u64>, Vec<u64>) {
     buckets.into_iter().unzip()
 }
 
-/// Bounds are 4, 5, 6, 7 times powers of two.
+/// Returns the upper bound of a value's bucket. Bounds are 4, 5, 6, 7 times powers of two.
 fn bucket_upper_ns(value_ns: u64) -> u64 {
     let shift = value_ns.max(4).ilog2() - 2;
     value_ns.div_ceil(1 << shift) << shift

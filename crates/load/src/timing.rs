@@ -1,5 +1,5 @@
-//! Instants: a schedule's, the common start of all workers, and sleeping until one. Not for: what is
-//! done then.
+//! Instants: a schedule's instants, the common start of all workers, and sleeping until an instant.
+//! Not for: the work due at an instant.
 
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod schedule;

@@ -1,5 +1,5 @@
-//! One engine for each transport, and which of them a worker runs. Not for: when queries are sent
-//! (`loops`) or what is counted (`counting`).
+//! The engines, one per transport, and the choice of a worker's engine. Not for: the times of
+//! sending (`loops`) or the counts (`counting`).
 
 mod doh;
 mod doh3;
@@ -21,8 +21,8 @@ use crate::plan::WorkerPlan;
 use crate::timing::waiting;
 use resolab_record::DnsTransport;
 
-/// Carry out a worker's share: connect, wait at the gate, send and receive until the end. Every
-/// query sent has come to an end when it returns.
+/// Runs a worker's share: connects, waits at the gate, sends and receives until the end. At return,
+/// every sent query has an end.
 pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
     waiting::wake_exactly();
     let tally = match worker.plan.resolver.transport {

@@ -1,9 +1,9 @@
-"""Measure how the analysis of queries grows: datasets of the real schema, all query tables and figures of each.
+"""Measure the growth of the query analysis: datasets of the real schema, all query tables and figures of each.
 
-For: `scripts/bench analysis`, the figures of docs/benchmarks.md. Each dataset is made up in a temporary folder,
-analysed by processes of their own, one after the other, and removed; the run with the median time stands for it.
-Not for: page loads, whose number is bounded by the hours they take.
-Exit code 1 when the largest dataset of 1e8 rows or more takes longer or more memory than it may.
+For: `scripts/bench analysis`, the figures of docs/benchmarks.md. Each dataset is synthetic and lies in a temporary
+folder. Separate processes analyse the dataset, one after the other; then the dataset is removed. The run with the
+median time represents the dataset. Not for: page loads; the hours of a campaign bound their number. Exit code 1 when
+the largest dataset of 1e8 rows or more exceeds the limits of time or memory.
 """
 
 import argparse
@@ -27,11 +27,11 @@ ROWS = (1_000_000, 10_000_000, 100_000_000)
 SECONDS_LIMIT, RESIDENT_LIMIT_MB = 60.0, 2_000.0
 ANALYSIS_ROWS = 100_000_000
 DISK_BYTES_PER_ROW = 24
-"""Some 10 bytes a row in Parquet, and as much again for what DuckDB may put aside."""
+"""Some 10 bytes per row in Parquet, and about the same for DuckDB's temporary files."""
 
 
 def main() -> int:
-    """Measure what was asked for and print it."""
+    """Measure the selected sizes and print the result."""
     # What it started is ended, and what it wrote for itself removed, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options = _options()
@@ -64,7 +64,7 @@ def main() -> int:
 
 
 def _measured(rows: int, scratch: Path, rounds: int) -> dict[str, Any]:
-    """Make a dataset and analyse it in processes of their own, so that the memory is the analysis's alone."""
+    """Make a dataset and analyse the dataset in separate processes; the measured memory is the analysis's alone."""
     print(f"bench analysis: making {rows:,} rows", file=sys.stderr)
     made_s = dataset.make(scratch, rows)
     size = sum(file.stat().st_size for file in scratch.rglob("*.parquet"))

@@ -1,9 +1,9 @@
-"""A dataset of any number of queries, written straight as tables of the real schema.
+"""A dataset with any number of queries, written directly as tables of the real schema.
 
-For: `scripts/bench analysis`. Not for: trial files, of which 1e8 queries would have a million.
+For: `scripts/bench analysis`. Not for: trial files; 1e8 queries would need a million files.
 
-Response times follow the closed form of their transport, handshake, profile and resolver, with noise that is skewed,
-one query in 200 sent again and one in 500 failed. The same number of rows always gives the same values.
+Response times follow the closed form of their transport, handshake, profile and resolver, with skewed noise. One query
+in 200 is sent again and one in 500 fails. The same number of rows always gives the same values.
 """
 
 import time
@@ -19,9 +19,9 @@ from resolab.store.literals import literal
 
 QUERIES_PER_TRIAL = 100
 TRIALS_PER_BLOCK = 360
-"""Each condition once."""
+"""The number of conditions, each run once per block."""
 RTT_MS = {"fiber": 14.767, "default-h20": 25.177, "dsl": 42.36, "4g": 91.852, "4g-h20": 53.3}
-"""Of both papers, as each draws its own only."""
+"""The profiles of both papers, because each paper draws only its own."""
 EXTRA_RTT_MS = 26.65
 PAGES = ("example", "wikipedia", "instagram")
 PLAN = """
@@ -60,7 +60,7 @@ SELECT * FROM (VALUES
 
 
 def make(folder: Path, rows: int) -> float:
-    """Write the dataset; return the seconds it took."""
+    """Write the dataset; return the time taken, in s."""
     begun = time.monotonic()
     trials = max(rows // QUERIES_PER_TRIAL, 1)
     blocks = -(-trials // TRIALS_PER_BLOCK)
@@ -107,7 +107,7 @@ def _manifest(blocks: int, trials: int) -> Manifest:
 
 
 def _make_trials(connection: duckdb.DuckDBPyConnection, trials: int) -> None:
-    """Write the trials down, numbered; the levels of each follow from its number."""
+    """Write the numbered trials; the levels of each trial follow from its number."""
     delays = ", ".join(str(rtt) for rtt in RTT_MS.values())
     connection.execute(f"""
         CREATE TABLE made_trials AS
@@ -138,7 +138,7 @@ _TRIAL_VALUES = {
 
 
 def _queries(rows: int) -> str:
-    """Give each query its trial, shape and luck: `u` for the noise, `v` for failure and loss, both even in [0, 1)."""
+    """Give each query a trial, a shape and random numbers, even in [0, 1): `u` for noise, `v` for failure and loss."""
     trips = "trips * rtt_ms + CASE WHEN cache = 'miss' THEN 40 ELSE 0 END + 0.7 - 1.8 * ln(1 - u)"
     return f"""(
         SELECT *, CASE WHEN v >= 0.002 THEN
@@ -173,7 +173,7 @@ _QUERY_VALUES = {
 
 
 def _default(column: Column) -> str:
-    """Take what is not made as records without it mean it."""
+    """Return the default of a column without made values, as in records without the field."""
     return "NULL" if column.default is None or column.default is REQUIRED else literal(str(column.default))
 
 

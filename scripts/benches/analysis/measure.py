@@ -1,6 +1,6 @@
-"""Everything a report says of queries, from the tables to saved figures, with seconds and memory.
+"""All results of a report about queries, from the tables to saved figures, with seconds and memory.
 
-For: one process that does this and nothing else. Not for: making the dataset.
+For: a process for this analysis only. Not for: making the dataset.
 """
 
 import os
@@ -30,7 +30,7 @@ from resolab.store.outcomes import PLT
 
 
 def analyse(folder: Path) -> dict[str, object]:
-    """Make every query table and figure; say what it took of time, processor and memory."""
+    """Make every query table and figure; return the time, processor time and memory used."""
     parts_s: dict[str, float] = {}
     counts: dict[str, int] = {}
     begun = time.monotonic()
@@ -86,9 +86,9 @@ def _report(dataset: Dataset, figures: Path, parts_s: dict[str, float], counts: 
 
 
 def _resident_max_mb(child_mb: float) -> float:
-    """Read the most memory there ever was in RAM, by the kernel's own account: alone, or with the figures' workers.
+    """Return the peak of memory in RAM, by the kernel's account: alone, or with the figures' workers.
 
-    A worker begins with the pages of this process, which count once.
+    A worker begins with the pages of this process; these pages count once.
     """
     now_mb, most_mb = _status_mb("VmRSS"), _status_mb("VmHWM")
     workers_count = len(os.sched_getaffinity(0))

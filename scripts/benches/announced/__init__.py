@@ -1,1 +1,1 @@
-"""Names of a document announced before it: `scripts/bench announced` (docs/method/announced-names.md)."""
+"""Names of a document, announced early: `scripts/bench announced` (docs/method/announced-names.md)."""

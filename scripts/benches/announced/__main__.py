@@ -1,7 +1,7 @@
-"""Fetch a document and the addresses of its names, announced in four ways; print how long they are waited for.
+"""Fetch a document and the addresses of its names, with four kinds of announcement; print the waits for names.
 
-For: `scripts/bench announced`, the figures of docs/method/announced-names.md. It uses the release build, or
-RESOLAB_CORE. Not for: studies; those are plans. Exit code 1 when a figure is missed.
+For: `scripts/bench announced`, the figures of docs/method/announced-names.md. Runs the release build, or RESOLAB_CORE.
+Not for: studies (see plans). Exit code 1 when a figure misses its limit.
 """
 
 import argparse
@@ -18,7 +18,7 @@ PARTS = {"names": figures, "pages": pages}
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure and print the result."""
     options = _options()
     rounds_count = options.rounds or (4 if options.quick else 12)
 

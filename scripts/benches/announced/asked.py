@@ -1,6 +1,6 @@
-"""A path with the edge behind it, and our client fetching a document and its names through it.
+"""A path with the edge behind the path, and our client fetching a document and its names over the path.
 
-For: running, and each fetch with its bytes. Not for: what it should have taken (`model`).
+For: running, and each fetch with its bytes. Not for: the expected times (`model`).
 """
 
 import asyncio
@@ -30,20 +30,20 @@ FETCH_TIMEOUT_S = 20.0
 
 @dataclass(frozen=True)
 class Fetched:
-    """One fetch."""
+    """A fetch with its bytes."""
 
     record: FetchNamesRecord
     up_bytes: int
     """IP bytes from the query for the document's own name to the last answer."""
     down_bytes: int
     names_up_bytes: int
-    """Of them, from the document's first byte on."""
+    """The part of `up_bytes` from the document's first byte on."""
     names_down_bytes: int
 
 
 @dataclass(frozen=True)
 class Bed:
-    """A standing path with the edge behind it."""
+    """A running path with the edge behind the path."""
 
     path: engine.Path
     profile: str
@@ -51,7 +51,7 @@ class Bed:
     ca_file: str
 
     async def fetch(self, case: Case, count: int) -> list[Fetched]:
-        """Fetch so many times, one after another."""
+        """Fetch `count` times, one fetch after another."""
         capture = self.folder / "fetch.pcapng"
         await self.path.process.command(lambda number: PathStartCapture(id=number, file=str(capture)))
         records = await asyncio.to_thread(self._fetch, case, count)
@@ -78,7 +78,7 @@ class Bed:
 async def bed(
     profile: str, names_count: int, cases: Sequence[Case], folder: Path, congestion_control: str
 ) -> AsyncIterator[Bed]:
-    """Make a path, and run the edge behind it."""
+    """Make a path, and run the edge behind the path."""
     file = Corpus.of_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=True, on_record=lambda _record: None)
     config = folder / "edge.toml"
@@ -93,9 +93,10 @@ async def bed(
 
 
 def _set_congestion_control(path_pid: int, side: str, name: str) -> None:
-    """Have TCP of one of the path's hosts use it; hosts are gone with the path, and with them what was set.
+    """Set the congestion control of TCP in a host of the path; the setting ends with the path.
 
-    Programs in a host may not: one stands there, and its network is entered with what this process may.
+    Programs in a host lack the right to change the setting. A helper program runs in the host, and `nsenter` enters the
+    helper's network with the rights of this process.
     """
     inside = [*engine.enter_prefix(path_pid, side), "sh", "-c", "echo there; read -r _"]
     with subprocess.Popen(inside, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as standing:
@@ -113,7 +114,7 @@ def _url(case: Case) -> str:
 
 
 def _host(case: Case) -> str:
-    """Name it; each list of names is in the HTTPS record of a host of its own."""
+    """Return the host's name; each list of names is in the HTTPS record of a separate host."""
     listed = f"listed{case.name_delay_ms:g}-" if case.announcement == "https_record" else ""
     return listed + HOSTS[case.mode][0]
 

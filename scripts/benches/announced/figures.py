@@ -1,4 +1,4 @@
-"""How long the names of a document are waited for, by announcement, beside the closed form; and what that costs.
+"""The waits for the names of a document, by announcement, beside the closed form; and their cost.
 
 For: the tables of `scripts/bench announced`. Not for: running (`asked`), the closed form (`model`).
 """
@@ -26,21 +26,21 @@ MODES = ("separate", "shared_connection")
 SERVER_TIMES_MS = (0.0, 150.0)
 NAME_DELAYS_MS = (0.0, 60.0)
 TURN_COUNT = 2
-"""Fetches of a cell before it is the next one's turn."""
+"""The number of fetches of a cell before the next cell's turn."""
 LIMIT_MS = 2.0
-"""Of the median wait beyond the closed form, either way."""
+"""The limit of the median wait beyond the closed form, in either direction."""
 START_S = 0.3
 FITTING_COUNT = 8
-"""Answers that a first window of ten segments (RFC 6928) has room for beside the document; with more it is a window's
-round trips that are measured, for which the closed form has no term."""
+"""The number of answers fitting into a first window of ten segments (RFC 6928) beside the document. With more answers,
+the figures measure a window's round trips, missing in the closed form."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What is measured."""
+    """The settings of a measurement."""
 
     scratch: Path
-    """A folder of this run, removed at its end."""
+    """The temporary folder of this run, removed at the end."""
     progress: Progress
     profile: str
     names_count: int
@@ -49,13 +49,13 @@ class Bench:
 
 
 def cases() -> list[Case]:
-    """List what there is to fetch."""
+    """List the cases to fetch."""
     every = itertools.product(ANNOUNCEMENTS, MODES, SERVER_TIMES_MS, NAME_DELAYS_MS)
     return [case for case in itertools.starmap(Case, every) if case.is_possible]
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long it takes."""
+    """Estimate the duration, in s."""
     return _turn_s(bench, bench.rounds_count) * len(cases())
 
 
@@ -132,12 +132,12 @@ def _costs(found: dict[Case, list[Fetched]]) -> Part:
 
 
 def _alone(case: Case) -> Case:
-    """Return the same by the document alone."""
+    """Return the same case by the document alone."""
     return Case("document", case.mode, case.server_time_ms, case.name_delay_ms)
 
 
 def _bytes_ms(bench: Bench, alone: Sequence[Fetched]) -> float:
-    """Compute what the names' own messages take on the link."""
+    """Compute the transfer time of the names' messages on the link."""
     link = rates(bench.profile)
     up = statistics.median(one.names_up_bytes for one in alone)
     down = statistics.median(one.names_down_bytes for one in alone)
@@ -153,7 +153,7 @@ def _complete_ms(one: Fetched) -> float:
 
 
 def _difference(alone: Sequence[Fetched], fetched: Sequence[Fetched], outcome: Callable[[Fetched], float]) -> Estimate:
-    """Of fetches of one turn, how much less than by the document alone."""
+    """Return the saving against the document alone, from fetches of the same turn."""
     return paired_difference(*(Sample.exact([outcome(one) for one in arm]) for arm in (alone, fetched)))
 
 

@@ -1,40 +1,40 @@
-"""How long a document's names are waited for, by how they were announced: the closed form.
+"""The wait for a document's names, by kind of announcement: the closed form.
 
 For: `max(0, names known - document there)`, both counted from the query for the document's own name. Pure. Not for:
-bytes beyond those of the names' own messages.
+bytes beyond the names' messages.
 """
 
 from dataclasses import dataclass
 
 TCP_TLS_ROUND_TRIPS = 2
-"""Of a connection to the document's own server, before the request."""
+"""The round trips of a connection to the document's own server, before the request."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A document and its names."""
+    """A document with its names."""
 
     announcement: str
     mode: str
     server_time_ms: float
-    """Before the document."""
+    """The server's time before the document."""
     name_delay_ms: float
-    """Before the answer to each name: what the resolver takes to find it."""
+    """The delay before the answer to each name: the resolver's time to find the name."""
 
     @property
     def is_possible(self) -> bool:
-        """Whether there is such a thing: only the resolver's own connection may push its answers."""
+        """Return True when the case is possible: only the resolver's own connection may push the resolver's answers."""
         return self.announcement != "server_push" or self.mode == "shared_connection"
 
 
 def document_ms(case: Case, rtt_ms: float) -> float:
-    """Compute when the document is there."""
+    """Compute the arrival time of the document."""
     connect = TCP_TLS_ROUND_TRIPS if case.mode == "separate" else 0
     return (2 + connect) * rtt_ms + case.server_time_ms
 
 
 def names_ms(case: Case, rtt_ms: float, bytes_ms: float) -> float:
-    """Compute when the names are known; `bytes_ms`: what their queries and answers take on the link."""
+    """Compute the time of knowing the names; `bytes_ms` is the time of their queries and answers on the link."""
     document = document_ms(case, rtt_ms)
     asked = {
         # In the document.
@@ -50,5 +50,5 @@ def names_ms(case: Case, rtt_ms: float, bytes_ms: float) -> float:
 
 
 def wait_ms(case: Case, rtt_ms: float, bytes_ms: float) -> float:
-    """Compute how long they are waited for once the document is there."""
+    """Compute the wait for names after the document's arrival."""
     return max(0.0, names_ms(case, rtt_ms, bytes_ms) - document_ms(case, rtt_ms))

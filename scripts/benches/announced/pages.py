@@ -1,6 +1,6 @@
-"""What announcing the names of real pages would save their loads, by page models: nothing is measured.
+"""The savings of real pages by announcing their names, from page models without measurement.
 
-For: the part `pages` of `scripts/bench announced`. Not for: the closed form itself (`resolab.pages.path`).
+For: the part `pages` of `scripts/bench announced`. Not for: the closed form (`resolab.pages.path`).
 """
 
 import itertools
@@ -21,7 +21,7 @@ SOME_MS = 5.0
 
 @dataclass(frozen=True)
 class Saving:
-    """Of loads of all pages, ms."""
+    """The savings in the loads of all pages, in ms."""
 
     announced: str
     name_delay_ms: float
@@ -30,11 +30,11 @@ class Saving:
     median_ms: float
     upper_quartile_ms: float
     without_count: int
-    """Pages that would save less than 5 ms."""
+    """The number of pages with a saving below 5 ms."""
 
 
 def estimate_s(_bench: Bench) -> float:
-    """About how long it takes."""
+    """Estimate the duration, in s."""
     return 30.0
 
 
@@ -57,7 +57,7 @@ def measure(bench: Bench) -> list[Part]:
 
 
 def saving(models: Sequence[PageModel], announced: Announced, name_delay_ms: float, rtt_ms: float) -> Saving:
-    """Compare each page's load with and without."""
+    """Compare each page's load with and without announcement."""
     saved = [
         _load_ms(model, Announced.NOT, name_delay_ms, rtt_ms) - _load_ms(model, announced, name_delay_ms, rtt_ms)
         for model in models

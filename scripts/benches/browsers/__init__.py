@@ -1,1 +1,1 @@
-"""The matrix of browsers, ways to a resolver and handshakes, for `scripts/bench browsers`; not part of the package."""
+"""The matrix of browsers, resolver paths and handshakes, for `scripts/bench browsers`; not part of the package."""

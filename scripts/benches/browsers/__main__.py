@@ -1,7 +1,7 @@
-"""Load a page in every cell of browser, way to the resolver, HTTP version and handshake; print one result.
+"""Load a page in every cell of browser, resolver path, HTTP version and handshake; print one result.
 
-For: `scripts/bench browsers`, the matrix of docs/benchmarks.md. It uses the release build, or RESOLAB_CORE. Not for:
-studies; those are plans. Exit code 1 when a figure is missed.
+For: `scripts/bench browsers`, the matrix of docs/benchmarks.md. Runs the release build, or RESOLAB_CORE. Not for:
+studies (see plans). Exit code 1 when a figure misses its limit.
 """
 
 import argparse
@@ -21,11 +21,11 @@ from resolab.errors import ResolabError
 PROGRAM = "bench browsers"
 QUICK_LOADS, LOADS, FLIGHTS_LOADS = 3, 20, 5
 LOAD_S, START_S = 2.5, 12.0
-"""As long as a load, and a testbed's start and end, may take."""
+"""The approximate duration of a load, and of a testbed's start and end."""
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure and print the result."""
     # Whatever was started is ended, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options = _options()

@@ -1,9 +1,9 @@
-"""The cells of the matrix and the time each must take from navigation to first byte.
+"""The cells of the matrix and the expected time of each from navigation to first byte.
 
 For: closed forms and plans. Not for: loading pages (`measure`).
 
-Expected is a count of round trips: those of the look-up, those of the connection, and one for the request. What the
-link's rate adds on `4g` (a server's certificate and the document are some thousand bytes: below 1 ms) is not in it.
+The expectation is a count of round trips: of the look-up, of the connection, and one for the request. The count leaves
+out the link's rate on `4g` (a server's certificate and the document are some thousand bytes: below 1 ms).
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ WAYS = [
     *(f"native-{transport}" for transport in ("doudp", "doh", "doh3")),
     *(f"stub-{transport}" for transport in DNS_TRANSPORTS),
 ]
-"""How a browser reaches the resolver, and over what."""
+"""The resolver paths: native or stub, and the transport."""
 PAGES = (("h2", "full"), ("h3", "full"), ("h3", "resumed"), ("h3", "zero_rtt"))
-"""HTTP version and handshake of the page's connection; the look-up's is cold and full."""
+"""HTTP version and handshake of the page's connection; the look-up's handshake is cold and full."""
 SLACK_RATIO, SLACK_MS = 0.10, 5.0
 REACHED_RATIO = 0.95
 OVERHEAD_LIMITS_MS = {"chromium": 150.0, "firefox": 300.0}
@@ -49,7 +49,7 @@ requested_handshake_mode = {handshakes}
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One browser, one way to a resolver, one HTTP version and handshake."""
+    """A browser with a resolver path, an HTTP version and a handshake."""
 
     browser: str
     way: str
@@ -58,28 +58,28 @@ class Cell:
 
     @property
     def dns_transport(self) -> str:
-        """Transport of the look-up."""
+        """The transport of the look-up."""
         return self.way.partition("-")[2]
 
     @property
     def trips(self) -> int:
-        """Round trips from navigation to first byte."""
+        """The round trips from navigation to first byte."""
         connect = page_handshake_round_trips(self.http_version, self.handshake)
         return cold_exchange_round_trips(self.dns_transport) + connect + 1
 
     def limits_ms(self, round_trip_ms: float) -> tuple[float, float]:
-        """Return what is expected, and by how much the median may be off."""
+        """Return the expectation and the allowed deviation of the median."""
         expected_ms = self.trips * round_trip_ms
         return expected_ms, SLACK_RATIO * expected_ms + SLACK_MS
 
 
 def cells(browsers: Sequence[str] = BROWSERS, ways: Sequence[str] = WAYS) -> list[Cell]:
-    """Every cell, in the table's order."""
+    """Return every cell, in the table's order."""
     return [Cell(browser, way, *page) for browser in browsers for way in ways for page in PAGES]
 
 
 def plan(cells_of_way: Sequence[Cell], *, profile: str, loads: int) -> Plan:
-    """Make the plan of cells that share browser and way: what a campaign would run."""
+    """Make the plan of cells with a common browser and resolver path, as for a campaign."""
     first = cells_of_way[0]
     path, _, transport = first.way.partition("-")
     versions = list(dict.fromkeys(cell.http_version for cell in cells_of_way))

@@ -1,11 +1,11 @@
-"""What crosses the link between a navigation and the page's first byte, and the closed form that follows from it.
+"""The packets on the link between a navigation and the page's first byte, and their closed form.
 
-For: `scripts/bench browsers --flights`: round trips and bytes of browsers' look-ups and handshakes, of which
-`protocols.first_byte` keeps the table. Not for: our own client's exchanges (`benches.dns.cold`), or judging times:
-bytes do not depend on how busy a machine is.
+For: `scripts/bench browsers --flights`: round trips and bytes of browsers' look-ups and handshakes; the table is in
+`protocols.first_byte`. Not for: our own client's exchanges (`benches.dns.cold`), or judging times: bytes do not depend
+on the load of a machine.
 
-A load runs under the path's capture and is read as a cold exchange is (`benches.dns.flights`), backwards from the
-packet that brought the first byte, over whatever connections there are: what another one has in the way counts.
+A load runs under the path's capture and is read like a cold exchange (`benches.dns.flights`): backwards from the packet
+with the first byte, over all connections. A delay by another connection counts.
 """
 
 import asyncio
@@ -25,26 +25,26 @@ from resolab.records import PageLoadRecord, PathStartCapture, PathStopCapture
 from resolab.testbed import Testbed, TrialResult
 
 BROWSER_CLOCK_NS = 300_000
-"""A browser's instants are rounded to 0.1 ms, and it has a byte somewhat after its host."""
+"""The tolerance of a browser's clock: instants are rounded to 0.1 ms, and a byte reaches the browser after its host."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One load of a cell: its critical path and its first byte."""
+    """A load of a cell, with its critical path and its first byte."""
 
     cell: Cell
     path: Sequence[flights.Flight]
     first_byte_ms: float
 
     def bytes_of(self, *, up: bool) -> float:
-        """Bytes of one direction on the critical path."""
+        """Return the bytes of one direction on the critical path."""
         return sum(one.ip_bytes for one in self.path if one.up == up)
 
 
 async def measure(
     cells_of_way: Sequence[Cell], *, profile: str, loads: int, folder: Path, say: Callable[[str], None]
 ) -> tuple[list[Seen], list[str]]:
-    """Load every cell `loads` times under a capture; return what was seen, and why some loads say nothing."""
+    """Load every cell `loads` times under a capture; return the readable loads, and the reasons of unreadable loads."""
     whole = plan(cells_of_way, profile=profile, loads=loads)
     found: list[Seen] = []
     problems: list[str] = []
@@ -89,7 +89,7 @@ def _monotonic_ns(unix_ms: float | None) -> int:
 
 
 def table(cells: Sequence[Cell], seen: Sequence[Seen], profile: str, problems: Sequence[str]) -> Part:
-    """Set out a row a cell: medians."""
+    """Make a table with a row of medians per cell."""
     link = cold.rates(profile)
     columns = ["browser", "resolver", "page", "loads", "trips (seen)", "bytes up / down", "closed form ms"]
     columns += ["first byte ms", "beyond it ms"]

@@ -1,7 +1,7 @@
-"""Loads for the cells of one browser and way, on the same testbed a campaign uses.
+"""Loads for the cells of one browser and resolver path, on the same testbed as a campaign's.
 
-For: running trials, and reading from their records whether the state asked for was reached and when the first byte
-came. Not for: what is expected (`cells`) or the table (`table`).
+For: running trials, and reading from their records the requested state and the time of the first byte. Not for: the
+expectation (`cells`) or the table (`table`).
 """
 
 from collections.abc import Callable, Sequence
@@ -14,12 +14,12 @@ from resolab.records import PageLoadRecord
 from resolab.testbed import Testbed, TrialResult
 
 HARMLESS_FLAGS = {"lateness_exceeded", "device_drops"}
-"""About the link during a load, not about the state it was asked to be in."""
+"""The flags about the link during a load, unrelated to the requested state."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """One measured load of a cell."""
+    """A measured load of a cell."""
 
     cell: Cell
     reached: bool
@@ -41,7 +41,7 @@ async def measure(cells_of_way: Sequence[Cell], *, profile: str, loads: int, say
 
 
 def judge(cell: Cell, result: TrialResult) -> Load:
-    """Read one trial."""
+    """Read the result of a trial."""
     measured = next(r for r in result.records if isinstance(r, PageLoadRecord) and r.measured)
     why_not = [str(flag.value) for flag in result.flags if flag not in HARMLESS_FLAGS]
     if measured.failure is not None:
@@ -52,7 +52,7 @@ def judge(cell: Cell, result: TrialResult) -> Load:
 
 
 def round_trip_ms(name: str) -> float:
-    """Round trip of a profile."""
+    """Return the round trip of a profile, in ms."""
     return access_rtt_ms(Corpus.of_project().profile(name))
 
 

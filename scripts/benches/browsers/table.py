@@ -17,7 +17,7 @@ COLUMNS = [
 
 
 def matrix(cells: Sequence[Cell], loads: Sequence[Load], profile: str, round_trip_ms: float) -> Part:
-    """Judge every cell: the state asked for in enough of its loads, the median first byte in its round trips."""
+    """Judge every cell: enough loads in the requested state, and the median first byte within its round trips."""
     title = f"navigation to first byte over {profile}, {round_trip_ms:.1f} ms round trip"
     part = Part("matrix", title, COLUMNS)
     for cell in cells:
@@ -51,7 +51,7 @@ def _add(part: Part, cell: Cell, loads: Sequence[Load], round_trip_ms: float) ->
 
 
 def overhead(browsers: Sequence[str], loads: Sequence[Load]) -> Part:
-    """Judge what a load costs beside its navigations."""
+    """Judge the cost of a load beside its navigations."""
     part = Part("overhead", "time of a load beside its navigations, new context included", ["browser", "loads"])
     part.columns += ["median ms", "p90 ms", "limit ms", "verdict"]
     for browser in browsers:

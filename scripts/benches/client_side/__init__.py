@@ -1,1 +1,1 @@
-"""What the client's side tells of loads, held against what the edge saw. Not for: how (`resolab.live.judged`)."""
+"""Facts of loads on the client side, compared with the edge's facts. Not for: the rules (`resolab.live.judged`)."""

@@ -1,7 +1,7 @@
-"""Load pages with browsers' logs on and hold what the client's side tells against the edge; print one result.
+"""Load pages with browsers' logs on and compare the client side's facts with the edge's; print one result.
 
-For: `scripts/bench client-side`, the figures of docs/method/client-side.md. It uses the release build, or
-RESOLAB_CORE. Not for: studies. Exit code 1 when a figure is missed.
+For: `scripts/bench client-side`, the figures of docs/method/client-side.md. Runs the release build, or RESOLAB_CORE.
+Not for: studies. Exit code 1 when a figure misses its limit.
 """
 
 import argparse
@@ -21,11 +21,11 @@ PROGRAM = "bench client-side"
 QUICK_LOADS, LOADS = 2, 10
 QUICK_PAIRS, PAIRS = 10, 40
 LOAD_S, START_S = 1.5, 12.0
-"""As long as a load, and a testbed's start and end, may take."""
+"""The approximate duration of a load, and of a testbed's start and end."""
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure and print the result."""
     # Whatever was started is ended, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options = _options()

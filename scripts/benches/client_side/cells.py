@@ -1,4 +1,4 @@
-"""What is loaded: each browser, way to the resolver, HTTP version and handshakes of page and resolver.
+"""The loads: each browser, resolver path, HTTP version and handshakes of page and resolver.
 
 For: plans. Not for: loads (`verdicts`).
 """
@@ -48,12 +48,12 @@ APART_FROM_WARM = """
 {aspect} = {not_full}
 dns_connection_state = ["warm"]
 """
-"""One thing at a time differs from a full handshake over a cold connection."""
+"""The plan's exclusions: each condition differs in one point from a full handshake over a cold connection."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Loads that share a browser process."""
+    """Loads with a common browser process."""
 
     browser: str
     way: str
@@ -61,22 +61,22 @@ class Group:
 
     @property
     def modes(self) -> list[str]:
-        """Handshakes of the page's connection that this browser can be made to have."""
+        """The possible handshakes of the page's connection with this browser."""
         return [mode for mode in MODES if (self.browser, self.version, mode) not in NEVER]
 
     @property
     def has_log(self) -> bool:
-        """Whether the browser writes one: Firefox only with its own DoH."""
+        """Return True when the browser writes a log: Firefox writes a log only with its own DoH."""
         return self.browser == "chromium" or self.way in ("native-doh", "native-doh3")
 
     @property
     def transport(self) -> str:
-        """Of the look-up."""
+        """The transport of the look-up."""
         return self.way.partition("-")[2]
 
     @property
     def dns_modes(self) -> list[str]:
-        """Handshakes of the resolver's connection that this browser, or the stub, can be made to have."""
+        """The possible handshakes of the resolver's connection with this browser or the stub."""
         if self.transport == "doudp":
             return ["full"]
         early = [] if (self.browser, self.way) == ("chromium", "native-doh") else ["zero_rtt"]
@@ -84,11 +84,11 @@ class Group:
 
     @property
     def cells_count(self) -> int:
-        """How many conditions its plan has."""
+        """The number of conditions in the plan."""
         return len(self.modes) + len(self.dns_modes) - 1 + (self.transport != "doudp")
 
     def plan(self, *, page: str, profile: str, blocks: int) -> Plan:
-        """Make the plan a campaign would run."""
+        """Make the plan of a campaign with this group."""
         states = ["cold"] if self.transport == "doudp" else ["cold", "warm"]
         text = self._text(page, profile, blocks, self.modes, self.dns_modes, states)
         not_full, dns_not_full = self.modes[1:], self.dns_modes[1:]
@@ -118,6 +118,6 @@ class Group:
 
 
 def groups(browsers: Sequence[str], ways: Sequence[str], versions: Sequence[str] = VERSIONS) -> list[Group]:
-    """Every group, in the table's order; h1 with one way only, for browsers have none with their own DoH."""
+    """Return every group, in the table's order; h1 only with native DoUDP, because browsers' DoH excludes h1."""
     everything = [Group(browser, way, version) for browser in browsers for way in ways for version in versions]
     return [one for one in everything if one.version != "h1" or one.way == "native-doudp"]

@@ -1,6 +1,6 @@
-"""What a browser's log costs: page load time with and without, in turn.
+"""The cost of a browser's log: page load time with and without the log, in turn.
 
-For: two browsers that are alike but for the log, on one testbed, one load at a time. Not for: verdicts.
+For: two browsers with the log as the only difference, on one testbed, one load at a time. Not for: verdicts.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from resolab.testbed import testbed as testbed_module
 from resolab.testbed.browsers import MAKERS, BrowserPool
 
 UNUSED_PAIRS_COUNT = 2
-"""A browser's first loads pay for what is made ready once."""
+"""A browser's first loads include one-time start-up work."""
 LIMIT_RATIO, LIMIT_MS = 0.02, 5.0
 COLUMNS = ["browser", "resolver", "page", "pairs", "without ms", "with ms", "more ms", "95 % of more", "KiB a load"]
 
@@ -43,7 +43,7 @@ class Cost:
 
 
 class Twins:
-    """A silent and a logged browser that take turns."""
+    """A silent and a logged browser, loading in turn."""
 
     def __init__(self, name: BrowserName, file: Path, seen: list[tuple[bool, float | None]]) -> None:
         self._silent: Browser = MAKERS[name]()
@@ -56,11 +56,11 @@ class Twins:
         return
 
     async def start(self, command_prefix: Sequence[str], settings: BrowserSettings) -> None:
-        """Start both."""
+        """Start both browsers in parallel."""
         await asyncio.gather(*(one.start(command_prefix, settings) for one in (self._silent, self._logged)))
 
     async def load(self, request: LoadRequest) -> LoadResult:
-        """Have the one whose turn it is load; who begins a pair changes from pair to pair."""
+        """Load with the browser whose turn has come; the first browser of a pair alternates from pair to pair."""
         is_logged = (self._turn % 2 == 1) != (self._turn // 2 % 2 == 1)
         self._turn += 1
         result = await (self._logged if is_logged else self._silent).load(request)
@@ -69,31 +69,31 @@ class Twins:
         return result
 
     async def hear(self, asked: HearingRequest) -> Heard:
-        """Listen with the silent one."""
+        """Listen with the silent browser."""
         return await self._silent.hear(asked)
 
     async def close(self) -> None:
-        """End both."""
+        """End both browsers in parallel."""
         await asyncio.gather(self._silent.close(), self._logged.close())
 
     @property
     def name(self) -> str:
-        """Their name."""
+        """The name of both browsers."""
         return self._silent.name
 
     @property
     def version(self) -> str:
-        """Their version."""
+        """The version of both browsers."""
         return self._silent.version
 
     @property
     def pid(self) -> int | None:
-        """Process of one of them."""
+        """The process of the silent browser."""
         return self._silent.pid
 
     @property
     def usable(self) -> bool:
-        """Whether both can take a load."""
+        """Return True when both browsers can take a load."""
         return self._silent.usable and self._logged.usable
 
 

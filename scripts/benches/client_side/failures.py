@@ -1,6 +1,6 @@
-"""Look-ups that fail in a known way: whether the client's side tells which.
+"""Look-ups with a known failure, to check the failure's name on the client side.
 
-For: running and judging them. Not for: handshakes (`verdicts`).
+For: running and judging these loads. Not for: handshakes (`verdicts`).
 """
 
 from collections.abc import Callable, Sequence
@@ -28,14 +28,14 @@ TRUTH = {
     FailureMode.DROP: DnsFailure.TIMEOUT,
 }
 PAGE_TIMEOUT_S = 8.0
-"""Above the 5 s after which the C library asks a name server again."""
+"""A time above 5 s, the C library's time before a second query to a name server."""
 WAYS = ("native-doudp", "native-doh", "stub-dot")
 COLUMNS = ["browser", "resolver", "the resolver", "page's failure", "told", "by", "verdict"]
 
 
 @dataclass(frozen=True)
 class Told:
-    """One load whose look-up failed."""
+    """A load with a failed look-up."""
 
     group: Group
     mode: FailureMode
@@ -45,7 +45,7 @@ class Told:
 
 
 async def measure(group: Group, *, page: str, profile: str, folder: Path, say: Callable[[str], None]) -> list[Told]:
-    """Have each way to fail befall one load."""
+    """Run a load with each kind of failure."""
     plan = group.plain_plan(page=page, profile=profile, blocks=len(TRUTH), page_timeout_s=PAGE_TIMEOUT_S)
     seen: list[tuple[LoadResult, BrowserLog | None]] = []
     told = []
@@ -66,7 +66,7 @@ async def measure(group: Group, *, page: str, profile: str, folder: Path, say: C
 
 
 def table(told: Sequence[Told]) -> Part:
-    """Judge each."""
+    """Judge each failed look-up."""
     part = Part("failures", "failed look-ups told from the client's side", COLUMNS)
     for one in told:
         verdict = "met" if one.failure is TRUTH[one.mode] else "" if one.failure is None else "MISSED"

@@ -1,6 +1,6 @@
-"""Browsers whose log is read after each load, in a testbed that knows nothing of it.
+"""Browsers with their log read after each load, in a testbed unaware of the log.
 
-For: handing out every load with its log. Not for: judging (`verdicts`).
+For: returning every load with its log. Not for: judging (`verdicts`).
 """
 
 import contextlib
@@ -17,23 +17,23 @@ from resolab.testbed import testbed as testbed_module
 from resolab.testbed.browsers import MAKERS, BrowserPool
 
 Take = Callable[[LoadResult, BrowserLog | None], None]
-"""What gets each load."""
+"""The receiver of each load."""
 
 
 class LoggedBrowser:
-    """A stock browser that writes its log."""
+    """A stock browser writing its log."""
 
     def __init__(self, browser: Browser, file: Path, take: Take) -> None:
         self._browser, self._file, self._take = browser, file, take
         self._log: LoadLog | None = None
 
     async def start(self, command_prefix: Sequence[str], settings: BrowserSettings) -> None:
-        """Start it with its log on."""
+        """Start the browser with its log on."""
         settings, self._log = log_settings(BrowserName(self._browser.name), settings, self._file)
         await self._browser.start(command_prefix, settings)
 
     async def load(self, request: LoadRequest) -> LoadResult:
-        """Carry one out and hand it out with its log."""
+        """Run a load and hand the result out with its log."""
         assert self._log is not None  # It has been started.
         self._log.mark()
         result = await self._browser.load(request)
@@ -45,33 +45,33 @@ class LoggedBrowser:
         return await self._browser.hear(asked)
 
     async def close(self) -> None:
-        """End it."""
+        """End the stock browser."""
         await self._browser.close()
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the browser."""
         return self._browser.name
 
     @property
     def version(self) -> str:
-        """Its version."""
+        """The version of the browser."""
         return self._browser.version
 
     @property
     def pid(self) -> int | None:
-        """Its process."""
+        """The process id of the browser."""
         return self._browser.pid
 
     @property
     def usable(self) -> bool:
-        """Whether it can take a load."""
+        """Return True when the browser can take a load."""
         return self._browser.usable
 
 
 @contextlib.contextmanager
 def logged_browsers(folder: Path, take: Take) -> Iterator[None]:
-    """Have testbeds that are started meanwhile start logged browsers."""
+    """Make testbeds start logged browsers within this context."""
     count = iter(range(1 << 30))
 
     def maker(name: BrowserName) -> Callable[[], Browser]:

@@ -10,7 +10,7 @@ COLUMNS = ["browser", "resolver", "page", "aspect", "loads", "agree", "null", "d
 
 
 def agreement(pairs: Sequence[Pair]) -> Part:
-    """Count them by group and aspect; nothing may disagree."""
+    """Count the pairs by group and aspect; no pair may disagree."""
     part = Part("agreement", "the client's side alone against the edge", COLUMNS)
     for group in dict.fromkeys(pair.group for pair in pairs):
         for aspect in ASPECTS:

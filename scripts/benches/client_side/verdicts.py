@@ -1,6 +1,6 @@
-"""Loads judged twice: by the edge, and by the client's side alone.
+"""Loads judged twice: by the edge, and by the client side alone.
 
-For: running them and putting both verdicts side by side. Not for: the table (`table`).
+For: running loads and pairing both verdicts. Not for: the table (`table`).
 """
 
 import time
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from resolab.browser.browser_log import BrowserLog
 
 ASPECTS = ("handshake_mode", "dns_handshake_mode", "dns_connection_state")
-"""What both judge, by the record's names."""
+"""The aspects judged by both sides, by the record's names."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Both verdicts on one aspect of one load."""
+    """Both verdicts on an aspect of a load."""
 
     group: Group
     aspect: str
     edge: str | None
     client: str | None
     asked: str
-    """Handshakes of the page's connection and the resolver's, and the latter's state."""
+    """The requested handshakes of the page's and the resolver's connection, and the resolver connection's state."""
 
     @property
     def word(self) -> str:
-        """Whether they agree; `null` where the client's side knows nothing of what the edge saw."""
+        """Return `agree`, `disagree`, or `null` when the client side lacks the fact known to the edge."""
         if self.edge == self.client:
             return "agree"
         return "null" if self.client is None else "disagree"
@@ -47,7 +47,7 @@ class Pair:
 async def measure(
     group: Group, *, page: str, profile: str, loads: int, folder: Path, say: Callable[[str], None]
 ) -> list[Pair]:
-    """Load every cell of a group so often, in blocks of random order."""
+    """Load every cell of a group `loads` times, in blocks of random order."""
     plan = group.plan(page=page, profile=profile, blocks=loads)
     found: list[Pair] = []
     seen: list[tuple[LoadResult, BrowserLog | None]] = []
@@ -71,7 +71,7 @@ async def measure(
 
 
 def _is_in_load(query: QueryRecord, load: LoadResult) -> bool:
-    """Whether a query came after the warm-up; only the stub's are asked for."""
+    """Return True when a query came after the warm-up; called only for the stub's queries."""
     begin_unix_ms = load.measured.timings.navigation_start_unix_ms if load.measured.timings else None
     return begin_unix_ms is None or query.time_origin_ns / 1e6 >= begin_unix_ms - _unix_offset_ms()
 

@@ -1,1 +1,1 @@
-"""What client subnets do to a resolver's cache: `scripts/bench client-subnet`."""
+"""The effect of client subnets on a resolver's cache: `scripts/bench client-subnet`."""

@@ -1,10 +1,9 @@
-"""Replay queries of many subnets through unbound, with client subnets (RFC 7871) and without; print its hit ratios.
+"""Replay queries of many subnets through unbound, with and without client subnets (RFC 7871); print hit ratios.
 
-Then what they are worth to real pages, by their models.
+A second part computes the effect on real pages, by their models.
 
-For: `scripts/bench client-subnet`, the figures of docs/method/client-subnet.md. It uses the release build, or
-RESOLAB_CORE. Not for: loading pages; that is the factor `resolver_cache`. Exit code 1 when the closed
-form misses.
+For: `scripts/bench client-subnet`, the figures of docs/method/client-subnet.md. Runs the release build, or
+RESOLAB_CORE. Not for: loading pages (see the factor `resolver_cache`). Exit code 1 when the closed form misses.
 """
 
 import argparse
@@ -21,7 +20,7 @@ PARTS = {"cache": figures, "pages": pages}
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure and print the result."""
     options = _options()
     measured_s = options.seconds or (10.0 if options.quick else 30.0)
 

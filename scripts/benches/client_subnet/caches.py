@@ -1,6 +1,6 @@
-"""unbound on loopback in front of our edge, with client subnets and without; and what the edge was asked.
+"""unbound on loopback in front of our edge, with and without client subnets; and the queries to the edge.
 
-For: programs and their files. Not for: who asks (`replay`).
+For: programs and their files. Not for: the clients (`replay`).
 """
 
 import contextlib
@@ -48,19 +48,19 @@ WITH_SUBNETS = f"""  send-client-subnet: {LOOPBACK}
   max-client-subnet-ipv4: {SUBNET_BITS}
   max-ecs-tree-size-ipv4: 100000
 """
-"""The tree of a name holds 100 subnets unless told otherwise: with more of them most would never be found."""
+"""The default tree of a name holds 100 subnets: with more subnets, most entries would never be found."""
 
 
 @dataclass(frozen=True)
 class Cache:
-    """A resolver that is up."""
+    """A running resolver with its records."""
 
     address: tuple[str, int]
     asked: Path
-    """Records of what it asked the edge."""
+    """The records of its queries to the edge."""
 
     def fetches(self, since_ns: int, until_ns: int) -> int:
-        """Count the queries the edge got between two instants."""
+        """Count the edge's queries between two instants."""
         with self.asked.open(encoding="utf-8") as lines:
             records = (json.loads(line) for line in lines if '"edge_query"' in line and line.endswith("\n"))
             return sum(one["qtype"] == "A" and since_ns <= one["received_ns"] < until_ns for one in records)
@@ -68,7 +68,7 @@ class Cache:
 
 @contextlib.contextmanager
 def resolver(qnames: Sequence[str], ttl_s: int, delay_ms: float, *, by_subnet: bool) -> Iterator[Cache]:
-    """Run unbound and the edge it asks, which takes its time over each answer."""
+    """Run unbound and its edge; the edge delays each answer."""
     edge_port, port, *others = free_ports(6)
     ports = dict(zip(("do53", "dot", "doh", "doh3", "doq"), (edge_port, *others), strict=True))
     with tempfile.TemporaryDirectory(prefix="resolab-bench-") as scratch:
@@ -126,7 +126,7 @@ def _await(process: "subprocess.Popen[bytes]", is_up: Callable[[], bool], what: 
 
 
 def _answers(port: int) -> bool:
-    """Whether it answers anything, here NOTIMP or a refusal."""
+    """Return True when the resolver answers at all, here with NOTIMP or a refusal."""
     with socket.socket(type=socket.SOCK_DGRAM) as asking, contextlib.suppress(OSError):
         asking.settimeout(STEP_S)
         asking.connect((LOOPBACK, port))

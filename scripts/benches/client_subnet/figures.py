@@ -1,4 +1,4 @@
-"""What a cache answers with client subnets and without, beside the closed form.
+"""The hit ratio of a cache with and without client subnets, beside the closed form.
 
 For: the table of `scripts/bench client-subnet`. Not for: running (`caches`, `replay`) or the closed form (`model`).
 """
@@ -14,13 +14,13 @@ from benches.common.progress import Progress
 from benches.common.servers import ZONE, needed
 
 LIMIT_POINTS = 2.0
-"""Of measured less model, either way."""
+"""The limit of the measured ratio less the model's, in points, in either direction."""
 START_S = 2.0
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What is measured."""
+    """The settings of a measurement."""
 
     progress: Progress
     rate_per_s: float
@@ -31,17 +31,17 @@ class Bench:
 
     @property
     def warm_up_s(self) -> float:
-        """Until the cache is as full as it gets."""
+        """The time for filling the cache to its steady state."""
         return 1.5 * self.ttl_s
 
     @property
     def whole_s(self) -> float:
-        """All of a replay."""
+        """The whole duration of a replay."""
         return self.warm_up_s + self.measured_s
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long it takes."""
+    """Estimate the duration, in s."""
     return 2 * len(TRACES) * (bench.whole_s + START_S)
 
 

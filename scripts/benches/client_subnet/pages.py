@@ -1,9 +1,9 @@
-"""What a hit ratio is worth to real pages, by their models: nothing is loaded.
+"""The value of a hit ratio to real pages, by their models, without loads.
 
 For: the part `pages` of `scripts/bench client-subnet`. Not for: hit ratios (`model`), or loads.
 
-Each name is in the resolver's cache or not by chance, by the trace's closed form; one that is not takes the authority's
-time. Both caches draw the same chances, so that a page's draws are pairs.
+Each name is in the resolver's cache by chance, with the probability of the trace's closed form. A missing name takes
+the authority's time. Both caches use the same random numbers; the draws of a page are therefore pairs.
 """
 
 import statistics
@@ -24,24 +24,24 @@ from resolab.pages.path import predicted_lookups
 DRAWS_COUNT = 40
 TRANSPORT, PROFILE = "doudp", "4g"
 PAGES_S = 25.0
-"""About, of one trace."""
+"""The approximate duration for a trace, in s."""
 
 
 @dataclass(frozen=True)
 class Worth:
-    """Load times of all pages with client subnets less without, ms."""
+    """The difference of load times of all pages, with client subnets less without, in ms."""
 
     pages_count: int
     lower_quartile_ms: float
-    """Of the pages' means."""
+    """The lower quartile of the pages' means."""
     median_ms: float
     upper_quartile_ms: float
     slowest_ms: float
-    """95th percentile of all draws of all pages."""
+    """The 95th percentile of all draws of all pages."""
 
 
 def estimate_s(_bench: Bench) -> float:
-    """About how long it takes."""
+    """Estimate the duration, in s."""
     return PAGES_S * len(TRACES)
 
 
@@ -68,7 +68,7 @@ def measure(bench: Bench) -> list[Part]:
 
 
 def worth(models: Sequence[PageModel], without: float, by_subnet: float, delay_ms: float, seed: int) -> Worth:
-    """Draw which names are in each cache, and compare the loads."""
+    """Draw the names in each cache, and compare the loads."""
     rng = np.random.default_rng(seed)
     later = [_later_ms(one, rng.random((DRAWS_COUNT, len(one.hosts))), without, by_subnet, delay_ms) for one in models]
     lower, median, upper = statistics.quantiles(map(statistics.fmean, later), n=4, method="inclusive")

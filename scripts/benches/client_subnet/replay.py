@@ -1,6 +1,6 @@
-"""Asks a resolver on loopback what a trace has, at its times, from an address of each client's subnet.
+"""Sends a trace's queries to a resolver on loopback, at the trace's times, from an address of each client's subnet.
 
-For: sockets and clocks. Not for: which queries (`traces`), or what answered them.
+For: sockets and clocks. Not for: the choice of queries (`traces`), or the source of answers.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from benches.client_subnet.traces import Query
 
 FIRST_SUBNET = 16
-"""127.16.0.0/24 and on: all of 127.0.0.0/8 is this host's."""
+"""The first subnet is 127.16.0.0/24: all of 127.0.0.0/8 belongs to this host."""
 PATIENCE_S = 2.0
 RESPONSE_BYTES = 2_048
 HEADER = struct.Struct(">HHHHHH")
@@ -24,16 +24,16 @@ RCODE = 0x000F
 
 @dataclass
 class Replayed:
-    """What became of a trace."""
+    """The result of a replayed trace."""
 
     begun_ns: int
-    """`CLOCK_MONOTONIC`, as the edge's records have it."""
+    """The start on `CLOCK_MONOTONIC`, as in the edge's records."""
     times_ms: list[tuple[float, float]] = field(default_factory=list)
-    """When each answered query was to leave, in seconds since the beginning, and how long its answer took."""
+    """The planned send time (s since the beginning) and the response time of each answered query."""
     lost_count: int = 0
     failed_count: int = 0
     latest_ms: float = 0.0
-    """How late a query left at most."""
+    """The largest lateness of sending, in ms."""
 
 
 def source_of(subnet: int) -> str:
@@ -42,7 +42,7 @@ def source_of(subnet: int) -> str:
 
 
 def replay(address: tuple[str, int], qnames: Sequence[str], queries: Iterable[Query], subnets_count: int) -> Replayed:
-    """Ask, and wait for what was asked last."""
+    """Send the queries, and wait for the last answers."""
     questions = [_question(name) for name in qnames]
     with contextlib.ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())

@@ -1,6 +1,6 @@
-"""Queries drawn for a cache: which name, from a client of which subnet, when.
+"""Random queries for a cache: the name, the client's subnet, and the time.
 
-For: traces and the rates they are drawn from; pure. Not for: asking (`replay`) or what a cache makes of them (`model`).
+For: traces and the rates behind them; pure. Not for: sending (`replay`) or the cache's behaviour (`model`).
 """
 
 from collections.abc import Iterator
@@ -19,18 +19,18 @@ class Trace:
     names_exponent: float
     subnets_count: int
     subnets_exponent: float
-    """0: all alike."""
+    """The Zipf exponent of subnets; 0 for equal shares."""
 
     def name_shares(self) -> NDArray[np.float64]:
-        """Share of the queries that ask for each name."""
+        """Return the share of queries for each name."""
         return _zipf(self.names_count, self.names_exponent)
 
     def subnet_shares(self) -> NDArray[np.float64]:
-        """Share of the queries that come from each subnet."""
+        """Return the share of queries from each subnet."""
         return _zipf(self.subnets_count, self.subnets_exponent)
 
     def draw(self, rate_per_s: float, seconds: float, seed: int) -> Iterator["Query"]:
-        """Draw the queries of so long, in their order."""
+        """Draw the queries of `seconds`, in order."""
         rng = np.random.default_rng(seed)
         count = rng.poisson(rate_per_s * seconds)
         times = np.sort(rng.uniform(0.0, seconds, count))
@@ -42,7 +42,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Query:
-    """One query of a trace."""
+    """A query of a trace."""
 
     at_s: float
     name: int

@@ -1,20 +1,20 @@
-"""Load clones of page models and hold them against their models: fidelity of every page, and causality.
+"""Load clones of page models and compare the loads with the models: fidelity of every page, and causality.
 
 For: `scripts/bench clones`, the figures of docs/method/clones.md.
 
---fidelity loads every page in both browsers, listened to, and prints how many meet each bar, how alike the orders of
-their requests are, and which are worst. --causality changes models in one thing (server times of a host on the longest
-path, of one off it, computing of a script on it), measures load times of each as a run does, in blocks, and prints
-their differences beside what the graph of the page predicts.
+--fidelity loads and observes every page in both browsers. The output has the number of pages within each bar, the
+similarity of request orders, and the worst pages. --causality changes one thing in a model (server times of a host on
+the longest path, of a host off the path, computing of a script on the path). Load times of each model are measured in
+blocks like in a run. The output has their differences beside the prediction of the page's graph.
 
     scripts/bench clones --fidelity --out fidelity.jsonl
     scripts/bench clones --causality --out causality.jsonl
     scripts/bench clones --summary fidelity.jsonl
 
-Both add to their file page by page and leave out what stands there. The server's 100 ms and the script's 50 ms are
-effects that 8 blocks can see; how many it takes to see 1 ms stands below the table (--server-ms 0 --run-ms 1 --blocks
-N, another --out). Exit code 1 when a page could not be loaded, whatever the figures say. Not for: one page while it is
-worked on (`resolab page check`).
+Both add to their file page by page and leave out pages already in the file. The server's 100 ms and the script's 50 ms
+are effects visible with 8 blocks; the text below the table gives the number of blocks for 1 ms (--server-ms 0 --run-ms
+1 --blocks N, another --out). Exit code 1 when a page could not be loaded, for any figures. Not for: work on a single
+page (`resolab page check`).
 """
 
 import argparse
@@ -39,7 +39,7 @@ MOST_MS = 10_000.0
 
 
 def main() -> int:
-    """Measure or sum up, as asked."""
+    """Measure, or print a summary."""
     # Whatever was started is ended, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     parser = _parser()

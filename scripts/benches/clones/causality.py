@@ -1,6 +1,6 @@
-"""Changes that the graph says make a page later, or do not, each measured: page after page, resumable.
+"""Changes with a predicted delay of a page, or without, each measured: page after page, resumable.
 
-For: `scripts/bench clones --causality`: which pages, and going through them. Not for: single steps (`changes`,
+For: `scripts/bench clones --causality`: the choice of pages and the sequence. Not for: single steps (`changes`,
 `trials`, `effects`).
 """
 
@@ -27,13 +27,13 @@ LOAD_MOST_MS = 6_000.0
 PAGES_COUNT = 10
 START_S = 10.0
 TRIAL_S = 2.5
-"""Of a trial beside its two loads, the warm-up's and the measured one."""
+"""The time of a trial beside its two loads, the warm-up's and the measured load."""
 
 Say = Callable[[str], None]
 
 
 def chosen(models: Mapping[str, PageModel], count: int = PAGES_COUNT) -> list[str]:
-    """Name pages that load soon and whose graph is known, those with the fewest requests first."""
+    """Choose pages with a short load time and a known graph, pages with the fewest requests first."""
     fit = [
         (len(one.resources), name)
         for name, one in models.items()
@@ -46,7 +46,7 @@ def measure(
     files: Sequence[Path], out: Path, program: str, say: Say, *,
     blocks: int, server_ms: float, run_ms: float, seed: int, keep: Path | None,
 ) -> int:  # fmt: skip
-    """Measure the pages that do not stand in the file yet; returns how many could not be."""
+    """Measure the pages missing in the file; return the number of failed pages."""
     profile = Corpus.of_project().profile(trials.PROFILE)
     there = {line.get("page") for line in read_lines(out)}
     models = [model for file in files if (model := read_model(file)).name not in there]
@@ -81,5 +81,5 @@ def measure(
 
 
 def foreseen_s(model: PageModel, changed: Sequence[Changed], blocks: int) -> float:
-    """Foresee what a page's trials take."""
+    """Estimate the duration of a page's trials."""
     return START_S + blocks * len(changed) * (TRIAL_S + 2 * (model.load_ms or LOAD_MOST_MS) / 1000)

@@ -1,10 +1,10 @@
-"""Page models changed in one thing, and which thing: a host's server times, a script's computing.
+"""Page models with a single change: a host's server times, or a script's computing.
 
-For: the experiment of `causality`; what a change does to a load is asked of the graph (`resolab.pages.path`). Pure.
-Not for: measuring.
+For: the experiment of `causality`; the graph (`resolab.pages.path`) gives the effect of a change. Pure. Not for:
+measuring.
 
-A clone asks `due_ms` after its script began, computing included, as recordings have it: so a script that computes
-longer also asks for what it asks for later by as much.
+A clone sends a request `due_ms` after its script began, computing included, as in recordings. A script with longer
+computing therefore sends its requests later by the same time.
 """
 
 import enum
@@ -20,39 +20,42 @@ from resolab.pages.path import in_lab, lab_load_ms
 from resolab.records import LinkProfile
 
 _STEP_MS = 0.01
-"""Small enough that no other chain becomes the longest."""
+"""A step small enough to keep the longest chain the same."""
 _NAME_MOST = 32
-"""Names of a clone's hosts hold 40 letters of the page's; what tells the changed ones apart must be among them."""
+"""Names of a clone's hosts hold 40 letters of the page's name; these must include the word of the change."""
 
 
 class Change(enum.StrEnum):
-    """What is changed; its word ends the changed model's name, all of one length so that names weigh the same."""
+    """The changed part.
+
+    The word ends the changed model's name; all words have the same length, for names of equal size.
+    """
 
     SAME = "same"
-    """Nothing: the model that the others are held against."""
+    """No change: the baseline model."""
     SERVER_ON = "path"
     """Server times of a host on the longest path."""
     SERVER_OFF = "side"
-    """Server times of a host that is not on it."""
+    """Server times of a host off the longest path."""
     SCRIPT = "runs"
     """Computing of a script on the longest path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A changed model with what the graph says of it."""
+    """A changed model with the graph's prediction."""
 
     change: Change
     what: str
     model: PageModel
     predicted_ms: float
-    """Load time beside the unchanged model's."""
+    """The predicted load time less the unchanged model's."""
 
 
 def changed_models(model: PageModel, profile: LinkProfile, *, server_ms: float, run_ms: float) -> list[Changed]:
-    """Change a model in each way that it has a host or script for; the first is unchanged but for its name.
+    """Change a model by every possible kind of change; the first model is unchanged except for its name.
 
-    A change by 0 ms is none.
+    A change by 0 ms is skipped.
     """
     at_home = in_lab(model, profile)
     base_ms = lab_load_ms(at_home, profile)
@@ -69,7 +72,7 @@ def changed_models(model: PageModel, profile: LinkProfile, *, server_ms: float, 
 def _numbers(
     model: PageModel, at_home: PageModel, profile: LinkProfile, server_ms: float, run_ms: float
 ) -> dict[Change, int]:
-    """Choose the host or the script's place of each change."""
+    """Choose the host or the script's index for each change."""
     hosts = [
         _Candidate(host, *_effect(at_home, profile, host, server_ms, slower_host))
         for host in (_hosts(at_home) if server_ms else ())
@@ -87,7 +90,7 @@ def _numbers(
 
 
 def slower_host(model: PageModel, host: int, by_ms: float) -> PageModel:
-    """Let every answer of a host take longer at its server."""
+    """Increase the server time of every answer of a host."""
     return replace(
         model,
         resources=tuple(
@@ -98,7 +101,7 @@ def slower_host(model: PageModel, host: int, by_ms: float) -> PageModel:
 
 
 def busier_script(model: PageModel, place: int, by_ms: float) -> PageModel:
-    """Let a script compute longer, before it asks for anything."""
+    """Increase the computing of a script before its first request."""
     changed = list(model.resources)
     changed[place] = replace(changed[place], run_ms=changed[place].run_ms + by_ms)
     for child in _asked_by(model, place):
@@ -109,7 +112,7 @@ def busier_script(model: PageModel, place: int, by_ms: float) -> PageModel:
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     number: int
-    """Of a host, or a script's place."""
+    """The number of a host, or a script's index."""
     is_on_path: bool
     predicted_ms: float
 
@@ -121,31 +124,31 @@ def _effect(
     by_ms: float,
     changer: Callable[[PageModel, int, float], PageModel],
 ) -> tuple[bool, float]:
-    """Say whether the longest path grows with a change at once, and by how much with all of it."""
+    """Return True when the longest path grows with a small change, and the growth with the whole change."""
     predicted_ms = lab_load_ms(changer(at_home, number, by_ms), profile) - lab_load_ms(at_home, profile)
     return _slope(lambda ms: lab_load_ms(changer(at_home, number, ms), profile)) > 0.5, predicted_ms
 
 
 def _slope(load_after: Callable[[float], float]) -> float:
-    """Tell how often a change counts in the longest path: once for each of its requests that has it."""
+    """Return the number of a change's occurrences in the longest path: one for each changed request on the path."""
     return (load_after(_STEP_MS) - load_after(0.0)) / _STEP_MS
 
 
 def _on_path(candidates: Sequence[_Candidate], last: int | None) -> _Candidate | None:
-    """Choose what counts most of what is on the path; `last`, the page's own host, only if there is no other."""
+    """Choose the candidate with the largest effect on the path; `last`, the page's own host, as the last resort."""
     found = [one for one in candidates if one.is_on_path]
     return max(found, key=lambda one: (one.number != last, one.predicted_ms, -one.number), default=None)
 
 
 def _off_path(hosts: Sequence[_Candidate], model: PageModel) -> _Candidate | None:
-    """Choose a host off the path that slack covers best, and of these the one with most to do."""
+    """Choose a host off the path with the best cover by slack, and among equals the host with most requests."""
     found = [one for one in hosts if not one.is_on_path]
     asked = Counter(one.host for one in model.resources if not one.after_load)
     return min(found, key=lambda one: (round(one.predicted_ms), -asked[one.number], one.number), default=None)
 
 
 def _hosts(model: PageModel) -> Sequence[int]:
-    """List hosts that answer something the load event may wait for; `model` is in the lab."""
+    """List hosts with answers before the load event; `model` is in the lab."""
     return sorted({one.host for one in model.resources if not one.after_load and _is_answered_by(one, one.host)})
 
 
@@ -154,7 +157,7 @@ def _is_answered_by(one: Resource, host: int) -> bool:
 
 
 def _scripts(model: PageModel) -> Iterator[int]:
-    """List scripts that run before the load event and in the clone, too, ask for what the model says."""
+    """List scripts running before the load event, with the model's requests also in the clone."""
     roles = roles_of(model)
     for place, one in enumerate(model.resources):
         runs = one.kind is Kind.SCRIPT and has_body(one) and not one.after_load

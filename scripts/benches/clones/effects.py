@@ -1,4 +1,4 @@
-"""What changes did to load times, beside what the graph predicted: paired differences by block, with intervals. Pure.
+"""The effects of changes on load times, beside the predictions: paired differences by block, with intervals. Pure.
 
 For: the lines of `--causality` and their table. Not for: measuring (`trials`).
 """
@@ -15,9 +15,9 @@ from resolab.errors import ConfigurationError
 from resolab.stats import Estimate, Sample, paired_difference
 
 CLOSE_MS = 10.0
-"""A prediction this near agrees, however narrow the interval: the closed form is of first order."""
+"""The limit for a close prediction; a close prediction agrees with any interval: the closed form is of first order."""
 VISIBLE_MS = 1.0
-"""An effect as small as anybody may ask for."""
+"""The smallest effect of interest, in ms."""
 _WORDS = {
     Change.SERVER_ON: "server, on the path",
     Change.SERVER_OFF: "server, off the path",
@@ -26,33 +26,33 @@ _WORDS = {
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True):
-    """One change of one page, measured: a line of the file."""
+    """A measured change of a page: a line of the file."""
 
     page: str
     change: Change
     what: str
     predicted_ms: float
     graph_load_ms: float
-    """What the graph says of the load unchanged."""
+    """The graph's load time of the unchanged page, in ms."""
     changed_ms: tuple[float | None, ...]
-    """Page load times by block; none of a load that failed."""
+    """The page load times by block; `None` for a failed load."""
     same_ms: tuple[float | None, ...]
 
     @property
     def pairs(self) -> Sequence[tuple[float, float]]:
-        """Load times of blocks in which both loads ended: changed, unchanged."""
+        """The load times of blocks with both loads complete: changed, unchanged."""
         both = zip(self.changed_ms, self.same_ms, strict=True)
         return [(one, other) for one, other in both if one is not None and other is not None]
 
     @property
     def measured(self) -> Estimate:
-        """Median of the differences by block."""
+        """The median of the differences by block."""
         changed, same = [one for one, _ in self.pairs], [other for _, other in self.pairs]
         return paired_difference(Sample.exact(changed), Sample.exact(same))
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the interval holds the prediction, or the measured difference is close; none without either."""
+        """Return True when the interval holds the prediction, or the difference is close; `None` without a value."""
         found = self.measured
         if found.value is None:
             return None
@@ -65,7 +65,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def effects_of(page: str, changed: Sequence[Changed], times: Times, graph_load_ms: float) -> list[Effect]:
-    """Hold each changed model's loads against the unchanged one's."""
+    """Compare each changed model's loads with the unchanged model's."""
     same = times[Change.SAME]
     return [
         Effect(
@@ -83,7 +83,7 @@ def effects_of(page: str, changed: Sequence[Changed], times: Times, graph_load_m
 
 
 def is_effect(line: Mapping[str, object]) -> bool:
-    """Whether a line is of this experiment and not a load's fidelity."""
+    """Return True when a line belongs to this experiment, not to a load's fidelity."""
     return "predicted_ms" in line
 
 

@@ -1,6 +1,6 @@
-"""Files of JSON Lines that grow by what was measured, so that whatever ends the program costs one page at most.
+"""Files of JSON Lines with results added page by page: an end of the program costs one page at most.
 
-For: what stands in them, and adding to it. Not for: what a line means (`loads`, `effects`).
+For: reading the contents, and adding lines. Not for: the meaning of a line (`loads`, `effects`).
 """
 
 import json
@@ -14,7 +14,7 @@ Line = dict[str, Any]
 
 
 def read_lines(file: Path) -> list[Line]:
-    """Read what stands there, nothing if there is no such file; half a line at the end is what a kill left."""
+    """Read the lines, none if the file is missing; skip half a line at the end, left by a kill."""
     try:
         text = file.read_text("utf-8") if file.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
@@ -23,7 +23,7 @@ def read_lines(file: Path) -> list[Line]:
 
 
 def add_lines(file: Path, lines: Sequence[Line]) -> None:
-    """Add lines, all by one write; half a line that stands at the end goes."""
+    """Add lines by one write, after removing half a line at the end."""
     added = "".join(json.dumps(line) + "\n" for line in lines)
     try:
         if file.exists():

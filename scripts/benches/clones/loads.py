@@ -1,7 +1,7 @@
-"""Every page's clone loaded in every browser and held against its model, a page and browser at a time.
+"""Every page's clone, loaded in every browser and compared with its model, a page and browser at a time.
 
-For: `scripts/bench clones --fidelity`; the lines are those of `resolab page check --json`. Not for: what they come to
-(`verdicts`, `summary`).
+For: `scripts/bench clones --fidelity`; the lines equal the lines of `resolab page check --json`. Not for: their
+evaluation (`verdicts`, `summary`).
 """
 
 import asyncio
@@ -23,15 +23,15 @@ from resolab.pages.model import PageModel
 from resolab.records import BrowserName
 
 START_S = 6.0
-"""Path, edge and browser, once for a page and browser."""
+"""The start of path, edge and browser, once for a page and browser."""
 LOAD_S = 5.0
-"""Of a load beside what the page itself takes: nothing more is asked for, browser cleared."""
+"""The time of a load beside the page's own time: the wait for further requests, and clearing the browser."""
 
 Say = Callable[[str], None]
 
 
 def measure(files: Sequence[Path], browsers: Sequence[str], loads: int, out: Path, progress: str, say: Say) -> int:
-    """Load what does not stand in the file yet; returns how many pages and browsers could not be loaded."""
+    """Load the pairs missing in the file; return the number of failed pages and browsers."""
     todo = left(files, browsers, read_lines(out))
     if len(todo) < len(files) * len(browsers):
         say(f"{len(files) * len(browsers) - len(todo)} of {len(files) * len(browsers)} stand in {out} already")
@@ -56,7 +56,7 @@ async def _all(file: Path, settings: CheckSettings) -> list[Checked]:
 
 
 def left(files: Iterable[Path], browsers: Sequence[str], lines: Iterable[Line]) -> list[tuple[Path, PageModel, str]]:
-    """Name the pages and browsers without a line, page by page."""
+    """Return the pages and browsers without a line, page by page."""
     there = {(line.get("page"), line.get("browser")) for line in lines}
     models = [(file, read_model(file)) for file in files]
     return [
@@ -65,14 +65,14 @@ def left(files: Iterable[Path], browsers: Sequence[str], lines: Iterable[Line]) 
 
 
 def foreseen_s(model: PageModel, loads: int) -> float:
-    """Foresee what loads of a page take: until its last request begins, and its longest pause in which to wait."""
+    """Estimate the loads of a page: until its last request begins, plus a wait of its longest pause."""
     starts = sorted(one.start_ms for one in model.resources)
     pause_ms = max((later - earlier for earlier, later in itertools.pairwise(starts)), default=0.0)
     return START_S + loads * (LOAD_S + (starts[-1] + pause_ms) / 1000)
 
 
 def lines_of(checked: Sequence[Checked]) -> list[Line]:
-    """Write a page in a browser: a line a load, then how alike their orders were."""
+    """Write a page in a browser: a line per load, then the similarity of their orders."""
     lines: list[Line] = [
         {**msgspec.to_builtins(one.fidelity), "failure": one.failure, "short": [*shortfalls(one.fidelity)]}
         for one in checked

@@ -1,4 +1,4 @@
-"""Fidelity of many pages as markdown: how many meet each bar, how alike orders are, and which pages are worst.
+"""Fidelity of many pages as markdown: the number of pages within each bar, the similarity of orders, the worst pages.
 
 For: `--summary` and the end of `--fidelity`. Pure. Not for: judging (`verdicts`).
 """
@@ -15,7 +15,7 @@ _NOT_TOLD = "not told"
 
 
 def summary(lines: Sequence[Line]) -> str:
-    """Write it, ready for a page of the documentation."""
+    """Write the summary, ready for a page of the documentation."""
     pages = by_browser(pages_of(lines))
     return "\n".join([*_bars(pages), "", *_orders(pages), "", *_short(pages), "", *_least_alike(pages)])
 

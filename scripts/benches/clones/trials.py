@@ -1,7 +1,7 @@
-"""A page's models, unchanged and changed, as the pages of a plan that is run as `resolab run` does; its load times.
+"""A page's models, unchanged and changed, as the pages of a plan run like by `resolab run`; its load times.
 
-For: files of models, the plan, the campaign and the values by block. Not for: which changes (`changes`), or what they
-come to (`effects`).
+For: files of models, the plan, the campaign and the values by block. Not for: the changes (`changes`), or their
+evaluation (`effects`).
 """
 
 import shutil
@@ -38,11 +38,11 @@ doudp = "native"
 dns_transport = "doudp"
 """
 Times = dict[Change, dict[int, float | None]]
-"""Page load time by change and block; none of a load that failed."""
+"""The page load time by change and block; `None` for a failed load."""
 
 
 def measure(page: str, changed: Sequence[Changed], blocks: int, seed: int, keep: Path | None, notes: Console) -> Times:
-    """Run the plan of one page; its dataset stays in `keep`, if there is one, and is gone on with."""
+    """Run the plan of a page; the dataset stays in `keep`, if given, and an unfinished dataset is resumed."""
     with tempfile.TemporaryDirectory(prefix="resolab-bench-") as scratch:
         folder = Path(scratch) if keep is None else keep / page
         folder.mkdir(parents=True, exist_ok=True)
@@ -61,14 +61,14 @@ def measure(page: str, changed: Sequence[Changed], blocks: int, seed: int, keep:
 
 
 def write_model(one: Changed, folder: Path) -> Path:
-    """Write a changed model under its name."""
+    """Write a changed model to a file with the model's name."""
     file = folder / f"{one.model.name}{ENDING}"
     file.write_text(model_text(one.model), "utf-8")
     return file
 
 
 def write_plan(page: str, files: Sequence[Path], blocks: int, seed: int, folder: Path) -> Plan:
-    """Write the plan beside its models, and read it as a run does."""
+    """Write the plan beside its models, and load the plan like a run."""
     pages = [f"./{file.name}" for file in files]
     plan = folder / "plan.toml"
     plan.write_text(PLAN.format(name=page, seed=seed, blocks=blocks, pages=pages, profile=PROFILE), "utf-8")

@@ -1,6 +1,6 @@
-"""Which bars loads of clones meet, and how alike their order is: what a file of such loads comes to. Pure.
+"""The bars met by loads of clones, and the similarity of orders: the evaluation of a file of loads. Pure.
 
-For: `summary`. Not for: where the bars lie (`resolab.fidelity.bars`).
+For: `summary`. Not for: the values of the bars (`resolab.fidelity.bars`).
 """
 
 import statistics
@@ -37,40 +37,40 @@ BARS: Mapping[str, Callable[[Fidelity], bool | None]] = {
         None if one.discoverers_ratio is None else one.discoverers_ratio >= bars.DISCOVERERS_RATIO
     ),
 }
-"""By what it asks; none where the browser does not tell."""
+"""The check of each bar by its label; `None` when the browser does not report the fact."""
 
 
 @dataclass
 class PageLoads:
-    """One page's loads in one browser."""
+    """The loads of a page in a browser."""
 
     page: str
     browser: str
     loads: list[Fidelity] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     short: list[str] = field(default_factory=list)
-    """What loads fell short of, each phrase once."""
+    """The bars missed by loads, each phrase once."""
     tau_of_two: float | None = None
 
     def meets(self, bar: str) -> bool | None:
-        """Whether all of its loads do."""
+        """Return True when all loads meet the bar; `None` without a verdict."""
         found = [told for one in self.loads if (told := BARS[bar](one)) is not None]
         return all(found) if found else None
 
     @property
     def is_good(self) -> bool:
-        """Whether every load ended and met every bar that can be told."""
+        """Return True when every load ended and met every known bar."""
         return not self.failures and all(self.meets(bar) is not False for bar in BARS)
 
     @property
     def tau_apart(self) -> float | None:
-        """Median of its loads, against the recording."""
+        """The median over the loads, against the recording."""
         known = [one.tau_apart for one in self.loads if one.tau_apart is not None]
         return statistics.median(known) if known else None
 
     @property
     def is_evident(self) -> bool:
-        """Whether the recording names enough discoverers for its order to be asked for."""
+        """Return True when the recording names enough discoverers for judging the order."""
         return self.loads[0].evidence_ratio >= bars.EVIDENCE_RATIO
 
 
@@ -93,7 +93,7 @@ def pages_of(lines: Iterable[Line]) -> list[PageLoads]:
 
 
 def by_browser(pages: Iterable[PageLoads]) -> Mapping[str, Sequence[PageLoads]]:
-    """Sort them."""
+    """Sort the loads by browser."""
     found: dict[str, list[PageLoads]] = defaultdict(list)
     for one in pages:
         found[one.browser].append(one)

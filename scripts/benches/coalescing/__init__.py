@@ -1,1 +1,1 @@
-"""`scripts/bench coalescing`: a name and its page in as few round trips as can be (docs/method/coalescing.md)."""
+"""`scripts/bench coalescing`: a name and its page in the fewest round trips (docs/method/coalescing.md)."""

@@ -1,7 +1,7 @@
-"""Measure in how many round trips a name and its page's first byte are there, by the tap; print one table.
+"""Measure the round trips until a name and its page's first byte are there, by the tap; print one table.
 
-For: `scripts/bench coalescing`, the figures of docs/method/coalescing.md. It uses the release build, or RESOLAB_CORE.
-Not for: studies; those are plans. Exit code 1 when a figure is missed.
+For: `scripts/bench coalescing`, the figures of docs/method/coalescing.md. Runs the release build, or RESOLAB_CORE. Not
+for: studies (see plans). Exit code 1 when a figure misses its limit.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from resolab.errors import ResolabError
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure and print the result."""
     # What it started is ended, and what it wrote for itself removed, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options = _options()

@@ -1,10 +1,10 @@
-"""Name and page together: round trips to the page's first byte, by the tap, for each way of sharing connections.
+"""Name and page together: round trips to the page's first byte, by the tap, for each kind of connection sharing.
 
 For: `scripts/bench coalescing`. Not for: running programs (`testbed`), the critical path (`flights`).
 
-Round trips are counted on the critical path of captured exchanges, not from times; times are shown beside them. What a
-page takes as a whole is shown, not judged: it depends on its size, on the server's first window and on the limit for
-addresses that are not validated (RFC 9000 section 8.1), which an address token lifts.
+Round trips are counted on the critical path of captured exchanges, not from times; times are shown beside the counts.
+The time of a whole page is shown, not judged. This time depends on the page's size, on the server's first window and on
+the limit for addresses without validation (RFC 9000 section 8.1). An address token lifts this limit.
 """
 
 import asyncio
@@ -30,13 +30,13 @@ from resolab.records import FetchRecord, PathStartCapture, PathStopCapture, Quer
 PAGE_NAME, PAGE_ADDRESS = "page.resolab.test", "10.77.1.1"
 PAGES_KB = [1, 8, 20]
 LEAST_REQUEST_BYTES, LEAST_PAGE_BYTES = 60, 300
-"""A QUIC packet with a request or with the first of a page is larger; a bare acknowledgement is not."""
+"""The least size of a QUIC packet with a request, and with the first of a page; an acknowledgement alone is smaller."""
 FETCH_TIMEOUT_S = 30.0
 
 
 @dataclass(frozen=True)
 class Case:
-    """One way of fetching, and the round trips it must take to the page's first byte."""
+    """A kind of fetch, with the required round trips to the page's first byte."""
 
     mode: str
     handshake: str
@@ -79,7 +79,7 @@ def cells(pages_kb: Sequence[int]) -> list[Cell]:
 
 
 def measure(profile: str, count: int, pages_kb: Sequence[int], scratch: Path) -> Part:
-    """Measure every cell over one path."""
+    """Measure every cell over a common path."""
     return asyncio.run(_measure(profile, count, pages_kb, scratch))
 
 
@@ -141,7 +141,7 @@ def _fetch(path_pid: int, ca_file: str, cell: Cell, count: int, pause: int) -> l
 
 
 def round_trips(crossings: Sequence[path_capture.Crossing], record: FetchRecord) -> int:
-    """Count those to the page's first byte, connection after connection."""
+    """Count the round trips to the page's first byte, connection after connection."""
     wanted_ns = record.time_origin_ns
     if record.page_first_byte_ns is None or record.name_complete_ns is None:
         raise flights.UnclearError("no page")

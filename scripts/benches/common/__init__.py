@@ -1,4 +1,4 @@
-"""What several benchmarks need: servers to ask, loads to put on them, parts, progress and the printed result.
+"""The code shared by benchmarks: servers, load generators, parts, progress and the printed result.
 
-Not for: what only one of them measures, which stands in its own folder.
+Not for: code of a single benchmark; see its folder.
 """

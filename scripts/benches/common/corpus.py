@@ -1,4 +1,4 @@
-"""The page models of the corpus. Not for: what is made of them."""
+"""The page models of the corpus. Not for: using the models."""
 
 from collections.abc import Iterator
 
@@ -10,6 +10,6 @@ SUFFIX = ".page.json"
 
 
 def page_models() -> Iterator[PageModel]:
-    """Read every one, in the order of their names."""
+    """Read every model, in the order of names."""
     for file in sorted((project_root() / "pages" / "corpus").glob(f"*{SUFFIX}")):
         yield read_model(file)

@@ -1,7 +1,7 @@
-"""The end of a program that a benchmark started: it is asked, told and made to.
+"""The end of a benchmark's program: by request, by SIGTERM, and by force.
 
-For: children, by their own handle, however the run ends. `Popen` as a context is not enough: where an exception passes
-through it waits without a limit, and after Ctrl-C it leaves what does not end at once. Not for: what others started.
+For: children, by their own handle, for any end of the run. `Popen` as a context is not enough. After an exception,
+`Popen` waits without a limit; after Ctrl-C, `Popen` leaves slow programs running. Not for: programs of other parents.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ PATIENCE_S = 10.0
 
 
 def end(process: "subprocess.Popen[Any]") -> bool:
-    """Close its standard input, else terminate it, else kill it; return whether it ended when it was asked."""
+    """Close its standard input, else terminate it, else kill it; return True after an end by the first request."""
     try:
         if process.stdin is not None:
             with contextlib.suppress(OSError):

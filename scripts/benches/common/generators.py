@@ -1,7 +1,7 @@
-"""One run of a load generator against a server: `resolab-core bench`, or dnsperf with the same load.
+"""A run of a load generator against a server: `resolab-core bench`, or dnsperf with the same load.
 
-For: what a query costs, client or server. Client on one processor, server on the other. Not for: what is made of the
-runs; the parts of `dns` and `edge` know that.
+For: the cost of a query, at client or server. The client runs on one processor, the server on the other. Not for: using
+the runs; see the parts of `dns` and `edge`.
 """
 
 import json
@@ -19,7 +19,7 @@ from resolab import engine
 from resolab.errors import DeadlineError, ResolabError
 
 Generator = Callable[[str, Server, Path, Path], "Run"]
-"""Of a transport, a server, what is asked and a scratch folder."""
+"""A function of a transport, a server, a file of names and a scratch folder."""
 RUN_S = 2
 OUTSTANDING_COUNT, CONNECTIONS_COUNT, NAMES_COUNT = 100, 10, 1_000
 PATIENCE_S, OVERHEAD_S = 30.0, 0.5
@@ -27,14 +27,14 @@ PATIENCE_S, OVERHEAD_S = 30.0, 0.5
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a load generator."""
+    """A run of a load generator."""
 
     answered_count: int
     lost_count: int
     cpu_us: float
-    """User and system time of the process, per answered query."""
+    """The user and system time of the process, per answered query."""
     record: dict[str, Any] = field(default_factory=dict)
-    """Our own generator's."""
+    """The load record of our own generator."""
 
 
 def ours(transport: str, server: Server, file: Path, scratch: Path, *, rate_per_s: int | None = None) -> Run:
@@ -71,7 +71,7 @@ def _run(what: str, answered_count: int, lost_count: int, cpu_s: float, record: 
 
 
 def timed(command: Sequence[str], file: Path) -> tuple[str, float]:
-    """Run it; return what it wrote and the user and system time of its whole process."""
+    """Run a command; return its output and the user and system time of its whole process."""
     with file.open("wb") as output:
         process = subprocess.Popen([*on_processor(0), *command], stdout=output, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + RUN_S + PATIENCE_S
@@ -95,7 +95,7 @@ def timed(command: Sequence[str], file: Path) -> tuple[str, float]:
 
 
 def dnsperf_target(transport: str, server: Server) -> list[str]:
-    """Arguments of dnsperf that name a server and how to ask it."""
+    """Return the arguments of dnsperf for a server and a transport."""
     mode = {"doudp": "udp", "dotcp": "tcp"}.get(transport, transport)
     target = ["-s", LOOPBACK, "-p", str(server.port(transport)), "-m", mode]
     if transport == "doh":

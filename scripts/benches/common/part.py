@@ -1,4 +1,4 @@
-"""What a part of the benchmark is asked and what it hands back.
+"""The settings and the result of a benchmark's part.
 
 For: shapes and verdicts. Not for: measuring or printing.
 """
@@ -15,27 +15,27 @@ from benches.common.progress import Progress
 
 @dataclass(frozen=True)
 class Bench:
-    """How the parts are measured."""
+    """The settings of the parts."""
 
     quick: bool
     scratch: Path
-    """A folder of this run, removed at its end."""
+    """The temporary folder of this run, removed at the end."""
     progress: Progress
     exchanges_count: int
-    """Cold exchanges of each cell."""
+    """The number of cold exchanges per cell."""
     idle_exchanges_count: int
-    """As many without processors kept awake."""
+    """The number of cold exchanges per cell without processors kept awake."""
     profiles: Sequence[str]
     transports: Sequence[str]
     handshakes: Sequence[str]
-    """Of the cold exchanges."""
+    """The handshakes of the cold exchanges."""
     against: str | None = None
-    """Another resolab-core to measure the cold exchanges of, in turn."""
+    """The path of another resolab-core for cold exchanges in turn."""
 
 
 @dataclass
 class Part:
-    """A table with its remarks, and the same for machines."""
+    """A table with remarks, and its data for machines."""
 
     name: str
     title: str
@@ -46,13 +46,13 @@ class Part:
     data: list[Any] = field(default_factory=list)
 
     def add(self, cells: list[str], data: Any) -> None:
-        """Add a row."""
+        """Add a row of cells with its data."""
         self.rows.append(cells)
         self.data.append(data)
         self.missed_count += "MISSED" in cells
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for machines."""
+        """Return the part for machines."""
         whole = asdict(self)
         del whole["columns"], whole["rows"]
         return whole
@@ -60,7 +60,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Spread:
-    """Median of all values, with the smallest and largest median of the rounds they came in."""
+    """The median of all values, with the smallest and largest median of the rounds."""
 
     count: int
     median: float
@@ -72,7 +72,7 @@ class Spread:
 
     @classmethod
     def of_rounds(cls, rounds: Sequence[Sequence[float]]) -> "Spread":
-        """Summarise values that were measured round by round."""
+        """Summarise values measured round by round."""
         medians = [float(np.median(values)) for values in rounds if len(values)]
         if not medians:
             raise ValueError("no values")
@@ -81,14 +81,14 @@ class Spread:
         return cls(len(everything), quantiles[0], min(medians), max(medians), *quantiles[1:])
 
     def text(self, digits: int) -> str:
-        """Write it as `median [lowest..highest]`, without these when they are one."""
+        """Write the spread as `median [lowest..highest]`, without the brackets when both are equal."""
         if self.lowest == self.highest:
             return f"{self.median:.{digits}f}"
         return f"{self.median:.{digits}f} [{self.lowest:.{digits}f}..{self.highest:.{digits}f}]"
 
 
 def verdict(value: float | None, must: float | None, aim: float | None = None) -> str:
-    """Judge a value that must be at most its limit; nothing is said where no limit is."""
+    """Judge a value against its upper limit; return an empty text without a limit."""
     if must is None:
         return ""
     if value is None or value > must:

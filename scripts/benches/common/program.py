@@ -1,6 +1,6 @@
-"""A benchmark with parts as a program: run the parts asked for, one after another, and print one result.
+"""A benchmark with parts as a program: run the selected parts, one after another, and print one result.
 
-For: `scripts/bench dns` and `edge`. Not for: their options and what the parts measure.
+For: `scripts/bench dns` and `edge`. Not for: their options and their parts' measurements.
 """
 
 import argparse
@@ -22,7 +22,7 @@ BenchT = TypeVar("BenchT")
 
 
 def parser(program: str, description: str | None, parts: Iterable[str]) -> argparse.ArgumentParser:
-    """Make what every such benchmark can be told."""
+    """Make the parser of the options common to these benchmarks."""
     made = argparse.ArgumentParser(
         prog=f"scripts/{program}", description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -39,7 +39,7 @@ def run(
     bench: Callable[[Path, Progress], BenchT],
     more_facts: Mapping[str, str],
 ) -> int:
-    """Measure what was asked for and print it; `bench` makes what the parts are handed."""
+    """Measure the selected parts and print the result; `bench` makes the argument of the parts."""
     # Devices and processes are put back as they were, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     facts = result.facts(quick=options.quick) | dict(more_facts)

@@ -1,6 +1,6 @@
-"""How far the benchmark is and how long it may still take, on standard error.
+"""The progress of a benchmark and its remaining time, on standard error.
 
-For: people who wait. Not for: results.
+For: waiting people. Not for: results.
 """
 
 import sys
@@ -11,7 +11,7 @@ MINUTE_S = 60
 
 
 class Progress:
-    """Work done of the work foreseen, both in seconds as estimated beforehand."""
+    """The share of work done, in estimated seconds."""
 
     def __init__(self, total_s: float, program: str = "bench dns") -> None:
         self._program = program
@@ -21,7 +21,7 @@ class Progress:
         self._line_at = 0.0
 
     def step(self, what: str, estimate_s: float) -> None:
-        """Say what is done now; what was said before is over."""
+        """Print the current step; the step before is over."""
         now = time.monotonic()
         live = sys.stderr.isatty()
         if live or now >= self._line_at:
@@ -31,7 +31,7 @@ class Progress:
         self._done_s += estimate_s
 
     def end(self) -> None:
-        """Leave the line."""
+        """End the progress line."""
         if sys.stderr.isatty():
             print(file=sys.stderr)
 
@@ -40,7 +40,7 @@ class Progress:
 
 
 def left_s(elapsed_s: float, done_s: float, total_s: float) -> float:
-    """Scale what is foreseen by how the estimate has held so far; early, the estimate itself counts more."""
+    """Scale the remaining estimate by the pace up to now; early, the plain estimate has more weight."""
     trust = min(1.0, done_s / (0.1 * total_s)) if total_s else 1.0
     pace = elapsed_s / done_s if done_s else 1.0
     return max(0.0, total_s - done_s) * (trust * pace + (1.0 - trust))

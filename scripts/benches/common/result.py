@@ -1,6 +1,6 @@
-"""The end of a benchmark: the machine's facts, its tables, the same for machines, and the exit code.
+"""The end of a benchmark: the machine's facts, tables for people, data for machines, and the exit code.
 
-For: every `scripts/bench` that has parts. Not for: measuring.
+For: every `scripts/bench` with parts. Not for: measuring.
 """
 
 import json
@@ -22,7 +22,7 @@ WIDTH = 190
 
 
 def finish(facts: dict[str, str], parts: Sequence[Part], json_file: Path | None) -> int:
-    """Show the result, write it for machines where asked, and return the exit code: 1 when a figure is missed."""
+    """Show the result, write a file for machines if requested, and return the exit code: 1 when a figure is missed."""
     facts["load average at the end"] = _load_average()
     _show(facts, parts)
     if json_file:

@@ -1,6 +1,6 @@
-"""The servers on loopback that clients are measured against, each on the processor that is not the clients'.
+"""The servers on loopback for measuring clients; servers and clients run on different processors.
 
-For: unbound and dnsdist as interop/start.py runs them, and our edge. Not for: the edge inside a path (`cold`).
+For: unbound and dnsdist, run by interop/start.py, and our edge. Not for: the edge inside a path (`cold`).
 """
 
 import contextlib
@@ -26,59 +26,59 @@ ROOT = Path(__file__).parents[3]
 LOOPBACK = "127.0.0.1"
 LAST_RECORDS_COUNT = 3
 START_TIMEOUT_S = 90.0
-"""interop/start.py may take three attempts of 20 s."""
+"""The time limit of a start: interop/start.py may take three attempts of 20 s."""
 ZONE = "many.interop.test"
-"""Every server answers each name below it with one address."""
+"""The zone of all servers: each name below has an address."""
 EDGE_NAME = "dns.interop.test"
 TRANSPORTS_PORT = {"doudp": "do53", "dotcp": "do53", "dot": "dot", "doh": "doh", "doh3": "doh3", "doq": "doq"}
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where one listens."""
+    """The address of a running server."""
 
     program: str
     name: str
     ca: str
     ports: dict[str, int]
     pid: int
-    """The process that answers."""
+    """The process answering queries."""
     last_records: list[dict[str, Any]] = field(default_factory=list)
-    """Once it has ended: what it said last, if it writes records."""
+    """The last records of an ended server, if the server writes records."""
 
     def port(self, transport: str) -> int:
-        """Port of a transport."""
+        """Return the port of a transport."""
         return self.ports[TRANSPORTS_PORT[transport]]
 
     def url(self, transport: str) -> str:
-        """Write it as our clients take it."""
+        """Return the URL for our clients."""
         port = self.port(transport)
         return facts_of(transport).url(name=f"{self.name}:{port}", address=f"{LOOPBACK}:{port}")
 
     def resolver_arguments(self, transport: str) -> list[str]:
-        """Arguments of our clients that name it and have its certificate checked."""
+        """Return our clients' arguments for this server, including the check of its certificate."""
         return ["--resolver", self.url(transport), "--ca", self.ca, "--resolve", f"{self.name}={LOOPBACK}"]
 
 
 @dataclass(frozen=True)
 class EdgeSettings:
-    """What a benchmark sets on the edge; left alone, the key is not in its configuration."""
+    """The edge settings of a benchmark; an unset key is not in the configuration."""
 
     wire_cache: bool | None = None
     counts_queries: bool = False
-    """Counts queries instead of writing a record of each."""
+    """True to count queries instead of writing a record of each."""
 
 
 PLAIN_EDGE = EdgeSettings()
 
 
 def names(count: int) -> list[str]:
-    """Return so many names of equal length that every server answers."""
+    """Return `count` names of equal length, answered by every server."""
     return [f"q{number:05}.{ZONE}" for number in range(count)]
 
 
 def needed(*programs: str) -> None:
-    """Raise if a program is missing, with all that are."""
+    """Raise an error with all missing programs."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"])
     missing = [program for program in programs if shutil.which(program, path=path) is None]
     if missing:
@@ -86,14 +86,14 @@ def needed(*programs: str) -> None:
 
 
 def on_processor(number: int) -> list[str]:
-    """Command prefix that keeps a program on one processor, where there are two at least."""
+    """Return a command prefix for pinning a program to a processor, on machines with at least two."""
     cores = sorted(os.sched_getaffinity(0))
     return ["taskset", "-c", str(cores[number])] if len(cores) > 1 else []
 
 
 @contextlib.contextmanager
 def running(program: str, *arguments: str) -> Iterator[Server]:
-    """Run one of interop/'s servers."""
+    """Run a server of interop/."""
     command = [*on_processor(1), sys.executable, str(ROOT / "interop/start.py"), program, *arguments]
     with _started(command, program, []) as (ready, _):
         yield Server(program, ready["name"], ready["ca"], ready["ports"], ready["pid"])
@@ -113,7 +113,7 @@ def running_edge(names_served: Sequence[str], settings: EdgeSettings = PLAIN_EDG
 
 @contextlib.contextmanager
 def running_site(pages: Path) -> Iterator[Server]:
-    """Run our edge as a server of a folder, over HTTP/3 only for what is measured."""
+    """Run our edge as a server of a folder; the measured traffic uses only HTTP/3."""
     (port,) = free_ports(1)
 
     def configuration(folder: Path) -> str:
@@ -126,7 +126,7 @@ def running_site(pages: Path) -> Iterator[Server]:
 
 @contextlib.contextmanager
 def edge_of(configuration: Callable[[Path], str], ports: dict[str, int]) -> Iterator[Server]:
-    """Run our edge with what is made for its folder."""
+    """Run our edge with a configuration made for its folder."""
     with tempfile.TemporaryDirectory(prefix="resolab-bench-") as folder:
         config = Path(folder) / "edge.toml"
         config.write_text(configuration(Path(folder)), "utf-8")
@@ -140,10 +140,10 @@ def edge_of(configuration: Callable[[Path], str], ports: dict[str, int]) -> Iter
 def _started(
     command: Sequence[str], what: str, last: list[dict[str, Any]], ready_line: str = ""
 ) -> Iterator[tuple[dict[str, Any], int]]:
-    """Start it, wait for its line of JSON, end it by closing its standard input; yields the line and the process id.
+    """Start a program, wait for its line of JSON, and end it by closing its standard input; yield the line and the pid.
 
-    The last records it writes go into `last` in the end. However this ends, also while it starts, it is not left
-    running, and nothing is waited for without a limit.
+    The program's last records go into `last` at the end. After any end, also during the start, the program does not
+    remain running. Every wait has a limit.
     """
     with contextlib.ExitStack() as stack:
         said = stack.enter_context(tempfile.TemporaryFile("w+"))
@@ -167,7 +167,7 @@ def _started(
 
 
 def _line_of(process: "subprocess.Popen[str]", ready_line: str) -> str:
-    """Read what it says up to a line; nothing where it ends before, or is ended because it takes too long."""
+    """Read the output up to a line; return an empty text if the program ends before, or exceeds the time limit."""
     assert process.stdout is not None
     limit = threading.Timer(START_TIMEOUT_S, process.kill)
     limit.start()
@@ -181,7 +181,7 @@ def _line_of(process: "subprocess.Popen[str]", ready_line: str) -> str:
 
 @contextlib.contextmanager
 def kept_awake() -> Iterator[None]:
-    """Keep idle processors from halting; a path that nobody uses does it for the whole machine."""
+    """Keep idle processors from halting; an unused path does this for the whole machine."""
     with _started(
         [str(engine.find_core()), "path", "--profile", "ideal", "--keep-awake"], "the path", [], '"path_ready"'
     ):

@@ -1,8 +1,8 @@
-"""Whose turn it is: the arms of a comparison in the order of a round.
+"""The order of a comparison's arms in a round.
 
-For: arms that are measured round by round on one machine. Each round goes the other way than the one before it, so that
-what drifts, or what one arm leaves behind, falls on all alike; of an even number of rounds a steady drift falls out
-whole. Not for: how many rounds there are.
+For: arms measured round by round on one machine. Each round reverses the order of the round before. Drift, and traces
+left by an arm, therefore affect all arms alike. Over an even number of rounds, a steady drift cancels. Not for: the
+number of rounds.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """Measure the DNS clients: their error, their load's cost beside dnsperf's, their cold exchanges; print one result.
 
-For: `scripts/bench dns`, the figures of docs/benchmarks.md and docs/method/accuracy.md. It uses the release build, or
-RESOLAB_CORE. Not for: studies; those are plans. Exit code 1 when a figure is missed.
+For: `scripts/bench dns`, the figures of docs/benchmarks.md and docs/method/accuracy.md. Runs the release build, or
+RESOLAB_CORE. Not for: studies (see plans). Exit code 1 when a figure misses its limit.
 """
 
 import argparse
@@ -18,7 +18,7 @@ PARTS = {"accuracy": accuracy, "load": load, "cold": cold}
 
 
 def main() -> int:
-    """Measure what was asked for and print it."""
+    """Measure the selected parts and print the result."""
     options = _options()
 
     def bench(scratch: Path, progress: Progress) -> Bench:

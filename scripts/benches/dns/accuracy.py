@@ -1,4 +1,4 @@
-"""Reported minus wire time: what clients say a query took, less what a capture on the same device shows.
+"""Reported minus wire time: a query's time by the client, less the time in a capture on the same device.
 
 For: the part `accuracy`. Not for: command lines (`clients`) and the pairing of packets (`matching`).
 """
@@ -17,33 +17,33 @@ from benches.dns import clients, matching, pcap
 from resolab.errors import MachineError
 
 ROUNDS_COUNT, QUERIES_PER_ROUND = 4, 251
-"""The first query of each round opens the connection and does not count."""
+"""The first query of each round opens the connection and is not counted."""
 LIMITS_US = {"doudp": 1.0, "dotcp": 15.0, "dot": 15.0, "doh": 40.0, "doq": 40.0, "doh3": 40.0}
 OURS = "resolab-core"
 RUN_S, SLOW_RUN_S = 0.7, 11.0
-"""About how long a run takes; dnsperf waits for delayed acknowledgements over DoH."""
+"""The approximate duration of a run; dnsperf waits for delayed acknowledgements over DoH."""
 DRAIN_S = 1.5
-"""tcpdump takes up to a second to read what the kernel holds for it."""
+"""tcpdump takes up to a second to read the kernel's buffer."""
 
 
 @dataclass
 class Case:
-    """One client over one transport against one server."""
+    """A client over a transport against a server."""
 
     transport: str
     program: str
     server: str
     runs: dict[bool, list[clients.Answers]] = field(default_factory=lambda: {True: [], False: []})
-    """With processors kept awake, and without."""
+    """The runs with processors kept awake, and without."""
 
     @property
     def estimate_s(self) -> float:
-        """About how long a run takes."""
+        """The approximate duration of a run."""
         return SLOW_RUN_S if (self.transport, self.program) == ("doh", "dnsperf") else RUN_S
 
 
 def cases(bench: Bench) -> list[Case]:
-    """List what is measured, in the order of the table."""
+    """List the cases, in the order of the table."""
     found = [Case("doudp", program, "unbound") for program in (OURS, "dnsperf", "kdig", "dig")]
     found.append(Case("doudp", OURS, "edge"))
     found += [
@@ -56,7 +56,7 @@ def cases(bench: Bench) -> list[Case]:
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long the part takes."""
+    """Estimate the duration of the part."""
     return 2 * _rounds(bench) * sum(case.estimate_s for case in cases(bench)) + 4
 
 
@@ -153,7 +153,7 @@ def _add(part: Part, case: Case, packets: list[pcap.Packet], server: Server) -> 
 
 
 def _spreads(runs: list[clients.Answers], wires: list[list[float | None]], reports: str) -> dict[str, Spread] | None:
-    """Summarise wire times and errors; None if no packets were certain."""
+    """Summarise wire times and errors; return None without any certain packets."""
     errors = [
         [said - wire for said, wire in zip(run.reported_us[reports], wire_us, strict=True) if wire is not None]
         for run, wire_us in zip(runs, wires, strict=True)
@@ -200,7 +200,7 @@ def _add_row(part: Part, case: Case, reports: str, spreads: dict[bool, dict[str,
 
 
 def _wire_us(case: Case, run: clients.Answers, packets: list[pcap.Packet], port: int) -> list[float | None]:
-    """Return the wire time of each name of a run, None where no packets are certain to be its."""
+    """Return the wire time of each name of a run; None without packets certain to belong to the name."""
     if case.transport in {"doudp", "dotcp"}:
         by_name = matching.by_name(packets, port)
         return [_us(by_name.get(name)) for name in run.names]

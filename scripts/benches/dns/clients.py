@@ -1,6 +1,6 @@
-"""Serial queries by our client and by others', and what each says they took.
+"""Serial queries by our client and by others, with the times reported by each.
 
-For: command lines and reading what they print. Not for: what was on the wire (`matching`).
+For: command lines and reading their output. Not for: packets on the wire (`matching`).
 """
 
 import re
@@ -21,31 +21,31 @@ from resolab.records import QueryRecord, Record
 
 TIMEOUT_S = 300.0
 SLACK_NS = 20_000
-"""How far the two clocks' offset may be wrong, generously."""
+"""A generous limit for the error of the two clocks' offset."""
 USER_SPACE, KERNEL_STAMPS, KERNEL_RECEIVE = "user space", "kernel stamps", "kernel receive"
-"""What our records report: process to process; kernel to kernel; process to kernel, where a transport has no stamp of
-the query's leaving. Either of the latter is judged, the first is there for comparison."""
+"""The kinds of times in our records: process to process; kernel to kernel; process to kernel, for transports without a
+stamp of the query's leaving. The latter two are judged; the first is for comparison."""
 
 
 @dataclass
 class Answers:
-    """What one run of a client reported, the query that opened its connection left out."""
+    """The answers of a client's run, without the query for opening the connection."""
 
     began_ns: int
-    """Wall time."""
+    """The start of the run, in wall time."""
     ended_ns: int = 0
     names: list[str] = field(default_factory=list)
     reported_us: dict[str, list[float]] = field(default_factory=dict)
-    """By what it is that was reported; one value for each name."""
+    """The reported times by kind; one value for each name."""
     windows: list[Window] = field(default_factory=list)
-    """When each was under way, where the client says so."""
+    """The time window of each query, if the client reports windows."""
 
 
 Reader = Callable[[Answers, str, int], Answers]
 
 
 def run(program: str, transport: str, server: Server, names: Sequence[str], scratch: Path) -> Answers:
-    """Ask for the names one after another over one connection, as far as the program can."""
+    """Query the names one after another over one connection, as far as the program can."""
     asked = scratch / "asked"
     asked.write_text("".join(f"{name} A\n" for name in names), "utf-8")
     offset_ns, began_ns = clock_offset_ns(), time.time_ns()
@@ -137,7 +137,7 @@ def _take_record(answers: Answers, record: QueryRecord, offset_ns: int) -> None:
 
 
 def _reader(pattern: str, us: float) -> Reader:
-    """Make a reader of programs that print a name and, later, a time in some unit."""
+    """Make a reader for programs with output of a name and, later, a time in a given unit."""
     compiled = re.compile(pattern, re.MULTILINE | re.DOTALL)
 
     def read(answers: Answers, text: str, _offset_ns: int) -> Answers:

@@ -1,4 +1,4 @@
-"""Cold exchanges through the emulated path: what they cost beyond round trips and the time bytes take on the link.
+"""Cold exchanges through the emulated path: their cost beyond round trips and the transmission of bytes on the link.
 
 For: the part `cold`: c = T - k x RTT - bytes x 8 / rate, with idle processors kept awake and without. Not for: running
 the programs (`testbed`), the critical path (`flights`).
@@ -25,58 +25,58 @@ from resolab.protocols import DNS_TRANSPORTS, cold_exchange_round_trips, has_han
 from resolab.records import QueryRecord
 
 PROFILES = ["fiber", "cable", "dsl", "4g", "4g-medium"]
-"""Those of Sengupta et al. 2024."""
+"""The profiles of Sengupta et al. 2024."""
 TRANSPORTS = [transport.value for transport in DNS_TRANSPORTS]
 HANDSHAKES = ["full", "zero_rtt"]
 LIMITS_MS = {"doudp": 0.15, "dotcp": 0.3, "dot": 1.0, "doh": 1.0, "doq": 1.2, "doh3": 1.2}
 THIS = "this"
-"""The build that is judged."""
+"""The label of the judged build."""
 PER_ROUND_COUNT = 20
 CAPTURED_COUNT = 5
-"""Exchanges under a capture, for the flights; none of them counts as measured."""
+"""The number of exchanges under a capture, for the flights; these exchanges are not measured."""
 LEFT_OUT_MOST = 0.05
-"""Of a cell's exchanges. Were all of them slower than the rest, the median of what is left would be the 47.5 % quantile
-of all: well within what chance does to the median of 200 (43 to 57 %)."""
+"""The largest share of a cell's exchanges left out. Were all of these slower than the rest, the median of the rest
+would be the 47.5 % quantile of all: well within the chance variation of the median of 200 (43 to 57 %)."""
 SET_UP_S = 0.6
 LEFT_BEHIND_BYTES, REST_MS = 2_500, 10.0
-"""What an exchange may still have to send up when it is answered, QUIC's padded acknowledgement above all."""
+"""The bytes possibly left to send up after the answer, mainly QUIC's padded acknowledgement."""
 PRIMING_SHARE = 0.7
-"""About what fetching tickets takes, of the round trips of full handshakes."""
+"""The approximate share of fetching tickets in the round trips of full handshakes."""
 
 Cell = tuple[str, str]
-"""Transport and handshake."""
+"""A transport with a handshake."""
 
 
 @dataclass
 class Table:
-    """What one cell's exchanges have on their critical path: medians over those captured."""
+    """The critical path of a cell's exchanges: medians over the captured exchanges."""
 
     round_trips: int
     up_bytes: float
     down_bytes: float
     flights: list[dict[str, object]]
-    """Of one exchange, first to last: direction, IP bytes of each packet, what the side took before."""
+    """The flights of an exchange, first to last: direction, IP bytes of each packet, and the side's time before."""
 
 
 @dataclass
 class Measured:
-    """One profile with one binary."""
+    """The measurements of a profile with a binary."""
 
     profile: str
     label: str
     tables: dict[Cell, Table] = field(default_factory=dict)
     times_ms: dict[tuple[Cell, bool], list[list[float]]] = field(default_factory=lambda: collections.defaultdict(list))
-    """By cell and whether processors were kept awake: times of each round."""
+    """The times of each round, by cell and keep-awake."""
     not_as_asked: collections.Counter[tuple[Cell, bool]] = field(default_factory=collections.Counter)
-    """By the same: exchanges whose handshake was not the one asked for. They are left out."""
+    """The number of exchanges left out, by cell and keep-awake: their handshake was not the requested handshake."""
 
     def counts(self, cell: Cell, *, keep_awake: bool) -> tuple[int, int]:
-        """Count the exchanges that are counted, and all."""
+        """Return the number of counted exchanges, and of all exchanges."""
         kept_count = sum(map(len, self.times_ms[cell, keep_awake]))
         return kept_count, kept_count + self.not_as_asked[cell, keep_awake]
 
     def is_whole(self, cell: Cell) -> bool:
-        """Whether few enough were left out, with processors kept awake and without."""
+        """Return True when few enough exchanges were left out, with processors kept awake and without."""
         counts = (self.counts(cell, keep_awake=keep_awake) for keep_awake in (True, False))
         return all(all_count - kept_count <= LEFT_OUT_MOST * all_count for kept_count, all_count in counts)
 
@@ -96,12 +96,12 @@ def rates(profile: str) -> flights.Rates:
 
 
 def pause_ms(profile: str) -> int:
-    """Return how long the link is left alone between exchanges."""
+    """Return the pause of the link between exchanges."""
     return math.ceil(REST_MS + rates(profile).serialization_ms(LEFT_BEHIND_BYTES, 0))
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long the part takes."""
+    """Estimate the duration of the part."""
     binaries = 1 + (bench.against is not None)
     rounds = _rounds(bench)
     return binaries * sum(
@@ -123,7 +123,7 @@ def _round_s(bench: Bench, profile: str, count: int) -> float:
 
 
 def _rounds(bench: Bench) -> list[tuple[int, bool]]:
-    """Return each round's exchanges, and whether it is run without keep-awake, too: those are spread evenly."""
+    """Return each round's exchanges, and True for rounds also run without keep-awake: these are spread evenly."""
     whole, rest = divmod(bench.exchanges_count, PER_ROUND_COUNT)
     counts = [PER_ROUND_COUNT] * whole + ([rest] if rest else [])
     share = min(bench.idle_exchanges_count / bench.exchanges_count, 1.0)
@@ -131,7 +131,7 @@ def _rounds(bench: Bench) -> list[tuple[int, bool]]:
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Measure every profile; rounds with and without keep-awake take turns, and so do two binaries."""
+    """Measure every profile; rounds with and without keep-awake take turns, and the binaries take turns, too."""
     return [asyncio.run(_measure(bench))]
 
 
@@ -208,7 +208,7 @@ def _critical_path(
 
 
 def table(paths: Sequence[Sequence[flights.Flight]]) -> Table:
-    """Summarise the critical paths of some exchanges of one cell."""
+    """Summarise the critical paths of exchanges of a cell."""
     ups, downs = ([sum(one.ip_bytes for one in path if one.up == up) for path in paths] for up in (True, False))
     trips = statistics.median_low([len(path) // 2 for path in paths])
     example = next(path for path in paths if len(path) // 2 == trips)

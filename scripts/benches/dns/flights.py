@@ -1,13 +1,14 @@
-"""The critical path of a cold exchange: which packets each flight had to bring before the other side could go on.
+"""The critical path of a cold exchange: the packets of each flight needed by the other side to go on.
 
-For: round trips and bytes of the closed form T = k x RTT + bytes x 8 / rate + c, from what crossed the link. Not for:
-capturing or asking (`cold`).
+For: round trips and bytes of the closed form T = k x RTT + bytes x 8 / rate + c, from the packets on the link. Not for:
+capturing or querying (`cold`).
 
-It is read backwards from the response. A flight's decisive packet is the last one that arrived before the other side
-went on (pure TCP acknowledgements let nobody go on); packets of the same side that entered the link before it, but
-after what that side had waited for, were in its way and count too. So does what the link had not yet put on the line of
-packets before those, when what was waited for came: an acknowledgement of the first half of a flight, padded to 1,200
-bytes, keeps a slow uplink busy when the second half is there. Packets behind the decisive one do not count.
+The path is read backwards from the response. A flight's decisive packet is the last packet received before the other
+side went on (pure TCP acknowledgements let no side go on). Other packets of the same side count when they entered the
+link before the decisive packet, but after the packet awaited by the side: these packets delayed the decisive packet.
+The unsent rest of earlier packets, at the arrival of the awaited packet, counts, too. An example: an acknowledgement of
+a flight's first half, padded to 1,200 bytes, keeps a slow uplink busy when the second half arrives. Packets behind the
+decisive packet do not count.
 """
 
 from collections.abc import Sequence
@@ -22,22 +23,22 @@ class UnclearError(ValueError):
 
 @dataclass(frozen=True)
 class Flight:
-    """Packets one side sent in a row, as far as they count."""
+    """The counted packets sent in a row by a side."""
 
     up: bool
     packets: tuple[int, ...]
-    """IP bytes of each."""
+    """The IP bytes of each packet."""
     entered_ns: int
-    """When the decisive packet entered the link."""
+    """The time of the decisive packet's entry into the link."""
     delivered_ns: int
     waited_ns: int
-    """From the arrival of what the side had waited for, or from wanting the answer, to that."""
+    """The time from the arrival of the awaited packet, or from the start of the query, to `entered_ns`."""
     left_bytes: float = 0.0
-    """Of earlier packets of the side, what was still to be put on the line at that arrival."""
+    """The bytes of the side's earlier packets still unsent at the arrival of the awaited packet."""
 
     @property
     def ip_bytes(self) -> float:
-        """All that had to be put on the line."""
+        """Return all bytes sent on the line."""
         return sum(self.packets) + self.left_bytes
 
 
@@ -52,16 +53,16 @@ class Rates:
 
     @property
     def rtt_ms(self) -> float:
-        """Both delays."""
+        """The round trip: the sum of both delays."""
         return self.one_way_up_ms + self.one_way_down_ms
 
     def serialization_ms(self, up_bytes: float, down_bytes: float) -> float:
-        """Return the time bytes take to be put on the link; none without a rate."""
+        """Return the transmission time of bytes on the link; 0 without a rate."""
         up = up_bytes * 8e3 / self.up_bps if self.up_bps else 0.0
         return up + (down_bytes * 8e3 / self.down_bps if self.down_bps else 0.0)
 
     def left_bytes(self, packet: Crossing, at_ns: int) -> float:
-        """Return how many of a packet's bytes the link has still to put on the line."""
+        """Return the unsent bytes of a packet at an instant."""
         delay_ms, rate_bps = (self.one_way_up_ms, self.up_bps) if packet.up else (self.one_way_down_ms, self.down_bps)
         if not rate_bps:
             return 0.0
@@ -69,16 +70,16 @@ class Rates:
         return min(max(sent_ns - at_ns, 0.0) * rate_bps / 8e9, float(packet.ip_bytes))
 
     def closed_form_ms(self, round_trips: int, up_bytes: float, down_bytes: float) -> float:
-        """Return what an exchange takes whose hosts take no time."""
+        """Return the time of an exchange between hosts without processing time."""
         return round_trips * self.rtt_ms + self.serialization_ms(up_bytes, down_bytes)
 
 
 UNLIMITED = Rates(0.0, 0.0, None, None)
-"""For who counts flights and no bytes."""
+"""The rates for counting flights without bytes."""
 
 
 def flow_of(crossings: Sequence[Crossing], wanted_ns: int, answered_ns: int) -> list[Crossing]:
-    """Find the packets of the one flow that began between wanting the answer and having it."""
+    """Find the packets of the single flow begun between the start of the query and the answer."""
     first: dict[tuple[int, int], int] = {}
     for crossing in crossings:
         first.setdefault((crossing.protocol, crossing.client_port), crossing.entered_ns)

@@ -1,7 +1,7 @@
-"""What a query under load costs the client's processor, beside dnsperf in turn; and how well a schedule is kept.
+"""The processor time of a query under load at the client, in turn with dnsperf; and the accuracy of a schedule.
 
-For: the part `load`. Client on one processor, server on the other. Not for: throughput, which on one machine is the
-server's, and segmentation offload, which is a loopback effect.
+For: the part `load`. The client runs on one processor, the server on the other. Not for: throughput, on one machine a
+property of the server, and segmentation offload, a loopback effect.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ RATE_ERROR_LIMIT, LATENESS_LIMITS_US = 0.001, (60.0, 150.0)
 
 @dataclass(frozen=True)
 class Case:
-    """One transport against one server: the same load by ours and, where it can, by dnsperf."""
+    """A transport against a server: the same load by our generator and, where possible, by dnsperf."""
 
     transport: str
     server: str
@@ -50,7 +50,7 @@ CASES = (
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long the part takes."""
+    """Estimate the duration of the part."""
     runs = sum(2 if case.must_ratio else 1 for case in _cases(bench)) + ("doudp" in bench.transports)
     return _rounds(bench) * runs * (RUN_S + OVERHEAD_S) + 5
 
@@ -95,7 +95,7 @@ def _in_turn(bench: Bench, case: Case, server: Server, file: Path) -> dict[str, 
 
 
 def ratios(runs: Sequence[Run], of: Sequence[Run]) -> Spread:
-    """Return the processor time of one generator over the other's, round by round."""
+    """Return the ratio of processor times of two generators, round by round."""
     return Spread.of_rounds([[one.cpu_us / other.cpu_us] for one, other in zip(runs, of, strict=True)])
 
 

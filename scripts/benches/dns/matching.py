@@ -1,8 +1,8 @@
-"""Pairs the packets of a capture with the queries they carried, and takes the time between them.
+"""Pairs the packets of a capture with their queries, and takes the time between query and response.
 
-For: wire time, from the last packet of a query leaving to the last packet of its response arriving, in three ways: by
-name where the messages can be read, by the instants of our records, and by order where there is nothing else. Not for:
-capturing or asking.
+For: wire time, from the last packet of a query leaving to the last packet of its response arriving, by three methods:
+by name for readable messages, by the instants of our records, and by order as the last resort. Not for: capturing or
+querying.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,15 +12,15 @@ from benches.dns.pcap import TCP, Packet
 
 DNS_HEADER_BYTES = 12
 TLS_MESSAGE_BYTES = 42
-"""Shortest payload taken for a query or response over TLS: acknowledgements of settings, pings, window updates and
-alerts are shorter (5 + 17 bytes of record, 9 + 8 of frame), a message with its question is longer."""
+"""The shortest payload counted as a query or response over TLS. Acknowledgements of settings, pings, window updates and
+alerts are shorter (5 + 17 bytes of record, 9 + 8 of frame); a message with its question is longer."""
 QUIC_MESSAGE_BYTES = 60
-"""The same for QUIC, whose packets of acknowledgements and limits only are shorter."""
+"""The same limit for QUIC; packets with only acknowledgements and limits are shorter."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """When one of our queries was under way, by its record; wall time."""
+    """The time window of a query in flight, by its record; wall time."""
 
     start_ns: int
     end_ns: int
@@ -29,7 +29,7 @@ class Window:
 
 
 def of_server(packets: Iterable[Packet], port: int, start_ns: int, end_ns: int) -> list[Packet]:
-    """Pick what went to or came from a server within a time, repeated TCP segments and empty ones left out."""
+    """Select the packets to and from a server within a time, without repeated and empty TCP segments."""
     sent: dict[tuple[int, int], int] = {}
     picked = []
     for packet in packets:
@@ -46,7 +46,7 @@ def of_server(packets: Iterable[Packet], port: int, start_ns: int, end_ns: int) 
 
 
 def by_name(packets: Iterable[Packet], port: int) -> dict[str, int]:
-    """Return the wire time of each name asked once, of messages in the clear."""
+    """Return the wire time of each name with a single query, from messages in the clear."""
     asked: dict[tuple[str, int], int] = {}
     took: dict[str, int] = {}
     for packet in packets:
@@ -63,7 +63,7 @@ def by_name(packets: Iterable[Packet], port: int) -> dict[str, int]:
 
 
 def question_name(message: bytes) -> str | None:
-    """Read the name of the first question (RFC 1035 section 4.1.2), in lower case; None if there is none."""
+    """Read the name of the first question (RFC 1035 section 4.1.2), in lower case; None without a question."""
     labels: list[str] = []
     at = DNS_HEADER_BYTES
     while at < len(message) and (length := message[at]) < 64:
@@ -75,7 +75,7 @@ def question_name(message: bytes) -> str | None:
 
 
 def by_window(packets: Sequence[Packet], port: int, windows: Sequence[Window]) -> list[int | None]:
-    """Return wire times by when each query was under way: the last packets that can hold the messages."""
+    """Return wire times by the window of each query: from the last packets large enough for the messages."""
     took: list[int | None] = []
     start = 0
     for window in windows:
@@ -101,7 +101,7 @@ def _of_window(packets: Sequence[Packet], port: int, window: Window) -> int | No
 
 
 def by_order(packets: Iterable[Packet], port: int, least_bytes: int, count: int) -> list[int]:
-    """Return the last `count` wire times of serial queries: what went up in a row, then what came down in a row."""
+    """Return the last `count` wire times of serial queries: packets up in a row, then packets down in a row."""
     took: list[int] = []
     left_ns, arriving = None, False
     for packet in packets:

@@ -1,7 +1,7 @@
-"""Each packet's way through the emulated path, from its own capture (docs/formats/capture.md).
+"""The crossing of each packet over the emulated path, from the path's capture (docs/formats/capture.md).
 
-For: both stamps of each packet that came through, on the records' clock. Not for: the file's format
-(`resolab.evidence.pcapng`) or what the packets mean (`flights`).
+For: both stamps of each delivered packet, on the records' clock. Not for: the file's format (`resolab.evidence.pcapng`)
+or the meaning of the packets (`flights`).
 """
 
 import collections
@@ -14,7 +14,7 @@ from resolab.evidence import pcapng
 
 @dataclass(frozen=True)
 class Crossing:
-    """A packet's way through the link; instants are `CLOCK_MONOTONIC`."""
+    """The crossing of a packet over the link; instants are `CLOCK_MONOTONIC`."""
 
     up: bool
     entered_ns: int
@@ -24,16 +24,16 @@ class Crossing:
     protocol: int
     client_port: int
     opens: bool = False
-    """It is a SYN."""
+    """True for a SYN."""
 
     @property
     def says_something(self) -> bool:
-        """Whether it is more than a TCP acknowledgement: such a one lets nobody go on."""
+        """Return True for more than a TCP acknowledgement; an acknowledgement lets no side go on."""
         return self.protocol != TCP or self.payload_bytes > 0 or self.opens
 
 
 def read(file: Path) -> list[Crossing]:
-    """Read the packets that came through, in the order they entered."""
+    """Read the delivered packets, in the order of entering."""
     entered = collections.defaultdict[tuple[bool, bytes], list[int]](list)
     crossings = []
     for one in pcapng.stamps(file.read_bytes()):

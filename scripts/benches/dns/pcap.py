@@ -1,6 +1,6 @@
-"""Reading what tcpdump captured on the loopback device: libpcap's file format with nanosecond stamps.
+"""Reads tcpdump's captures of the loopback device: libpcap's file format with nanosecond stamps.
 
-For: UDP datagrams and TCP segments over IPv4, with their stamps. Not for: other files (the path's own captures are
+For: UDP datagrams and TCP segments over IPv4, with their stamps. Not for: other files (for the path's own captures see
 `path_capture`), fragments, IPv6.
 """
 
@@ -18,20 +18,20 @@ SYN = 0x02
 
 @dataclass(frozen=True)
 class Packet:
-    """One packet with its payload as far as it was captured."""
+    """A packet with its captured part of the payload."""
 
     time_ns: int
-    """Wall time."""
+    """The capture time, in wall time."""
     protocol: int
     source_port: int
     destination_port: int
     payload_bytes: int
-    """Length on the wire, of what UDP or TCP carries."""
+    """The length on the wire of the UDP or TCP payload."""
     payload: bytes
     sequence: int = 0
-    """TCP sequence number of the first byte of payload."""
+    """The TCP sequence number of the first byte of payload."""
     ip_bytes: int = 0
-    """Length of the whole IP packet."""
+    """The length of the whole IP packet."""
     tcp_flags: int = 0
 
 
@@ -58,7 +58,7 @@ def read(file: Path) -> list[Packet]:
 
 
 def parse_ipv4(time_ns: int, ip: bytes) -> Packet | None:
-    """Take an IPv4 packet apart (RFC 791, 768, 9293); None if it is neither UDP nor TCP."""
+    """Parse an IPv4 packet (RFC 791, 768, 9293); return None unless UDP or TCP."""
     header_bytes, ip_bytes, protocol = (ip[0] & 0x0F) * 4, struct.unpack_from(">H", ip, 2)[0], ip[9]
     transport = ip[header_bytes:ip_bytes]
     if protocol not in {TCP, UDP} or len(transport) < 8:

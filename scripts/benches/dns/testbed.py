@@ -1,7 +1,7 @@
-"""A path with our edge behind it, and our client asking through it, with nobody else awake meanwhile.
+"""A path with our edge behind the path, and our client querying over the path, with no other program awake.
 
-For: set-up, asking and clean-up of the part `cold`. Programs write into files, so that no reader is woken beside an
-exchange. Not for: what the exchanges took (`cold`).
+For: set-up, querying and clean-up of the part `cold`. Programs write into files; no reader wakes beside an exchange.
+Not for: the times of exchanges (`cold`).
 """
 
 import asyncio
@@ -29,15 +29,16 @@ START_TIMEOUT_S, STOP_TIMEOUT_S, QUERY_TIMEOUT_S = 15.0, 5.0, 10.0
 
 @dataclass(frozen=True)
 class Testbed:
-    """A standing path."""
+    """A running path for cold exchanges."""
 
     path: engine.Path
     folder: Path
     pause_ms: int
-    """Between exchanges: what one leaves behind, acknowledgements and closing, must not be in the next one's way."""
+    """The pause between exchanges: remaining packets of an exchange, acknowledgements and closing, must not delay the
+    next."""
 
     async def ask(self, handshake: str, transports: Sequence[str], count: int) -> list[QueryRecord]:
-        """Ask the edge over each transport in turn, each time over a new connection; return the measured queries."""
+        """Query the edge over each transport in turn, each time over a new connection; return the measured queries."""
         return await asyncio.to_thread(self._ask, handshake, transports, count)
 
     def _ask(self, handshake: str, transports: Sequence[str], count: int) -> list[QueryRecord]:
@@ -63,13 +64,13 @@ class Testbed:
         await self.path.process.command(lambda number: PathStartCapture(id=number, file=str(file)))
 
     async def end_capture(self) -> None:
-        """Complete the file."""
+        """Complete the capture file."""
         await self.path.process.command(lambda number: PathStopCapture(id=number))
 
 
 @contextlib.asynccontextmanager
 async def testbed(core: str, profile: str, folder: Path, *, pause_ms: int, keep_awake: bool) -> AsyncIterator[Testbed]:
-    """Make a path of one binary."""
+    """Make a path with the given binary."""
     os.environ["RESOLAB_CORE"] = core
     file = Corpus.of_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=keep_awake, on_record=lambda _record: None)
@@ -81,7 +82,7 @@ async def testbed(core: str, profile: str, folder: Path, *, pause_ms: int, keep_
 
 @contextlib.contextmanager
 def edge_behind(path_pid: int, config: Path) -> Iterator[str]:
-    """Run the edge in the path's server host; yields its authority's file."""
+    """Run the edge in the path's server host; yield the file of the edge's authority."""
     command = [*engine.enter_prefix(path_pid, "server"), str(engine.find_core()), "edge", "--config", str(config)]
     said = config.with_suffix(".said")
     with said.open("wb") as output, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output) as edge:

@@ -1,5 +1,5 @@
-"""The parts of `scripts/bench edge`, one module for each, and what they share.
+"""The parts of `scripts/bench edge`, one module for each, and their shared code.
 
-For: what a query or a request costs our edge, beside other servers under the same load.
-Not for: choosing and printing (`__main__`).
+For: the cost of a query or a request at our edge, beside other servers under the same load. Not for: choosing and
+printing (`__main__`).
 """

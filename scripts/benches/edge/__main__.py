@@ -1,7 +1,7 @@
 """Measure the edge beside other servers under the same load: processor time per query and per page; print one result.
 
-For: `scripts/bench edge`, the figures of docs/benchmarks.md. It uses the release build, or RESOLAB_CORE. Not for: what
-clients cost (`bench dns`). Exit code 1 when a figure is missed.
+For: `scripts/bench edge`, the figures of docs/benchmarks.md. Runs the release build, or RESOLAB_CORE. Not for: the cost
+of clients (`bench dns`). Exit code 1 when a figure misses its limit.
 """
 
 import argparse
@@ -19,7 +19,7 @@ TRANSPORTS = ["doudp", "dot", "doh", "doq", "doh3"]
 
 
 def main() -> int:
-    """Measure what was asked for and print it."""
+    """Measure the selected parts and print the result."""
     options = _options()
 
     def bench(scratch: Path, progress: Progress) -> Bench:

@@ -1,6 +1,6 @@
-"""What a part of `bench edge` is asked, and a server's processor time.
+"""The settings of a part of `bench edge`, and a server's processor time.
 
-For: shapes and one clock. Not for: measuring or printing.
+For: shapes and a clock. Not for: measuring or printing.
 """
 
 import ctypes
@@ -19,34 +19,34 @@ PAIRS_COUNT, QUICK_PAIRS_COUNT = 12, 6
 
 @dataclass(frozen=True)
 class Bench:
-    """How the parts are measured."""
+    """The settings of the parts."""
 
     quick: bool
     scratch: Path
-    """A folder of this run, removed at its end."""
+    """The temporary folder of this run, removed at the end."""
     progress: Progress
     transports: Sequence[str]
 
     whole_rounds_count: int = ROUNDS_COUNT
-    """Rounds in turn, unless it is quick."""
+    """The number of rounds in turn, unless `quick`."""
 
     @property
     def rounds_count(self) -> int:
-        """Rounds in turn."""
+        """The number of rounds in turn."""
         return 1 if self.quick else self.whole_rounds_count
 
     @property
     def paired_rounds_count(self) -> int:
-        """Rounds in turn where their differences have intervals."""
+        """The number of rounds in turn for differences with intervals."""
         return QUICK_PAIRS_COUNT if self.quick else PAIRS_COUNT
 
     def paired(self) -> "Bench":
-        """Return the same with as many rounds as intervals take."""
+        """Return the same settings with enough rounds for intervals."""
         return replace(self, quick=False, whole_rounds_count=self.paired_rounds_count)
 
 
 def processor_time_s(pid: int) -> float:
-    """Return user and system time of a whole process so far, ended threads included (clock_getcpuclockid(3))."""
+    """Return user and system time of a whole process, including ended threads (clock_getcpuclockid(3))."""
     clock = ctypes.c_int32()
     failed = ctypes.CDLL(None).clock_getcpuclockid(pid, ctypes.byref(clock))
     if failed:

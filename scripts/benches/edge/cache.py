@@ -1,6 +1,6 @@
-"""What the edge's wire cache gains: the same edge with it and without, in turn, as processor and as response time.
+"""The gain by the edge's wire cache: the same edge with and without, in turn, as processor time and response time.
 
-For: the part `cache`. Not for: whether its answers are right; tests say that.
+For: the part `cache`. Not for: the correctness of answers; see the tests.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ from resolab.errors import ResolabError
 TRANSPORTS = ("doudp", "dot", "doh", "doh3", "doq")
 SCHEDULED = ("doudp", "dot")
 RATE_PER_S = 20_000
-"""Few enough that response times are the server's and not a queue's."""
+"""A rate low enough for response times of the server, not of a queue."""
 QUANTILES = ("p50_ns", "p99_ns", "p99_9_ns")
 START_S = 3.0
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long the part takes."""
+    """Estimate the duration of the part."""
     runs_count = 2 * bench.rounds_count * (len(_of(bench, TRANSPORTS)) + len(_of(bench, SCHEDULED)))
     return START_S + runs_count * (generators.RUN_S + generators.OVERHEAD_S)
 
@@ -34,7 +34,7 @@ def _of(bench: Bench, some: Sequence[str]) -> list[str]:
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Measure transport after transport, with and without in turn."""
+    """Measure transport after transport, with and without the cache in turn."""
     needed("taskset", "setpriv")
     settings, remarks = best_settings()
     cost, times = _cost_part(bench.rounds_count, remarks), _times_part(bench.rounds_count, remarks)

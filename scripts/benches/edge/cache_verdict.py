@@ -1,7 +1,7 @@
-"""Whether keeping encoded answers changes when clients have theirs: paired rounds with the wire cache and without.
+"""The effect of the wire cache on response times: paired rounds with the wire cache and without.
 
-For: the part `verdict`, with intervals and equivalence tests, small and large answers, by open loop. Not for: what it
-saves the server's processor (`cache`).
+For: the part `verdict`, with intervals and equivalence tests, small and large answers, by open loop. Not for: the saved
+processor time of the server (`cache`).
 """
 
 import contextlib
@@ -32,16 +32,16 @@ from resolab.stats.sample import Sample
 RATES_PER_S = (20_000, 100_000)
 QUANTILES = ("p50_ns", "p99_ns", "p99_9_ns", "p99_99_ns")
 MARGIN = 0.05
-"""Of the quantile without the cache: what is nearer than that is called alike."""
+"""The equivalence margin as a share of the quantile without the cache."""
 LOST_MOST = 0.001
-"""Of a cell's queries: where more are lost a queue is measured."""
+"""The largest share of a cell's queries lost; with more losses, the cell measures a queue."""
 PORTS = ("do53", "dot", "doh", "doh3", "doq")
 START_S = 3.0
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What answers are like."""
+    """The shape of answers."""
 
     name: str
     names_count: int
@@ -49,7 +49,7 @@ class Shape:
     values: Sequence[str] = field(repr=False)
 
     def names(self) -> list[str]:
-        """Names whose answers are of this shape."""
+        """Return the names with answers of this shape."""
         return [f"{self.name}{number:05}.{ZONE}" for number in range(self.names_count)]
 
 
@@ -61,13 +61,13 @@ SHAPES = (
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long the part takes."""
+    """Estimate the duration of the part."""
     runs_count = 2 * bench.paired_rounds_count * len(SHAPES) * len(RATES_PER_S)
     return START_S + runs_count * (generators.RUN_S + generators.OVERHEAD_S)
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Measure shape after shape over DoUDP, with and without in turn."""
+    """Measure shape after shape over DoUDP, with and without the cache in turn."""
     needed("taskset", "setpriv")
     part = _part(bench.paired_rounds_count)
     with kept_awake(), _edge(wire_cache=True) as on, _edge(wire_cache=False) as off:

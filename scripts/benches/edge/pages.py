@@ -1,7 +1,7 @@
-"""What a page over HTTP/3 costs the server's processor: our edge and Caddy under the same load, in turn.
+"""The cost of a page over HTTP/3 at the server's processor: our edge and Caddy under the same load, in turn.
 
-For: the part `pages`. The load is interop/http3/load (quic-go), since `resolab-core bench` asks DNS only. Not for: page
-load times, and not for rates, which on one machine are the client's.
+For: the part `pages`. The load generator is interop/http3/load (quic-go), since `resolab-core bench` sends only DNS
+queries. Not for: page load times, and not for rates, on one machine limited by the client.
 """
 
 import json
@@ -22,17 +22,17 @@ START_S = 3.0
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the load against one server."""
+    """A run of the load against a server."""
 
     answered_count: int
     failed_count: int
     run_s: float
     per_cpu_s: float
-    """Requests answered per second of the server's processor time."""
+    """The number of requests answered per second of the server's processor time."""
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long the part takes."""
+    """Estimate the duration of the part."""
     return START_S + 2 * len(PAGES_BYTES) * bench.rounds_count * (generators.RUN_S + generators.OVERHEAD_S)
 
 
@@ -53,7 +53,7 @@ def measure(bench: Bench) -> list[Part]:
 
 
 def file_name(page: str) -> str:
-    """Name of a page's file."""
+    """Return the name of a page's file."""
     return page.replace(" ", "") + ".html"
 
 

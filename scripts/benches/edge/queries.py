@@ -1,7 +1,7 @@
-"""What a query costs the server's processor: our edge and another server under the same load, in turn.
+"""The cost of a query at the server's processor: our edge and another server under the same load, in turn.
 
-For: the part `queries`. Server on one processor, load generator on the other. Not for: what it costs the client
-(`bench dns`), and not for rates, which on one machine are the slower side's.
+For: the part `queries`. The server runs on one processor, the load generator on the other. Not for: the cost at the
+client (`bench dns`), and not for rates, on one machine limited by the slower side.
 """
 
 import contextlib
@@ -24,16 +24,16 @@ START_S = 4.0
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a load generator against one server."""
+    """A run of a load generator against a server."""
 
     load: generators.Run
     server_us: float
-    """User and system time of the server, per answered query."""
+    """The user and system time of the server, per answered query."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One transport: the edge against a peer, under one generator."""
+    """A transport with the edge and a peer, under a generator."""
 
     transport: str
     peer: str
@@ -55,12 +55,12 @@ CASES = (
 
 
 def cases(bench: Bench) -> list[Case]:
-    """List what is measured."""
+    """List the cases to measure."""
     return [case for case in CASES if case.transport in bench.transports]
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long the part takes."""
+    """Estimate the duration of the part."""
     return START_S + 2 * len(cases(bench)) * bench.rounds_count * (generators.RUN_S + generators.OVERHEAD_S)
 
 
@@ -79,7 +79,7 @@ def measure(bench: Bench) -> list[Part]:
 
 
 def names_file(scratch: Path) -> Path:
-    """Write what is asked."""
+    """Write the file of names to query."""
     file = scratch / "names"
     file.write_text("".join(f"{name} A\n" for name in names(generators.NAMES_COUNT)), "utf-8")
     return file
@@ -116,7 +116,7 @@ def _counting(server: Server) -> Iterator[list[float]]:
 
 
 def ratio(runs: Sequence[Run], of: Sequence[Run]) -> Spread:
-    """Return the server time of one over the other's, round by round."""
+    """Return the ratio of server times of two servers, round by round."""
     return Spread.of_rounds([[one.server_us / other.server_us] for one, other in zip(runs, of, strict=True)])
 
 

@@ -1,6 +1,6 @@
-"""Which of the settings a benchmark wants this build of the edge knows.
+"""The benchmark settings supported by this build of the edge.
 
-For: figures of builds from before a setting. Not for: what the settings do (docs/formats/edge.md).
+For: figures of builds older than a setting. Not for: the effect of settings (docs/formats/edge.md).
 """
 
 from benches.common.servers import EdgeSettings, names, running_edge
@@ -10,7 +10,7 @@ NOT_OFFERED = "not offered by this build"
 
 
 def offers(settings: EdgeSettings) -> bool:
-    """Whether the edge starts with them; anything but an unknown key is raised."""
+    """Return True when the edge starts with the settings. Raise any error except an unknown key."""
     try:
         with running_edge(names(1), settings):
             return True
@@ -21,7 +21,7 @@ def offers(settings: EdgeSettings) -> bool:
 
 
 def best_settings() -> tuple[EdgeSettings, list[str]]:
-    """Return wire cache on and queries only counted, as far as they are offered, with remarks on what was."""
+    """Return wire cache on and queries only counted, as far as supported, with remarks on the support."""
     cached, counted = offers(EdgeSettings(wire_cache=True)), offers(EdgeSettings(counts_queries=True))
     remarks = [
         f"edge's wire cache: {'on' if cached else NOT_OFFERED}",

@@ -1,8 +1,8 @@
-"""Measure a fleet: that nothing gets lost whatever fails, what hundreds of agents cost, what it adds to a block.
+"""Measure a fleet: no loss under any failure, the cost of hundreds of agents, and a fleet's extra time per block.
 
-For: `scripts/bench fleet`, the figures of docs/benchmarks.md. Exit code 1 where a block is not in a dataset exactly
-once, or a fleet adds more than it may. It mounts file systems of its own, in a mount namespace of its own: run it as
-root. Not for: what trials measure.
+For: `scripts/bench fleet`, the figures of docs/benchmarks.md. Exit code 1 when a block is not in a dataset exactly
+once, or a fleet's extra time exceeds its limit. The program mounts separate file systems, in a separate mount
+namespace: run the program as root. Not for: the measurements of trials.
 """
 
 import argparse
@@ -24,7 +24,7 @@ APART = "RESOLAB_BENCH_MOUNTS"
 
 
 def main() -> int:
-    """Measure what was asked for."""
+    """Measure the selected parts."""
     options = _options()
     if APART not in os.environ:
         arguments = ["unshare", "--mount", "--propagation", "private", sys.executable, "-m", "benches.fleet"]

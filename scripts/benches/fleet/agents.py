@@ -1,7 +1,7 @@
 """A process with agents in it: `python -m benches.fleet.agents --spools FOLDER INVITATION...`.
 
-For: agents as `resolab fleet agent` has them, with light trials; one in a process of its own, or hundreds in one. Not
-for: what disturbs them (`faults`).
+For: agents like those of `resolab fleet agent`, with light trials; a single agent per process, or hundreds. Not for:
+disturbing agents (`faults`).
 """
 
 import argparse
@@ -33,7 +33,7 @@ from resolab.fleet.worker_process import Patience, Problem, WorkerProcess
 
 
 class WorkerHere(WorkerProcess):
-    """Runs blocks in this process, for hundreds of agents in it."""
+    """A worker running blocks in this process, for hundreds of agents per process."""
 
     def __init__(self, spool: Spool) -> None:
         super().__init__(spool.folder, spool.folder / "log")
@@ -41,7 +41,7 @@ class WorkerHere(WorkerProcess):
         self._testbeds = StandingTestbeds(light.light_testbed)
 
     async def run(self, job: Job, run_file: Path, patience: Patience) -> Problem | None:  # noqa: ARG002 -- a block here ends.
-        """Carry a block out."""
+        """Run a block of the job."""
         run = _read(run_file)
         try:
             await carry_out_block(
@@ -57,7 +57,7 @@ class WorkerHere(WorkerProcess):
         return None
 
     async def end(self) -> None:
-        """End what stands."""
+        """Close the running testbeds."""
         await self._testbeds.close()
 
 
@@ -66,7 +66,7 @@ def _read(file: Path) -> Run:
 
 
 def main() -> int:
-    """Take part until SIGTERM."""
+    """Take part in the fleet until SIGTERM."""
     light.without_programs()
     return asyncio.run(_take_part(_options()))
 
@@ -106,7 +106,7 @@ async def _agent(options: argparse.Namespace, file: Path) -> Agent:
 
 
 def _through(invitation: Invitation, port: int | None) -> Invitation:
-    """Have it reach the server through its link."""
+    """Return the invitation with the URL of the agent's link to the server."""
     return invitation if port is None else msgspec.structs.replace(invitation, url=f"tls://127.0.0.1:{port}")
 
 

@@ -1,7 +1,7 @@
-"""Rounds of chaos: a run of five vantage points while every fault strikes once, and what its dataset then is.
+"""Rounds of chaos: a run of five vantage points with every fault striking once, and a check of its dataset.
 
-For: the row "every block exactly once" of docs/benchmarks.md. Not for: the faults themselves (`faults`), how fast a
-fleet is (`scale`).
+For: the row "every block exactly once" of docs/benchmarks.md. Not for: the faults (`faults`), the speed of a fleet
+(`scale`).
 """
 
 import asyncio
@@ -35,18 +35,18 @@ TRIES, PAUSE_S = 60, 2.0
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """How one went."""
+    """The result of a round."""
 
     number: int
     seconds: float
     problems: list[str]
     blocks_count: int
     ended_count: int
-    """How often an agent or the server ended by itself, and was started again."""
+    """The number of unplanned ends of agents or the server, each followed by a restart."""
 
 
 async def rounds(home: Path, count: int, blocks: int, seed: int) -> list[Round]:
-    """Run so many rounds, one after the other, in one fleet."""
+    """Run `count` rounds, one after the other, in one fleet."""
     gone: list[Round] = []
     async with a_world(home, VANTAGES, TRIAL_S) as world:
         operator = await _connected(world)
@@ -91,7 +91,7 @@ async def _round(world: World, operator: Client, number: int, blocks: int, seed:
 
 
 async def _strike(world: World, fault: Fault, run: Run, operator: Client, chance: random.Random) -> None:
-    """Have a fault strike somebody at some moment."""
+    """Start a fault at a random agent and moment."""
     agent = chance.choice(world.agents)
     own = random.Random(chance.random())
     await asyncio.sleep(own.uniform(1.0, STRIKE_WITHIN_S))
@@ -99,7 +99,7 @@ async def _strike(world: World, fault: Fault, run: Run, operator: Client, chance
 
 
 async def _until_done(world: World, operations: Operations, run: Run) -> None:
-    """Wait until every result is there and no job is left, those queued twice included."""
+    """Wait until every result is there and no job is left, including jobs queued twice."""
     while True:
         world.keep_running()
         with contextlib.suppress(UnreachableError):
@@ -122,14 +122,14 @@ def _ended_count(world: World) -> int:
 
 
 def _line(one: Round) -> str:
-    """Say how a round went."""
+    """Write the result of a round as a line."""
     verdict = "; ".join(one.problems) or "every block once"
     ended = f"{one.ended_count} processes ended by themselves"
     return f"round {one.number}: {one.blocks_count} blocks in {one.seconds:.0f} s, {ended}; {verdict}"
 
 
 def summary(gone: Sequence[Round]) -> str:
-    """Say how all went."""
+    """Write the results of all rounds as a line."""
     good = sum(not one.problems for one in gone)
     blocks = sum(one.blocks_count for one in gone)
     return f"{good} of {len(gone)} rounds with every block once; {blocks} blocks"

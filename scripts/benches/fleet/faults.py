@@ -1,6 +1,6 @@
-"""What goes wrong in a round of chaos, each fault a coroutine that begins it and mends it.
+"""The faults in a round of chaos; each fault is a coroutine for starting and mending the fault.
 
-For: the faults a fleet must survive, at moments drawn by the round. Not for: whether it did (`verdict`).
+For: the faults to be survived by a fleet, at moments drawn by the round. Not for: the verdict (`verdict`).
 """
 
 import asyncio
@@ -24,18 +24,18 @@ Fault = Callable[["Moment"], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What a fault has at hand."""
+    """The context of a fault."""
 
     world: World
     agent: AgentAt
-    """Whom it strikes, where it strikes one."""
+    """The agent struck by the fault, for faults of agents."""
     run: Run
     operator: Client
     random: random.Random
 
 
 async def kill_agent(moment: Moment) -> None:
-    """Kill an agent, and start it again a little later."""
+    """Kill an agent, and restart the agent a little later."""
     process = moment.agent.process
     assert process is not None
     await process.kill()
@@ -44,7 +44,7 @@ async def kill_agent(moment: Moment) -> None:
 
 
 async def kill_nats(moment: Moment) -> None:
-    """Kill nats-server; whoever serves starts it again."""
+    """Kill nats-server; `fleet serve` restarts nats-server."""
     pid = moment.world.nats_pid
     if pid is not None:
         with contextlib.suppress(ProcessLookupError):
@@ -52,35 +52,35 @@ async def kill_nats(moment: Moment) -> None:
 
 
 async def kill_serve(moment: Moment) -> None:
-    """Kill `fleet serve`, nats-server with it, and start it again a little later."""
+    """Kill `fleet serve` with nats-server, and restart both a little later."""
     await moment.world.server.kill()
     await asyncio.sleep(moment.random.uniform(0.5, 5.0))
     moment.world.server.start()
 
 
 async def cut_link(moment: Moment) -> None:
-    """Let nothing through between an agent and the server for a minute."""
+    """Stop all bytes between an agent and the server for a minute."""
     moment.agent.link.cut()
     await asyncio.sleep(CUT_S)
     moment.agent.link.mend()
 
 
 async def fill_agents_disk(moment: Moment) -> None:
-    """Leave no room at an agent for a while."""
+    """Fill an agent's disk for a while."""
     moment.agent.disk.fill()
     await asyncio.sleep(moment.random.uniform(3.0, 12.0))
     moment.agent.disk.free()
 
 
 async def fill_servers_disk(moment: Moment) -> None:
-    """Leave no room at the server for a while."""
+    """Fill the server's disk for a while."""
     moment.world.disk.fill()
     await asyncio.sleep(moment.random.uniform(3.0, 12.0))
     moment.world.disk.free()
 
 
 async def deliver_twice(moment: Moment) -> None:
-    """Queue jobs again that are done, running or waiting, as if they were new."""
+    """Queue finished, running or waiting jobs again as new jobs."""
     js = moment.operator.jetstream()
     for block in moment.random.sample(range(moment.run.blocks), min(4, moment.run.blocks)):
         job = Job(run=moment.run.id, vantage=moment.agent.vantage, block=block)
@@ -93,7 +93,7 @@ async def deliver_twice(moment: Moment) -> None:
 
 
 async def put_clock_off(moment: Moment) -> None:
-    """Put an agent's clock ten minutes on or back while it runs, and right again later."""
+    """Put an agent's clock ten minutes forward or back during the run, and correct the clock later."""
     moment.agent.clock.set(moment.random.choice((-CLOCK_OFF_S, CLOCK_OFF_S)))
     await asyncio.sleep(moment.random.uniform(5.0, 30.0))
     moment.agent.clock.set(0)

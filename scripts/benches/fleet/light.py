@@ -1,7 +1,7 @@
-"""Runs whose trials measure nothing: each waits a given time and writes an ordinary record.
+"""Runs with trials without measurements: each trial waits a given time and writes an ordinary record.
 
-For: what a fleet does with blocks, without browsers; `python -m benches.fleet.light SECONDS` is a fleet's worker with
-such trials. Not for: real ones (tests/test_fleet.py has two).
+For: a fleet's handling of blocks, without browsers; `python -m benches.fleet.light SECONDS` is a fleet's worker for
+these trials. Not for: real trials (tests/test_fleet.py has two).
 """
 
 import asyncio
@@ -41,13 +41,13 @@ dns_transport = "doudp"
 
 
 class LightTestbed:
-    """Takes its time, and nothing else."""
+    """A testbed with waiting as its only work."""
 
     def __init__(self, trial_s: float) -> None:
         self._trial_s = trial_s
 
     async def run_trial(self, condition: Condition, _trial_id: str) -> TrialResult:
-        """Wait, and say that a page was loaded."""
+        """Wait, and report a loaded page."""
         if self._trial_s:
             await asyncio.sleep(self._trial_s)
         load = PageLoadRecord(
@@ -67,12 +67,12 @@ class LightTestbed:
 async def light_testbed(
     _plan: Plan, _seed: int, _folder: Path, _number: int, *, trial_s: float = 0.0
 ) -> AsyncIterator[LightTestbed]:
-    """Make the place such trials run in."""
+    """Make the testbed for light trials."""
     yield LightTestbed(trial_s)
 
 
 def without_programs() -> None:
-    """Ask no browser and no resolab-core for its version in this process: none takes part."""
+    """Skip version queries of browsers and resolab-core in this process: neither takes part."""
     vars(manifests)["_VERSION_OF"] = {browser: lambda: "1" for browser in BrowserName}
     vars(manifests)["_core_version"] = lambda: "1"
     vars(ground)["_core_sha256"] = lambda: None
@@ -80,13 +80,13 @@ def without_programs() -> None:
 
 
 def ground_of(plan: Plan) -> RunStart:
-    """Say what trials stand on here."""
+    """Return the software and machine under the trials here."""
     corpus = Corpus.of_project()
     return ground.ground_now(plan, corpus, manifests.versions_now(plan))
 
 
 def light_run(name: str, vantages: Sequence[str], blocks: int, seed: int) -> Run:
-    """Make a run of such trials."""
+    """Make a run of light trials."""
     text = PLAN.format(blocks=blocks)
     plan = parse_plan(text, "light.toml", Corpus.of_project())
     return Run(

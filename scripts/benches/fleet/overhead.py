@@ -1,4 +1,4 @@
-"""What a fleet adds to a block: the same plan by `resolab run` and by a fleet of one, in turn, with real browsers.
+"""A fleet's extra time per block: the same plan by `resolab run` and by a fleet of one, in turn, with real browsers.
 
 For: the row of docs/benchmarks.md. Not for: light trials (`scale`).
 """
@@ -22,20 +22,20 @@ from resolab.errors import MachineError
 RESOLAB = (sys.executable, "-m", "resolab")
 LIMIT_S = 1800.0
 MOST_S = 2.0
-"""A fleet may add to a block."""
+"""The limit of a fleet's extra time per block."""
 POLL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Overhead:
-    """Seconds a block, of each round."""
+    """The seconds per block of each round."""
 
     alone_s: list[float]
     fleet_s: list[float]
 
     @property
     def median_s(self) -> float:
-        """What a fleet adds, by the rounds' differences."""
+        """The fleet's extra time per block, from the rounds' differences."""
         return statistics.median(fleet - alone for alone, fleet in zip(self.alone_s, self.fleet_s, strict=True))
 
 
@@ -56,7 +56,7 @@ def measure(home: Path, rounds: int, blocks: int) -> Overhead:
 
 
 def line(found: Overhead) -> str:
-    """Say what was found."""
+    """Write the result as a line."""
     verdict = "met" if found.median_s <= MOST_S else "MISSED"
     alone, fleet = statistics.median(found.alone_s), statistics.median(found.fleet_s)
     return (
@@ -79,7 +79,7 @@ def _fleet_s(home: Path, plan: Path, number: int) -> float:
 
 
 def _until_the_last_block_s(home: Path, plan: Path) -> float:
-    """Time a run from its beginning until the server has its last block."""
+    """Time a run from its start until the server has its last block."""
     began = time.monotonic()
     _resolab("fleet", "run", plan, "--fleet", home / "fleet")
     said = _resolab("fleet", "status", "--wait", "--json", "--fleet", home / "fleet")
@@ -106,7 +106,7 @@ def _resolab(*words: object) -> str:
 
 @contextlib.contextmanager
 def _standing(*words: object, log: Path, says: str) -> Iterator[None]:
-    """Run a command beside others until it is not needed any more."""
+    """Run a command beside others until no longer needed."""
     with log.open("wb") as stream:
         process = subprocess.Popen([*RESOLAB, *map(str, words)], stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
     try:

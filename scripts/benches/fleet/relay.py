@@ -1,7 +1,7 @@
-"""The link between an agent and the server: bytes passed on, until it is cut.
+"""The link between an agent and the server: passes bytes, until cut.
 
-For: a cut as agents meet it: nothing comes through and nobody says so, then new connections are refused by nobody
-either. Not for: delay, loss or rates.
+For: a cut as seen by agents. No bytes come through and no error is reported; new connections are not refused either.
+Not for: delay, loss or rates.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import contextlib
 
 
 class Relay:
-    """One agent's link."""
+    """The link of an agent."""
 
     def __init__(self, server_port: int) -> None:
         self._server_port = server_port
@@ -20,26 +20,26 @@ class Relay:
 
     @property
     def port(self) -> int:
-        """Where the agent finds it."""
+        """The local port of the link."""
         assert self._server is not None
         return int(self._server.sockets[0].getsockname()[1])
 
     async def begin(self) -> None:
-        """Listen on loopback."""
+        """Listen on a port of loopback."""
         self._server = await asyncio.start_server(self._pass_on, "127.0.0.1", 0)
 
     def cut(self) -> None:
-        """Let nothing through, and tell nobody."""
+        """Stop all bytes, without an error to either side."""
         self._up.clear()
 
     def mend(self) -> None:
-        """Let everything through again; what was begun before the cut is over, as after any address translation."""
+        """Pass bytes again; connections from before the cut end, as after any address translation."""
         for one in self._running:
             one.cancel()
         self._up.set()
 
     async def end(self) -> None:
-        """Close all."""
+        """Close the listener and all connections."""
         if self._server is not None:
             self._server.close()
         for one in list(self._running):

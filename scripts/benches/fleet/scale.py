@@ -1,6 +1,6 @@
-"""Hundreds of agents with light jobs: how many blocks a second, what the server takes, whether cost grows with the run.
+"""Hundreds of agents with light jobs: blocks per second, the server's cost, and its growth with the run.
 
-For: the row of 200 agents and 20,000 blocks of docs/benchmarks.md. Not for: what goes wrong (`chaos`).
+For: the row of 200 agents and 20,000 blocks of docs/benchmarks.md. Not for: failures (`chaos`).
 """
 
 import asyncio
@@ -32,16 +32,16 @@ STANDSTILL_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a run of one size took."""
+    """The cost of a run of a given size."""
 
     blocks_count: int
     queued_s: float
-    """Until all jobs were in their queues."""
+    """The time until all jobs were queued."""
     done_s: float
-    """From then on, until every result was there."""
+    """The time from then until every result was there."""
     fetched_s: float
     server_mb: float
-    """Most memory of nats-server that was resident while it went on."""
+    """The peak of nats-server's resident memory during the run, in MB."""
     problems: list[str]
 
 
@@ -62,7 +62,7 @@ async def sizes(home: Path, agents_count: int, counts: Sequence[int], seed: int)
 
 @contextlib.asynccontextmanager
 async def _agents(home: Path, server: FleetServer, vantages: Sequence[str]) -> AsyncIterator[None]:
-    """Have all agents take part, in a few processes."""
+    """Run all agents, in a few processes."""
     async with contextlib.AsyncExitStack() as ending:
         for number in range(PROCESSES):
             files = [str(server.folder.path / f"{one}.invitation.toml") for one in vantages[number::PROCESSES]]
@@ -92,7 +92,7 @@ async def _size(home: Path, server: FleetServer, operator: Client, vantages: lis
 
 
 async def _until_done(server: FleetServer, operations: Operations, run: Run) -> float:
-    """Wait until no job is left; returns the most memory the server had, in MB."""
+    """Wait until no job is left; return the server's peak memory, in MB."""
     most, left, moved = 0.0, len(run.jobs()), time.monotonic()
     while left:
         await asyncio.sleep(LOOK_EVERY_S)
@@ -112,7 +112,7 @@ def _resident_mb(pid: int) -> float:
 
 
 def line(size: Size) -> str:
-    """Say what a size took."""
+    """Write the cost of a size as a line."""
     rate, queueing = size.blocks_count / size.done_s, size.blocks_count / size.queued_s
     return (
         f"{size.blocks_count:,} blocks: queued at {queueing:,.0f}/s, done at {rate:.1f}/s in {size.done_s:.0f} s, "

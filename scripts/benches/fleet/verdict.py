@@ -1,6 +1,6 @@
-"""Whether a run's dataset has every block exactly once, and as it was ordered.
+"""Checks a run's dataset: every block exactly once, and in the ordered form.
 
-For: a run that was fetched. Not for: what went wrong meanwhile.
+For: a fetched run. Not for: failures during the run.
 """
 
 from collections import Counter
@@ -16,11 +16,11 @@ from resolab.records import TrialRecord
 from resolab.store import finished_trials, read_trial
 
 Done = Counter[tuple[int, int, str]]
-"""Block, position and condition of each trial at one vantage point."""
+"""The block, position and condition of each trial at a vantage point."""
 
 
 def problems(run: Run, fetched: Fetched, dataset: Path) -> list[str]:
-    """Say what is not as it must be, a line each."""
+    """Return the problems of a dataset, a line each."""
     found = [*fetched.refused, *fetched.manifest.warnings]
     short = {one: count for one, count in fetched.blocks_count.items() if count != run.blocks}
     if short:
@@ -35,7 +35,7 @@ def problems(run: Run, fetched: Fetched, dataset: Path) -> list[str]:
 
 
 def _done(dataset: Path) -> dict[str, Done]:
-    """Read what was done, its blocks numbered from 0 at each vantage point."""
+    """Read the finished trials, with blocks numbered from 0 at each vantage point."""
     heads = [next(iter(read_trial(file))) for file in finished_trials(dataset).values()]
     trials = [one for one in heads if isinstance(one, TrialRecord)]
     first: dict[str, int] = {}
@@ -49,7 +49,7 @@ def _done(dataset: Path) -> dict[str, Done]:
 
 
 def _out_of_order(run: Run, vantage: str, done: Done) -> Iterator[str]:
-    """Compare what was done at a vantage point with the order that its seed gives."""
+    """Compare the trials at a vantage point with the order by its seed."""
     plan = plan_at(run, vantage)
     ordered = Counter(
         (block, trial.position, trial.condition.id)

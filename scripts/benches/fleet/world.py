@@ -1,6 +1,6 @@
-"""A fleet of real processes on loopback: the server, a link for each agent, the agents, each with a disk of its own.
+"""A fleet of real processes on loopback: the server, a link for each agent, the agents, each with a separate disk.
 
-For: starting, ending and disturbing them, by their ids. Not for: when (`chaos`).
+For: starting, ending and disturbing processes, by their ids. Not for: the moments (`chaos`).
 """
 
 import asyncio
@@ -21,13 +21,13 @@ from resolab.fleet.server_folder import ServerFolder
 from resolab.fleet.server_process import running_pid
 
 DISK_MB = 320
-"""Of an agent: no block is begun below 256 MB."""
+"""The size of an agent's disk: no block begins below 256 MB."""
 START_S, END_S = 120.0, 120.0
 SERVE = (sys.executable, "-m", "resolab", "fleet", "serve")
 
 
 class Disk:
-    """A file system of its own, which can be filled."""
+    """A separate file system, for filling up."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -35,49 +35,49 @@ class Disk:
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m", "resolab-bench", place], check=True)
 
     def fill(self) -> None:
-        """Leave no byte."""
+        """Fill the disk completely."""
         with contextlib.suppress(OSError), (self.place / "filler").open("wb", buffering=0) as file:
             while file.write(bytes(1024**2)):
                 pass
 
     def free(self) -> None:
-        """Take away what filled it."""
+        """Remove the filling file."""
         (self.place / "filler").unlink(missing_ok=True)
 
     def end(self) -> None:
-        """Unmount it."""
+        """Unmount the file system."""
         subprocess.run(["umount", "-l", self.place], check=False)
 
 
 class Child:
-    """A process that is started, ended, killed and started again."""
+    """A process to start, end, kill and start again."""
 
     def __init__(self, command: Sequence[str], log: Path, environment: dict[str, str] | None = None) -> None:
         self._command, self._log = list(command), log
         self._environment = {**os.environ, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None
         self.ended_count = 0
-        """How often it ended by itself."""
+        """The number of unplanned ends."""
 
     def start(self) -> None:
-        """Start it, its words at the end of its log."""
+        """Start the process; its output goes to the end of its log."""
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._environment
             )
 
     def keep_running(self) -> None:
-        """Start it again if it ended by itself, as a service manager does, and count that."""
+        """Restart and count a process after an unplanned end, like a service manager."""
         if self._process is not None and self._process.poll() is not None:
             self.ended_count += 1
             self.start()
 
     async def kill(self) -> None:
-        """End it without a word of warning."""
+        """Kill the process without warning."""
         await self._end(signal.SIGKILL)
 
     async def stop(self) -> None:
-        """End it in order."""
+        """Stop the process in order."""
         await self._end(signal.SIGTERM)
 
     async def _end(self, number: signal.Signals) -> None:
@@ -93,7 +93,7 @@ class Child:
 
 
 class AgentAt:
-    """One vantage point."""
+    """A vantage point with its agent."""
 
     def __init__(self, world: "World", vantage: str, clock: Clock, trial_s: float) -> None:
         self.vantage, self.clock = vantage, clock
@@ -115,7 +115,7 @@ class AgentAt:
         self.process.start()
 
     async def end(self) -> None:
-        """End all of it."""
+        """Stop the agent, the link and the disk."""
         if self.process is not None:
             await self.process.stop()
         await self.link.end()
@@ -123,7 +123,7 @@ class AgentAt:
 
 
 class World:
-    """The server and its agents."""
+    """The server with its agents."""
 
     def __init__(self, home: Path, folder: ServerFolder, server: Child, disk: Disk) -> None:
         self.home, self.folder, self.server, self.disk = home, folder, server, disk
@@ -131,23 +131,23 @@ class World:
 
     @property
     def processes(self) -> list[Child]:
-        """All that must run."""
+        """The processes required to run."""
         return [self.server, *(agent.process for agent in self.agents if agent.process is not None)]
 
     def keep_running(self) -> None:
-        """Start what ended and nobody ended."""
+        """Restart processes after unplanned ends."""
         for one in self.processes:
             one.keep_running()
 
     @property
     def nats_pid(self) -> int | None:
-        """Find the process of nats-server, whichever it is now."""
+        """Return the current process id of nats-server."""
         return running_pid(self.folder)
 
 
 @contextlib.asynccontextmanager
 async def a_world(home: Path, vantages: Sequence[str], trial_s: float) -> AsyncIterator[World]:
-    """Bring a fleet up; whatever happens, it is ended."""
+    """Start a fleet; end the fleet after any outcome."""
     async with contextlib.AsyncExitStack() as ending:
         disk = Disk(home / "disks" / "server")
         ending.callback(disk.end)
@@ -175,7 +175,7 @@ async def a_world(home: Path, vantages: Sequence[str], trial_s: float) -> AsyncI
 
 
 async def _served(fleet: Path, server: Child) -> ServerFolder:
-    """Wait until it serves."""
+    """Wait until the server serves."""
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
         server.keep_running()

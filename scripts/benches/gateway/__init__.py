@@ -1,1 +1,1 @@
-"""`scripts/bench gateway`: what browsers get of it, what it passes and what that costs (docs/method/gateway.md)."""
+"""`scripts/bench gateway`: round trips of browsers, throughput and cost of the gateway (docs/method/gateway.md)."""

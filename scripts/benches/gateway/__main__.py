@@ -1,7 +1,7 @@
 """Measure the gateway: round trips in browsers by the tap, large bodies, the corpus through it; print one result.
 
-For: `scripts/bench gateway`, the figures of docs/method/gateway.md. It uses the release build, or RESOLAB_CORE. Not
-for: what sharing saves; those are plans. Exit code 1 when a figure is missed.
+For: `scripts/bench gateway`, the figures of docs/method/gateway.md. Runs the release build, or RESOLAB_CORE. Not for:
+the savings by sharing (see plans). Exit code 1 when a figure misses its limit.
 """
 
 import argparse
@@ -20,7 +20,7 @@ BROWSERS = ["chromium", "firefox"]
 
 
 def main() -> int:
-    """Measure what was asked for and print it."""
+    """Measure the selected parts and print the result."""
     options = _options()
     models = Corpus.of_project().models()
     corpus_pages = [name for name, file in models.items() if file.parent.name == "corpus"]

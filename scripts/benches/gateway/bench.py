@@ -1,6 +1,6 @@
-"""What a part of `bench gateway` is asked, and plans with a gateway for its testbeds.
+"""The settings of a part of `bench gateway`, and plans with a gateway for its testbeds.
 
-For: shapes and one plan's text. Not for: measuring or printing.
+For: shapes and the text of a plan. Not for: measuring or printing.
 """
 
 from collections.abc import Sequence
@@ -50,21 +50,21 @@ keep_awake = true
 
 @dataclass(frozen=True)
 class Bench:
-    """How the parts are measured."""
+    """The settings of the parts."""
 
     quick: bool
     scratch: Path
-    """A folder of this run, removed at its end."""
+    """The temporary folder of this run, removed at the end."""
     progress: Progress
     browsers: Sequence[str]
     loads_count: int
-    """Of each cell of `round_trips`."""
+    """The number of loads of each cell of `round_trips`."""
     pages: Sequence[str]
-    """Of `corpus`, names of page models."""
+    """The names of page models for `corpus`."""
 
 
 def plan(page: str, profile: str, browser: str) -> Plan:
-    """Make a plan of all the gateway's arms on one page; Firefox has no DoH3 of its own, and asks a stub."""
+    """Make a plan of all the gateway's arms on one page; Firefox lacks DoH3 and uses a stub."""
     native = "native" if browser == "chromium" else "stub"
     text = _PLAN.format(page=page, profile=profile, browser=browser, native=native)
     return parse_plan(text, "bench-gateway", Corpus.of_project())

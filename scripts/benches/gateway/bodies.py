@@ -1,10 +1,10 @@
-"""A large body through the gateway over a path without delay or limit: bits a second, and whose processor time.
+"""A large body through the gateway over a path without delay or limit: bits per second, and processor time by process.
 
-For: `scripts/bench gateway`, its part `bodies`. Not for: what requests take (plans).
+For: `scripts/bench gateway`, its part `bodies`. Not for: the times of requests (plans).
 
-The client is curl over HTTP/2, straight from the edge and through the gateway, in turn. On two processors path,
-edge, gateway and curl share them: what passes is then what they come to together, so the gateway's processor time for a
-body stands beside the edge's for the same one.
+The client is curl over HTTP/2, directly to the edge and through the gateway, in turn. Path, edge, gateway and curl
+share two processors; the rate is their common result. Therefore the gateway's processor time for a body stands beside
+the edge's time for the same body.
 """
 
 import asyncio
@@ -35,27 +35,27 @@ TRANSFER_TIMEOUT_S, TRANSFER_S = 60.0, 2.0
 ROUNDS_COUNT, QUICK_ROUNDS_COUNT = 8, 2
 LISTEN = f"{layout.STUB_ADDRESS}:53"
 WAYS = ("straight", "gateway, h2", "gateway, h3")
-"""Through the gateway by what it speaks upstream."""
+"""The transfer methods: direct, or through the gateway with the given upstream protocol."""
 _VERSIONS = {WAYS[1]: HttpVersion.H2, WAYS[2]: HttpVersion.H3}
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """One body."""
+    """A transfer of the body."""
 
     rate_bps: float
     edge_s: float
-    """Processor time."""
+    """The edge's processor time."""
     gateway_s: float
 
 
 def estimate_s(bench: Bench) -> float:
-    """Foresee how long it takes."""
+    """Estimate the duration, in s."""
     return len(WAYS) * _rounds(bench) * TRANSFER_S + 10
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Transfer the body each way, in turn, the order reversed every other round."""
+    """Transfer the body by each method, in turn, the order reversed every other round."""
     return [asyncio.run(_measure(bench))]
 
 
@@ -122,7 +122,7 @@ async def _transfer(path_pid: int, edge: engine.Edge, way: str, size: int) -> Tr
 
 
 def _address(path_pid: int) -> str:
-    """Ask the gateway for its address of the body's name."""
+    """Query the gateway for its address of the body's name."""
     command = [*engine.enter_prefix(path_pid, "client"), str(engine.find_core()), "query"]
     command += ["--resolver", f"udp://{LISTEN}", HOST]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TRANSFER_TIMEOUT_S, check=True)
@@ -142,14 +142,14 @@ async def _timed(path_pid: int, edge: engine.Edge, gateway: engine.Gateway | Non
 
 
 def _entered(pid: int) -> int:
-    """Find the program itself: who enters a host stays before it, and so may the first of its processes."""
+    """Return the program's own process id: the entering process, and perhaps its first child, come before it."""
     while children := Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split():
         pid = int(children[0])
     return pid
 
 
 def _curl(path_pid: int, ca_file: str, address: str, size: int) -> float:
-    """Fetch the body and say how long it took from the request's end of sending to the last byte."""
+    """Fetch the body; return the time from the request's end of sending to the last byte, in s."""
     command = [*engine.enter_prefix(path_pid, "client"), "curl", "--silent", "--fail", "--http2", "--cacert", ca_file]
     command += ["--resolve", f"{HOST}:443:{address}", "--output", "/dev/null"]
     command += ["--write-out", "%{time_total} %{time_pretransfer} %{size_download}", f"https://{HOST}/{FILE}"]

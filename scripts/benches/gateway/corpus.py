@@ -1,7 +1,7 @@
-"""Pages of the corpus through the gateway: whether a load gets all that one without it gets.
+"""Pages of the corpus through the gateway: check the completeness of loads against loads without the gateway.
 
-For: `scripts/bench gateway`, its part `corpus`. Not for: what sharing does to their times (plans), or whether a clone
-is like its page (`bench clones`).
+For: `scripts/bench gateway`, its part `corpus`. Not for: the effect of sharing on times (plans), or the fidelity of
+clones (`bench clones`).
 """
 
 import asyncio
@@ -18,27 +18,27 @@ from resolab.testbed import Testbed, TrialResult
 PROFILE = "cable"
 LOAD_S, START_S = 12.0, 15.0
 ARMS = ("native", "separate", "resolver_connection")
-"""Without the gateway, through it, and on the resolver's connection as far as that may go."""
+"""The arms: without the gateway, through the gateway, and on the resolver's connection as far as allowed."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a page's load came to, each way."""
+    """The results of a page's loads by arm."""
 
     page: str
     browser: str
     failures: dict[str, str | None]
     requests: dict[str, int]
-    """Given by the edge, each URL once."""
+    """The number of URLs answered by the edge, each counted once."""
 
 
 def estimate_s(bench: Bench) -> float:
-    """Foresee how long it takes."""
+    """Estimate the duration, in s."""
     return len(bench.browsers) * len(bench.pages) * (START_S + len(ARMS) * LOAD_S)
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Load every page in every browser, each way once."""
+    """Load every page in every browser, once by each arm."""
     part = Part(
         "corpus",
         f"Pages through the gateway over {PROFILE}, one load each way",
@@ -73,7 +73,7 @@ async def _load_all(page: str, browser: str) -> Loaded:
 
 
 def _arm(condition: Condition) -> str | None:
-    """Name a condition; those of other handshakes and with speculation are not loaded."""
+    """Return the arm of a condition; None for other handshakes and for speculation, not loaded here."""
     if condition.requested_handshake_mode is not HandshakeMode.FULL or condition.speculation == "document":
         return None
     return str(condition.connection_sharing) if condition.resolver_path == "gateway" else "native"

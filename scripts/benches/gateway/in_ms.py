@@ -1,10 +1,10 @@
-"""What arms of the gateway take in milliseconds against round trips of the link, the gateway's own time taken off.
+"""The times of gateway arms in ms against round trips of the link, with the gateway's own time subtracted.
 
-For: the second table of `scripts/bench gateway --only round-trips`. Not for: counting round trips, or what a load
-through the gateway costs against one without it (`plans/gateway-tax.toml`).
+For: the second table of `scripts/bench gateway --only round-trips`. Not for: counting round trips, or the cost of a
+load through the gateway against a load without (`plans/gateway-tax.toml`).
 
-The gateway's own time, the browser's, the handshakes' and the bytes' are in every arm alike: what `separate` takes
-beyond its round trips is taken off the other arms with the same handshakes, so that sharing alone is judged.
+The own times of gateway, browser, handshakes and bytes are the same in every arm. The excess of `separate` over its
+round trips is subtracted from the other arms with the same handshakes. The verdict is therefore about sharing alone.
 """
 
 import statistics
@@ -21,7 +21,7 @@ def part(
     held_against: Mapping[str, str],
     rtt_ms: float,
 ) -> Part:
-    """Judge arms by browser and name, each but those that others are held against."""
+    """Judge arms by browser and name, except the baselines of other arms."""
     made = Part(
         "in-ms",
         f"The same in ms, k x {rtt_ms:.1f} ms; what `separate` with the same handshakes has beyond its own taken off",

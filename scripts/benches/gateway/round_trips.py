@@ -3,8 +3,9 @@
 For: `scripts/bench gateway`, its part `round-trips`. Not for: the critical path (`benches.dns.flights`), or our own
 client's round trips (`bench coalescing`).
 
-They are counted on the critical path of what crossed the link, from the browser's first query for the page's name to
-the first byte of its document at the gateway; times stand beside them and in a table of their own (`in_ms`).
+Round trips are counted on the critical path of the captured packets. The span begins with the browser's first query for
+the page's name and ends with the first byte of the document at the gateway. Times stand beside the counts and in a
+separate table (`in_ms`).
 """
 
 import asyncio
@@ -33,7 +34,8 @@ from resolab.testbed import Kept, Testbed
 
 PAGE, PROFILE = "example", "4g"
 LEAST_REQUEST_BYTES, LEAST_DOCUMENT_BYTES = 60, 300
-"""A QUIC packet with a request or with the first of a document is larger; a bare acknowledgement is not."""
+"""The least size of a QUIC packet with a request, and with the first of a document; an acknowledgement alone is
+smaller."""
 _ARM = ("browser", "sharing", "speculation", "handshakes")
 LOAD_S, START_S = 4.0, 10.0
 MUST = {
@@ -44,26 +46,26 @@ MUST = {
     (ConnectionSharing.RESOLVER_CONNECTION, PageSpeculation.OFF, HandshakeMode.ZERO_RTT): 2,
     (ConnectionSharing.RESOLVER_CONNECTION, PageSpeculation.DOCUMENT, HandshakeMode.ZERO_RTT): 1,
 }
-"""By sharing, speculation and handshakes."""
+"""The required round trips by sharing, speculation and handshakes."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One load."""
+    """A load through the gateway."""
 
     round_trips: int | None
-    """None: its packets could not be told apart."""
+    """The round trips; None when the load's packets could not be told apart."""
     first_byte_ms: float
-    """From the query to the document's first byte, at the gateway."""
+    """The time from the query to the document's first byte, at the gateway."""
 
 
 def estimate_s(bench: Bench) -> float:
-    """Foresee how long it takes."""
+    """Estimate the duration, in s."""
     return len(bench.browsers) * (START_S + len(MUST) * bench.loads_count * LOAD_S)
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Count in every browser and arm."""
+    """Count the round trips in every browser and arm."""
     part = Part(
         "round-trips",
         f"To the first byte of {PAGE} over {PROFILE}, from its first query, {bench.loads_count} loads each",
@@ -105,7 +107,7 @@ def _arm_text(sharing: ConnectionSharing, speculation: PageSpeculation, mode: Ha
 
 
 def _seen(condition: Condition, records: Sequence[Record], capture: Path) -> list[Seen]:
-    """Look at the measured load; nothing where it failed or had another handshake than asked for."""
+    """Evaluate the measured load; return no entry after a failure or with another handshake than requested."""
     loads = [one for one in records if isinstance(one, PageLoadRecord) and one.measured and one.failure is None]
     last = max((one.load for one in records if isinstance(one, GatewayRequestRecord)), default=None)
     documents = [
@@ -135,7 +137,7 @@ def _seen(condition: Condition, records: Sequence[Record], capture: Path) -> lis
 
 
 def _named(records: Sequence[Record], document: GatewayRequestRecord) -> tuple[int, int]:
-    """Find when the document's name was first asked for in the measured load, and when its address was there."""
+    """Return the first query time of the document's name in the measured load, and the time of its address."""
     host = document.authority.partition(":")[0]
     queries = [
         one

@@ -1,4 +1,4 @@
-"""The figures of `scripts/bench internet`: how exact the exchange's delays are, and how much it carries.
+"""The figures of `scripts/bench internet`: the exactness of the exchange's delays, and its capacity.
 
-For: an internet of hosts with nothing but echoes and floods in them. Not for: what is measured over it.
+For: an internet of hosts with only echoes and floods. Not for: measurements over the internet.
 """

@@ -1,8 +1,8 @@
-"""Measure an internet's exchange: round trips beside what was asked by number of hosts, and what it carries.
+"""Measure an internet's exchange: round trips against the configuration by number of hosts, and the capacity.
 
-For: `scripts/bench internet`, the figures of docs/formats/internet.md. It uses the release build, or RESOLAB_CORE.
-Needs root or an open /dev/net/tun. Not for: links in detail; that is `scripts/bench link`. Exit code 1 when a figure
-is missed.
+For: `scripts/bench internet`, the figures of docs/formats/internet.md. Runs the release build, or RESOLAB_CORE. Needs
+root or an open /dev/net/tun. Not for: links in detail (`scripts/bench link`). Exit code 1 when a figure misses its
+limit.
 """
 
 import argparse
@@ -19,7 +19,7 @@ LOAD_S, QUICK_LOAD_S = 5.0, 2.0
 
 
 def main() -> int:
-    """Measure what was asked for and print it."""
+    """Measure the selected parts and print the result."""
     words = sys.argv[1:]
     if against_lab.FLAG in words:
         return against_lab.main([word for word in words if word != against_lab.FLAG])

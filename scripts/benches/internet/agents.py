@@ -1,8 +1,9 @@
-"""Programs that run inside the hosts: an echo that stamps, an asker that sets its stamps beside, a flood.
+"""Programs for the inside of hosts: a stamping echo, a client comparing the echo's stamps with its own, a flood.
 
 For: `resolab-core enter ... -- python -m benches.internet.agents echo|ask|flood|serve|fetch`; each prints JSON.
-Instants are the machine's wall clock, which all hosts share; what comes is stamped by the kernel. Not for: what is made
-of it.
+
+Instants are the machine's wall clock, shared by all hosts; the kernel stamps received packets. Not for: evaluating the
+output.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ UDP_SEGMENT = 103
 STAMP = struct.Struct("=qq")
 PATIENCE_S = 1.0
 PRIORITY = 40
-"""Below the exchange's: between a stamp and the sending nobody else is to have the processor."""
+"""A priority below the exchange's: between a stamp and the sending, no other process may get the processor."""
 FLOOD_PACKET_BYTES, FLOOD_PACKETS_PER_CALL = 100, 60
 CHUNK = bytes(1 << 18)
 
@@ -46,7 +47,7 @@ def _receive(sock: socket.socket) -> tuple[bytes, tuple[str, int], int]:
 
 
 def echo(address: str) -> None:
-    """Send every datagram back, with when it came and when it was sent back behind it."""
+    """Send every datagram back, followed by its receive time and its send time."""
     _be_punctual()
     sock = _stamped_socket(address, PORT)
     print(json.dumps("ready"), flush=True)
@@ -56,7 +57,7 @@ def echo(address: str) -> None:
 
 
 def ask(count: str, interval_ms: str, *servers: str) -> None:
-    """Ask the servers in turn; print for each answer the server's place and both one-way times in ns."""
+    """Query the servers in turn; print for each answer the server's index and both one-way times in ns."""
     _be_punctual()
     sock = _stamped_socket("0.0.0.0", 0)
     answers: list[tuple[int, int, int]] = []
@@ -77,7 +78,7 @@ def ask(count: str, interval_ms: str, *servers: str) -> None:
 
 
 def flood(server: str, seconds: str) -> None:
-    """Send small datagrams as fast as the kernel takes them; it cuts each call's into many."""
+    """Send small datagrams as fast as possible; the kernel cuts each call's data into many datagrams."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, FLOOD_PACKET_BYTES)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)
@@ -101,7 +102,7 @@ def serve(address: str, seconds: str) -> None:
 
 
 def fetch(server: str) -> None:
-    """Take what a `serve` sends until it ends."""
+    """Receive from a `serve` until the end."""
     total, began = 0, time.monotonic()
     with socket.create_connection((server, PORT)) as connection:
         while taken := connection.recv_into(bytearray(1 << 18)):

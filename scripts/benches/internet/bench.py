@@ -1,6 +1,6 @@
-"""How the parts are measured.
+"""The settings of the parts.
 
-For: the options as the parts see them. Not for: measuring.
+For: the options in the form needed by the parts. Not for: measuring.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from benches.common.progress import Progress
 
 @dataclass(frozen=True)
 class Bench:
-    """Length and conditions."""
+    """The length and the conditions of a measurement."""
 
     asks_count: int
     load_s: float

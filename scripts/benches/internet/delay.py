@@ -1,7 +1,7 @@
-"""How far round trips through the exchange are from what the configuration asks, by the number of hosts.
+"""The error of round trips through the exchange against the configuration, by the number of hosts.
 
-For: the part `delay`. A way's time is the receiving kernel's stamp minus the sender's own just before sending, so the
-echo's own time is in none of it. Not for: what programs in the hosts add.
+For: the part `delay`. A one-way time is the receiving kernel's stamp minus the sender's own stamp just before sending;
+the echo's own time is excluded. Not for: times added by programs in the hosts.
 """
 
 import asyncio
@@ -15,16 +15,16 @@ from benches.internet.bench import Bench
 HOSTS_COUNTS = (2, 8, 20)
 INTERVAL_MS = 4.0
 MUST_US = (150.0, 1_000.0)
-"""Median and 99th percentile of a round trip."""
+"""The limits of the median and 99th percentile of a round trip."""
 
 
 def estimate_s(bench: Bench) -> float:
-    """Foresee how long it takes."""
+    """Estimate the duration, in s."""
     return len(HOSTS_COUNTS) * len(bench.keep_awake) * (2.0 + bench.asks_count * INTERVAL_MS / 1e3)
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Ask every other host in turn from the first."""
+    """Query every other host in turn from the first."""
     columns = ["hosts", "kept awake", "n", "error p50 us", "p99 us", "largest us", "exchange's lateness p50 / p99 us"]
     part = Part("delay", "round trips beside what was asked", [*columns, "must", "verdict"])
     for keep_awake in bench.keep_awake:
@@ -52,7 +52,7 @@ async def _measure(part: Part, bench: Bench, count: int, *, keep_awake: bool) ->
 
 
 def judged(errors_us: list[float], asked_count: int, lateness_us: list[float]) -> list[str]:
-    """Set the errors of the round trips beside what they must be; none may be missing or too early."""
+    """Judge the errors of the round trips against their limits; no answer may be missing or too early."""
     if not errors_us:
         return [f"0 of {asked_count}", "", "", "", "", "", "MISSED"]
     median, high, largest = (float(value) for value in np.quantile(errors_us, [0.5, 0.99, 1.0]))

@@ -1,6 +1,6 @@
-"""How much the exchange carries: small packets in a flood, and TCP.
+"""The capacity of the exchange: small packets in a flood, and TCP.
 
-For: the part `load`. Not for: how late packets are then.
+For: the part `load`. Not for: the lateness of packets under load.
 """
 
 import asyncio
@@ -11,16 +11,16 @@ from benches.internet.bench import Bench
 
 HOSTS_COUNTS = (2, 8, 20)
 FLOOD_PACKET_BYTES = 128
-"""With its headers."""
+"""The size of a flood packet with its headers."""
 
 
 def estimate_s(bench: Bench) -> float:
-    """Foresee how long it takes."""
+    """Estimate the duration, in s."""
     return len(HOSTS_COUNTS) * (2.0 + 2 * bench.load_s)
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Flood the last host from the first, and have it send a TCP stream, beside hosts that do nothing."""
+    """Flood the last host from the first, then send a TCP stream back, beside idle hosts."""
     part = Part("load", "what the exchange carries", ["hosts", "packets/s", "of those sent", "TCP Gbit/s"])
     for count in HOSTS_COUNTS:
         bench.progress.step(f"load, {count} hosts", 2.0 + 2 * bench.load_s)

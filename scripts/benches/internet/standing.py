@@ -1,4 +1,4 @@
-"""An internet for a measurement: its configuration, and programs in its hosts that end with it.
+"""An internet for a measurement: its configuration, and programs in its hosts with the same end.
 
 For: set-up and clean-up. Not for: any figure.
 """
@@ -19,14 +19,14 @@ from resolab.errors import ResolabError
 
 TIMEOUT_S = 60.0
 LINE_LIMIT_BYTES = 1 << 22
-"""All answers of an asker are one line."""
+"""The limit of a line: all answers of a client are one line."""
 STEP_MS = 1.3
-"""Each host is this much farther than the one before."""
+"""The extra one-way delay of each host over the host before."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """One host of the measured internet."""
+    """A host of the measured internet."""
 
     name: str
     address: str
@@ -34,19 +34,19 @@ class Host:
 
 
 def hosts(count: int) -> list[Host]:
-    """Hosts at different distances; the first one asks."""
+    """Return hosts at different distances; the first is the client."""
     return [Host(f"host-{place}", f"198.18.0.{place + 1}", 2.0 + STEP_MS * place) for place in range(count)]
 
 
 class Standing:
-    """An internet and the agents in its hosts."""
+    """An internet with the agents in its hosts."""
 
     def __init__(self, internet: Internet) -> None:
         self.internet = internet
         self._agents: list[asyncio.subprocess.Process] = []
 
     async def start(self, host: Host, *words: str) -> asyncio.subprocess.Process:
-        """Start an agent in a host; what it says goes to a pipe."""
+        """Start an agent in a host, with its output in a pipe."""
         command = [*enter_prefix(self.internet.ready.pid, host.name), sys.executable]
         command += ["-m", "benches.internet.agents", *words]
         agent = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, limit=LINE_LIMIT_BYTES)
@@ -54,14 +54,14 @@ class Standing:
         return agent
 
     async def run(self, host: Host, *words: str) -> Any:
-        """Run an agent to its end; return what it said."""
+        """Run an agent to its end; return its output."""
         agent = await self.start(host, *words)
         answer = await said(agent)
         await asyncio.wait_for(agent.wait(), TIMEOUT_S)
         return answer
 
     async def end_agents(self) -> None:
-        """End whatever still runs in the hosts."""
+        """End all agents still running in the hosts."""
         for agent in self._agents:
             if agent.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
@@ -81,7 +81,7 @@ async def said(agent: asyncio.subprocess.Process) -> Any:
 
 @contextlib.asynccontextmanager
 async def standing(those: list[Host], *, keep_awake: bool) -> AsyncIterator[Standing]:
-    """Make an internet of these hosts, and end it with all that runs in it."""
+    """Make an internet of these hosts, and end the internet with all its programs."""
     tables = [
         f'[[host]]\nname = "{host.name}"\none_way_ms = {host.one_way_ms}\n'
         f'[[host.network]]\nprefix = "{host.address}/32"\n'

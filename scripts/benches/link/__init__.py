@@ -1,4 +1,4 @@
 """The figures of `scripts/bench link`, one module for each kind.
 
-For: measuring one thing and setting it beside what it must be. Not for: choosing and printing (`__main__`).
+For: measuring a quantity and comparing the value with its limit. Not for: choosing and printing (`__main__`).
 """

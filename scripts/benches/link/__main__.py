@@ -1,7 +1,7 @@
-"""Measure the emulated path against what it must be; print one table with the machine's facts.
+"""Measure the emulated path against its limits; print one table with the machine's facts.
 
-For: `scripts/bench link`, the figures of docs/benchmarks.md. It uses the release build, or RESOLAB_CORE. Not for:
-single profiles; that is `./resolab calibrate`. Exit code 1 when a figure is missed.
+For: `scripts/bench link`, the figures of docs/benchmarks.md. Runs the release build, or RESOLAB_CORE. Not for: single
+profiles (`./resolab calibrate`). Exit code 1 when a figure misses its limit.
 """
 
 import argparse
@@ -38,7 +38,7 @@ FIGURES: dict[str, Callable[[Bench], Awaitable[list[Figure]]]] = {
 
 
 def main() -> int:
-    """Measure what was asked for and print it."""
+    """Measure the selected figures and print the result."""
     options = _options()
     # Devices and processes are put back as they were, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

@@ -1,4 +1,4 @@
-"""What the figures share: how long they may take, paths with a given link, and work beside them.
+"""The code shared by figures: durations, paths with a given link, and background load.
 
 For: set-up and clean-up. Not for: any figure.
 """
@@ -25,7 +25,7 @@ while os.getppid() == parent:
 
 @dataclass(frozen=True)
 class Bench:
-    """How the figures are measured."""
+    """The settings of the figures."""
 
     quick: bool
     backend: PathBackend | None
@@ -38,18 +38,18 @@ class Bench:
 
 @dataclass
 class StandingPath:
-    """A path and what it said last."""
+    """A path with its last records."""
 
     path: engine.Path
     summaries: list[PathSummaryRecord] = field(default_factory=list)
 
     @property
     def pid(self) -> int:
-        """Process id."""
+        """The process id of the path."""
         return self.path.ready.pid
 
     async def summary(self) -> PathSummaryRecord:
-        """Close the window."""
+        """Close the window and return its summary."""
         await self.path.summary(label=None)
         return self.summaries[-1]
 
@@ -58,7 +58,7 @@ class StandingPath:
 async def standing_path(
     bench: Bench, up: str, down: str, *, seed: int = 1, keep_awake: bool = False
 ) -> AsyncIterator[StandingPath]:
-    """Make a path with these directions (TOML), and end it."""
+    """Make a path with these directions (TOML), and end the path."""
     summaries: list[PathSummaryRecord] = []
 
     def keep(record: Record) -> None:
@@ -77,7 +77,7 @@ async def standing_path(
 
 @contextlib.contextmanager
 def busy_loops(count: int) -> Iterator[None]:
-    """Have processes beside that never rest; they end with us at the latest."""
+    """Run busy processes in the background; the processes end with this process at the latest."""
     loops = [subprocess.Popen([sys.executable, "-c", BUSY_LOOP]) for _ in range(count)]
     try:
         yield

@@ -1,6 +1,6 @@
 """Starting and stopping the path many times.
 
-For: the figure `cycles`. Not for: what a path does meanwhile.
+For: the figure `cycles`. Not for: the path's behaviour meanwhile.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ NAMESPACES = ("net", "mnt", "pid", "user")
 
 
 async def cycles(bench: Bench) -> list[Figure]:
-    """Start a path, wait until it stands, end it; again and again, one after another."""
+    """Start a path, wait until ready, end the path; repeat, one path after another."""
     before = _counts()
     times = [_one(bench) for _ in range(bench.cycles)]
     after = _counts()
@@ -83,7 +83,7 @@ def _until_it_stands(path: "subprocess.Popen[str]") -> None:
 
 
 def _counts() -> dict[str, int]:
-    """Count what a path could leave: processes of its names, namespaces some process is in, devices."""
+    """Count possible remains of a path: its processes by name, namespaces in use by any process, devices."""
     processes, namespaces = 0, set()
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():

@@ -1,6 +1,6 @@
-"""Delay error one way: receiving kernel's stamp minus sender's user-space stamp minus the delay asked.
+"""Delay error one way: receiving kernel's stamp minus sender's user-space stamp minus the configured delay.
 
-For: the figures `delay` (root, busy machine) and `delay-rootless`. Not for: lateness as the path sees it itself.
+For: the figures `delay` (root, busy machine) and `delay-rootless`. Not for: lateness as measured by the path.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ DELAYS_MS = (0.0, 7.4, 26.65, 46.0, 75.0)
 PROBES_COUNT, PROBES_PER_S = 1_200, 500
 TUN_DEVICE = Path("/dev/net/tun")
 NO_RIGHTS = ("not permitted", "ermission denied")
-"""In what is said where an ordinary user may not make a path on this machine."""
+"""The texts in error messages when an ordinary user may not make a path on this machine."""
 NOBODY = 65_534
 LIMITS_US = {"busy": ([50.0, 200.0], [30.0, 100.0]), "rootless": ([60.0, 400.0], [40.0, 200.0])}
 
 
 async def busy_as_root(bench: Bench) -> list[Figure]:
-    """Measure with two busy loops beside."""
+    """Measure with two busy loops in the background."""
     if os.geteuid() != 0:
         return [skipped("delay, root, two busy loops", "not root")]
     with busy_loops(2):
@@ -38,7 +38,7 @@ async def busy_as_root(bench: Bench) -> list[Figure]:
 
 
 async def rootless(bench: Bench) -> list[Figure]:
-    """Measure as an ordinary user on an otherwise idle machine; root becomes `nobody` in a process of its own."""
+    """Measure as an ordinary user on an otherwise idle machine; root becomes `nobody` in a separate process."""
     name = "delay error, rootless, idle machine"
     if os.geteuid() != 0:
         return await _both(bench, name, *LIMITS_US["rootless"], rootless_wanted=True)
@@ -63,7 +63,7 @@ async def rootless(bench: Bench) -> list[Figure]:
 
 @contextlib.contextmanager
 def _open_to_all(device: Path) -> Iterator[None]:
-    """Let ordinary users open a device; as it was afterwards, whatever happens."""
+    """Let ordinary users open a device; restore the mode after any outcome."""
     mode = device.stat().st_mode & 0o7777
     device.chmod(0o666)
     try:

@@ -1,4 +1,4 @@
-"""One figure of the benchmark: what it must be, what it aims at, what it is.
+"""A figure of the benchmark: its limit, its aim, its value.
 
 For: shapes and verdicts. Not for: measuring.
 """
@@ -21,24 +21,24 @@ class Figure:
     details: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for machines."""
+        """Return the figure for machines."""
         return asdict(self)
 
 
 def verdict(values: list[float], must: list[float], aim: list[float]) -> str:
-    """Judge values of which each must be at most its limit."""
+    """Judge values against their upper limits."""
     if all(value <= limit for value, limit in zip(values, aim, strict=True)):
         return "aim met" if aim != must else "must met"
     return "must met" if all(value <= limit for value, limit in zip(values, must, strict=True)) else "MISSED"
 
 
 def verdict_at_least(value: float, must: float, aim: float) -> str:
-    """Judge a value that must be at least its limit."""
+    """Judge a value against its lower limit."""
     return verdict([-value], [-must], [-aim])
 
 
 def skipped(name: str, why: str) -> Figure:
-    """Stand in for what could not be measured here."""
+    """Return a placeholder for a figure impossible to measure here."""
     return Figure(name, "", "", why, "SKIPPED")
 
 

@@ -1,6 +1,6 @@
-"""Rate and loss of the link as its receivers see them.
+"""Rate and loss of the link as seen by its receivers.
 
-For: the figures `rate` and `loss`. Not for: what TCP makes of them.
+For: the figures `rate` and `loss`. Not for: the effect on TCP.
 """
 
 import math
@@ -20,7 +20,7 @@ STANDARD_ERRORS = 3.0
 
 
 async def rate(bench: Bench) -> list[Figure]:
-    """Send faster than the link for so long that ten seconds are left after its queue has filled."""
+    """Send faster than the link, long enough for ten seconds after its queue has filled."""
     errors = {f"{rate_bps / 1e6:g} Mbit/s": await _rate_error(bench, rate_bps) for rate_bps in RATES_BPS}
     worst = max(abs(error) for error in errors.values())
     measured = ", ".join(f"{error * 100:+.4f}" for error in errors.values())
@@ -74,7 +74,7 @@ async def loss(bench: Bench) -> list[Figure]:
 
 
 async def _lost(bench: Bench, ratio: float, seed: int, count: int) -> tuple[int, int]:
-    """Return packets that did not come, and by how many that differs from what the path dropped."""
+    """Return the number of missing packets, and its difference to the path's count of dropped packets."""
     up = f"one_way_delay_ms = 5\nloss_ratio = {ratio}"
     async with standing_path(bench, up, "one_way_delay_ms = 5", seed=seed) as path:
         record = await engine.send_train(

@@ -73,7 +73,7 @@ async def _iperf3(path: StandingPath, seconds: float) -> dict[str, float]:
 
 
 async def cpu(bench: Bench) -> list[Figure]:
-    """Take the processor time of the path's process over ten seconds, with packets and without."""
+    """Measure the processor time of the path's process over ten seconds, with packets and without."""
     seconds = max(2.0, bench.seconds(10.0))
     interval_us = CPU_PACKET_BYTES * 8e6 / CPU_RATE_BPS
     async with standing_path(bench, NOTHING, NOTHING) as path:
@@ -107,13 +107,13 @@ async def _share(pid: int, seconds: float) -> float:
 
 
 def _ticks(pid: int) -> int:
-    """Return user and system time of all its threads (proc_pid_stat(5))."""
+    """Return user and system time of all threads (proc_pid_stat(5))."""
     fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
 
 
 async def lateness(bench: Bench) -> list[Figure]:
-    """Have the path say how late it was while one TCP connection filled a 165 Mbit/s link."""
+    """Return the path's own lateness under one TCP connection filling a 165 Mbit/s link."""
     way = "one_way_delay_ms = 10\nrate_bps = 165_000_000"
     async with standing_path(bench, way, way) as path:
         record = await engine.run_transfer(

@@ -1,9 +1,9 @@
-"""Compare generated pages with published percentiles and with real ones: two-sample tests on what they have.
+"""Compare generated pages with published percentiles and with real pages: two-sample tests of their numbers.
 
 For: `scripts/bench pages`, percentiles beside the published ones, and with `--folder HARS` two tables beside real
-pages, all in docs/method/generated-pages.md. The first has pages as they are drawn; in the second every real page is
-met by pages drawn with its number of requests, so that what is left is not the choice of sites. Exit code 0 whatever
-the tests say: a difference is for the reader to judge. Not for: clones.
+pages, all in docs/method/generated-pages.md. The first table has pages as drawn. In the second, every real page is
+matched by pages drawn with its number of requests; the choice of sites then has no effect. Exit code 0 for any result
+of the tests: the reader judges the differences. Not for: clones.
 """
 
 import argparse
@@ -28,7 +28,7 @@ TABLE_WIDTH = 150
 
 
 def main() -> int:
-    """Compare, or measure what generated pages are made of."""
+    """Compare, or measure the input numbers of generated pages."""
     options = _options()
     console = Console(highlight=False, width=TABLE_WIDTH)
     drawn = [generate(options.seed, number) for number in range(1, options.count + 1)]

@@ -1,7 +1,8 @@
-"""Whether two samples of pages can be of one distribution: two-sample tests, with ties.
+"""Two-sample tests for a common distribution of two samples of pages, with ties.
 
-For: Kolmogorov and Smirnov's statistic with its p-value by permutation (pages share whole numbers, for which tables do
-not hold), and Anderson and Darling's, which looks at the ends as much as at the middle. Not for: which pages.
+For: Kolmogorov and Smirnov's statistic with its p-value by permutation (pages have equal whole numbers, outside the
+assumptions of tables), and Anderson and Darling's, with equal weight on the ends and the middle. Not for: the choice of
+pages.
 """
 
 import warnings
@@ -14,31 +15,31 @@ from scipy import stats
 PERMUTATIONS = 10_000
 LEVEL = 0.05
 _LEAST_P, _GREATEST_P = 0.001, 0.25
-"""Anderson and Darling's p-value is known between these."""
+"""The known range of Anderson and Darling's p-value."""
 
 Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One number, of generated and real pages."""
+    """A number of generated and real pages, compared."""
 
     generated: tuple[float, float, float]
-    """Quartiles."""
+    """The quartiles of generated pages."""
     real: tuple[float, float, float]
     distance: float
-    """Largest distance of the two distribution functions."""
+    """The largest distance of the two distribution functions."""
     ks_p: float
     ad_p: float
 
     @property
     def is_rejected(self) -> bool:
-        """Whether either test rejects one distribution at 5 %."""
+        """Return True when either test rejects a common distribution at 5 %."""
         return min(self.ks_p, self.ad_p) < LEVEL
 
 
 def compare(generated: Numbers, real: Numbers, seed: int) -> Compared:
-    """Test one number."""
+    """Test one number of generated and real pages."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the p-value is at the end of its table
         found = stats.anderson_ksamp([generated, real], variant="midrank")
@@ -64,7 +65,7 @@ def _distance(first: Numbers, second: Numbers) -> float:
 
 
 def _permuted(first: Numbers, second: Numbers, distance: float, seed: int) -> float:
-    """Say how often shuffled pages are as far apart."""
+    """Return the p-value: the share of shuffled samples with at least the same distance."""
     draw = np.random.default_rng(seed)
     together = np.sort(np.concatenate([first, second]))
     # Only where a value is the last of its ties do the two functions stand still.

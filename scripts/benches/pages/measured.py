@@ -1,6 +1,6 @@
-"""What real pages say of how their numbers go together: the numbers of source D in `resolab.pages.generated.published`.
+"""The relations of real pages' numbers: the numbers of source D in `resolab.pages.generated.published`.
 
-For: `scripts/bench pages --facts`, so that they can be measured anew from other recordings. Not for: drawing pages.
+For: `scripts/bench pages --facts`, to measure the numbers again from other recordings. Not for: drawing pages.
 """
 
 import math
@@ -15,7 +15,7 @@ from resolab.pages.model import PageModel
 
 
 def measured(models: Sequence[PageModel]) -> Iterator[str]:
-    """Say them, one a line."""
+    """Yield the numbers, a line each."""
     facts = [facts_of(model) for model in models]
     yield "rank correlations of requests, hosts, sites, bytes, depth, redirects, documents:"
     for row in _correlations(facts):

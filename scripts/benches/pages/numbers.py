@@ -1,4 +1,4 @@
-"""Numbers by which generated pages are compared with published and with real ones; the real pages of a folder.
+"""The numbers for comparing generated pages with published and real pages; the real pages of a folder.
 
 Not for: comparing (`compare`).
 """
@@ -25,7 +25,7 @@ ARCHIVE: Mapping[str, tuple[Sequence[float], Callable[[PageModel], float]]] = {
     "kB of scripts": (published.PAGE_SCRIPT_KB, lambda page: _kb(page, Kind.SCRIPT)),
     "kB of images": (published.PAGE_IMAGE_KB, lambda page: _kb(page, Kind.IMAGE)),
 }
-"""Numbers of a page with the percentiles the HTTP Archive publishes of them (source A)."""
+"""The numbers of a page, with percentiles published by the HTTP Archive (source A)."""
 
 
 def _count(page: PageModel, kind: Kind) -> int:
@@ -55,6 +55,6 @@ def read_real(folder: Path) -> list[PageModel]:
 
 
 def numbers_of(models: Iterable[PageModel]) -> dict[str, NDArray[np.float64]]:
-    """Give every number of every page."""
+    """Return every number of every page."""
     facts = [facts_of(model) for model in models]
     return {name: np.array([value(one) for one in facts], float) for name, value in NUMBERS.items()}

@@ -1,7 +1,7 @@
-"""Ask twenty names at once, one of them slow, in one message and one by one; print when, in how many bytes, packets.
+"""Query twenty names at once, a slow one among them, in one message and one by one; print times, bytes, packets.
 
-For: `scripts/bench partial`, the figures of docs/method/partial-responses.md. It uses the release build, or
-RESOLAB_CORE. Not for: studies; those are plans. Exit code 1 when a figure is missed.
+For: `scripts/bench partial`, the figures of docs/method/partial-responses.md. Runs the release build, or RESOLAB_CORE.
+Not for: studies (see plans). Exit code 1 when a figure misses its limit.
 """
 
 import argparse
@@ -19,7 +19,7 @@ PARTS = {"names": figures, "bytes": sizes, "drawn": drawn, "loss": loss}
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure and print the result."""
     options = _options()
     rounds_count = options.rounds or (5 if options.quick else 20)
 

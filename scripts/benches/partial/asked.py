@@ -1,6 +1,6 @@
-"""A path with the edge behind it, and our client asking for many names at once through it, in turns of two arms.
+"""A path with the edge behind the path, and our client querying many names at once, in turns of two arms.
 
-For: running, and each exchange with its packets. Not for: what they should have been (`closed_form`).
+For: running, and each exchange with its packets. Not for: the expected packets (`closed_form`).
 """
 
 import asyncio
@@ -30,53 +30,53 @@ from resolab.protocols import facts_of
 from resolab.records import DnsTransport, PathStartCapture, PathStopCapture, QueryPurpose, QueryRecord, Record
 
 TURN_COUNT = 5
-"""Rounds of one arm before it is the other's turn."""
+"""The number of rounds of an arm before the other arm's turn."""
 
 
 def closing_s(profile: str, count: int) -> float:
-    """Return how long is waited for connections' ends, once in each turn of so many exchanges of an arm."""
+    """Return the wait for the ends of connections, for one wait per turn of an arm's exchanges."""
     return math.ceil(count / TURN_COUNT) * (2 * rates(profile).rtt_ms + pause_ms(profile)) / 1e3
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """All names asked once."""
+    """A query of all names at once."""
 
     records: Sequence[QueryRecord]
     crossings: Sequence[Crossing] = field(repr=False)
-    """Of its flows' packets."""
+    """The packets of the exchange's flows."""
     layers: Directions | None = field(default=None, repr=False)
-    """What its bytes were for, down and up; `None` where packets were not taken apart, or could not be."""
+    """The bytes by purpose, down and up; `None` without dissected packets."""
 
     @property
     def times_ms(self) -> list[float]:
-        """When each name was known, sorted."""
+        """The response time of each name, sorted."""
         return sorted((one.query_response_time_ns or 0) / 1e6 for one in self.records)
 
     def ip_bytes(self, *, up: bool) -> int:
-        """Of all packets in one direction."""
+        """Return the bytes of all packets in a direction."""
         return sum(one.ip_bytes for one in self.crossings if one.up == up)
 
     def packet_count(self, *, up: bool) -> int:
-        """In one direction."""
+        """Return the number of packets in a direction."""
         return sum(one.up == up for one in self.crossings)
 
 
 @dataclass(frozen=True)
 class Bed:
-    """A standing path and what is asked behind it."""
+    """A running path with the names to query behind the path."""
 
     path: engine.Path
     profile: str
     qnames: Sequence[str]
     delays_ms: Sequence[float]
-    """Of each name, how late its answer is at the edge."""
+    """The delay of each name's answer at the edge."""
     folder: Path
     ca_file: list[str] = field(default_factory=list)
 
     @contextlib.asynccontextmanager
     async def edge(self, handshake: str) -> AsyncIterator[None]:
-        """Run the edge with the tickets that a handshake needs."""
+        """Run the edge with the tickets needed by a handshake."""
         config = self.folder / f"{handshake}.toml"
         text = edge_configuration(self.folder / "ca", SERVER_ADDRESS, self.qnames, TICKET_POLICIES[handshake])
         late = (one for one in zip(self.qnames, self.delays_ms, strict=True) if one[1])
@@ -88,7 +88,7 @@ class Bed:
     async def ask(
         self, transport: str, handshake: str, count: int, *, with_layers: bool = False
     ) -> tuple[list[Exchange], list[Exchange]]:
-        """Ask in one message and one by one, `count` times each, in turns; take packets apart if asked to."""
+        """Query in one message and one by one, `count` times each, in turns; dissect packets if requested."""
         arms: tuple[list[Exchange], list[Exchange]] = ([], [])
         turns = itertools.count()
         while left := count - len(arms[0]):
@@ -136,7 +136,7 @@ class Bed:
 
 @contextlib.asynccontextmanager
 async def bed(profile: str, delays_ms: Sequence[float], folder: Path) -> AsyncIterator[Bed]:
-    """Make a path, behind which a name is asked for each delay."""
+    """Make a path with a name behind the path for each delay."""
     file = Corpus.of_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=True, on_record=lambda _record: None)
     try:
@@ -151,7 +151,7 @@ def _exchanges(
     count: int,
     taken_apart: Mapping[Flow, Directions],
 ) -> list[Exchange]:
-    """Tell rounds apart; packets of one that fetched tickets are nobody's."""
+    """Separate the rounds; packets of a round with ticket fetching belong to no exchange."""
     rounds = defaultdict[int | None, list[QueryRecord]](list)
     begins = []
     for one in records:
@@ -172,14 +172,14 @@ def _exchanges(
 def _layers(
     first: QueryRecord, crossings: Sequence[Crossing], taken_apart: Mapping[Flow, Directions]
 ) -> Directions | None:
-    """Layers of a round. Over DoUDP each message has a port, and a port may be another one's in the next round."""
+    """Return the layers of a round. Over DoUDP, each message has a port; a later round may use the port again."""
     if first.dns_transport is DnsTransport.DOUDP:
         return layers.of_messages(crossings)
     return layers.of_flows({(one.protocol, one.client_port) for one in crossings}, taken_apart)
 
 
 def _of(crossings: Sequence[Crossing], wanted: QueryRecord, begins: Iterable[int]) -> list[Crossing]:
-    """Packets of a round. What closes a connection may come in the next one: connections count as a whole."""
+    """Return the packets of a round. Closing packets may come in the next round: connections count as a whole."""
     begin_ns = wanted.time_origin_ns
     end_ns = min((one for one in begins if one > begin_ns), default=math.inf)
     if wanted.dns_transport is DnsTransport.DOUDP:

@@ -1,4 +1,4 @@
-"""What the protocols say of an exchange of many names: when its first and its last answer are there.
+"""The closed form of an exchange of many names: the times of the first and the last answer.
 
 For: `k x RTT + bytes x 8 / rate`, and the delay of the late name. Not for: tables (`figures`), bytes
 (`expected_bytes`).
@@ -15,12 +15,12 @@ from resolab.protocols import cold_exchange_round_trips
 from resolab.records import QueryRecord
 
 EARLY_NS = 500_000
-"""How much earlier than its delay a late answer is looked for: clocks of two processes."""
+"""The tolerance for finding a late answer before its delay: two processes have two clocks."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One exchange beside its closed form, ms."""
+    """An exchange beside its closed form, in ms."""
 
     first_ms: float
     first_closed_form_ms: float
@@ -30,17 +30,17 @@ class Judged:
     last_beyond_ms: float
 
     def in_order(self) -> Sequence[float]:
-        """All of it, as in the table."""
+        """Return all numbers, in the order of the table."""
         return astuple(self)
 
 
 def round_trips(transport: str, handshake: str) -> int:
-    """Of a first exchange."""
+    """Return the round trips of a first exchange."""
     return cold_exchange_round_trips(transport, handshake)
 
 
 def of(exchange: Exchange, handshake: str, delay_ms: float, link: flights.Rates) -> Judged | None:
-    """Judge an exchange in one message; none whose packets cannot be told apart or whose handshake was another one."""
+    """Judge an exchange in one message; return None for unclear packets or another handshake."""
     records = sorted(exchange.records, key=lambda one: one.query_response_time_ns or 0)
     first, last = records[0], records[-1]
     mode = first.handshake_mode
@@ -70,7 +70,7 @@ def of(exchange: Exchange, handshake: str, delay_ms: float, link: flights.Rates)
 
 
 def _late_bytes(flow: Sequence[Crossing], asked_ns: int, last: QueryRecord, delay_ms: float) -> int:
-    """IP bytes of the late answer's packets."""
+    """Return the IP bytes of the late answer's packets."""
     since_ns = asked_ns + delay_ms * 1e6 - EARLY_NS
     until_ns = last.time_origin_ns + (last.query_response_time_ns or 0)
     late = (one for one in flow if not one.up and one.entered_ns >= since_ns and one.delivered_ns <= until_ns)
@@ -78,7 +78,7 @@ def _late_bytes(flow: Sequence[Crossing], asked_ns: int, last: QueryRecord, dela
 
 
 def medians(judged: Sequence[Judged]) -> Judged | None:
-    """Of each number."""
+    """Return the medians of each number."""
     if not judged:
         return None
     columns = zip(*(one.in_order() for one in judged), strict=True)

@@ -1,11 +1,12 @@
-"""Twenty names whose answers are late by as much as recursion often is: by a law with a heavy tail.
+"""Twenty names with delays typical of recursion: by a distribution with a heavy tail.
 
-For: the part `drawn` of `scripts/bench partial`. Not for: running (`asked`), one late name (`figures`).
+For: the part `drawn` of `scripts/bench partial`. Not for: running (`asked`), a single late name (`figures`).
 
-The delays are the law's quantiles at equal distances, so that every exchange has all of the law and none more of its
-tail by chance; which name has which is drawn. By the closed form the answers come in the order of their delays, each so
-much after an answer that is there at once. Over TCP an answer that leaves alone is a segment, of which a first window
-has ten (RFC 6928): those that find it full come a round trip later, and are counted instead of judged.
+The delays are the distribution's quantiles at equal distances. Every exchange therefore has the whole distribution, and
+no exchange has more of its tail by chance; the assignment to names is random. By the closed form, the answers come in
+the order of their delays, each delayed against an immediate answer. Over TCP, a lone answer is a segment, and a first
+window has ten segments (RFC 6928). Answers behind a full window come a round trip later; these answers are counted
+instead of judged.
 """
 
 import asyncio
@@ -25,28 +26,28 @@ from resolab.stats.sample import Sample
 
 TRANSPORTS = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
 OVER_TCP = ("dotcp", "dot", "doh")
-"""Where answers may find a first window full; elsewhere none may be behind."""
+"""The transports with possible full first windows; over other transports no answer may be behind."""
 LEAST_MS, SHAPE = 10.0, 1.2
-"""Of the Pareto law: nothing is answered sooner, and of 40 answers one takes more than 216 ms."""
+"""The Pareto distribution: no answer comes sooner, and of 40 answers one takes more than 216 ms."""
 SEED = 1
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One transport."""
+    """The figures of a transport."""
 
     transport: str
     in_message: Sequence[Exchange]
     one_by_one: Sequence[Exchange]
     beyond_ms: Sequence[Sequence[float]]
-    """Of each exchange in one message whose flights can be told apart: what its answers, in their order, come later
-    than the closed form says."""
+    """The lateness of answers against the closed form, in their order, for each exchange in one message with separable
+    flights."""
     behind_count: tuple[float, float]
-    """Answers that waited for others to be acknowledged, in one message and one by one; medians."""
+    """The number of answers held until the acknowledgement of others, in one message and one by one; medians."""
 
 
 def delays_ms(names_count: int) -> list[float]:
-    """Give each name its delay."""
+    """Return the delay of each name."""
     shares = [(place + 0.5) / names_count for place in range(names_count)]
     found = [round(LEAST_MS * (1 - share) ** (-1 / SHAPE), 3) for share in shares]
     random.Random(SEED).shuffle(found)
@@ -54,7 +55,7 @@ def delays_ms(names_count: int) -> list[float]:
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long it takes."""
+    """Estimate the duration, in s."""
     return sum(_transport_s(bench, one) for one in _transports(bench))
 
 
@@ -68,7 +69,7 @@ def _transport_s(bench: Bench, transport: str) -> float:
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Measure every transport over one path."""
+    """Measure every transport over a common path."""
     return [_part(bench, asyncio.run(_measure(bench)))]
 
 
@@ -89,7 +90,7 @@ async def _measure(bench: Bench) -> list[Figure]:
 
 
 def beyond_ms(exchange: Exchange, delays: Sequence[float], link: flights.Rates) -> list[float] | None:
-    """Return how much later than the closed form each answer came; none where flights cannot be told apart."""
+    """Return the lateness of each answer against the closed form; None without separable flights."""
     judged = closed_form.of(exchange, "full", max(delays), link)
     if judged is None:
         return None
@@ -98,7 +99,7 @@ def beyond_ms(exchange: Exchange, delays: Sequence[float], link: flights.Rates) 
 
 
 def behind_count(exchange: Exchange, delays: Sequence[float], rtt_ms: float) -> int:
-    """Count the answers more than half a round trip later after the first than their delays say."""
+    """Count the answers held up by more than half a round trip, relative to the first answer and their delays."""
     least_ms, first_ms = min(delays), exchange.times_ms[0]
     pairs = zip(exchange.times_ms, sorted(delays), strict=True)
     return sum(time_ms - first_ms - (delay_ms - least_ms) > rtt_ms / 2 for time_ms, delay_ms in pairs)

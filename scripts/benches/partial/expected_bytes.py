@@ -1,7 +1,7 @@
-"""What the protocols say of the bytes of an exchange: of its messages with their frames, and of its handshake.
+"""The expected bytes of an exchange by the protocols: messages with their frames, and the handshake.
 
-For: closed forms by layer. Not for: counting (`layers`), or what no protocol fixes: acknowledgements, padding of QUIC,
-connection IDs, a server's tickets and transport parameters.
+For: closed forms by layer. Not for: counting (`layers`), or bytes not fixed by a protocol: acknowledgements, padding of
+QUIC, connection IDs, a server's tickets and transport parameters.
 """
 
 from collections.abc import Sequence
@@ -11,22 +11,22 @@ from benches.partial.asked import Exchange
 from resolab.records import DnsTransport, QueryRecord
 
 LENGTH_BYTES = 2
-"""In front of a message: RFC 1035 section 4.2.2, RFC 9250 section 4.2."""
+"""The length field before a message: RFC 1035 section 4.2.2, RFC 9250 section 4.2."""
 
 FINISHED_BYTES, END_OF_EARLY_DATA_BYTES = 4 + 32, 4
-"""Of TLS with SHA-256; the second over TCP only (RFC 8446 section 4.5, RFC 9001 section 8.3)."""
+"""The sizes of TLS messages with SHA-256; the second over TCP only (RFC 8446 section 4.5, RFC 9001 section 8.3)."""
 SIGNATURE_BYTES, SHORTER_BYTES = 72, 4
-"""Of ECDSA with P-256 in DER, and how much shorter one is by chance, but for one in 30,000."""
+"""The length of an ECDSA signature with P-256 in DER, and its possible shortening, but for one in 30,000."""
 
 H2_FRAME, H2_PREFACE, H2_SETTINGS, H2_GOAWAY = 9, 24, 9 + 2 * 6, 9 + 8
-"""Bytes of HTTP/2 (RFC 9113): a frame's header, the preface, SETTINGS of two, GOAWAY."""
+"""The bytes of HTTP/2 (RFC 9113): a frame's header, the preface, SETTINGS of two, GOAWAY."""
 H3_UP, H3_DOWN = 26 + 1 + 1, 22 + 1 + 1
-"""Of HTTP/3: the control stream with SETTINGS, streams of QPACK's encoder and decoder (RFC 9114 section 6.2)."""
+"""The bytes of HTTP/3: the control stream with SETTINGS, QPACK's encoder and decoder streams (RFC 9114 section 6.2)."""
 
 
 @dataclass(frozen=True)
 class Heads:
-    """Bytes of encoded heads, of the first and of each one after it: our client's and edge's own choice of fields."""
+    """The bytes of encoded heads, of the first and of each later head: the choice of fields by our client and edge."""
 
     up: tuple[int, int]
     down: tuple[int, int]
@@ -34,23 +34,23 @@ class Heads:
 
 ONE_BY_ONE = {DnsTransport.DOH: Heads((66, 20), (35, 9)), DnsTransport.DOH3: Heads((33, 33), (20, 20))}
 IN_MESSAGE = {DnsTransport.DOH: Heads((94, 20), (36, 9)), DnsTransport.DOH3: Heads((79, 79), (32, 32))}
-"""With the media type of partial responses."""
+"""The heads with the media type of partial responses."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Bytes by layer, down and up; `None` where the protocols do not say."""
+    """The bytes by layer, down and up; `None` without a rule of the protocols."""
 
     application: tuple[int, int]
     more_application: int
-    """A closing server may add that much, or not: over HTTP/2 its GOAWAY."""
+    """The bytes added by some closing servers: over HTTP/2 the GOAWAY."""
     handshake: tuple[int | None, int | None]
     shorter_handshake: int
-    """What a server's handshake may be shorter by: its signature is."""
+    """The possible shortening of a server's handshake by a short signature."""
 
 
 def of(exchange: Exchange, handshake: str) -> Expected:
-    """Say what an exchange's bytes are."""
+    """Return the expected bytes of an exchange."""
     first = exchange.records[0]
     return Expected(
         (_application(exchange.records, up=False), _application(exchange.records, up=True)),
@@ -61,7 +61,7 @@ def of(exchange: Exchange, handshake: str) -> Expected:
 
 
 def messages(records: Sequence[QueryRecord]) -> tuple[list[int], list[int]]:
-    """Bytes of each response and query message."""
+    """Return the bytes of each response and query message."""
     alone = [one for one in records if one.asked_alone]
     shared = [one for one in records if not one.asked_alone]
     queries = [one.query_bytes for one in alone] + [one.query_bytes for one in shared[:1]]
@@ -93,7 +93,7 @@ def _application(records: Sequence[QueryRecord], *, up: bool) -> int:
 
 
 def _varint_bytes(value: int) -> int:
-    """Bytes of a QUIC integer (RFC 9000 section 16)."""
+    """Return the bytes of a QUIC integer (RFC 9000 section 16)."""
     return 1 if value < 1 << 6 else 2 if value < 1 << 14 else 4
 
 
@@ -106,7 +106,7 @@ def _client_handshake(first: QueryRecord, handshake: str) -> int | None:
 
 
 def _server_handshake(first: QueryRecord, handshake: str) -> int | None:
-    """Of a server without tickets, over TCP: over QUIC its transport parameters are in it."""
+    """Return the handshake bytes of a server without tickets, over TCP: QUIC includes transport parameters."""
     is_tls = first.dns_transport in {DnsTransport.DOT, DnsTransport.DOH}
     if handshake != "full" or not is_tls or first.certificate_bytes is None or first.server_hello_bytes is None:
         return None

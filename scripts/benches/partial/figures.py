@@ -1,6 +1,6 @@
-"""When twenty names are known that were asked in one message, and one by one.
+"""The response times of twenty names, queried in one message and one by one.
 
-For: the part `names` of `scripts/bench partial`. Not for: running (`asked`), what the protocols say (`closed_form`).
+For: the part `names` of `scripts/bench partial`. Not for: running (`asked`), the expectation (`closed_form`).
 """
 
 import asyncio
@@ -20,15 +20,15 @@ from resolab.stats.sample import Sample
 
 START_S = 1.0
 LIMIT_MS = 2.0
-"""Of the median of what is measured beyond the closed form, either way."""
+"""The limit of the median beyond the closed form, in either direction."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What is measured."""
+    """The settings of a measurement."""
 
     scratch: Path
-    """A folder of this run, removed at its end."""
+    """The temporary folder of this run, removed at the end."""
     progress: Progress
     profile: str
     transports: Sequence[str]
@@ -48,7 +48,7 @@ class Cell:
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long it takes."""
+    """Estimate the duration, in s."""
     return sum(_cell_s(bench, *cell) for cell in cells_of(bench))
 
 
@@ -66,7 +66,7 @@ def _cell_s(bench: Bench, transport: str, handshake: str) -> float:
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Measure every cell over one path."""
+    """Measure every cell over a common path."""
     found = asyncio.run(ask_cells(bench, bench.rounds_count, _cell_s))
     return [_against_closed_form(bench, found), _against_one_by_one(bench, found)]
 
@@ -74,7 +74,7 @@ def measure(bench: Bench) -> list[Part]:
 async def ask_cells(
     bench: Bench, rounds_count: int, cell_s: Callable[[Bench, str, str], float], *, with_layers: bool = False
 ) -> list[Cell]:
-    """Ask in every cell over one path, one name of each message late; `cell_s` says how long one takes."""
+    """Query in every cell over a common path, one name of each message late; `cell_s` is the duration of a cell."""
     found = []
     delays_ms = [*[0.0] * (bench.names_count - 1), bench.delay_ms]
     async with asked.bed(bench.profile, delays_ms, bench.scratch) as bed:

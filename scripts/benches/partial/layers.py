@@ -1,8 +1,8 @@
-"""What each byte on the way was for: packets as tshark reads them, with the keys of their connections.
+"""The purpose of each byte on the way: packets as read by tshark, with the keys of their connections.
 
-For: bytes by layer, of each connection and direction. Not for: what they should have been (`expected_bytes`).
+For: bytes by layer, of each connection and direction. Not for: the expected bytes (`expected_bytes`).
 
-tshark is a dissector of its own: what it reads as a frame or a record is judged by nobody who wrote our clients.
+tshark is an independent dissector: no author of our clients decides about its frames and records.
 """
 
 import subprocess
@@ -21,7 +21,7 @@ from resolab.evidence import pcapng
 SERVER_PORTS = {53, 443, 853}
 DECODE_AS = ("-d", "udp.port==853,quic", "-d", "tcp.port==853,tls", "-d", "tcp.port==443,tls")
 RECORD_HEADER_BYTES, SEALED_RECORD_BYTES = 5, 5 + 1 + 16
-"""Of a TLS record; of a protected one with its content type and tag, too (RFC 8446 section 5.2)."""
+"""The overhead of a TLS record, and of a protected record with its content type and tag (RFC 8446 section 5.2)."""
 HANDSHAKE, APPLICATION_DATA = "22", "23"
 STREAM_HEADER = ("quic.frame_type", "quic.stream.stream_id", "quic.stream.offset", "quic.stream.length")
 LIMIT_S = 120
@@ -29,25 +29,25 @@ LIMIT_S = 120
 
 @dataclass
 class Layers:
-    """Bytes of one connection in one direction, by what they were for. Each byte is in one of them."""
+    """The bytes of a connection in one direction, by purpose. Each byte is in one field."""
 
     packet_count: int = 0
     packet_headers: int = 0
-    """IP, UDP and TCP, acknowledgements of TCP included."""
+    """The headers of IP, UDP and TCP, including acknowledgements of TCP."""
     protection: int = 0
     """TLS: headers and tags of records, alerts, compatibility's change of cipher. QUIC: headers and tags of packets."""
     handshake: int = 0
-    """Handshake messages of TLS, tickets included."""
+    """The handshake messages of TLS, including tickets."""
     control: int = 0
-    """QUIC's frames other than CRYPTO, STREAM and PADDING, and those three's own headers."""
+    """QUIC's frames other than CRYPTO, STREAM and PADDING, and the headers of these three."""
     padding: int = 0
-    """PADDING of QUIC."""
+    """The PADDING frames of QUIC."""
     application: int = 0
-    """DNS messages and what frames them: lengths, HTTP."""
+    """DNS messages with their framing: lengths, HTTP."""
 
     @property
     def total(self) -> int:
-        """IP bytes."""
+        """The sum of IP bytes."""
         return sum(getattr(self, one.name) for one in fields(self) if one.name != "packet_count")
 
     def __add__(self, other: "Layers") -> "Layers":
@@ -55,15 +55,15 @@ class Layers:
 
 
 Flow = tuple[int, int]
-"""Protocol and the client's port."""
+"""The protocol and the client's port."""
 Directions = tuple[Layers, Layers]
-"""Down and up, as `bool(up)` counts."""
+"""The layers down and up, indexed by `bool(up)`."""
 Packet = Mapping[str, list[ET.Element]]
-"""Its protocols, by name."""
+"""The protocols of a packet, by name."""
 
 
 def read(capture: Path, key_log: Path) -> Mapping[Flow, Directions]:
-    """Take a path's capture apart. A flow whose packets cannot all be read is left out."""
+    """Dissect a path's capture; leave out a flow with any unreadable packet."""
     keys = key_log.read_bytes() if key_log.exists() else b""
     readable = capture.with_suffix(".readable.pcapng")
     readable.write_bytes(pcapng.with_secrets(pcapng.of_client(capture.read_bytes()), keys))
@@ -78,7 +78,7 @@ def read(capture: Path, key_log: Path) -> Mapping[Flow, Directions]:
 
 
 def by_flow(pdml: bytes) -> Mapping[Flow, Directions]:
-    """Add up what tshark wrote of each packet (`-T pdml`)."""
+    """Add up tshark's output for each packet (`-T pdml`)."""
     flows: dict[Flow, Directions] = defaultdict(lambda: (Layers(), Layers()))
     payload: dict[tuple[Flow, bool], int] = defaultdict(int)
     unclear: set[Flow] = set()
@@ -97,7 +97,7 @@ def by_flow(pdml: bytes) -> Mapping[Flow, Directions]:
 
 
 def of_flows(flows: AbstractSet[Flow], taken_apart: Mapping[Flow, Directions]) -> Directions | None:
-    """Add up the flows of an exchange; `None` where there is none, or one could not be read."""
+    """Add up the flows of an exchange; return `None` without flows, or with an unreadable flow."""
     if not flows or flows - taken_apart.keys():
         return None
     down, up = (sum((taken_apart[flow][way] for flow in flows), Layers()) for way in (False, True))
@@ -105,7 +105,7 @@ def of_flows(flows: AbstractSet[Flow], taken_apart: Mapping[Flow, Directions]) -
 
 
 def of_messages(crossings: Sequence[Crossing]) -> Directions:
-    """Of packets whose payload is what is asked and answered, and nothing else."""
+    """Return the layers of packets with only a DNS message as payload."""
 
     def layers(*, up: bool) -> Layers:
         here = [one for one in crossings if one.up == up]
@@ -128,7 +128,7 @@ def _packets(pdml: bytes) -> Iterator[Packet]:
 
 
 def _flow_of(packet: Packet) -> tuple[Flow, bool] | None:
-    """Tell whose packet it is, and whether it goes up; none of ours, and none that tells of another one."""
+    """Return the flow of a packet, and True when going up; None for foreign packets and error reports."""
     transports = [*packet["udp"], *packet["tcp"]]
     if "icmp" in packet or len(transports) != 1:
         return None
@@ -141,7 +141,7 @@ def _flow_of(packet: Packet) -> tuple[Flow, bool] | None:
 
 
 def _add(packet: Packet, layers: Layers) -> int:
-    """Add a packet's bytes; returns those behind its headers."""
+    """Add a packet's bytes; return the bytes behind its headers."""
     ip_bytes = _number(packet["ip"][0], "ip.len")
     payload = _number(packet["tcp"][0], "tcp.len") if packet["tcp"] else _number(packet["udp"][0], "udp.length") - 8
     layers.packet_count += 1
@@ -158,7 +158,7 @@ def _add(packet: Packet, layers: Layers) -> int:
 
 
 def _is_encrypted(packet: Packet) -> bool:
-    """Whether it belongs to a connection that is: a segment of a record is not shown as one."""
+    """Return True for a packet of an encrypted connection: tshark does not show the segment of a record as a record."""
     transport = (packet["tcp"] or packet["udp"])[0]
     name = transport.get("name", "")
     return 53 not in (_number(transport, f"{name}.{side}") for side in ("srcport", "dstport"))

@@ -1,7 +1,7 @@
-"""What a lost packet does to twenty names in one message, and to twenty messages: who waits for whose retry.
+"""The effect of a lost packet on twenty names in one message, and on twenty messages: names waiting for a retry.
 
-For: the part `loss` of `scripts/bench partial`, over a path that loses packets. Not for: running (`asked`), paths that
-lose none (`figures`).
+For: the part `loss` of `scripts/bench partial`, over a path with packet loss. Not for: running (`asked`), paths without
+loss (`figures`).
 """
 
 import asyncio
@@ -21,28 +21,28 @@ from resolab.stats.sample import Sample
 PROFILE = "lossy-4g-h20"
 TRANSPORTS = ("doudp", "dot", "doq")
 PATIENCE_RTTS = 0.5
-"""Beyond the round trips of an exchange, after which a name is late."""
+"""The time beyond the round trips of an exchange before a name is late."""
 ROUNDS_FACTOR = 5
-"""Rounds for each of the part `names`: what happens to some in a hundred needs a hundred."""
+"""The number of rounds for each round of the part `names`: an event in a few of a hundred needs a hundred."""
 RETRY_S = 2.0
-"""About what losses add to a round; DoUDP asks again after 5 s."""
+"""The approximate extra time of a round by losses; DoUDP sends a query again after 5 s."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One transport."""
+    """The figures of a transport."""
 
     transport: str
     rounds: Beyond
-    """Rounds in which any name was late, of one message (treatment) and of one by one."""
+    """The rounds with any late name, of one message (treatment) and of one by one."""
     late_names: tuple[float, float]
-    """Share of all names, in one message and one by one."""
+    """The share of late names in all names, in one message and one by one."""
     mean_ms: tuple[float, float]
-    """Of all names."""
+    """The mean response time of all names."""
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long it takes."""
+    """Estimate the duration, in s."""
     return sum(_transport_s(bench, one) for one in _transports(bench))
 
 
@@ -56,7 +56,7 @@ def _transport_s(bench: Bench, transport: str) -> float:
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Measure every transport over one path."""
+    """Measure every transport over a common path."""
     return [_part(bench, asyncio.run(_measure(bench)))]
 
 
@@ -81,7 +81,7 @@ def figure(transport: str, in_message: Sequence[Exchange], one_by_one: Sequence[
 
 
 def expected_shares(loss_ratio: float, names_count: int) -> tuple[float, float]:
-    """Tell the shares of rounds in which a packet is lost: a datagram each way, one for all and one for each."""
+    """Return the shares of rounds with a lost packet: a datagram in each direction, for all names and for each name."""
     arrives = (1 - loss_ratio) ** 2
     return 1 - arrives, 1 - arrives**names_count
 

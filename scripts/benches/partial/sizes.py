@@ -1,7 +1,7 @@
-"""In how many bytes and packets twenty names are asked and answered, and what each byte is for.
+"""The number of bytes and packets for querying twenty names, and the purpose of each byte.
 
-For: the part `bytes` of `scripts/bench partial`. Not for: running (`asked`), reading packets (`layers`), or what the
-protocols say (`expected_bytes`).
+For: the part `bytes` of `scripts/bench partial`. Not for: running (`asked`), reading packets (`layers`), or the
+expectation (`expected_bytes`).
 """
 
 import asyncio
@@ -19,12 +19,12 @@ from resolab.records import DnsTransport
 
 ARMS = ("one message", "one by one")
 DISSECTION_S = 3.0
-"""About what taking a turn's packets apart takes."""
+"""The approximate time for dissecting a turn's packets."""
 UDP_HEADERS_BYTES = 20 + 8
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long it takes."""
+    """Estimate the duration, in s."""
     return sum(_cell_s(bench, *cell) for cell in cells_of(bench))
 
 
@@ -39,7 +39,7 @@ def _cell_s(bench: Bench, transport: str, handshake: str) -> float:
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Measure every cell over one path."""
+    """Measure every cell over a common path."""
     return [_part(bench, asyncio.run(ask_cells(bench, _rounds_count(bench), _cell_s, with_layers=True)))]
 
 
@@ -82,7 +82,7 @@ def _add(part: Part, cell: Cell, arm: str, exchanges: Sequence[Exchange], *, up:
 
 
 def _range(values: Collection[int | None]) -> str:
-    """Write them: over QUIC hellos are not all of one length."""
+    """Write the range of values: over QUIC, hellos differ in length."""
     known = sorted(one for one in values if one is not None)
     if not known:
         return "-"
@@ -90,7 +90,7 @@ def _range(values: Collection[int | None]) -> str:
 
 
 def is_as_expected(exchange: Exchange, handshake: str, *, up: bool) -> bool:
-    """Whether every byte of a direction was read, and what has a closed form has its bytes."""
+    """Return True when every byte of a direction was read, and all closed forms match."""
     if exchange.layers is None:
         return False
     read, expected = exchange.layers[up], expected_bytes.of(exchange, handshake)
@@ -109,7 +109,7 @@ def _handshake_is(read: Layers, expected: int | None, shorter: int) -> bool:
 
 
 def _packets_are(exchange: Exchange, read: Layers, *, up: bool) -> bool:
-    """Over DoUDP a packet is a message; over what has acknowledgements, who sends them when decides."""
+    """Return True when packets match messages over DoUDP; with acknowledgements, the number of packets varies."""
     if exchange.records[0].dns_transport is not DnsTransport.DOUDP:
         return True
     count = len(expected_bytes.messages(exchange.records)[up])

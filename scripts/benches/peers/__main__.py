@@ -1,7 +1,7 @@
-"""Load pages by browsertime and by resolab in turn, through the same path; print what an interval costs with each.
+"""Load pages by browsertime and by resolab in turn, through the same path; print the cost of an interval with each.
 
-For: `scripts/bench peers`, a table of docs/benchmarks.md. It uses the release build, or RESOLAB_CORE. Not for: judging;
-no figure must be met.
+For: `scripts/bench peers`, a table of docs/benchmarks.md. Runs the release build, or RESOLAB_CORE. Not for: judging; no
+figure has a limit.
 """
 
 import argparse
@@ -26,7 +26,7 @@ START_S = 10.0
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure and print the result."""
     # Whatever was started is ended, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options = _options()

@@ -1,12 +1,12 @@
-"""browsertime's command line, and one run of it in a path's client host.
+"""browsertime's command line, and a run of browsertime in a path's client host.
 
-For: one invocation with some iterations, which is how browsertime is used. Not for: when it runs (`measure`), or what
-its result says (`browsertime_result`).
+For: an invocation with some iterations, the usual way of using browsertime. Not for: the times of running (`measure`),
+or reading its result (`browsertime_result`).
 
-It runs stock, but for what the lab needs (the sandbox off, as resolab has it; nothing asked but the lab's names; HTTP/3
-off) and for what only costs it time here: no HAR, and no waiting once the page is complete (its default is 8 s). The
-browser is resolab's own, with Debian's driver, and trusts the lab by the same certificate database. Certificates are
-checked, as in resolab's loads; browsertime's default is not to.
+browsertime runs stock, with few exceptions. The lab needs some: the sandbox off, as in resolab; only the lab's names
+resolvable; HTTP/3 off. Others only save time here: no HAR, and no waiting once the page is complete (its default is 8
+s). The browser is resolab's own, with Debian's driver, and trusts the lab by the same certificate database.
+Certificates are checked, as in resolab's loads; browsertime's default is no check.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from resolab.testbed.ways import NAMES_OF_THE_LAB
 FOLDER = ROOT / ".setup/browsertime/node_modules/browsertime"
 SCRIPT = Path(__file__).with_name("load.js")
 LOAD_TIMEOUT_S = 90.0
-"""How long an iteration may take: several tries of browsertime's own."""
+"""The time limit of an iteration: several of browsertime's own tries."""
 LINES_SHOWN_COUNT = 5
 CHROMIUM_ARGUMENTS = (
     "no-sandbox",
@@ -45,12 +45,12 @@ CHROMIUM_ARGUMENTS = (
     "host-resolver-rules=MAP * ~NOTFOUND , " + " , ".join(f"EXCLUDE {name}" for name in NAMES_OF_THE_LAB),
 )
 SHORT_WAITS = ("--pageCompleteCheckStartWait", "1000", "--pageCompleteCheckPollTimeout", "100")
-"""Beside browsertime's own: 5 s before it first asks whether the page is complete, then every 1.5 s."""
+"""Instead of browsertime's defaults: 5 s before the first check of the page's completeness, then every 1.5 s."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """browsertime on this machine, and the path it runs in."""
+    """browsertime on this machine, with its path."""
 
     node: str
     chromedriver: str
@@ -59,7 +59,7 @@ class Peer:
     short_waits: bool
 
     async def loads(self, site: layout.Site, count: int) -> tuple[list[PeerLoad], float]:
-        """Load a page some times in one invocation; also how many seconds all of it took."""
+        """Load a page `count` times in one invocation; return the loads and the total time in s."""
         with tempfile.TemporaryDirectory(dir=self.home.folder) as folder:
             began_s = time.monotonic()
             said = await self._run([*self._prefix(), *self.command(site.url, count, Path(folder))], count)
@@ -71,7 +71,7 @@ class Peer:
             return parse(result, count, site.request_count), seconds
 
     def command(self, url: str, count: int, folder: Path) -> list[str]:
-        """Build its command line."""
+        """Build the command line of browsertime."""
         chromium = [f"--chrome.args={argument}" for argument in CHROMIUM_ARGUMENTS]
         return [
             *[self.node, str(FOLDER / "bin/browsertime.js"), "--browser", "chrome", "--headless"],
@@ -113,7 +113,7 @@ class Peer:
 
 @contextlib.contextmanager
 def prepared(path_pid: int, ca_file: Path, *, short_waits: bool) -> Iterator[Peer]:
-    """Make browsertime ready for a path whose edge has this authority; what it leaves goes in the end."""
+    """Make browsertime ready for a path and its edge's authority; remove its remains at the end."""
     node, chromedriver = programs()
     with scratch_folder() as folder:
         home = ChromiumHome(BrowserSettings(resolvable_names=NAMES_OF_THE_LAB, ca_file=ca_file, scratch_folder=folder))
@@ -124,12 +124,12 @@ def prepared(path_pid: int, ca_file: Path, *, short_waits: bool) -> Iterator[Pee
 
 
 def waits(*, short: bool) -> list[str]:
-    """Write its arguments about waiting."""
+    """Return the arguments about waiting."""
     return ["--pageCompleteWaitTime", "0", *(SHORT_WAITS if short else ())]
 
 
 def programs() -> tuple[str, str]:
-    """Find node and the driver, and see that browsertime is installed."""
+    """Find node and the driver, and check for an installed browsertime."""
     node, chromedriver = shutil.which("node"), shutil.which("chromedriver")
     if node is None or chromedriver is None or not (FOLDER / "package.json").is_file():
         raise MachineError("node, chromedriver or browsertime is not on this machine: run scripts/setup --peers")
@@ -137,7 +137,7 @@ def programs() -> tuple[str, str]:
 
 
 def versions() -> str:
-    """Name what runs, with its versions."""
+    """Return the names and versions of the programs."""
     node, chromedriver = programs()
     version = json.loads((FOLDER / "package.json").read_text("utf-8"))["version"]
     said = [

@@ -1,6 +1,6 @@
-"""What browsertime's result says of each load.
+"""Reads each load from browsertime's result.
 
-For: its `browsertime.json` as text. Not for: running it (`browsertime`), or whether a load counts (`rule`).
+For: the text of `browsertime.json`. Not for: running browsertime (`browsertime`), or validity of a load (`rule`).
 """
 
 import json
@@ -12,7 +12,7 @@ from benches.peers.rule import Seen, failure_of
 
 @dataclass(frozen=True)
 class PeerLoad:
-    """One load; without its times where it failed."""
+    """A load; without times after a failure."""
 
     plt_ms: float | None
     response_start_ms: float | None
@@ -20,7 +20,7 @@ class PeerLoad:
 
 
 def parse(text: str, count: int, request_count: int | None) -> list[PeerLoad]:
-    """Read the loads of one page; those of which there is no word have failed."""
+    """Read the loads of a page; missing loads have failed."""
     page: dict[str, Any] = json.loads(text)[0]
     loads = [_load(scripts, request_count) for scripts in page["browserScripts"]]
     errors = [str(error) for of_load in page.get("errors", []) for error in of_load]

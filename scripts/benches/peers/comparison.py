@@ -1,19 +1,20 @@
-"""How many loads, and how much time, one tool needs for the interval another one gets; each ratio with its interval.
+"""The ratio of loads, and of time, needed by two tools for the same interval width; each ratio with its interval.
 
 For: pure arithmetic. Not for: measuring, or writing tables (`table`).
 
-The interval of a mean or median of n loads is as wide as sd / sqrt(n), so that loads for the same width go as sd^2 and
-time as sd^2 times seconds a load; for the same share of what is measured, (sd / mean)^2 takes the place of sd^2. The
-logarithm of such a cost is estimated for each tool and subtracted.
+The interval width of a mean or median of n loads is proportional to sd / sqrt(n). Loads for the same width are
+therefore proportional to sd^2, and time to sd^2 times seconds per load. For the same share of the mean, (sd / mean)^2
+replaces sd^2. The logarithm of the cost is estimated for each tool and subtracted.
 
-What is independent are rounds, not loads: those of one share browsertime's invocation and the state of the machine. The
-interval is the bootstrap-t (Efron and Tibshirani 1993, chapter 12) that draws rounds, both tools' loads of one
-together; each resample is studentised by the standard error of its own influence values, summed up by round. It is
-somewhat too narrow. Of 1,500 simulations of the ratio of two variances, rounds of five loads that were normal,
-lognormal, of two modes or with a long tail (gamma of shape 2), independent or with 0.3 of their variance shared by a
-round, a nominal 95 % held the truth in 90.0 to 94.1 % with 8 rounds, 90.9 to 94.0 % with 12, 92.9 to 95.2 % with 20. Of
-four rounds it held it in 86 to 94 %, and the median interval reached a factor of 3 to 50 either way: that is none.
-Where a round shares 0.6 of the variance, intervals of loads taken as independent held it in 73.5 to 80.0 %.
+Rounds are independent, not loads: loads of a round share browsertime's invocation and the state of the machine. The
+interval is the bootstrap-t (Efron and Tibshirani 1993, chapter 12) with rounds as units, both tools' loads of a round
+together. Each resample is studentised by the standard error of its own influence values, summed up by round. The
+interval is somewhat too narrow. The coverage was found by 1,500 simulations of the ratio of two variances. Rounds had
+five loads that were normal, lognormal, of two modes or with a long tail (gamma of shape 2), independent or with 0.3 of
+their variance shared by a round. A nominal 95 % held the truth in 90.0 to 94.1 % with 8 rounds, 90.9 to 94.0 % with 12,
+92.9 to 95.2 % with 20. With four rounds, the coverage was 86 to 94 %, and the median interval reached a factor of 3 to
+50 in either direction: useless. With 0.6 of the variance shared by a round, intervals for independent loads held the
+truth in 73.5 to 80.0 %.
 """
 
 from collections.abc import Sequence
@@ -26,23 +27,23 @@ FloatArray = NDArray[np.float64]
 RESAMPLES_COUNT = 4_999
 LEVEL = 0.95
 LEAST_TURNS = 8
-"""Fewer of either tool give no interval."""
+"""The least number of turns of either tool for an interval."""
 
 
 @dataclass(frozen=True)
 class Loads:
-    """Loads of one tool in one cell."""
+    """The loads of a tool in a cell."""
 
     values: FloatArray
-    """What was measured of each, ms."""
+    """The measured value of each load, in ms."""
     seconds: FloatArray
-    """What each took, all in."""
+    """The total time of each load, in s."""
     turns: NDArray[np.intp]
-    """The round in which each was, of both tools alike."""
+    """The round of each load, with the same numbers for both tools."""
 
     @classmethod
     def of(cls, values: Sequence[float], seconds: Sequence[float], turns: Sequence[int]) -> "Loads":
-        """Make them of sequences of one length."""
+        """Make loads from sequences of equal length."""
         made = cls(np.asarray(values, float), np.asarray(seconds, float), np.asarray(turns, np.intp))
         if not made.values.shape == made.seconds.shape == made.turns.shape:
             raise ValueError("every load needs its value, its seconds and its turn")
@@ -51,7 +52,7 @@ class Loads:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio; where there are too few turns for an interval, how far it moves when any one of them is left out."""
+    """A ratio; with too few turns for an interval, its range when leaving out any single turn."""
 
     estimate: float
     low: float | None = None
@@ -60,7 +61,7 @@ class Ratio:
     most: float | None = None
 
     def text(self) -> str:
-        """Write it as `estimate [low, high]`, or `estimate (least..most)` without an interval."""
+        """Write the ratio as `estimate [low, high]`, or `estimate (least..most)` without an interval."""
         if self.low is not None and self.high is not None:
             return f"{self.estimate:.3g} [{self.low:.3g}, {self.high:.3g}]"
         if self.least is not None and self.most is not None:
@@ -69,9 +70,10 @@ class Ratio:
 
 
 def ratio(one: Loads, other: Loads, *, timed: bool, relative: bool, seed: int = 1) -> Ratio | None:
-    """Return the cost of `one` over that of `other`: in loads or, if `timed`, in time.
+    """Return the cost of `one` over the cost of `other`: in loads or, if `timed`, in time.
 
-    For intervals of the same width or, if `relative`, of the same share of the mean. None where either has no spread.
+    The cost is for intervals of the same width or, if `relative`, of the same share of the mean. Return None when
+    either has no spread.
     """
     if any(loads.values.size < 2 or np.ptp(loads.values) == 0 for loads in (one, other)):
         return None
@@ -91,7 +93,7 @@ def ratio(one: Loads, other: Loads, *, timed: bool, relative: bool, seed: int = 
 
 
 def _sums_of_turns(loads: Loads, turns: NDArray[np.intp], *, timed: bool) -> FloatArray:
-    """Sum up each turn: its loads, their values, the squares of these, and the seconds (1 a load if not `timed`)."""
+    """Sum up each turn: its loads, their values, the squares, and the seconds (1 per load if not `timed`)."""
     place = np.searchsorted(turns, loads.turns)
     ones = np.ones_like(loads.values)
     each = (ones, loads.values, loads.values**2, loads.seconds if timed else ones)
@@ -109,7 +111,7 @@ def _log_ratio(sums: Sequence[FloatArray], weights: FloatArray, *, relative: boo
 
 
 def _log_cost(sums: FloatArray, weights: FloatArray, *, relative: bool) -> tuple[FloatArray, FloatArray]:
-    """Return log(sd^2 * seconds), less log(mean^2) if relative, and the influence each turn has on it."""
+    """Return log(sd^2 * seconds), less log(mean^2) if relative, and each turn's influence on the logarithm."""
     count, total, squares, seconds = ((weights @ of_turn)[:, None] for of_turn in sums)
     mean, mean_seconds = total / count, seconds / count
     variance = (squares - total * mean) / (count - 1)

@@ -1,12 +1,12 @@
 """Loads by resolab and by browsertime in turn, through one path and from one edge.
 
-For: the cells, who is first in which round, and the seconds of each load, all in. Not for: what is made of them
+For: the cells, the order of tools in each round, and the total seconds of each load. Not for: evaluating loads
 (`comparison`, `table`).
 
-Both stand in the client host of resolab's own testbed, its processors kept awake; browsertime comes while resolab's
-browser is idle. Rounds of some loads: one invocation of browsertime, then as many trials, the next round the other way
-round. What a tool loads in a round is a turn of its own: its loads share an invocation, and the state of the machine.
-One load of each is thrown away before, in every cell.
+Both tools run in the client host of resolab's own testbed, with processors kept awake. browsertime runs while resolab's
+browser is idle. A round is one invocation of browsertime, then the same number of trials; the next round has the
+reverse order. A tool's loads in a round are a turn: the loads share an invocation, and the state of the machine. In
+every cell, a load of each tool is discarded before.
 """
 
 import os
@@ -46,12 +46,12 @@ dns_transport = "doudp"
 
 @dataclass(frozen=True)
 class Load:
-    """One load of one tool."""
+    """A load of a tool."""
 
     turn: int
-    """The round it was in: of browsertime its invocation."""
+    """The number of the round: for browsertime the invocation."""
     seconds: float
-    """All in; of browsertime its invocation's, shared among its loads."""
+    """The total time; for browsertime the invocation's time, divided among its loads."""
     plt_ms: float | None
     response_start_ms: float | None
     failure: str | None
@@ -59,28 +59,28 @@ class Load:
 
 @dataclass
 class Cell:
-    """Both tools' loads of one page over one profile."""
+    """Both tools' loads of a page over a profile."""
 
     page: str
     profile: str
     loads: dict[str, list[Load]] = field(default_factory=lambda: {tool: [] for tool in TOOLS})
     load_average: tuple[float, float] = (0.0, 0.0)
-    """The last minute's, before and after."""
+    """The load average of the last minute, before and after."""
 
 
 @dataclass
 class Lab:
-    """The testbed, and browsertime in it."""
+    """The testbed with browsertime inside."""
 
     testbed: Testbed
     peer: Peer
     plan: Plan
     corpus: Corpus
     start_seconds: float
-    """What resolab needs once, before its first load."""
+    """The time of resolab's start, before its first load."""
 
     async def loads(self, tool: str, condition: Condition, name: str, count: int, turn: int = 0) -> list[Load]:
-        """Have one tool load a page some times, in one turn."""
+        """Load a page `count` times with a tool, in one turn."""
         site = sites_of(self.corpus, self.plan.factors.page)[condition.page]
         if tool == "resolab":
             return [await self._trial(condition, f"{name}-{number}", site, turn) for number in range(count)]
@@ -96,12 +96,12 @@ class Lab:
 
 
 def plan_of(pages: Sequence[str], profiles: Sequence[str], loads: int, corpus: Corpus) -> Plan:
-    """Make the plan whose conditions are the cells."""
+    """Make the plan with the cells as conditions."""
     return parse_plan(PLAN.format(pages=list(pages), profiles=list(profiles), loads=loads), "the plan of peers", corpus)
 
 
 def read(result: TrialResult, seconds: float, turn: int, request_count: int | None) -> Load:
-    """Read one trial of resolab by the rule that browsertime's loads are held to."""
+    """Read a trial of resolab by the rule for browsertime's loads."""
     measured = next(one for one in result.records if isinstance(one, PageLoadRecord) and one.measured)
     failure = _failure(measured, request_count)
     if failure is not None:
@@ -121,14 +121,14 @@ def _failure(measured: PageLoadRecord, request_count: int | None) -> str | None:
 
 
 def rounds(loads: int, of_round: int) -> list[tuple[int, list[str]]]:
-    """Name each round's count, and its tools in their order, which alternates."""
+    """Return each round's count, and its tools in alternating order."""
     sizes = [min(of_round, loads - done) for done in range(0, loads, of_round)]
     return [(size, turns.of_round(TOOLS, number)) for number, size in enumerate(sizes)]
 
 
 @asynccontextmanager
 async def lab(plan: Plan, corpus: Corpus, *, short_waits: bool) -> AsyncIterator[Lab]:
-    """Run a testbed with browsertime beside its own browser."""
+    """Run a testbed with browsertime beside the testbed's browser."""
     began_s = time.monotonic()
     async with Testbed(plan, corpus, plan.seed) as testbed:
         start_seconds = time.monotonic() - began_s

@@ -1,7 +1,7 @@
-"""Whether a load was what was asked for: one rule for both tools, by what the browser itself says of it.
+"""The validity of a load: a common rule for both tools, by the browser's own data.
 
-For: Navigation and Resource Timing, which either tool has. What only resolab knows, the edge's own account, judges
-nothing here: it would take loads from one side that stay on the other. Not for: reading what a tool wrote.
+For: Navigation and Resource Timing, available to both tools. The edge's account, known only to resolab, has no part in
+the rule: loads would then be excluded for one tool but not for the other. Not for: reading a tool's output.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ HTTP_VERSION = "h2"
 
 @dataclass(frozen=True)
 class Seen:
-    """What the browser says of one load; nothing, or 0, is what did not happen."""
+    """The browser's data of a load; None or 0 for missing events."""
 
     plt_ms: float | None
     response_start_ms: float | None
@@ -21,7 +21,7 @@ class Seen:
 
 
 def failure_of(seen: Seen, request_count: int | None) -> str | None:
-    """Say why a load does not count, if it does not; `request_count` is what its page has."""
+    """Return the reason for an invalid load, or None; `request_count` is the number of the page's requests."""
     if not seen.plt_ms:
         return "no load event"
     if not seen.response_start_ms:

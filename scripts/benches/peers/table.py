@@ -75,7 +75,7 @@ def ratios(cells: Sequence[Cell]) -> Part:
 
 
 def good(of_tool: Sequence[Load], outcome: str) -> Loads:
-    """Keep the loads that did not fail: an outcome of each, and its seconds."""
+    """Keep the valid loads: an outcome of each, and its seconds."""
     kept = [one for one in of_tool if one.failure is None and getattr(one, outcome) is not None]
     return Loads.of([getattr(one, outcome) for one in kept], [one.seconds for one in kept], [one.turn for one in kept])
 

@@ -1,7 +1,7 @@
-"""Measure the import of recordings: memory for large files, broken files, discoverers told without initiators.
+"""Measure the import of recordings: memory for large files, broken files, discoverers inferred without initiators.
 
-For: `scripts/bench recordings`, the figures of docs/method/page-models.md. Exit code 1 where a file of 100 MB takes
-more than 1 GB, or a broken one crashes. Not for: clones.
+For: `scripts/bench recordings`, the figures of docs/method/page-models.md. Exit code 1 when a file of 100 MB takes more
+than 1 GB, or a broken file crashes the import. Not for: clones.
 """
 
 import argparse
@@ -23,7 +23,7 @@ LIMITED_MB = 100
 
 
 def main() -> int:
-    """Measure what was asked for."""
+    """Measure the selected parts."""
     # What it started is ended, and what it wrote for itself removed, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options = _options()

@@ -1,6 +1,6 @@
-"""Every request a recording tells of is one of its model, or a loss with a name that counts it.
+"""Checks the account of requests: every request of a recording is in the model, or in a named and counted loss.
 
-For: `broken`. Not for: whether a loss should have been one.
+For: `broken`. Not for: the justification of a loss.
 """
 
 import json
@@ -26,18 +26,18 @@ LEFT_OUT = (
     "requests without the time they began",
     "requests without the time they began (ISO 8601)",
 )
-"""Losses that count requests which the model does not have."""
+"""The losses counting requests left out of the model."""
 
 
 def unaccounted(told: int, model: PageModel) -> int:
-    """Count the requests that went without a word, of those the recording tells of."""
+    """Count the recorded requests missing in model and losses."""
     preflights = sum(one.preflight for one in model.resources)
     lost = sum(loss.count for loss in model.losses if loss.what in LEFT_OUT)
     return told - len(model.resources) - preflights - lost
 
 
 def told_in_har(content: bytes) -> int | None:
-    """Count the entries of an archive; none where Python's reader does not see what ours did."""
+    """Count the entries of an archive; return None when Python's reader and ours differ."""
     said = _decoded(content)
     archive = said.get("log") if isinstance(said, dict) else None
     entries = archive.get("entries") if isinstance(archive, dict) else None
@@ -45,7 +45,7 @@ def told_in_har(content: bytes) -> int | None:
 
 
 def told_in_log(content: bytes) -> int | None:
-    """Count the requests of a log of the DevTools protocol: those begun, and the WebSockets."""
+    """Count the requests of a log of the DevTools protocol: the started requests, and the WebSockets."""
     said = _decoded(content)
     if not isinstance(said, list):
         return None

@@ -1,8 +1,8 @@
-"""Broken recordings: made-up ones with bytes changed, cut, doubled and fields exchanged; each is read, none may crash.
+"""Broken recordings: synthetic recordings with bytes changed, cut, doubled and fields exchanged; no import may crash.
 
 For: `scripts/bench recordings --broken N`: HARs, logs of the DevTools protocol, netlogs beside a HAR. A crash is any
-exception but the one that tells a user what is wrong, or a request that is neither in the model nor among its losses;
-the seed of its round is printed. Not for: sizes (`large`).
+exception except the user's error message, or a request missing in both the model and its losses. A crash prints the
+seed of its round. Not for: sizes (`large`).
 """
 
 import copy
@@ -23,7 +23,7 @@ from resolab.recordings.netlog import import_with_netlog
 
 SITE = "https://www.made.example"
 BEGIN_UNIX_MS = 1_772_366_400_000
-"""2026-03-01, noon: when the archive begins."""
+"""The beginning of the archive: 2026-03-01, noon."""
 ODD: list[Any] = [
     None, True, -1, 0, 1e308, 10**30, "", "x", "\ud800", "-1", "nan", [], {}, [[]], {"url": 1}, "http://", "https://[",
     "//", "data:,", "2026-01-01", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00", "https://a.example:99999/",
@@ -71,7 +71,7 @@ def _entry(path: str, kind: str, start: int, answer: Json | None = None, **more:
 
 
 def log() -> list[Json]:
-    """Make a small log of the Chrome DevTools Protocol: a load, and its page again."""
+    """Make a small log of the Chrome DevTools Protocol: a load, and the same page again."""
     blank = {"frame": {"id": "F", "loaderId": "0", "url": "about:blank"}}
     begun: list[tuple[str, Json]] = [("Page.frameNavigated", blank), ("Page.loadEventFired", {"timestamp": 0.5})]
     events = [*begun, *_load("1", 1.0), *_load("2", 5.0)]
@@ -122,12 +122,12 @@ def netlog() -> Json:
 
 
 def _as_chromium_writes(text: str) -> str:
-    """Lay a netlog out as its reader knows it: the head, then an event a line."""
+    """Lay a netlog out in Chromium's form: the head, then an event per line."""
     return text.replace(', "events": [', ',\n"events": [\n').replace('}, {"params"', '},\n{"params"')
 
 
 def run(rounds: int, seed: int) -> Counter[str]:
-    """Break and read so many recordings; count what came of them. A crash is raised with its round."""
+    """Break and read `rounds` recordings; count the results. Raise a crash with its round."""
     came_of: Counter[str] = Counter()
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="resolab-broken-") as folder:
@@ -150,7 +150,7 @@ BASES: dict[str, Callable[[], Any]] = {"har": archive, "log": log, "netlog": net
 
 
 def _read(kind: str, content: bytes, file: Path, whole: Path) -> str:
-    """Read one as the command does, and see to it that nothing went without a word."""
+    """Read a recording like the command, and check the account of all requests."""
     file.write_bytes(_as_chromium_writes(content.decode("latin-1")).encode("latin-1") if kind == "netlog" else content)
     try:
         if kind == "netlog":
@@ -192,7 +192,7 @@ def _broken(base: Any, draw: random.Random) -> bytes:
 
 
 def _exchange(changed: Any, draw: random.Random) -> None:
-    """Put something odd, or something from elsewhere, in a place of the tree, or take it away."""
+    """Put an odd value, or a value from elsewhere, at a random position of the tree, or remove the position."""
     places = _places(changed)
     if not places:
         return

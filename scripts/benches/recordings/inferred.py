@@ -1,7 +1,7 @@
-"""How often discoverers are told right where a recording names none: real ones read twice, with and without initiators.
+"""The accuracy of inferred discoverers: real recordings, read twice, with and without initiators.
 
-For: `scripts/bench recordings --folder HARS`. The truth is what the recorder names; requests it does not name, or is
-not believed for, are left out. Not for: how often recorders are right.
+For: `scripts/bench recordings --folder HARS`. The truth is the recorder's initiator. Requests without an initiator, or
+with an implausible one, are left out. Not for: the accuracy of recorders.
 """
 
 from collections.abc import Iterator
@@ -21,19 +21,19 @@ _BY_RUNS = {Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE}
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """One recording."""
+    """The comparison of a recording."""
 
     name: str
     named_count: int
     parent_ratio: float
     kind_ratio: float
-    """Markup, style sheet or script."""
+    """The share of right kinds: markup, style sheet or script."""
     depth: int
     inferred_depth: int
 
 
 def compare(folder: Path) -> Iterator[Inferred]:
-    """Compare every recording of a folder that names discoverers."""
+    """Compare every recording with named discoverers in a folder."""
     for file in sorted(folder.glob("*.har*")):
         opened = open_recording(file)
         if opened.form is not Form.HAR:

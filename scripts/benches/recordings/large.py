@@ -1,6 +1,6 @@
-"""HARs of any size, made up: bodies make most of them, as in archives of real loads with content.
+"""Synthetic HARs of any size: bodies make the larger part, as in archives of real loads with content.
 
-Not for: reading them; that is a process of its own, so that the memory is the reading's alone.
+Not for: reading HARs; a separate process reads, and its memory is the reading's alone.
 """
 
 import json
@@ -17,7 +17,7 @@ HOSTS = 100
 
 
 def write(file: Path, size_bytes: int) -> int:
-    """Write an archive of about a size; return its number of requests."""
+    """Write an archive of approximately the given size; return its number of requests."""
     draw = random.Random(1)
     body = "".join(draw.choices("abcdefgh \\n", k=BODY_BYTES))
     count = 0
@@ -49,7 +49,7 @@ def _write_entry(out: IO[str], place: int, draw: random.Random, body: str) -> No
 
 
 def read(file: Path) -> dict[str, float]:
-    """Read one; say how long it took and how much memory this process had at most."""
+    """Read an archive; return the time taken and the peak memory of this process."""
     start = time.monotonic()
     model = import_page(file, "made")
     seconds = time.monotonic() - start

@@ -1,1 +1,1 @@
-"""What it costs that connections are closed while idle: `scripts/bench redial`."""
+"""The cost of closing idle connections: `scripts/bench redial`."""

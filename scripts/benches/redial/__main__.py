@@ -1,7 +1,7 @@
-"""Ask by clients whose queries come by chance and whose connections are closed when idle; print what that costs.
+"""Query by clients with random queries and with connections closed when idle; print the cost.
 
-For: `scripts/bench redial`, the figures of docs/method/redials.md. It uses the release build, or RESOLAB_CORE. Not
-for: studies; those are plans. Exit code 1 when a figure is missed.
+For: `scripts/bench redial`, the figures of docs/method/redials.md. Runs the release build, or RESOLAB_CORE. Not for:
+studies (see plans). Exit code 1 when a figure misses its limit.
 """
 
 import argparse
@@ -18,7 +18,7 @@ PARTS = {"redials": figures}
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure and print the result."""
     options = _options()
     count = options.queries or (40 if options.quick else 200)
 

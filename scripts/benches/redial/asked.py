@@ -1,7 +1,7 @@
-"""A path with the edge behind it, and clients whose queries come by chance, each with a connection of its own.
+"""A path with the edge behind the path, and clients with random queries, each with a separate connection.
 
-For: running; all clients of one idle timeout ask at the same time, twice a second each. Not for: what it should have
-taken (`model`).
+For: running; all clients of one idle timeout query at the same time, twice per second each. Not for: the expected times
+(`model`).
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from resolab.records import QueryPurpose, QueryRecord, Record
 
 @dataclass(frozen=True)
 class Cell:
-    """A client."""
+    """A client with its transport and handshake."""
 
     transport: str
     handshake: str
@@ -31,7 +31,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Bed:
-    """A standing path with the edge behind it."""
+    """A running path with the edge behind the path."""
 
     path: engine.Path
     ca_file: str
@@ -39,7 +39,7 @@ class Bed:
     async def ask(
         self, cells: Sequence[Cell], count: int, mean_gap_ms: int, idle_timeout_ms: int
     ) -> list[list[QueryRecord]]:
-        """Ask by every client, `count` times each; every client has gaps of its own."""
+        """Query by every client, `count` times each; every client has separate random gaps."""
         asking = (
             self._ask(cell, count, mean_gap_ms, idle_timeout_ms, seed) for seed, cell in enumerate(cells, start=1)
         )
@@ -69,7 +69,7 @@ class Bed:
 
 @contextlib.asynccontextmanager
 async def bed(profile: str, folder: Path) -> AsyncIterator[Bed]:
-    """Make a path, and run the edge behind it."""
+    """Make a path, and run the edge behind the path."""
     file = Corpus.of_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=True, on_record=lambda _record: None)
     config = folder / "edge.toml"

@@ -1,4 +1,4 @@
-"""How many queries find their connection closed, and what queries cost on average then, beside the closed forms.
+"""The share of queries with a closed connection, and the mean cost of queries, beside the closed forms.
 
 For: the tables of `scripts/bench redial`. Not for: running (`asked`), the closed forms (`model`).
 """
@@ -23,17 +23,17 @@ HANDSHAKES = ("full", "resumed", "zero_rtt")
 TIMEOUT_SHARES = (0.2, 0.7, 2.3)
 """Idle timeouts in mean gaps: 82, 50 and 10 % of queries redial."""
 LIMIT_MS = 3.0
-"""Of the mean beyond the closed form without bytes."""
+"""The limit of the mean beyond the closed form without bytes."""
 MARGINS = (0.5, 0.1, 0.05)
-"""Of a round trip."""
+"""The margins as shares of a round trip."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What is measured."""
+    """The settings of a measurement."""
 
     scratch: Path
-    """A folder of this run, removed at its end."""
+    """The temporary folder of this run, removed at the end."""
     progress: Progress
     profiles: Sequence[str]
     queries_count: int
@@ -42,7 +42,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Figure:
-    """One client's queries with one idle timeout."""
+    """The queries of a client with an idle timeout."""
 
     profile: str
     transport: str
@@ -50,17 +50,17 @@ class Figure:
     idle_timeout_ms: int
     queries_count: int
     redialed: Estimate
-    """Share of the queries after the first."""
+    """The share of redials in the queries after the first."""
     redialed_expected: float
     mean_ms: float
     mean_expected_ms: float
-    """By the expected share."""
+    """The mean response time by the expected share."""
     beyond_ms: float
-    """Mean less the closed form with the redials that were."""
+    """The mean less the closed form with the observed number of redials."""
 
 
 def cells() -> list[Cell]:
-    """List the clients: transports that have connections, by the handshakes they have."""
+    """List the clients: transports with connections, by their possible handshakes."""
     transports = [one.value for one in DNS_TRANSPORTS if one not in WITHOUT_CONNECTION]
     return [
         Cell(one, handshake)
@@ -71,7 +71,7 @@ def cells() -> list[Cell]:
 
 
 def estimate_s(bench: Bench) -> float:
-    """About how long it takes."""
+    """Estimate the duration, in s."""
     return sum(_one_s(bench, profile) for profile in bench.profiles) * len(TIMEOUT_SHARES)
 
 

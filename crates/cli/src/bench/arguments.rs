@@ -1,4 +1,4 @@
-//! Arguments of `bench`, and the plan they mean.
+//! Arguments of `bench`, and their conversion to a plan.
 
 use crate::client_arguments::{DohMethodArgument, warn_once};
 use crate::group_arguments::GroupArguments;
@@ -20,15 +20,15 @@ use std::time::Duration;
 
 const DEFAULT_CONNECTIONS_PER_THREAD: u32 = 10;
 const DEFAULT_OUTSTANDING: u32 = 100;
-/// Each is a socket; no system gives a process more.
+/// The most connections. Each connection is a socket; no system gives a process more.
 const CONNECTIONS_MAX: i64 = 1_000_000;
-/// From about one query a day to more than any network takes.
+/// The range of rates: from about one query per day to more than any network takes.
 const RATES_PER_S: RangeInclusive<f64> = 1e-5..=1e9;
-/// As nanoseconds, twice the longest still fits into 64 bits.
+/// The range of times, in seconds. Twice the longest time, in ns, still fits into 64 bits.
 const TIMES_S: RangeInclusive<f64> = 1e-3..=1e9;
 const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
-/// Arguments of a load run.
+/// The arguments of a load run.
 #[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -36,14 +36,14 @@ pub struct Arguments {
     /// address.
     #[arg(short, long, value_name = "URL", required_unless_present = "server")]
     resolver: Option<ResolverAddress>,
-    /// The resolver's host name or address as dnsperf takes it, with --port and --mode, instead of
+    /// Host name or address of the resolver in dnsperf's form, with --port and --mode, instead of
     /// --resolver.
     #[arg(short, long, value_name = "HOST", conflicts_with = "resolver")]
     server: Option<String>,
-    /// Port of --server; the transport's own unless given.
+    /// Port of --server; the transport's default unless given.
     #[arg(short, long, requires = "server", conflicts_with = "resolver", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
-    /// Transport to --server.
+    /// Transport to use with --server.
     #[arg(
         short,
         long,
@@ -53,8 +53,8 @@ pub struct Arguments {
         default_value = "udp"
     )]
     mode: ServerMode,
-    /// File with what to ask, a line each: NAME, NAME TYPE, or RANK,NAME; # and ; begin comments; -:
-    /// standard input. Asked in order, round and round.
+    /// File of queries, one per line: NAME, NAME TYPE, or RANK,NAME; # and ; begin comments; -:
+    /// standard input. Queries are sent in order and repeated.
     #[arg(
         short = 'd',
         long,
@@ -62,49 +62,49 @@ pub struct Arguments {
         required_unless_present = "name"
     )]
     names: Option<PathBuf>,
-    /// Names to ask for, of type A, instead of a file.
+    /// Names to query with type A, instead of a file.
     #[arg(value_name = "NAME", conflicts_with = "names")]
     name: Vec<String>,
-    /// Queries without an answer there may be at any moment. In a closed loop 100; with --rate a
-    /// bound that holds sending up, far away unless given.
+    /// Limit of queries without an answer at any moment. In a closed loop 100; with --rate a
+    /// distant limit unless given, and reaching the limit delays sending.
     #[arg(short = 'q', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     outstanding: Option<u32>,
     /// Connections, or sockets for DoUDP, kept open; 10 a thread, or as many as --outstanding.
     #[arg(short, long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=CONNECTIONS_MAX))]
     connections: Option<u32>,
-    /// Threads that share the load.
+    /// Threads sharing the load.
     #[arg(short = 'T', long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
-    /// Open loop: queries sent a second, whatever the answers do.
+    /// Open loop: queries sent per second, independent of the answers.
     #[arg(short = 'Q', long, value_name = "QUERIES/S", value_parser = rate)]
     rate: Option<f64>,
-    /// Open loop with exponentially distributed distances instead of equal ones.
+    /// Open loop with exponentially distributed distances instead of equal distances.
     #[arg(long, requires = "rate")]
     poisson: bool,
-    /// Seed of --poisson.
+    /// Seed of --poisson, for repeatable distances.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How long to send; 10 unless --count is given.
+    /// Duration of sending; 10 unless --count is given.
     #[arg(short = 'l', long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "count")]
     duration: Option<f64>,
     /// Number of queries to send.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// How long to wait for an answer, and for a connection.
+    /// Time limit for an answer, and for a connection.
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=LONGEST_NS / 1_000_000))]
     timeout_ms: u64,
-    /// Closed loop: time to let pass after the first answer before all are taken, which costs
-    /// less processor time per query. auto: up to 100, by what answers take; 0: never.
+    /// Closed loop: time between the first answer and reading all answers; saves processor time per
+    /// query. auto: up to 100, by the response times; 0: never.
     #[arg(long, value_name = "auto|MICROSECONDS", default_value = "auto", value_parser = gathering)]
     coalesce: Gathering,
-    /// DoUDP: hand queries to the kernel in trains (UDP_SEGMENT). Recorded: not for figures of a
-    /// path that never cuts them, such as loopback.
+    /// DoUDP: hand queries to the kernel in trains (UDP_SEGMENT). Recorded. Not for measurements of
+    /// a path without segmentation, like loopback.
     #[arg(long)]
     gso: bool,
     /// Wait for the next send by spinning: a whole core for less lateness.
     #[arg(long)]
     spin: bool,
-    /// Distance of progress reports.
+    /// Interval of progress reports.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
     pub(super) interval: f64,
     #[command(flatten)]
@@ -112,7 +112,7 @@ pub struct Arguments {
     /// PEM file with the certificate authorities to trust, instead of the system's.
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Public key the resolver's certificate must have (see query). May be given several times.
+    /// Required public key of the resolver's certificate (see query). May be given several times.
     #[arg(long, value_name = "sha256/BASE64")]
     pin: Vec<Sha256>,
     /// Do not check certificates; with --pin, check the public key only.
@@ -121,43 +121,42 @@ pub struct Arguments {
     /// Address of the resolver's host name, instead of asking the system.
     #[arg(long, value_name = "HOST=ADDRESS")]
     resolve: Vec<String>,
-    /// How DoH queries travel: by GET as dnsperf's; query and stub send POST unless told
-    /// otherwise.
+    /// HTTP method of DoH queries: GET like dnsperf; the default of query and stub is POST.
     #[arg(long, value_enum, default_value = "get")]
     doh_method: DohMethodArgument,
-    /// Queries with EDNS(0), padded on encrypted transports (RFC 8467). Without it they have none,
-    /// as dnsperf's.
+    /// Queries with EDNS(0), padded on encrypted transports (RFC 8467). Without --edns, queries
+    /// have no EDNS(0), like dnsperf.
     #[arg(long)]
     edns: bool,
-    /// EDNS(0) without padding.
+    /// EDNS(0) without padding of queries.
     #[arg(long, requires = "edns")]
     no_padding: bool,
-    /// Records instead of text: start, load_progress and load, one JSON object a line.
+    /// Records instead of text: start, load_progress and load, one JSON object per line.
     #[arg(long)]
     pub(super) json: bool,
-    /// A histogram of what answers took (records always have it).
+    /// A histogram of the response times (records always have it).
     #[arg(long)]
     pub(super) histogram: bool,
-    /// Exit with 1 if this holds of the results, such as lost>0.1%, p99>5ms, rate<40000,
+    /// Exit with 1 if the results meet the condition, e.g. lost>0.1%, p99>5ms, rate<40000,
     /// servfail>0, errors>0, late_p99>150us, rate_error>0.1%. May be given several times.
     #[arg(long, value_name = "CONDITION")]
     pub(super) fail: Vec<Condition>,
 }
 
-/// dnsperf's words for transports, and ours for those it has not.
+/// The transport names of dnsperf, and names for transports missing in dnsperf.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ServerMode {
-    /// Plain DNS over UDP.
+    /// Plain DNS over UDP; default port 53.
     Udp,
-    /// Plain DNS over TCP.
+    /// Plain DNS over TCP; default port 53.
     Tcp,
-    /// DNS over TLS.
+    /// DNS over TLS; default port 853.
     Dot,
     /// DNS over HTTP/2, path /dns-query.
     Doh,
     /// DNS over HTTP/3, path /dns-query.
     Doh3,
-    /// DNS over QUIC.
+    /// DNS over QUIC; default port 853.
     Doq,
 }
 
@@ -204,7 +203,7 @@ fn gathering(text: &str) -> Result<Gathering, String> {
 }
 
 impl Arguments {
-    /// What they mean; reads the names and asks for the resolver's address if need be.
+    /// Returns the plan; reads the names, and looks up the resolver's address if necessary.
     pub fn plan(&self) -> Result<LoadPlan, Refusal> {
         let resolver = self.whom()?;
         if self.gso && resolver.transport != DnsTransport::Doudp {
@@ -249,7 +248,7 @@ impl Arguments {
         })
     }
 
-    /// The resolver as a URL says it, or dnsperf's letters do.
+    /// Returns the resolver, from the URL or from dnsperf's options.
     fn whom(&self) -> Result<ResolverAddress, Refusal> {
         let Some(server) = &self.server else {
             // One of the two is required.
@@ -302,8 +301,8 @@ impl Arguments {
         self.count.map_or(Extent::Duration(duration), Extent::Count)
     }
 
-    /// Connections and outstanding queries: at least one connection a thread and one query a
-    /// connection, or the shares would not be what was asked for.
+    /// Returns the numbers of connections and outstanding queries. The shares of workers need at
+    /// least one connection per thread and one query per connection.
     fn limits(&self) -> Result<(u32, u32), Refusal> {
         let default = DEFAULT_CONNECTIONS_PER_THREAD * self.threads;
         let most = self.outstanding.unwrap_or(u32::MAX);
@@ -364,7 +363,8 @@ mod tests {
         assert_eq!(limits("--threads 3 --connections 2"), None);
     }
 
-    /// What would be no time at all as nanoseconds, or more of them than 64 bits hold, is refused.
+    /// Checks the refusal of times below a nanosecond, and of times with more nanoseconds than 64
+    /// bits hold.
     #[test]
     fn times_and_rates_are_what_a_clock_can_add() {
         for wrong in [

@@ -1,12 +1,12 @@
-//! Results as text: dnsperf's statistics block, line for line, so that what reads that reads this,
-//! then what it has not. Not for: records.
+//! Results as text: dnsperf's statistics block, line for line, for programs reading dnsperf's
+//! output. Figures unknown to dnsperf follow. Not for: records.
 
 use resolab_record::{Failure, LoadPace, LoadProgressRecord, LoadRecord, TimeDistribution};
 use std::fmt::{self, Write};
 
 const BAR_WIDTH: f64 = 50.0;
 
-/// What happened in an interval.
+/// Returns the text line of an interval.
 pub fn progress_line(interval: &LoadProgressRecord) -> String {
     let end_s = interval.interval_end_ns as f64 / 1e9;
     let mean = interval.mean_query_response_time_ns;
@@ -20,7 +20,7 @@ pub fn progress_line(interval: &LoadProgressRecord) -> String {
     )
 }
 
-/// The whole text.
+/// Returns the whole text.
 pub fn text(record: &LoadRecord, with_histogram: bool) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -52,7 +52,7 @@ fn seconds(ns: f64) -> f64 {
     ns / 1e9
 }
 
-/// dnsperf's block.
+/// Writes dnsperf's statistics block.
 fn write_statistics(text: &mut String, record: &LoadRecord) -> fmt::Result {
     let sent = record.sent_count;
     let mut count = |label: &str, count: u64| {
@@ -92,7 +92,7 @@ fn write_statistics(text: &mut String, record: &LoadRecord) -> fmt::Result {
     writeln!(text)
 }
 
-/// dnsperf's two lines of a distribution.
+/// Writes dnsperf's two lines of a distribution.
 fn write_latency(text: &mut String, times: &TimeDistribution) -> fmt::Result {
     if times.sample_count == 0 {
         return writeln!(text, "  Average Latency (s):  - (no answer)");
@@ -108,7 +108,7 @@ fn write_latency(text: &mut String, times: &TimeDistribution) -> fmt::Result {
     writeln!(text, "  Latency StdDev (s):   {stddev_s:.6}")
 }
 
-/// dnsperf's block of what has connections.
+/// Writes dnsperf's block of connection statistics, for transports with connections.
 fn write_connections(text: &mut String, record: &LoadRecord) -> fmt::Result {
     let Some(connect) = &record.connect else {
         return Ok(());
@@ -201,7 +201,7 @@ fn write_run(text: &mut String, record: &LoadRecord) -> fmt::Result {
     write_flags(text, record)
 }
 
-/// What is not among the queries' ends, and why some of those were bad.
+/// Writes the counts beside the ends of queries, and the reasons of failed queries.
 fn write_apart(text: &mut String, record: &LoadRecord) -> fmt::Result {
     let (late, duplicates, aliens) = (
         record.late_count,
@@ -226,13 +226,13 @@ fn write_apart(text: &mut String, record: &LoadRecord) -> fmt::Result {
     Ok(())
 }
 
-/// As records spell it.
+/// Returns a failure's name, as in records.
 pub fn name_of(failure: Failure) -> String {
     let name = serde_json::to_value(failure).unwrap_or_default();
     name.as_str().unwrap_or("other").to_owned()
 }
 
-/// What makes a result another one than it looks.
+/// Writes the notes limiting the meaning of a result.
 fn write_flags(text: &mut String, record: &LoadRecord) -> fmt::Result {
     let flags = [
         (

@@ -1,4 +1,5 @@
-//! The arguments of a gateway, and what they mean to `resolab_gateway`. Not for: running it.
+//! The arguments of a gateway, and their conversion for `resolab_gateway`. Not for: running the
+//! gateway.
 
 use crate::client_arguments::{ClientArguments, HandshakeArgument};
 use crate::command_lines::Stay;
@@ -13,32 +14,32 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Arguments of the gateway.
+/// The arguments of the gateway.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Where to answer for names, by plain DNS on UDP and TCP: the browser's resolver.
+    /// Address for answering names by plain DNS on UDP and TCP: the browser's resolver.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = crate::stub::address_and_port)]
     pub listen: SocketAddr,
-    /// Resolver to ask for them: udp://, tcp://, tls://, https://, h3://, quic:// or a DNS stamp.
+    /// Resolver for the names: udp://, tcp://, tls://, https://, h3://, quic:// or a DNS stamp.
     #[arg(long, value_name = "URL")]
     pub upstream: String,
-    /// Folder of the certificate authority the browser trusts (ca.pem, ca-key.pem), made if missing.
+    /// Folder of the browser's trusted certificate authority (ca.pem, ca-key.pem), made if missing.
     #[arg(long, value_name = "FOLDER")]
     ca_folder: PathBuf,
     /// Addresses to give to names, all of them this host's own (ip route add local RANGE dev lo).
     #[arg(long, value_name = "ADDRESS/BITS", default_value_t = AddressRange::BENCHMARKING)]
     range: AddressRange,
-    /// Make the range this host's own first, unless it is; takes the rights over the network of a path's
+    /// Make the range this host's own first if necessary; needs rights over the network of a path's
     /// hosts, or root.
     #[arg(long)]
     pub claim_range: bool,
-    /// Names to answer for at most; each takes two sockets.
+    /// Limit of names to answer for; each takes two sockets.
     #[arg(long, value_name = "COUNT", default_value_t = 4_096)]
     names: u32,
-    /// Port to be reached at.
+    /// Port for the browser's connections.
     #[arg(long, default_value_t = 443)]
     port: u16,
-    /// Port of the names' servers.
+    /// Port of the page servers.
     #[arg(long, default_value_t = 443)]
     page_port: u16,
     /// HTTP versions to offer to the browser.
@@ -50,22 +51,22 @@ pub struct Arguments {
         default_value = "h1,h2,h3"
     )]
     legs: Vec<LegArgument>,
-    /// HTTP version to speak to the names' servers.
+    /// HTTP version to the page servers.
     #[arg(long, value_enum, default_value = "h3")]
     page_http: PageHttpArgument,
-    /// Handshake to ask the names' servers for; --handshake is the resolver's.
+    /// Requested handshake with page servers; --handshake is for the resolver.
     #[arg(long, value_enum, default_value = "full")]
     page_handshake: HandshakeArgument,
-    /// What makes a connection to a name's server begin.
+    /// Event for opening a connection to a page server.
     #[arg(long, value_enum, default_value = "mirror")]
     trigger: TriggerArgument,
-    /// Which connections requests for other names may go on.
+    /// Connections usable for requests to other names.
     #[arg(long, value_enum, default_value = "separate")]
     sharing: SharingArgument,
-    /// How long a look-up, and then a connection, may take.
+    /// Time limit of a look-up, and then of a connection.
     #[arg(long, default_value_t = 10_000, value_name = "MILLISECONDS", value_parser = deadline_ms())]
     timeout_ms: u64,
-    /// How to ask the resolver; --ca and --groups hold for the names' servers, too.
+    /// The settings of the resolver's client; --ca and --groups hold for the page servers, too.
     #[command(flatten)]
     pub client: ClientArguments,
     #[command(flatten)]
@@ -77,55 +78,56 @@ pub struct Arguments {
 /// An HTTP version towards the browser, as typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LegArgument {
-    /// HTTP/1.1.
+    /// HTTP/1.1 over TLS and TCP.
     H1,
-    /// HTTP/2.
+    /// HTTP/2 over TLS and TCP.
     H2,
-    /// HTTP/3.
+    /// HTTP/3 over QUIC and UDP.
     H3,
 }
 
-/// An HTTP version upstream, as typed.
+/// An HTTP version towards page servers, as typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PageHttpArgument {
-    /// HTTP/2.
+    /// HTTP/2 over TLS and TCP.
     H2,
-    /// HTTP/3.
+    /// HTTP/3 over QUIC and UDP.
     H3,
 }
 
-/// A trigger as typed.
+/// A trigger of upstream connections, as typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TriggerArgument {
-    /// The name's query; the browser is answered at once.
+    /// The query for the name; the browser is answered at once.
     Dns,
     /// The browser's ClientHello; query and hello are answered at once.
     Hello,
-    /// The first request.
+    /// The first request of the browser.
     Request,
-    /// The ClientHello, which is answered when the connection stands, as the query is when the
-    /// resolver has answered: the browser has the phases it would have without a gateway.
+    /// The ClientHello, answered when the upstream connection is established. The query is answered
+    /// after the resolver's answer. The browser has the same phases as without a gateway.
     Mirror,
 }
 
-/// How connections are shared, as typed.
+/// The sharing of connections, as typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum SharingArgument {
-    /// A connection for each name.
+    /// A separate connection for each name.
     Separate,
-    /// By address and certificate.
+    /// Sharing by address and certificate, like browsers.
     BrowserRule,
-    /// The same, and where an ORIGIN frame says so (HTTP/3).
+    /// The same, and also by an ORIGIN frame (HTTP/3).
     OriginFrame,
-    /// Wherever the certificate covers the name: the upper bound.
+    /// Sharing wherever the certificate covers the name: the upper bound.
     Certificate,
-    /// On the resolver's alone, as origin_frame allows: h3://, or quic:// by the private ALPN.
+    /// On the resolver's connection only, with the rule of origin_frame: h3://, or quic:// by the
+    /// private ALPN.
     ResolverConnection,
 }
 
 impl Arguments {
-    /// What the gateway is to be.
+    /// Returns the options of the gateway.
     pub fn options(&self) -> Result<GatewayOptions, Refusal> {
         Ok(GatewayOptions {
             range: self.range,
@@ -157,7 +159,7 @@ impl Arguments {
         })
     }
 
-    /// Where the browser's certificate authority lies.
+    /// Returns the folder of the browser's certificate authority.
     pub fn ca_folder(&self) -> &std::path::Path {
         &self.ca_folder
     }

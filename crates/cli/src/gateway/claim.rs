@@ -1,4 +1,5 @@
-//! A gateway's range made this host's own, where it may be. Not for: which addresses of it are used.
+//! Claims a gateway's range of addresses for this host, if permitted. Not for: the choice of
+//! addresses within the range.
 
 use crate::refusal::Refusal;
 use nix::errno::Errno;
@@ -6,11 +7,12 @@ use resolab_gateway::names::AddressRange;
 use resolab_link::netlink::{Netlink, RouteKind};
 use std::net::{IpAddr, UdpSocket};
 
-/// The loopback device's number in every namespace.
+/// The index of the loopback device in every namespace.
 const LOOPBACK: u32 = 1;
 
-/// Have the kernel deliver the whole range here, unless it does already. The route stays as long as
-/// the namespace: for hosts of a path, which go with it.
+/// Makes the kernel deliver the whole range locally, unless already the case. The route stays as
+/// long as the namespace. The function is meant for hosts of a path; their namespace ends with the
+/// path.
 pub fn claim(range: AddressRange) -> Result<(), Refusal> {
     if is_ours(range) {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Commands to a standing internet: read from standard input, carried out between packets, answered on
-//! standard output. Not for: the exchange itself.
+//! Commands to a running internet: read from standard input, carried out between packets, answered
+//! on standard output. Not for: the exchange itself.
 
 use crate::output;
 use crate::path::{id_of, write_done};
@@ -12,7 +12,7 @@ use resolab_record::{InternetCommand, InternetConfig, Record};
 use std::io::{self, BufRead};
 use std::sync::{Arc, Mutex};
 
-/// Why commands cannot be served any longer; messages read after "failed to".
+/// The reason for the end of serving commands; messages follow "failed to".
 #[derive(Debug)]
 pub enum ServeError {
     Ended(Ended),
@@ -43,14 +43,14 @@ impl From<ServeError> for Refusal {
     }
 }
 
-/// The commands thread.
+/// The state of the commands thread.
 pub struct Controller {
     control: StarControl,
     devices: Vec<HostDevice>,
     names: Vec<String>,
-    /// Says whose an address is; carries nothing.
+    /// The model for finding an address's owner; carries no packets.
     map: StarModel,
-    /// Held while a command's records are written.
+    /// A lock held while a command's records are written.
     writing: Arc<Mutex<()>>,
 }
 
@@ -70,7 +70,7 @@ impl Controller {
         }
     }
 
-    /// Until there are no more.
+    /// Serves commands until the end of input.
     pub fn serve(&mut self, input: impl BufRead) -> Result<(), ServeError> {
         let writing = Arc::clone(&self.writing);
         for line in input.lines() {
@@ -85,7 +85,7 @@ impl Controller {
         Ok(())
     }
 
-    /// End the exchange.
+    /// Stops the exchange thread.
     pub fn stop(&self) {
         self.control.stop();
     }
@@ -126,7 +126,7 @@ impl Controller {
         write_done(id, error).map_err(ServeError::Output)
     }
 
-    /// The host's place, or why the change cannot be.
+    /// Returns the host's index. Errors with the reason when the change is impossible.
     fn check(&self, name: &str, change: HostChange) -> Result<usize, String> {
         let (one_way_ms, loss_ratio) = (change.one_way_ms, change.loss_ratio);
         check_way(

@@ -1,6 +1,5 @@
-//! What the back ends say alike: the records that the path stands, or why it does not, answers to
-//! commands, and holes in a capture.
-//! Not for: what it says later (that is `commands`).
+//! The outputs shared by the back ends: the ready record, the failure to start, answers to
+//! commands, and gaps in a capture. Not for: later records (see `commands`).
 
 use crate::output;
 use resolab_link::clock;
@@ -14,7 +13,7 @@ use resolab_record::{CommandDoneRecord, LinkProfile, PathBackend, PathReadyRecor
 use std::io;
 use std::process::ExitCode;
 
-/// What holds for every window of the path.
+/// The conditions common to all windows of the path.
 #[derive(Clone, Copy)]
 pub struct Conditions {
     pub ipv6: bool,
@@ -63,7 +62,7 @@ pub fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
     output::fail(code, format!("failed to {what}"))
 }
 
-/// Answer a command.
+/// Writes the answer to a command.
 pub fn write_done(id: u64, error: Option<String>) -> io::Result<()> {
     output::write_record(&Record::CommandDone(CommandDoneRecord {
         id,
@@ -72,7 +71,7 @@ pub fn write_done(id: u64, error: Option<String>) -> io::Result<()> {
     }))
 }
 
-/// Tell people of a capture with holes.
+/// Warns people about a capture with gaps.
 pub fn say_what_was_not_captured(captured: Option<CaptureReport>) {
     let left_out_count = captured.map_or(0, |report| report.not_captured_count);
     if left_out_count > 0 {

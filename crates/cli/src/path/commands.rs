@@ -1,5 +1,5 @@
-//! Commands to a standing path whose link is ours: read from standard input, carried out between
-//! packets, answered on standard output. Not for: the ferry itself.
+//! Commands to a running path with the built-in link: read from standard input, carried out between
+//! packets, answered on standard output. Not for: the packet forwarder.
 
 use super::announce::{self, Conditions, say_what_was_not_captured};
 use crate::output;
@@ -15,7 +15,7 @@ use std::io::{self, BufRead};
 use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex};
 
-/// Why commands cannot be served any longer; messages read after "failed to".
+/// The reason for the end of serving commands; messages follow "failed to".
 #[derive(Debug)]
 pub enum ServeError {
     Ferry(FerryError),
@@ -46,13 +46,13 @@ impl From<ServeError> for Refusal {
     }
 }
 
-/// The commands thread.
+/// The state of the commands thread.
 pub struct Controller {
     pub control: FerryControl,
     pub devices: Devices,
     pub profile: LinkProfile,
     pub conditions: Conditions,
-    /// Held while a command's records are written.
+    /// A lock held while a command's records are written.
     pub writing: Arc<Mutex<()>>,
 }
 
@@ -108,7 +108,7 @@ impl Controller {
         }
     }
 
-    /// The profile complete, or why it cannot be put in force.
+    /// Returns the complete profile. Errors with the reason when the profile cannot be used.
     fn check(&self, profile: LinkProfile) -> Result<LinkProfile, String> {
         let profile = profile::complete(profile).map_err(|error| format!("failed to {error}"))?;
         let limit_bytes = self.devices.largest_mtu_bytes;
@@ -194,7 +194,7 @@ impl Controller {
     }
 }
 
-/// A file that cannot be written is the asker's trouble, not the path's.
+/// Answers a capture command. An unwritable file is an error of the command, not of the path.
 fn answer_capture(
     id: u64,
     changed: Result<Option<CaptureReport>, FerryError>,
@@ -209,7 +209,7 @@ fn answer_capture(
     }
 }
 
-/// The `id` of a command that is otherwise wrong; 0 without one.
+/// Returns the `id` of an invalid command; 0 without an id.
 pub fn id_of(line: &str) -> u64 {
     let parsed: Option<serde_json::Value> = serde_json::from_str(line).ok();
     parsed

@@ -1,5 +1,5 @@
-//! `resolab-core path --backend netem`: the same records and commands, of a path whose link is the
-//! kernel's. Not for: how such a path works; that is `resolab_link::netem`.
+//! `resolab-core path --backend netem`: the same records and commands, for a path with the kernel's
+//! link. Not for: the path itself; see `resolab_link::netem`.
 
 use super::announce::{self, Conditions, exit_code, failed};
 use super::commands::id_of;
@@ -19,23 +19,23 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Instant;
 
-/// Of commands that only our own link can carry out.
+/// The error text of commands supported only by the built-in link.
 const UNABLE: &str = "the netem back end cannot; use --backend tun";
 
-/// What was asked for on the command line besides a link.
+/// The options of the command line besides the link.
 #[derive(Clone, Copy)]
 pub struct Wishes {
-    /// Addresses of both families.
+    /// True for addresses of both IP families.
     pub ipv6: bool,
-    /// No processor halts.
+    /// True to keep processors from halting.
     pub keep_awake: bool,
-    /// A capture from the start.
+    /// True for a capture from the start.
     pub captures: bool,
-    /// How long to stay when standard input has ended.
+    /// The option to stay after the end of standard input.
     pub stay: Stay,
 }
 
-/// Run until standard input ends or a signal comes.
+/// Runs until standard input ends or a signal arrives.
 pub fn run(profile: LinkProfile, seed: u64, wishes: Wishes) -> ExitCode {
     let Wishes {
         ipv6,
@@ -103,7 +103,7 @@ fn say_what_was_refused(grants: &NetemGrants) {
     }
 }
 
-/// Why commands cannot be served any longer; messages read after "failed to".
+/// The reason for the end of serving commands; messages follow "failed to".
 #[derive(Debug)]
 enum ServeError {
     Netem(NetemError),
@@ -123,13 +123,13 @@ impl std::fmt::Display for ServeError {
     }
 }
 
-/// What can happen to a path that stands.
+/// An event of a running path.
 enum Event {
     Line(io::Result<String>),
     End,
 }
 
-/// Carries out commands, on the thread that is in the namespace of the link.
+/// The handler of commands, on the thread inside the namespace of the link.
 struct Controller {
     path: NetemPath,
     profile: LinkProfile,
@@ -225,7 +225,7 @@ fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), ServeEr
     thread.map(drop).map_err(ServeError::Threads)
 }
 
-/// The signals that end a path are blocked in every thread.
+/// Waits for a signal to end the path; these signals are blocked in every thread.
 fn wait_for_signal(events: &Sender<Event>) {
     while ending_signals().wait().is_err() {}
     // Nobody listens any more if the path has ended by itself.

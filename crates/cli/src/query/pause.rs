@@ -1,22 +1,22 @@
-//! Pauses between queries: all alike, or those of queries that come by chance. Not for: which queries.
+//! Pauses between queries: constant, or random. Not for: the choice of queries.
 
 use resolab_load::SplitMix64;
 use resolab_transport::exact_timer::wait_for;
 use std::time::Duration;
 
-/// How pauses are drawn.
+/// The distribution of pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Intervals {
-    /// Each is as long as --interval-ms.
+    /// Each pause has the length of --interval-ms.
     Constant,
-    /// Exponentially distributed with that mean, by --seed: queries that know nothing of each other.
+    /// Exponentially distributed with that mean, by --seed: independent queries.
     Exponential,
 }
 
-/// Lengths of pauses.
+/// The generator of pause lengths.
 pub(super) struct Pauses {
     mean: Duration,
-    /// `None`: all alike.
+    /// The random generator; `None` when all pauses are equal.
     draw: Option<SplitMix64>,
     is_first: bool,
 }
@@ -30,7 +30,7 @@ impl Pauses {
         }
     }
 
-    /// Between queries, not before the first.
+    /// Waits between queries, not before the first query.
     pub async fn wait(&mut self) {
         let pause = self.next();
         if !pause.is_zero() {

@@ -1,4 +1,4 @@
-//! Which resolver is asked what, when: the order of `resolab-core query`. Not for: asking.
+//! The order of resolvers and questions in `resolab-core query`. Not for: sending queries.
 
 use super::pause::Pauses;
 use super::shuffle::Shuffle;
@@ -9,29 +9,30 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// How queries follow one another.
+/// The sequence of queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// Each when the one before is done.
+    /// Each query follows the end of the query before.
     OneByOne,
-    /// Those for one name at the same time.
+    /// The queries for a name leave at the same time.
     Together,
-    /// So many in one message, or one by one at the time of that, one message after the other.
+    /// `count` questions share a message, or have separate messages sent at the same time. Messages
+    /// follow one after the other.
     InMessages { count: usize, one_by_one: bool },
-    /// This number without a response at any time.
+    /// This number of queries waits for a response at any time.
     Outstanding(usize),
 }
 
-/// All there is to ask.
+/// All rounds of queries.
 pub(super) struct Rounds {
     pub targets: Vec<Arc<Target>>,
-    /// For each name, its types.
+    /// The questions for each name, by type.
     pub names: Vec<Vec<Arc<Question>>>,
     pub count: u64,
     pub pauses: Pauses,
     pub shuffle: Option<Shuffle>,
     pub pace: Pace,
-    /// A connection is closed after one query, or those that were asked together.
+    /// True when a connection is closed after a query, or after queries sent together.
     pub is_cold: bool,
 }
 
@@ -67,7 +68,8 @@ impl Rounds {
         Ok(())
     }
 
-    /// What is asked of a resolver before it is the next one's turn.
+    /// Returns the groups of questions; a resolver gets a whole group before the next resolver's
+    /// turn.
     fn groups(&self) -> Vec<Vec<Arc<Question>>> {
         let questions = self.names.iter().flatten().map(Arc::clone);
         match self.pace {
@@ -96,7 +98,7 @@ impl Rounds {
         Ok(())
     }
 
-    /// One resolver after the other: none shall have to share the machine with another.
+    /// Queries the resolvers one after the other; no two resolvers share the machine at a time.
     async fn ask_outstanding(&mut self, most: usize) -> io::Result<()> {
         let mut order: Vec<usize> = (0..self.targets.len()).collect();
         self.draw(&mut order);
@@ -120,7 +122,7 @@ impl Rounds {
     }
 }
 
-/// A number of queries to one resolver at any time.
+/// A limited number of queries in flight to a resolver.
 struct Pipeline<'a> {
     target: &'a Arc<Target>,
     permits: Arc<Semaphore>,
@@ -136,7 +138,7 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Ask as soon as that is not one too many.
+    /// Sends a query as soon as the limit allows.
     async fn ask(&mut self, question: &Arc<Question>) -> io::Result<()> {
         let permit = Arc::clone(&self.permits).acquire_owned().await;
         self.target.prepare(question).await?;

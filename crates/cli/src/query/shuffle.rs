@@ -1,8 +1,8 @@
-//! The order of resolvers, drawn anew for each question from a seed.
+//! The random order of resolvers, drawn anew for each question from a seed.
 
 use resolab_load::SplitMix64;
 
-/// Fisher-Yates: the same seed gives the same order on every machine.
+/// A Fisher-Yates shuffle: the same seed gives the same order on every machine.
 pub(super) struct Shuffle(SplitMix64);
 
 impl Shuffle {
@@ -10,7 +10,7 @@ impl Shuffle {
         Self(SplitMix64::of(seed))
     }
 
-    /// Bring `order` into another one.
+    /// Shuffles `order` in place.
     pub fn apply(&mut self, order: &mut [usize]) {
         for last in (1..order.len()).rev() {
             let pick = (self.0.draw() % (last as u64 + 1)) as usize;

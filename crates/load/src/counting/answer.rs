@@ -1,25 +1,25 @@
-//! Whether a message answers a query, judged by its bytes: no decoding of records, a few
-//! nanoseconds. Not for: the id, by which an engine found the query.
+//! Checks by its bytes if a message answers a query. The check takes a few nanoseconds and decodes
+//! no records. Not for: the message id, already used by the engine to find the query.
 
 use crate::names::Template;
 
 const HEADER_BYTES: usize = 12;
-/// QR in the third byte of a message (RFC 1035 section 4.1.1).
+/// The QR flag, in the third byte of a message (RFC 1035 section 4.1.1).
 const QR_BIT: u8 = 0x80;
-/// TC, there too.
+/// The TC flag, in the same byte.
 const TC_BIT: u8 = 0x02;
 const RCODE_MASK: u8 = 0x0f;
 
-/// What an answer says of itself.
+/// The properties of an answer needed for counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
-    /// Response code, without EDNS's upper bits.
+    /// The response code, without EDNS's upper bits.
     pub rcode: u8,
-    /// Truncated.
+    /// True when the answer has the TC flag (truncated).
     pub truncated: bool,
 }
 
-/// The id of a message; `None` for what is too short to be one.
+/// Returns the id of a message; `None` when the message is too short.
 pub fn id_of(message: &[u8]) -> Option<u16> {
     match message {
         [high, low, ..] if message.len() >= HEADER_BYTES => Some(u16::from_be_bytes([*high, *low])),
@@ -27,8 +27,9 @@ pub fn id_of(message: &[u8]) -> Option<u16> {
     }
 }
 
-/// Read `message` as an answer to `query`: QR set and the same question but for case (RFC 5452
-/// section 9.1), which an error code may leave out. `None` when it is not.
+/// Reads `message` as an answer to `query`. An answer has QR set and the same question, ignoring
+/// case (RFC 5452 section 9.1). An answer with an error code may leave out the question. Returns
+/// `None` when `message` is no answer to `query`.
 pub fn read(query: Template<'_>, message: &[u8]) -> Option<Answer> {
     let header = message.get(..HEADER_BYTES)?;
     if header[2] & QR_BIT == 0 {

@@ -1,11 +1,11 @@
-//! A worker's counts for others to read while it runs, and the wish that it stop. Not for: the
-//! result, which is the tally.
+//! A worker's counts, readable by other threads during the run, and the flag to stop the worker.
+//! Not for: the result; see the tally.
 
 use super::tally::Tally;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What is known of a worker while it runs. It alone writes the counts, anybody may read them.
+/// The counts of a running worker. Only the worker writes the counts; any thread may read them.
 #[derive(Debug, Default)]
 pub struct LiveCounters {
     sent: AtomicU64,
@@ -20,22 +20,22 @@ pub struct LiveCounters {
 /// A reading of live counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LiveCounts {
-    /// Queries sent.
+    /// The number of queries sent.
     pub sent: u64,
-    /// Answered in time.
+    /// The number of queries answered in time.
     pub completed: u64,
-    /// No answer in time.
+    /// The number of queries without an answer in time.
     pub lost: u64,
-    /// Cut off.
+    /// The number of queries cut off.
     pub interrupted: u64,
-    /// Failed otherwise.
+    /// The number of queries failed otherwise.
     pub failed: u64,
-    /// Sum of what the answered ones took.
+    /// The sum of the response times of all answered queries.
     pub response_time_sum_ns: u64,
 }
 
 impl LiveCounters {
-    /// Counters of a worker that ends when `stopped` becomes true.
+    /// Creates the counters of a worker. The worker ends when `stopped` becomes true.
     pub fn new(stopped: Arc<AtomicBool>) -> Self {
         Self {
             stopped,
@@ -43,12 +43,12 @@ impl LiveCounters {
         }
     }
 
-    /// Whether to end now, without waiting for answers.
+    /// Returns true when the worker must end now, without waiting for answers.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Let others see the tally; cheap enough for every pass of a loop.
+    /// Publishes the tally to other threads; cheap enough for every pass of a loop.
     pub fn publish(&self, tally: &Tally) {
         for (counter, count) in [
             (&self.sent, tally.sent_count),
@@ -62,7 +62,7 @@ impl LiveCounters {
         }
     }
 
-    /// The counts now.
+    /// Returns the current counts.
     pub fn read(&self) -> LiveCounts {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         LiveCounts {

@@ -1,10 +1,10 @@
-//! Books a message that came: to the query it answers, or apart. Not for: how it came.
+//! Matches a received message to a waiting query, or counts the message apart. Not for: receiving.
 
 use crate::counting::slots::{Found, Slots};
 use crate::counting::{Tally, answer};
 use crate::names::Names;
 
-/// Book a message that came at `received_ns`.
+/// Books a message received at `received_ns`.
 pub fn book(slots: &mut Slots, names: &Names, message: &[u8], received_ns: u64, tally: &mut Tally) {
     let Some(id) = answer::id_of(message) else {
         tally.alien_count += 1;

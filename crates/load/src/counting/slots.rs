@@ -1,15 +1,16 @@
-//! The queries of one connection that have no answer yet, found by message id: an id is a slot and
-//! a generation, so that an answer that comes after its query was given up, or twice, is told from
-//! one that answers nothing. Not for: whether an answer fits its question.
+//! The unanswered queries of one connection, found by message id. An id is a slot and a generation.
+//! The generation tells apart late answers, second answers, and messages answering no query. Not
+//! for: checking the question of an answer.
 
 use std::collections::VecDeque;
 
-/// More would leave an id too few generations to tell old answers.
+/// The most slots of a connection. With more slots, an id has too few generations to detect old
+/// answers.
 pub const SLOTS_MAX: usize = 1 << 14;
 const NONE: u32 = u32::MAX;
 const ID_BITS: u32 = 16;
 
-/// What became of a slot's query.
+/// The state of a slot's query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Unused,
@@ -21,13 +22,13 @@ enum State {
 /// A query without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
-    /// Number of the name that was asked for.
+    /// The number of the queried name.
     pub name: u32,
-    /// When it was wanted.
+    /// The planned send time of the query.
     pub wanted_ns: u64,
-    /// When it was sent, the last time: what waits stands in this order.
+    /// The last send time. Waiting queries are kept in this order.
     pub sent_ns: u64,
-    /// When it was sent first: what it may take, and took, counts from here.
+    /// The first send time. The timeout and the response time count from here.
     pub first_sent_ns: u64,
 }
 
@@ -36,31 +37,31 @@ struct Slot {
     query: Waiting,
     generation: u16,
     state: State,
-    /// What became of the query before.
+    /// The state of the slot's query before.
     previous: State,
-    /// Neighbours among those waiting, in the order of sending.
+    /// The neighbours among the waiting queries, in the order of sending.
     earlier: u32,
     later: u32,
 }
 
-/// What an id belongs to.
+/// The owner of a message id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
-    /// A query that waits.
+    /// A query still waiting.
     Waiting(Waiting),
-    /// One that was given up.
+    /// A query given up before.
     GivenUp,
-    /// One that has its answer.
+    /// A query already answered.
     Answered,
-    /// To no query there ever was.
+    /// The id of no query ever sent.
     Nothing,
 }
 
-/// Slots of one connection.
+/// The query slots of one connection.
 #[derive(Debug)]
 pub struct Slots {
     entries: Vec<Slot>,
-    /// Longest unused first.
+    /// The free slots, longest unused first.
     free: VecDeque<u16>,
     index_bits: u32,
     oldest: u32,
@@ -68,7 +69,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Room for `count` queries, `SLOTS_MAX` at most.
+    /// Creates room for `count` queries, `SLOTS_MAX` at most.
     pub fn new(count: usize) -> Self {
         let count = count.clamp(1, SLOTS_MAX);
         let unused = Slot {
@@ -93,17 +94,17 @@ impl Slots {
         }
     }
 
-    /// Queries there is room for.
+    /// Returns the number of free slots.
     pub fn room(&self) -> usize {
         self.free.len()
     }
 
-    /// Queries that wait.
+    /// Returns the number of waiting queries.
     pub fn waiting_count(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
-    /// Room for a query: its id. The slot waits from now on.
+    /// Takes a slot for a query and returns the message id. The slot waits from now on.
     pub fn take(&mut self, query: Waiting) -> Option<u16> {
         let index = self.free.pop_front()?;
         let mask = u16::MAX >> self.index_bits;
@@ -124,8 +125,8 @@ impl Slots {
         Some(id as u16)
     }
 
-    /// The query of an id that was just taken left at `sent_ns`; without a schedule it was wanted
-    /// then, too.
+    /// Records the send time of a query with a new id. Without a schedule, `sent_ns` is also the
+    /// planned time.
     pub fn sent(&mut self, id: u16, sent_ns: u64, wanted_ns: Option<u64>) {
         let index = self.index_of(id);
         let query = &mut self.entries[index].query;
@@ -133,7 +134,7 @@ impl Slots {
         query.wanted_ns = wanted_ns.unwrap_or(sent_ns);
     }
 
-    /// What an id belongs to.
+    /// Returns the owner of a message id.
     pub fn find(&self, id: u16) -> Found {
         let Some(slot) = self.entries.get(self.index_of(id)) else {
             return Found::Nothing;
@@ -155,19 +156,19 @@ impl Slots {
         }
     }
 
-    /// The waiting query of an id has its answer.
+    /// Marks the waiting query with this id as answered.
     pub fn answered(&mut self, id: u16) {
         self.end(self.index_of(id), State::Answered);
     }
 
-    /// The oldest waiting query was sent then.
+    /// Returns the send time of the oldest waiting query.
     pub fn oldest_sent_ns(&self) -> Option<u64> {
         self.entries
             .get(self.oldest as usize)
             .map(|slot| slot.query.sent_ns)
     }
 
-    /// Give up the oldest waiting query; `false` without one.
+    /// Gives up the oldest waiting query; returns `false` without a waiting query.
     pub fn give_up_oldest(&mut self) -> bool {
         let has = self.oldest != NONE;
         if has {
@@ -176,7 +177,7 @@ impl Slots {
         has
     }
 
-    /// Give up the queries sent before `instant_ns`; how many.
+    /// Gives up the queries sent before `instant_ns`; returns their number.
     pub fn give_up_before(&mut self, instant_ns: u64) -> u64 {
         let mut count = 0;
         while self
@@ -189,7 +190,7 @@ impl Slots {
         count
     }
 
-    /// Give up all waiting queries; how many.
+    /// Gives up all waiting queries; returns their number.
     pub fn give_up_all(&mut self) -> u64 {
         let count = self.waiting_count() as u64;
         while self.give_up_oldest() {}
@@ -292,8 +293,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against a map: whatever is taken, answered and given up, ids of waiting queries differ,
-        /// find their own, and the oldest are given up first.
+        /// Compares the slots with a map, after any sequence of taking, answering and giving up.
+        /// Ids of waiting queries differ and find their own query; the oldest queries are given up
+        /// first.
         #[test]
         fn agrees_with_a_map(count in 1..40_usize, steps in prop::collection::vec(0..4_u8, 1..400)) {
             let mut slots = Slots::new(count);

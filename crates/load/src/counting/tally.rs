@@ -1,16 +1,16 @@
-//! What an engine counts while it runs; tallies of workers add up. Not for: making a record of it;
-//! that is `summary`.
+//! The counts of an engine during a run; tallies of workers add up. Not for: making a record of the
+//! counts; see `summary`.
 
 use crate::counting::answer::Answer;
 use hdrhistogram::Histogram;
 use resolab_record::{Failure, HelloCount, HelloFacts};
 use std::collections::BTreeMap;
 
-/// Longest time a histogram can tell from longer ones: no answer may be waited for longer.
+/// The longest distinguishable time of a histogram; also the longest allowed timeout.
 pub const LONGEST_NS: u64 = 600_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// Durations as a histogram.
+/// A histogram of durations, in ns.
 #[derive(Debug, Clone)]
 pub struct Times(Histogram<u64>);
 
@@ -22,12 +22,12 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Count one.
+    /// Counts a duration, in ns.
     pub fn add(&mut self, duration_ns: u64) {
         self.0.saturating_record(duration_ns.max(1));
     }
 
-    /// The histogram.
+    /// Returns the underlying histogram.
     pub fn histogram(&self) -> &Histogram<u64> {
         &self.0
     }
@@ -38,83 +38,84 @@ impl Times {
     }
 }
 
-/// Counts and distributions of one worker, or of several. Every query sent comes to one end:
-/// completed, lost, interrupted or failed.
+/// Counts and distributions of a worker, or the sum of several workers. Every query sent has
+/// exactly one end: completed, lost, interrupted or failed.
 #[derive(Debug, Clone)]
 pub struct Tally {
-    /// Queries sent.
+    /// The number of queries sent.
     pub sent_count: u64,
-    /// Answered in time.
+    /// The number of queries answered in time.
     pub completed_count: u64,
-    /// No answer in time.
+    /// The number of queries without an answer in time.
     pub lost_count: u64,
-    /// Cut off by the end of their connection or of the run.
+    /// The number of queries cut off by the end of their connection or of the run.
     pub interrupted_count: u64,
-    /// Failed otherwise.
+    /// The number of queries failed otherwise.
     pub failed_count: u64,
-    /// Why queries were cut off or failed.
+    /// The reasons of interrupted and failed queries, with counts.
     pub failures: BTreeMap<Failure, u64>,
-    /// Answers by response code.
+    /// The number of answers by response code.
     pub rcodes: [u64; 16],
-    /// Truncated answers.
+    /// The number of truncated answers.
     pub truncated_count: u64,
-    /// Answers to queries given up before.
+    /// The number of answers to queries given up before.
     pub late_count: u64,
-    /// Times a server left a query unprocessed, which was then asked again.
+    /// The number of queries left unprocessed by a server, then sent again.
     pub refused_count: u64,
-    /// Second answers to a query.
+    /// The number of second answers to a query.
     pub duplicate_count: u64,
-    /// What answers no query.
+    /// The number of messages answering no query.
     pub alien_count: u64,
-    /// DNS messages sent.
+    /// The bytes of DNS messages sent.
     pub query_bytes: u64,
-    /// DNS messages that answered.
+    /// The bytes of DNS messages counted as answers.
     pub response_bytes: u64,
-    /// Sum of `response_time`.
+    /// The sum of all values in `response_time`.
     pub response_time_sum_ns: u64,
-    /// Wanted to answered.
+    /// The time from the planned send time to the answer.
     pub response_time: Times,
-    /// In an open loop.
+    /// The distributions of an open loop; `None` in a closed loop.
     pub open: Option<Box<OpenTimes>>,
-    /// Start of connecting to an open connection.
+    /// The time from the start of connecting to an open connection.
     pub connect: Times,
-    /// Connections by their hellos.
+    /// The number of connections by the facts of their hellos.
     pub hellos: Vec<HelloCount>,
-    /// Connections opened because the one before had ended.
+    /// The number of connections opened to replace an ended connection.
     pub reconnect_count: u64,
-    /// Handshakes that failed.
+    /// The number of failed handshakes.
     pub handshake_failure_count: u64,
-    /// Times answers were looked for and found.
+    /// The number of wakes with at least one answer.
     pub wake_count: u64,
-    /// Answers found there.
+    /// The number of answers found at these wakes.
     pub woken_answer_count: u64,
-    /// Sum of the gathering waits.
+    /// The sum of the gathering waits, in ns.
     pub gathering_wait_sum_ns: u64,
-    /// Whether answers had the kernel's stamps.
+    /// True when answers had the kernel's timestamps.
     pub kernel_receive_stamps: bool,
-    /// First query sent.
+    /// The send time of the first query.
     pub first_sent_ns: Option<u64>,
-    /// Last query sent.
+    /// The send time of the last query.
     pub last_sent_ns: Option<u64>,
-    /// The end of the last query, where an engine has something to do after it.
+    /// The end of the last query, for engines with work left after the last query.
     pub ended_ns: Option<u64>,
-    /// Why sending was given up before its end.
+    /// The reason for giving up sending before the planned end.
     pub given_up: Option<Failure>,
-    /// How long after it was sent an answer counts.
+    /// The longest time from sending to a valid answer.
     timeout_ns: u64,
 }
 
-/// What only an open loop has.
+/// The distributions available only in an open loop.
 #[derive(Debug, Clone, Default)]
 pub struct OpenTimes {
-    /// Sent to answered.
+    /// The time from sending to the answer.
     pub exchange: Times,
-    /// Wanted to sent.
+    /// The time from the planned send time to sending.
     pub lateness: Times,
 }
 
 impl Tally {
-    /// Nothing yet, for an open loop or a closed one, whose queries may take `timeout_ns`.
+    /// Creates an empty tally for an open or a closed loop. `timeout_ns` is the time limit of a
+    /// query.
     pub fn new(is_open: bool, timeout_ns: u64) -> Self {
         Self {
             sent_count: 0,
@@ -150,7 +151,7 @@ impl Tally {
         }
     }
 
-    /// A query left at `sent_ns` that was wanted at `wanted_ns`.
+    /// Counts a query planned for `wanted_ns` and sent at `sent_ns`.
     pub fn sent(&mut self, wanted_ns: u64, sent_ns: u64, query_bytes: usize) {
         self.sent_count += 1;
         self.query_bytes += query_bytes as u64;
@@ -161,8 +162,9 @@ impl Tally {
         }
     }
 
-    /// Its answer came. One that came after its time is late and its query lost, even where nobody
-    /// has looked at the time in between: a loop may be held for longer than a timeout.
+    /// Counts an answer. An answer after the timeout is late, and the query is lost. This rule also
+    /// holds when the loop did not check timeouts in between: a loop may stop for longer than a
+    /// timeout.
     pub fn completed(
         &mut self,
         (wanted_ns, sent_ns, received_ns): (u64, u64, u64),
@@ -186,51 +188,51 @@ impl Tally {
         }
     }
 
-    /// No answer came in time.
+    /// Counts a query without an answer in time.
     pub fn lost(&mut self) {
         self.lost_count += 1;
     }
 
-    /// The connection ended before the answer came.
+    /// Counts a query with the connection ended before the answer.
     pub fn interrupted(&mut self, failure: Failure) {
         self.interrupted_count += 1;
         *self.failures.entry(failure).or_default() += 1;
     }
 
-    /// The run was stopped before the answers of `count` queries came.
+    /// Counts `count` queries as cut off: the run was stopped before their answers.
     pub fn cut_off(&mut self, count: u64) {
         self.interrupted_count += count;
     }
 
-    /// The query failed by itself.
+    /// Counts a query failed by itself.
     pub fn failed(&mut self, failure: Failure) {
         self.failed_count += 1;
         *self.failures.entry(failure).or_default() += 1;
     }
 
-    /// Every query has come to its end, or will not.
+    /// Records the end of the last query, or of waiting for answers.
     pub fn ended(&mut self, now_ns: u64) {
         self.ended_ns = Some(now_ns);
     }
 
-    /// Nothing more can be sent.
+    /// Records the reason when nothing more can be sent.
     pub fn give_up(&mut self, failure: Failure) {
         self.given_up = Some(failure);
     }
 
-    /// Answers were looked for after a wait, and found.
+    /// Counts a wake with answers, after a gathering wait of `waited_ns`.
     pub fn woken(&mut self, answer_count: u64, waited_ns: u64) {
         self.wake_count += 1;
         self.woken_answer_count += answer_count;
         self.gathering_wait_sum_ns += waited_ns;
     }
 
-    /// A connection stands; connecting took `duration_ns`.
+    /// Counts an established connection; connecting took `duration_ns`.
     pub fn connected(&mut self, duration_ns: u64) {
         self.connect.add(duration_ns);
     }
 
-    /// Its hellos were these.
+    /// Counts the hello messages of the connection.
     pub fn greeted(&mut self, hello_facts: HelloFacts) {
         self.add_hellos(HelloCount {
             connection_count: 1,
@@ -238,7 +240,8 @@ impl Tally {
         });
     }
 
-    /// Servers and clients vary their hellos little, so that there are few kinds.
+    /// Adds a count of hello messages. Servers and clients vary their hellos little, hence there
+    /// are few kinds.
     fn add_hellos(&mut self, more: HelloCount) {
         let mut known = self.hellos.iter_mut();
         match known.find(|known| known.hello_facts == more.hello_facts) {
@@ -247,13 +250,13 @@ impl Tally {
         }
     }
 
-    /// Queries that have not come to an end yet.
+    /// Returns the number of queries without an end yet.
     pub fn outstanding_count(&self) -> u64 {
         let ended = self.completed_count + self.lost_count;
         self.sent_count - ended - self.interrupted_count - self.failed_count
     }
 
-    /// Add another worker's.
+    /// Adds the tally of another worker.
     pub fn merge(&mut self, other: &Self) {
         other
             .hellos

@@ -1,28 +1,30 @@
-//! Gathering answers: how long to let pass after the first one before all that have come are taken.
-//! When the server is the bottleneck, a client that does not wait is woken for every answer, and
-//! the wake is what costs. Not for: the waiting itself.
+//! The rule for gathering answers: the wait between the first answer and reading all answers.
+//! Without a wait, a client of a busy server wakes for every answer, and the wakes dominate the
+//! cost. Not for: the waiting itself.
 
 use resolab_record::DnsTransport;
 use std::time::Duration;
 
-/// With this many queries outstanding, or fewer, a wait would idle the server.
+/// The number of outstanding queries without a wait: with so few queries, a wait would idle the
+/// server.
 const OUTSTANDING_TOO_FEW: u32 = 8;
-/// Batches that come without a wait are large enough, if they are also half of what is outstanding:
-/// they are shared by all connections, each of which costs its system calls.
+/// The smallest batch without a wait counted as large enough. A batch must also have half of all
+/// outstanding queries. All connections share a batch, and each connection costs system calls.
 const BATCH_LARGE_ENOUGH: u64 = 16;
-/// The share of what an answer takes that a wait may be.
+/// The divisor for the longest wait, relative to the mean response time.
 const SHARE_OF_RESPONSE_TIME: u64 = 4;
-/// After this many wakes with a wait, one without shows whether answers now come in batches anyway.
+/// The number of wakes with a wait before a wake without a wait. The wake without a wait shows if
+/// answers now arrive in batches anyway.
 const WAKES_PER_TRIAL: u32 = 64;
-/// Weight of the newest wake in the running mean is one over this.
+/// The inverse weight of the newest wake in the running mean.
 const MEAN_OVER: f64 = 16.0;
 
-/// The longest the adaptive gathering waits where an answer's time is when it is read.
+/// The longest adaptive wait for transports with answers timed at reading.
 const GATHERING_LIMIT: Duration = Duration::from_micros(100);
-/// The same where the kernel stamps answers: the wait is in no time then.
+/// The longest adaptive wait with kernel timestamps: no measured time includes the wait.
 const GATHERING_LIMIT_WITH_STAMPS: Duration = Duration::from_micros(200);
 
-/// The longest the adaptive gathering waits on a transport.
+/// Returns the longest adaptive wait for a transport.
 pub fn gathering_limit(transport: DnsTransport) -> Duration {
     match transport {
         DnsTransport::Doudp => GATHERING_LIMIT_WITH_STAMPS,
@@ -34,17 +36,17 @@ pub fn gathering_limit(transport: DnsTransport) -> Duration {
     }
 }
 
-/// How long an engine waits after the first answer before it takes all there are: fewer wakes,
-/// larger batches, at the price of answers being seen later.
+/// The rule for the wait between the first answer and reading all answers. A wait gives fewer wakes
+/// and larger batches, but answers are read later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gathering {
-    /// As the answers suggest: see [`Gatherer`].
+    /// The wait follows the observed answers: see [`Gatherer`].
     Adaptive,
-    /// Always for this time; 0 for not at all.
+    /// The wait is constant; 0 for no wait.
     Fixed(Duration),
 }
 
-/// The rule, with what it has seen.
+/// The gathering rule with the observed batches.
 #[derive(Debug, Clone)]
 pub struct Gatherer {
     rule: Gathering,
@@ -57,7 +59,8 @@ pub struct Gatherer {
 }
 
 impl Gatherer {
-    /// For one worker with `outstanding` queries; the adaptive wait is never above `limit`.
+    /// Creates the rule for a worker with `outstanding` queries; the adaptive wait is never above
+    /// `limit`.
     pub fn new(rule: Gathering, limit: Duration, outstanding: u32) -> Self {
         Self {
             rule,
@@ -70,7 +73,7 @@ impl Gatherer {
         }
     }
 
-    /// How long to wait now that there is an answer; 0 for not at all.
+    /// Returns the wait after a first answer; 0 for no wait.
     pub fn wait_ns(&self) -> u64 {
         match self.rule {
             Gathering::Fixed(wait) => wait.as_nanos() as u64,
@@ -86,8 +89,8 @@ impl Gatherer {
         self.is_worthwhile && !self.comes_in_batches && self.wakes_until_trial > 0
     }
 
-    /// Learn from a wake: the number of answers taken after the wait, and the sum of their response
-    /// times.
+    /// Learns from a wake: the number of answers taken after the wait, and the sum of their
+    /// response times.
     pub fn woken(&mut self, answer_count: u64, response_time_sum_ns: u64) {
         if answer_count == 0 {
             return;

@@ -1,8 +1,8 @@
-//! A tokio runtime of one thread that, once woken, may wait a moment before it takes what there
-//! is: answers then come in batches, and one wake pays for many.
+//! A tokio runtime of one thread. After a wake, the runtime may wait a moment before reading
+//! answers. The answers then come in batches, and a single wake serves many answers.
 //!
-//! For: engines on libraries that want tokio (QUIC). Not for: the rule, which is `rule`, nor
-//! timers, which tokio rounds to milliseconds.
+//! For: engines on libraries with a need for tokio (QUIC). Not for: the rule (see `rule`), nor
+//! timers, rounded to milliseconds by tokio.
 
 use crate::counting::Tally;
 use crate::gathering::Gatherer;
@@ -12,8 +12,8 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
-/// What the engine tells the runtime, and what that found. One thread uses it; the lock is there
-/// because the runtime's hook must be sendable.
+/// The state shared by engine and runtime: the answers found, and the waits made. One thread uses
+/// the state. The lock exists only because the runtime's hook must be sendable.
 #[derive(Debug)]
 pub struct Wakes {
     state: Mutex<State>,
@@ -22,11 +22,11 @@ pub struct Wakes {
 #[derive(Debug)]
 struct State {
     gatherer: Gatherer,
-    /// Since the last wake.
+    /// The number of answers since the last wake.
     answer_count: u64,
     response_time_sum_ns: u64,
     waited_ns: u64,
-    /// Before it, in wakes that brought answers.
+    /// The sums over all earlier wakes with answers.
     wake_count: u64,
     woken_answer_count: u64,
     waited_sum_ns: u64,
@@ -51,14 +51,14 @@ impl Wakes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An answer was found; `response_time_ns` is what it took.
+    /// Counts an answer with the given response time.
     pub fn answered(&self, response_time_ns: u64) {
         let mut state = self.state();
         state.answer_count += 1;
         state.response_time_sum_ns += response_time_ns;
     }
 
-    /// Add what was found to a tally.
+    /// Adds the wake counts to a tally.
     pub fn add_to(&self, tally: &mut Tally) {
         let mut state = self.state();
         state.close_wake();
@@ -67,7 +67,7 @@ impl Wakes {
         tally.gathering_wait_sum_ns += state.waited_sum_ns;
     }
 
-    /// The thread woke: account for the last batch, and wait for this one to grow.
+    /// Accounts for the last batch after a wake, and waits for the new batch to grow.
     fn woken(&self) {
         let wait_ns = {
             let mut state = self.state();
@@ -84,7 +84,7 @@ impl Wakes {
 }
 
 impl State {
-    /// Wakes without answers are not those of the load.
+    /// Closes the account of the last wake. Wakes without answers do not belong to the load.
     fn close_wake(&mut self) {
         let waited_ns = std::mem::take(&mut self.waited_ns);
         if self.answer_count == 0 {
@@ -99,7 +99,7 @@ impl State {
     }
 }
 
-/// A runtime for this thread.
+/// Builds a runtime for this thread.
 pub fn build(gatherer: Gatherer) -> io::Result<(LocalRuntime, Arc<Wakes>)> {
     let wakes = Arc::new(Wakes::new(gatherer));
     let hook = Arc::clone(&wakes);

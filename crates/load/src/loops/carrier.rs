@@ -1,35 +1,36 @@
-//! What the loops need of a transport: sending and receiving on many connections at once, without
+//! The transport interface of the loops: sending and receiving on many connections at once, without
 //! blocking. Not for: when to do either.
 
 use crate::counting::Tally;
 use crate::error::LoadError;
 use resolab_record::Failure;
 
-/// A query to be sent.
+/// A query to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// Number of the name that is asked for.
+    /// The number of the queried name.
     pub name: u32,
-    /// When the schedule wants it; `None` in a closed loop.
+    /// The planned send time; `None` in a closed loop.
     pub wanted_ns: Option<u64>,
 }
 
-/// The most queries handed over at once.
+/// The most queries per call of `send`.
 pub const BATCH_MAX: usize = 128;
 
-/// The connections of one worker.
+/// The set of connections of a worker.
 pub trait Carrier {
-    /// Whether answers have the kernel's stamps, so that reading them late changes nothing.
+    /// True when answers have the kernel's timestamps. Reading such answers late changes no
+    /// measurement.
     const HAS_RECEIVE_STAMPS: bool;
 
-    /// How many connections there are, open or not.
+    /// Returns the number of connections, open or closed.
     fn connection_count(&self) -> usize;
 
-    /// Queries a connection can take now; 0 for one that is not open.
+    /// Returns the number of queries a connection can take now; 0 for a closed connection.
     fn room(&self, connection: usize) -> usize;
 
-    /// Send them, as many as there is room for and `BATCH_MAX` at most, in as few system calls as
-    /// can be. Each is counted as sent, and later as something else.
+    /// Sends queries in as few system calls as possible, at most `BATCH_MAX` and within the room of
+    /// the connection. Each query is counted as sent, and later with its end.
     fn send(
         &mut self,
         connection: usize,
@@ -37,21 +38,21 @@ pub trait Carrier {
         tally: &mut Tally,
     ) -> Result<(), LoadError>;
 
-    /// Wait for answers, for `at_most_ns`; whether there is something.
+    /// Waits for answers, at most `at_most_ns`; returns true when answers may be there.
     fn wait(&mut self, at_most_ns: u64) -> Result<bool, LoadError>;
 
-    /// Take all answers there are.
+    /// Takes all available answers.
     fn receive(&mut self, tally: &mut Tally) -> Result<(), LoadError>;
 
-    /// Give up what was sent too long ago, and open again what has closed.
+    /// Gives up queries past their timeout, and reopens closed connections.
     fn tend(&mut self, now_ns: u64, tally: &mut Tally) -> Result<(), LoadError>;
 
-    /// Queries that wait for an answer.
+    /// Returns the number of queries waiting for an answer.
     fn outstanding(&self) -> usize;
 
-    /// Why no connection has room, when none has.
+    /// Returns the reason when no connection has room.
     fn obstacle(&self) -> Failure;
 
-    /// Give up everything: the run was stopped.
+    /// Gives up all queries after the run was stopped.
     fn cut_off(&mut self, tally: &mut Tally);
 }

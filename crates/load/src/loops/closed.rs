@@ -1,5 +1,4 @@
-//! The closed loop: each query that has come to an end makes room for another one. Not for:
-//! schedules; that is `open`.
+//! The closed loop: each ended query makes room for another query. Not for: schedules; see `open`.
 
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
@@ -11,11 +10,11 @@ use crate::plan::WorkerPlan;
 use crate::timing::waiting;
 use resolab_transport::clock::monotonic_ns;
 
-/// How often, at least, timeouts and a stop are looked at.
+/// The longest interval between checks of timeouts and of the stop flag.
 const TEND_INTERVAL_NS: u64 = 20_000_000;
 
-/// Run from `start_ns` until the supply is used up and everything has come to an end, or until
-/// nothing goes on any more.
+/// Runs from `start_ns` until the supply is used up and every query has ended, or until the run
+/// stands still.
 pub fn run(
     worker: &WorkerPlan,
     start_ns: u64,

@@ -1,4 +1,4 @@
-//! The open loop: queries leave when the schedule wants them, whatever the answers do. Not for: the
+//! The open loop: queries leave at their scheduled times, independent of the answers. Not for: the
 //! schedule itself.
 
 use crate::counting::{LiveCounters, Tally};
@@ -10,24 +10,24 @@ use crate::plan::{Pace, WorkerPlan};
 use crate::timing::waiting;
 use resolab_transport::clock::monotonic_ns;
 
-/// Up to this rate a worker wakes for each query; above, a wake each would cost more than the query.
+/// The highest rate of a worker with a wake per query. Above, a wake costs more than the query.
 const RATE_OF_SINGLE_WAKES_PER_S: f64 = 20_000.0;
-/// Queries a wake should find due.
+/// The intended number of due queries per wake.
 const QUERIES_PER_TICK: f64 = 5.0;
 const TICK_NS: std::ops::RangeInclusive<f64> = 50_000.0..=80_000.0;
-/// How often stamped answers are read: their times do not depend on it.
+/// The interval for reading stamped answers; their times do not depend on the interval.
 const STAMPED_READ_INTERVAL_NS: u64 = 500_000;
-/// How often, at least, answers are read and timeouts and a stop looked at.
+/// The longest interval between reads of answers, and checks of timeouts and of the stop flag.
 const TEND_INTERVAL_NS: u64 = 20_000_000;
 
-/// When the loop wakes beside for the schedule.
+/// The wake times of the loop, beside the schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rhythm {
-    /// Shortest distance of wakes; 0 to wake for each query.
+    /// The shortest distance of wakes; 0 to wake for each query.
     tick_ns: u64,
-    /// Shortest distance of reads.
+    /// The shortest distance of reads.
     read_interval_ns: u64,
-    /// Wake for answers, too.
+    /// True to wake for answers, too.
     wakes_for_answers: bool,
 }
 
@@ -55,8 +55,8 @@ impl Rhythm {
     }
 }
 
-/// Run from `start_ns` until the supply is used up and everything has come to an end, or until
-/// nothing goes on any more.
+/// Runs from `start_ns` until the supply is used up and every query has ended, or until the run
+/// stands still.
 pub fn run<C: Carrier>(
     worker: &WorkerPlan,
     start_ns: u64,
@@ -110,7 +110,7 @@ pub fn run<C: Carrier>(
     }
 }
 
-/// The schedule's next instant, but no earlier than the tick and no later than a look at timeouts.
+/// Returns the schedule's next instant, no earlier than the tick and no later than a timeout check.
 fn wake_ns(supply: &Supply, tick_ns: u64) -> u64 {
     let now_ns = monotonic_ns();
     match supply.next_ns() {
@@ -134,9 +134,9 @@ fn read(carrier: &mut impl Carrier, now_ns: u64, tally: &mut Tally) -> Result<()
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sent {
-    /// Whatever was due.
+    /// All due queries left.
     All,
-    /// Only some: every connection has all the queries it may have.
+    /// Only some queries left: every connection has its limit of outstanding queries.
     NoRoom,
 }
 
@@ -146,8 +146,8 @@ struct Sender {
 }
 
 impl Sender {
-    /// Send what is due, a batch to each connection in turn. Without room it has to wait, and its
-    /// lateness tells.
+    /// Sends the due queries, a batch to each connection in turn. Without room, the sender must
+    /// wait; the lateness shows the wait.
     fn send_due(
         &mut self,
         supply: &mut Supply,

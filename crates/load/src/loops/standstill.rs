@@ -1,10 +1,10 @@
-//! When a run in which nothing goes on any more has to end: no query waits for an answer, and no
-//! connection takes one. Not for: what became of the connections, which is their engine's.
+//! The end of a run at a standstill: no query waits for an answer, and no connection takes a query.
+//! Not for: the state of the connections; see their engine.
 
 use crate::plan::{Extent, WorkerPlan};
 
-/// Watches for a standstill. A resolver may come back, so one that is shorter than what an answer
-/// may take is waited out, and a run of a duration has all of its time.
+/// A detector of standstills. A resolver may come back. A standstill shorter than the timeout is
+/// therefore waited out, and a run with a planned duration uses the full duration.
 #[expect(clippy::struct_field_names, reason = "units stand in the names")]
 #[derive(Debug)]
 pub struct Standstill {
@@ -14,7 +14,7 @@ pub struct Standstill {
 }
 
 impl Standstill {
-    /// For a run that starts at `start_ns`.
+    /// Creates the detector for a run starting at `start_ns`.
     pub fn new(worker: &WorkerPlan, start_ns: u64) -> Self {
         Self {
             since_ns: start_ns,
@@ -26,7 +26,7 @@ impl Standstill {
         }
     }
 
-    /// Whether the run is to end at `now_ns`; `goes_on` says that it does not stand still then.
+    /// Returns true when the run must end at `now_ns`; `goes_on` is true without a standstill.
     pub fn is_final(&mut self, goes_on: bool, now_ns: u64) -> bool {
         if goes_on {
             self.since_ns = now_ns;

@@ -1,11 +1,11 @@
-//! Which queries a worker may still send. Not for: sending them.
+//! The queries still available to a worker. Not for: sending queries.
 
 use crate::loops::carrier::Wanted;
 use crate::names::Order;
 use crate::plan::WorkerPlan;
 use crate::timing::schedule::Schedule;
 
-/// The queries of one worker, until its count or its time is used up.
+/// The queries of a worker, until the count or the time is used up.
 #[derive(Debug)]
 pub struct Supply {
     order: Order,
@@ -15,7 +15,7 @@ pub struct Supply {
 }
 
 impl Supply {
-    /// For a run that started at `start_ns`.
+    /// Creates the supply for a run started at `start_ns`.
     pub fn new(worker: &WorkerPlan, start_ns: u64) -> Self {
         Self {
             order: worker.plan.names.order(worker.index, worker.plan.threads),
@@ -25,7 +25,7 @@ impl Supply {
         }
     }
 
-    /// Put up to `count` queries that are due at `now_ns` into `batch`.
+    /// Fills `batch` with up to `count` queries due at `now_ns`.
     pub fn fill(&mut self, batch: &mut Vec<Wanted>, count: usize, now_ns: u64) {
         batch.clear();
         while batch.len() < count && self.left > 0 {
@@ -49,13 +49,13 @@ impl Supply {
         }
     }
 
-    /// Whether there will be no more.
+    /// Returns true when no more queries follow.
     pub fn is_used_up(&self, now_ns: u64) -> bool {
         let time = self.schedule.as_ref().map_or(now_ns, Schedule::next_ns);
         self.left == 0 || time >= self.until_ns
     }
 
-    /// When the schedule wants the next one; `None` for no more, or without a schedule.
+    /// Returns the next scheduled time; `None` without more queries or without a schedule.
     pub fn next_ns(&self) -> Option<u64> {
         let next_ns = self.schedule.as_ref()?.next_ns();
         (self.left > 0 && next_ns < self.until_ns).then_some(next_ns)

@@ -1,5 +1,5 @@
-//! Many datagrams per system call: sendmmsg(2) and recvmmsg(2) with arrays made once. Not for: what
-//! is in them.
+//! Many datagrams per system call: sendmmsg(2) and recvmmsg(2) with arrays made once. Not for: the
+//! contents of datagrams.
 
 mod receive;
 mod send;

@@ -1,20 +1,20 @@
-//! epoll with nanoseconds. Not for: what is read or written.
+//! epoll with a resolution of nanoseconds. Not for: reading or writing.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 
 const EVENTS_MAX: usize = 256;
-/// `EPOLLIN` as the kernel wants it.
+/// The events of a readable descriptor: `EPOLLIN` and `EPOLLRDHUP`, in the kernel's type.
 const READABLE: u32 = libc::EPOLLIN as u32 | libc::EPOLLRDHUP as u32;
 const WRITABLE: u32 = libc::EPOLLOUT as u32;
 
-/// What a descriptor is watched for.
+/// The events watched on a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interest {
-    /// Something to read.
+    /// Data to read, or the end of the stream.
     Read,
-    /// Something to read, or room to write.
+    /// Data to read, or room to write.
     ReadAndWrite,
 }
 
@@ -30,14 +30,14 @@ impl Interest {
     }
 }
 
-/// A set of watched descriptors and which of them are ready.
+/// A set of watched descriptors, with the ready descriptors of the last wait.
 pub struct Readiness {
     epoll: OwnedFd,
     events: Vec<libc::epoll_event>,
 }
 
 impl Readiness {
-    /// Nothing watched yet.
+    /// Creates an empty set.
     pub fn new() -> io::Result<Self> {
         // SAFETY: takes no pointers.
         let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
@@ -51,12 +51,12 @@ impl Readiness {
         })
     }
 
-    /// Watch a descriptor under a token; closing it ends that.
+    /// Watches a descriptor under a token, until the descriptor is closed.
     pub fn watch(&self, fd: BorrowedFd<'_>, token: usize, interest: Interest) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_ADD, fd, interest.event(token))
     }
 
-    /// Watch it for something else.
+    /// Changes the watched events of a descriptor.
     pub fn change(&self, fd: BorrowedFd<'_>, token: usize, interest: Interest) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_MOD, fd, interest.event(token))
     }
@@ -76,7 +76,8 @@ impl Readiness {
         Ok(())
     }
 
-    /// Wait until something is ready, for `at_most_ns`; whether it is. A signal ends it early.
+    /// Waits until a descriptor is ready, for at most `at_most_ns`. Returns true when a descriptor
+    /// is ready. A signal ends the wait early.
     pub fn wait(&mut self, at_most_ns: u64) -> io::Result<bool> {
         let timeout = libc::timespec {
             tv_sec: (at_most_ns / 1_000_000_000) as libc::time_t,
@@ -109,12 +110,12 @@ impl Readiness {
         Ok(count > 0)
     }
 
-    /// How many were ready at the last wait.
+    /// Returns the number of descriptors ready at the last wait.
     pub fn ready_count(&self) -> usize {
         self.events.len()
     }
 
-    /// The token of one of them.
+    /// Returns the token of a ready descriptor.
     pub fn ready(&self, position: usize) -> usize {
         self.events[position].u64 as usize
     }

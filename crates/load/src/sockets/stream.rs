@@ -1,5 +1,5 @@
-//! One TCP connection, with TLS or without, that never blocks: connecting, handshake, bytes in and
-//! out. Not for: what the bytes are.
+//! A non-blocking TCP connection, with or without TLS: connecting, handshake, bytes in and out. Not
+//! for: the meaning of the bytes.
 
 use resolab_record::{Failure, HelloFacts};
 use resolab_transport::Hellos;
@@ -14,22 +14,22 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-/// Bytes a read may take.
+/// The most bytes per read.
 pub const READ_BYTES: usize = 64 << 10;
 
-/// How far a connection is.
+/// The phase of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// SYN sent.
+    /// The SYN was sent; the connection is not established yet.
     Connecting,
-    /// TLS handshake.
+    /// The TLS handshake is in progress.
     Handshaking,
-    /// Ready for queries.
+    /// The connection is ready for queries.
     Open,
 }
 
 impl Phase {
-    /// What a connection that `error` ended in this phase counts as.
+    /// Returns the failure category of a connection ended by `error` in this phase.
     pub fn failure_of(self, error: &io::Error) -> Failure {
         let mismatch = error
             .get_ref()
@@ -42,7 +42,7 @@ impl Phase {
         }
     }
 
-    /// What a connection that stays in this phase for too long counts as.
+    /// Returns the failure category of a connection held in this phase past the timeout.
     pub fn failure_of_timeout(self) -> Failure {
         match self {
             Self::Connecting => Failure::TcpConnectTimeout,
@@ -52,36 +52,36 @@ impl Phase {
     }
 }
 
-/// What came of looking after a connection.
+/// The result of a step of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// It waits for the peer.
+    /// The connection waits for the peer.
     Waiting,
-    /// It has just become ready; the time since its beginning, in nanoseconds.
+    /// The connection has just become ready; the value is the time since the beginning, in ns.
     Opened(u64),
 }
 
-/// The hellos of a handshake under way.
+/// The hello messages of a handshake in progress.
 #[derive(Default)]
 struct Greeting {
     watch: HelloWatch,
     hellos: Hellos,
 }
 
-/// The connection.
+/// A TCP connection with optional TLS.
 pub struct Stream {
     socket: TcpStream,
     tls: Option<Box<ClientConnection>>,
-    /// With TLS, until the handshake is over.
+    /// The observed hellos, until the end of the TLS handshake; `None` without TLS.
     greeting: Option<Box<Greeting>>,
     phase: Phase,
     began_ns: u64,
-    /// Without TLS: what was written and has not left yet.
+    /// The plain bytes waiting for room in the socket, without TLS.
     outbox: Vec<u8>,
 }
 
 impl Stream {
-    /// Begin connecting.
+    /// Begins a non-blocking connect.
     pub fn begin(resolver: SocketAddr, tls: Option<&TlsClient>) -> io::Result<Self> {
         let began_ns = monotonic_ns();
         let domain = Domain::for_address(resolver);
@@ -111,27 +111,28 @@ impl Stream {
         })
     }
 
-    /// For watching it.
+    /// Returns the descriptor, for watching.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 
-    /// When connecting began.
+    /// Returns the start time of connecting.
     pub fn began_ns(&self) -> u64 {
         self.began_ns
     }
 
-    /// How far it is.
+    /// Returns the phase of the connection.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// What the server chose of the protocols that were offered, once it has.
+    /// Returns the ALPN protocol chosen by the server; `None` before the choice or without TLS.
     pub fn alpn(&self) -> Option<&[u8]> {
         self.tls.as_ref()?.alpn_protocol()
     }
 
-    /// What the hellos of a handshake that has just ended were; once, and `None` without TLS.
+    /// Returns the facts of the hello messages after the handshake. Returns `None` on a second
+    /// call, and without TLS.
     pub fn take_hello_facts(&mut self) -> Option<HelloFacts> {
         let (greeting, tls) = (self.greeting.take()?, self.tls.as_ref()?);
         if let Ok(bytes) = socket2::SockRef::from(&self.socket).tcp_mss() {
@@ -141,7 +142,7 @@ impl Stream {
         Some(greeting.hellos.facts())
     }
 
-    /// Whether something waits for room in the socket.
+    /// Returns true when bytes wait for room in the socket.
     pub fn wants_write(&self) -> bool {
         let tls = self.tls.as_ref();
         self.phase == Phase::Connecting
@@ -149,7 +150,7 @@ impl Stream {
             || tls.is_some_and(|tls| tls.wants_write())
     }
 
-    /// Go on connecting, after the socket became ready.
+    /// Continues connecting after the socket became ready.
     pub fn proceed(&mut self) -> io::Result<Progress> {
         if self.phase == Phase::Connecting {
             if let Some(error) = self.socket.take_error()? {
@@ -171,7 +172,8 @@ impl Stream {
         Ok(Progress::Waiting)
     }
 
-    /// Whether it is done, which it is at once without TLS.
+    /// Advances the TLS handshake; returns true when done. Without TLS, the handshake is done at
+    /// once.
     fn handshake(&mut self) -> io::Result<bool> {
         loop {
             self.flush()?;
@@ -199,7 +201,7 @@ impl Stream {
         }
     }
 
-    /// Add bytes to what is to be sent; with TLS they are a record.
+    /// Queues bytes for sending; with TLS, the bytes form a record.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         if let Some(tls) = &mut self.tls {
             return tls.writer().write_all(bytes);
@@ -208,7 +210,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Send what was added, as far as there is room: one system call for all of it.
+    /// Sends the queued bytes with one system call, as far as the socket has room.
     pub fn flush(&mut self) -> io::Result<()> {
         let result = match &mut self.tls {
             Some(tls) => {
@@ -224,8 +226,8 @@ impl Stream {
         }
     }
 
-    /// Read what there is and add it to `inbox`; `false` at the end of the stream. `buffer` is for
-    /// passing use.
+    /// Reads all available bytes into `inbox`; returns `false` at the end of the stream. `buffer`
+    /// is scratch space.
     pub fn read(&mut self, buffer: &mut [u8], inbox: &mut Vec<u8>) -> io::Result<bool> {
         loop {
             let count = match self.socket.read(buffer) {
@@ -257,7 +259,7 @@ fn flush_tls(tls: &mut ClientConnection, socket: &mut Watched<'_>) -> io::Result
     Ok(())
 }
 
-/// The socket, its bytes read along while the handshake goes on.
+/// The socket, with a copy of all handshake bytes for the observer of hellos.
 struct Watched<'a> {
     socket: &'a mut TcpStream,
     greeting: &'a mut Option<Box<Greeting>>,
@@ -306,7 +308,7 @@ fn flush_plain(outbox: &mut Vec<u8>, socket: &mut TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Add the plain text of `bytes` to `inbox`; `false` when the peer has closed.
+/// Appends the plain text of `bytes` to `inbox`; returns `false` when the peer has closed.
 fn decrypt(tls: &mut ClientConnection, mut bytes: &[u8], inbox: &mut Vec<u8>) -> io::Result<bool> {
     while !bytes.is_empty() {
         tls.read_tls(&mut bytes)?;

@@ -1,9 +1,9 @@
-//! When the queries of an open loop are wanted: instants on an absolute clock, fixed before any
-//! answer is seen. Not for: waiting until then.
+//! The send times of an open loop's queries: instants on an absolute clock, fixed before any
+//! answer. Not for: waiting until then.
 
 use super::split_mix::SplitMix64;
 
-/// The instants of one worker.
+/// The send instants of a worker.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     next_ns: u64,
@@ -12,7 +12,8 @@ pub struct Schedule {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    /// The instants are multiples of a distance, each computed anew: no error adds up.
+    /// The instants are multiples of a distance. Each instant is computed anew, hence no error adds
+    /// up.
     Constant {
         start_ns: u64,
         distance_ns: f64,
@@ -28,7 +29,8 @@ enum Kind {
 }
 
 impl Schedule {
-    /// Worker `index` of `workers` that share `rate_per_s` at equal distances, in turn.
+    /// Returns the schedule of worker `index` of `workers`. The workers share `rate_per_s` at equal
+    /// distances, in turn.
     pub fn constant(start_ns: u64, rate_per_s: f64, index: u32, workers: u32) -> Self {
         let mut schedule = Self {
             next_ns: 0,
@@ -43,8 +45,9 @@ impl Schedule {
         schedule
     }
 
-    /// Worker `index` of `workers` that share `rate_per_s` as independent Poisson processes: their
-    /// sum is one of the whole rate.
+    /// Returns the schedule of worker `index` of `workers`. The workers share `rate_per_s` as
+    /// independent Poisson processes. The sum of the processes is a Poisson process of the whole
+    /// rate.
     pub fn poisson(start_ns: u64, rate_per_s: f64, index: u32, workers: u32, seed: u64) -> Self {
         let mut seeds = SplitMix64::of(seed);
         let mut own_seed = seeds.draw();
@@ -64,12 +67,12 @@ impl Schedule {
         schedule
     }
 
-    /// The next instant.
+    /// Returns the next instant.
     pub fn next_ns(&self) -> u64 {
         self.next_ns
     }
 
-    /// Go on to the one after it.
+    /// Moves on to the following instant.
     pub fn advance(&mut self) {
         if let Kind::Constant {
             position, workers, ..
@@ -123,7 +126,8 @@ mod tests {
         assert_eq!(instants[3_000_000], 1_000_000 * 1_000_000_000 + 1_000);
     }
 
-    /// At one query a day, and at the lowest rate there is: late, and never back at the beginning.
+    /// Checks a rate of one query a day, and the lowest possible rate. Instants are late, and never
+    /// wrap to the beginning.
     #[test]
     fn instants_beyond_the_clock_do_not_wrap() {
         let start_ns = 1_000_000_000_000;

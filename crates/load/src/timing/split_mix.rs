@@ -1,16 +1,16 @@
-//! Numbers drawn from a seed, the same on every machine. Not for: what is drawn with them.
+//! Numbers drawn from a seed, the same on every machine. Not for: the use of the numbers.
 
-/// Steele, Lea and Flood's SplitMix64 (OOPSLA 2014): small, seeded by any number.
+/// The generator SplitMix64 of Steele, Lea and Flood (OOPSLA 2014): small, seeded by any number.
 #[derive(Debug, Clone)]
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// Begin at a seed.
+    /// Creates a generator from a seed.
     pub fn of(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Any number.
+    /// Draws a number, uniform over 64 bits.
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -19,7 +19,7 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// Exponentially distributed with mean 1: distances of events that know nothing of each other.
+    /// Draws a number exponentially distributed with mean 1: the distance of independent events.
     pub fn draw_exponential(&mut self) -> f64 {
         // In (0, 1]: never 0, whose logarithm is not finite.
         let open_unit = ((self.draw() >> 11) + 1) as f64 / (1_u64 << 53) as f64;

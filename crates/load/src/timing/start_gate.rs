@@ -1,13 +1,14 @@
-//! Where workers meet when their connections stand, so that all clocks start together and no
-//! handshake is inside any. A worker that cannot come calls the start off for all.
+//! The common start of all workers, after their connections are established. All clocks start
+//! together, and no clock includes a handshake. A worker unable to start calls off the start of all
+//! workers.
 
 use resolab_transport::clock::monotonic_ns;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Time for the workers to wake before the clock starts.
+/// The time for the workers to wake before the clock starts.
 const LEAD_NS: u64 = 2_000_000;
 
-/// The gate.
+/// The start gate shared by all workers.
 #[derive(Debug)]
 pub struct StartGate {
     state: Mutex<State>,
@@ -22,7 +23,7 @@ struct State {
 }
 
 impl StartGate {
-    /// For a number of workers.
+    /// Creates a gate for a number of workers.
     pub fn new(workers: u32) -> Self {
         Self {
             state: Mutex::new(State {
@@ -34,7 +35,8 @@ impl StartGate {
         }
     }
 
-    /// Wait for the others. When the clock starts, a moment from now, or `None`: called off.
+    /// Waits for the others. Returns the start of the clock, a moment from now; `None` when called
+    /// off.
     pub fn arrive(&self) -> Option<u64> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.missing = state.missing.saturating_sub(1);
@@ -49,14 +51,14 @@ impl StartGate {
         state.start_ns
     }
 
-    /// This worker will not come, or has left. Without effect once the clock has started.
+    /// Calls off the start: this worker cannot start, or has left. Has no effect after the start.
     pub fn call_off(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.called_off = true;
         self.changed.notify_all();
     }
 
-    /// When the clock started; `None` before.
+    /// Returns the start of the clock; `None` before.
     pub fn start_ns(&self) -> Option<u64> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.start_ns

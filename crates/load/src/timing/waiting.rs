@@ -4,13 +4,13 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use resolab_transport::clock::monotonic_ns;
 
-/// Let the kernel add no slack to this thread's timers; the default is 50 us.
+/// Sets the kernel's timer slack of this thread to the minimum; the default is 50 us.
 pub fn wake_exactly() {
     // It fails for no value and no thread of our own (prctl(2)).
     let _ = nix::sys::prctl::set_timerslack(1);
 }
 
-/// Sleep until `instant_ns` of the monotonic clock; a signal may end it early.
+/// Sleeps until `instant_ns` of the monotonic clock; a signal may end the sleep early.
 pub fn sleep_until(instant_ns: u64) {
     if instant_ns <= monotonic_ns() {
         return;
@@ -23,7 +23,7 @@ pub fn sleep_until(instant_ns: u64) {
     let _ = clock_nanosleep(ClockId::CLOCK_MONOTONIC, flags, &until);
 }
 
-/// Sleep for a time.
+/// Sleeps for a time.
 pub fn sleep_for(duration_ns: u64) {
     sleep_until(monotonic_ns() + duration_ns);
 }

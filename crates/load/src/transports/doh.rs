@@ -1,6 +1,6 @@
-//! DNS in HTTP/2 (RFC 8484) on byte streams. As with DoT a query is a TLS record of its own, and
-//! those that are due together leave in one system call. Not for: the streams (`streams`) or HTTP/2
-//! itself (`http2`).
+//! DNS in HTTP/2 (RFC 8484) on byte streams. Each query is a separate TLS record, as with DoT.
+//! Queries due together leave in one system call. Not for: the streams (`streams`) or HTTP/2
+//! (`http2`).
 
 use crate::counting::slots::Waiting;
 use crate::counting::{LiveCounters, Tally};
@@ -22,12 +22,12 @@ const ALPN: &[u8] = b"h2";
 
 struct Doh {
     requests: Arc<Requests>,
-    /// Queries a server left unprocessed, to be sent again.
+    /// The queries left unprocessed by a server, to be sent again.
     requeued: VecDeque<Waiting>,
     inbox: Vec<u8>,
 }
 
-/// Carry out a worker's share.
+/// Runs a worker's share of the load.
 pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
     let tls = worker.plan.tls.as_ref();
     let tls = tls.ok_or(LoadError::Unsupported("load DoH without TLS"))?;

@@ -18,15 +18,15 @@ use resolab_record::{DohMethod, Failure};
 use std::future::poll_fn;
 use std::rc::Rc;
 
-/// A DNS message is never longer.
+/// The longest possible DNS message.
 const BODY_MAX_BYTES: usize = 65_535;
 
-/// Carry out a worker's share.
+/// Runs a worker's share of the load.
 pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
     quic::run(worker, live, Doh3::new(&worker.plan)?)
 }
 
-/// Requests ready to be sent; with a body for POST.
+/// The requests ready to send; with a body for POST.
 struct Doh3 {
     requests: Vec<(Request<()>, Option<Bytes>)>,
 }
@@ -151,7 +151,7 @@ fn check_head(head: &Response<()>) -> Result<(), Trouble> {
     }
 }
 
-/// No request has left yet.
+/// Converts an error of opening a stream: no request has left yet.
 fn of_opening(error: &StreamError) -> Trouble {
     match of_stream(error) {
         Trouble::Ended { .. } => Trouble::Ended {

@@ -1,5 +1,5 @@
-//! The queries of one DoH connection: which stream answers which, and what an answer is worth. Not
-//! for: sockets, TLS.
+//! The queries of one DoH connection: matching streams to queries, and judging answers. Not for:
+//! sockets, TLS.
 
 use crate::counting::slots::{Found, Slots, Waiting};
 use crate::counting::{Tally, answer};
@@ -13,19 +13,19 @@ use std::sync::Arc;
 
 const STATUS_OK: u16 = 200;
 
-/// All requests of a run, as ready as they can be.
+/// All requests of a run, prepared as far as possible.
 pub struct Requests {
     names: Arc<Names>,
     block: RequestBlock,
-    /// Paths as string literals of a header block, one after the other; empty for POST.
+    /// The paths as string literals of a header block, in sequence; empty for POST.
     paths: Vec<u8>,
     path_ends: Vec<usize>,
-    /// Of the longest request's content.
+    /// The length of the longest request's content.
     content_bytes: usize,
 }
 
 impl Requests {
-    /// The requests of a plan.
+    /// Prepares the requests of a plan.
     pub fn new(plan: &LoadPlan) -> Self {
         let names = Arc::clone(&plan.names);
         let (authority, path) = (plan.resolver.authority(), plan.resolver.path.as_str());
@@ -53,7 +53,7 @@ impl Requests {
         }
     }
 
-    /// Length of a query's DNS message.
+    /// Returns the length of a query's DNS message.
     pub fn query_bytes(&self, name: u32) -> usize {
         self.names.get(name).message.len()
     }
@@ -72,17 +72,17 @@ impl Requests {
     }
 }
 
-/// One connection's queries.
+/// The queries of a connection.
 pub struct Conversation {
     requests: Arc<Requests>,
     http: Http2,
     slots: Slots,
-    /// Frames to be sent, in passing use.
+    /// The frames to send, as scratch space.
     out: Vec<u8>,
 }
 
 impl Conversation {
-    /// A connection that may have `slot_count` queries under way.
+    /// Creates the state of a connection with up to `slot_count` queries in flight.
     pub fn new(requests: &Arc<Requests>, slot_count: usize) -> Self {
         Self {
             requests: Arc::clone(requests),
@@ -92,20 +92,20 @@ impl Conversation {
         }
     }
 
-    /// A new connection: what is to be sent first.
+    /// Begins a new connection; returns the first bytes to send.
     pub fn begin(&mut self) -> &[u8] {
         self.out.clear();
         self.http = Http2::new(self.requests.block.clone(), &mut self.out);
         &self.out
     }
 
-    /// Queries that can be opened now.
+    /// Returns the number of queries possible now.
     pub fn room(&self) -> usize {
         let streams = self.http.room(self.requests.content_bytes);
         streams.min(self.slots.room())
     }
 
-    /// Open a query there is room for: what is to be sent.
+    /// Opens a query within the room; returns the bytes to send.
     pub fn open(&mut self, query: Waiting) -> &[u8] {
         self.out.clear();
         if let Some(id) = self.slots.take(query) {
@@ -115,8 +115,8 @@ impl Conversation {
         &self.out
     }
 
-    /// Read what came and book it; queries the server has not processed go to `requeued`. What is to
-    /// be sent in reply.
+    /// Reads received bytes and books the answers; unprocessed queries go to `requeued`. Returns
+    /// the bytes to send in reply.
     pub fn receive(
         &mut self,
         bytes: &[u8],
@@ -137,7 +137,8 @@ impl Conversation {
         Ok(&self.out)
     }
 
-    /// Give up queries sent before: how many, and what is to be sent.
+    /// Gives up queries sent before `instant_ns`. Returns the number of queries and the bytes to
+    /// send.
     pub fn give_up_before(&mut self, instant_ns: u64) -> (u64, &[u8]) {
         self.out.clear();
         let count = self.slots.give_up_before(instant_ns);
@@ -149,17 +150,17 @@ impl Conversation {
         (count, &self.out)
     }
 
-    /// Give up all, the connection having ended; how many.
+    /// Gives up all queries after the connection has ended; returns their number.
     pub fn give_up_all(&mut self) -> u64 {
         self.slots.give_up_all()
     }
 
-    /// Whether the connection is of no more use.
+    /// Returns true when the connection is no longer useful.
     pub fn is_done(&self) -> bool {
         self.http.is_ending() && self.http.open_count() == 0
     }
 
-    /// Queries that wait.
+    /// Returns the number of waiting queries.
     pub fn waiting_count(&self) -> usize {
         self.slots.waiting_count()
     }

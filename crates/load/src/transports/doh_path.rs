@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-/// The resolver's path with a query in it.
+/// Returns the resolver's path with a query in the `dns` parameter.
 pub fn of_get(path: &str, message: &[u8]) -> String {
     let separator = if path.contains('?') { '&' } else { '?' };
     format!("{path}{separator}dns={}", URL_SAFE_NO_PAD.encode(message))

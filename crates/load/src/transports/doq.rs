@@ -15,15 +15,15 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-/// Of a message's length (RFC 1035 section 4.2.2).
+/// The size of a message's length field (RFC 1035 section 4.2.2).
 const PREFIX_BYTES: usize = 2;
 
-/// Carry out a worker's share.
+/// Runs a worker's share of the load.
 pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
     quic::run(worker, live, Doq::new(&worker.plan.names))
 }
 
-/// Queries behind their lengths, ready to be written.
+/// The queries with their length prefixes, ready to write.
 struct Doq {
     framed: Vec<Bytes>,
 }
@@ -95,14 +95,14 @@ async fn read_message(receive: &mut RecvStream) -> Result<Bytes, Trouble> {
     }
 }
 
-/// Where the message is once it is all there.
+/// Returns the range of the message once the message is complete.
 fn message_in(bytes: &[u8]) -> Option<std::ops::Range<usize>> {
     let prefix = bytes.get(..PREFIX_BYTES)?;
     let end = PREFIX_BYTES + usize::from(u16::from_be_bytes([prefix[0], prefix[1]]));
     (bytes.len() >= end).then_some(PREFIX_BYTES..end)
 }
 
-/// The FIN behind the answer, if it is there: a stream read to its end need not be stopped.
+/// Reads the FIN behind the answer, if already received. A stream read to the end needs no stop.
 async fn take_end(receive: &mut RecvStream) {
     let mut next = pin!(receive.read_chunk(usize::MAX, true));
     poll_fn(|cx| {

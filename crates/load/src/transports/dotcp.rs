@@ -5,7 +5,7 @@ use crate::error::LoadError;
 use crate::plan::WorkerPlan;
 use crate::transports::framed;
 
-/// Carry out a worker's share.
+/// Runs a worker's share of the load.
 pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
     framed::run(worker, None, live)
 }

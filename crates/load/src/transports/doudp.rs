@@ -1,6 +1,6 @@
 //! The engine of DNS over UDP: connected sockets, many datagrams per system call, the kernel's
-//! receive stamps. Not for: retries or TCP after truncation: a load shows what the first datagram
-//! gets.
+//! receive stamps. Not for: retries or TCP after truncation. A load shows the fate of the first
+//! datagram.
 
 use crate::counting::matching::book;
 use crate::counting::slots::{Slots, Waiting};
@@ -22,9 +22,9 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Asked for; the kernel gives at most `net.core.rmem_max`.
+/// The requested size of socket buffers; the kernel grants at most `net.core.rmem_max`.
 const SOCKET_BUFFER_BYTES: usize = 4 << 20;
-/// Timeouts need not be looked at more often.
+/// The shortest interval between checks of timeouts.
 const TEND_INTERVAL_NS: u64 = 1_000_000;
 
 struct Peer {
@@ -46,7 +46,7 @@ struct Datagrams {
     has_stamps: bool,
 }
 
-/// Carry out a worker's share.
+/// Runs a worker's share of the load.
 pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
     let mut carrier = Datagrams::open(worker)?;
     let mut tally = Tally::new(worker.plan.pace != Pace::Closed, worker.timeout_ns());
@@ -88,7 +88,7 @@ impl Datagrams {
         })
     }
 
-    /// Book what the kernel refused.
+    /// Books the messages refused by the kernel.
     fn book_unsent(&mut self, connection: usize, tally: &mut Tally) {
         let slots = &mut self.peers[connection].slots;
         for unsent in self.unsent.drain(..) {
@@ -135,14 +135,16 @@ impl Datagrams {
     }
 }
 
-/// The kernel does not say which datagram an ICMP error was about: the oldest is as likely as any.
+/// Counts the oldest query as refused. The kernel does not name the datagram of an ICMP error; the
+/// oldest query is as likely as any.
 fn refuse_oldest(slots: &mut Slots, tally: &mut Tally) {
     if slots.give_up_oldest() {
         tally.failed(Failure::QueryRefused);
     }
 }
 
-/// Connected, so that the kernel drops datagrams from elsewhere and tells of a closed port.
+/// Returns a connected socket. The kernel then drops datagrams from other sources and reports a
+/// closed port.
 fn connected(resolver: SocketAddr, has_stamps: bool) -> io::Result<UdpSocket> {
     let socket = Socket::new(
         Domain::for_address(resolver),
@@ -239,7 +241,8 @@ impl Carrier for Datagrams {
         peers.map(|peer| peer.slots.waiting_count()).sum()
     }
 
-    /// A socket has room again when its queries have been given up: there is none for long.
+    /// Returns the timeout failure. A socket has room again after giving up queries, hence a lack
+    /// of room is short.
     fn obstacle(&self) -> Failure {
         Failure::QueryTimeout
     }

@@ -21,17 +21,17 @@ const LENGTH_BYTES: usize = 2;
 
 struct Framed {
     names: Arc<Names>,
-    /// A query behind its length, being put together.
+    /// A query behind its length, during assembly.
     frame: Vec<u8>,
 }
 
 struct Conversation {
     slots: Slots,
-    /// What has come, up to the beginning of a message that is not whole.
+    /// The received bytes from the beginning of an incomplete message.
     inbox: Vec<u8>,
 }
 
-/// Carry out a worker's share.
+/// Runs a worker's share of the load.
 pub fn run(
     worker: &WorkerPlan,
     tls: Option<&TlsClient>,
@@ -142,7 +142,7 @@ impl Protocol for Framed {
     }
 }
 
-/// The message whose length is at `start`, if it is whole.
+/// Returns the message with its length field at `start`, if complete.
 fn message_at(inbox: &[u8], start: usize) -> Option<&[u8]> {
     let rest = inbox.get(start..)?;
     let (length, rest) = rest.split_at_checked(LENGTH_BYTES)?;

@@ -1,10 +1,10 @@
-//! HTTP/2 (RFC 9113) as far as a client of DoH needs it, without any input or output of its own:
-//! octets in, octets and events out.
+//! The part of HTTP/2 (RFC 9113) needed by a DoH client, without input or output: octets in, octets
+//! and events out.
 //!
-//! For: a load generator, to whom the general client's cost per request would be most of what it
-//! measures. All of the protocol a server may use is read: HPACK with its dynamic table,
-//! continuations, padding, settings, flow control, GOAWAY and resets.
-//! Not for: push, request bodies larger than a DNS message, or anything but DoH.
+//! For: a load generator. The cost per request of a general client would dominate the measurement.
+//! The module reads every protocol feature a server may use: HPACK with the dynamic table,
+//! continuations, padding, settings, flow control, GOAWAY and resets. Not for: push, request bodies
+//! larger than a DNS message, or other protocols than DoH.
 
 mod connection;
 mod frame;

@@ -1,5 +1,5 @@
-//! Load over QUIC: connections that are kept, and slots that each have one query under way. What a
-//! query is on a stream is the protocol's: `doq`, `doh3`.
+//! Load over QUIC: connections kept open, and slots with one query in flight each. The form of a
+//! query on a stream belongs to the protocols `doq` and `doh3`.
 
 mod connector;
 mod lane;

@@ -1,5 +1,5 @@
-//! What DNS on a byte stream must be able to do for a load. Not for: opening streams, or when
-//! queries are sent.
+//! The interface of a DNS protocol on a byte stream, for a load. Not for: opening streams, or the
+//! times of sending.
 
 use crate::counting::Tally;
 use crate::loops::carrier::Wanted;
@@ -7,22 +7,22 @@ use crate::sockets::stream::Stream;
 use resolab_record::Failure;
 use std::io;
 
-/// What travels on the streams of a worker. It has what they share; what one connection has of its
-/// own is its conversation.
+/// The protocol on the streams of a worker. The protocol holds the shared state; the conversation
+/// holds the state of a connection.
 pub trait Protocol {
-    /// One connection's queries.
+    /// The queries of a connection.
     type Conversation;
 
-    /// Of a connection that may have `slot_count` queries under way.
+    /// Creates the conversation of a connection with up to `slot_count` queries in flight.
     fn conversation(&self, slot_count: usize) -> Self::Conversation;
 
-    /// A stream is open: write what comes first.
+    /// Writes the first bytes after a stream has opened.
     fn begin(&self, conversation: &mut Self::Conversation, stream: &mut Stream) -> io::Result<()>;
 
-    /// Queries that can be sent now, as far as the protocol is concerned.
+    /// Returns the number of queries the protocol can send now.
     fn room(&self, conversation: &Self::Conversation) -> usize;
 
-    /// Write queries, and those to be sent again as far as there is room for both.
+    /// Writes queries, and requeued queries as far as there is room for both.
     fn write(
         &mut self,
         conversation: &mut Self::Conversation,
@@ -32,8 +32,8 @@ pub trait Protocol {
         tally: &mut Tally,
     ) -> io::Result<()>;
 
-    /// Read what there is and book the answers that are whole. Why the connection does not go on,
-    /// if so.
+    /// Reads the available bytes and books the complete answers. Errors when the connection ends,
+    /// with the reason.
     fn read(
         &mut self,
         conversation: &mut Self::Conversation,
@@ -42,7 +42,8 @@ pub trait Protocol {
         tally: &mut Tally,
     ) -> Result<(), Failure>;
 
-    /// Give up what was sent before, on a stream if one is open. Whether that is of more use.
+    /// Gives up queries sent before `instant_ns`, on the stream if open. Returns true when the
+    /// stream is still useful.
     fn give_up_before(
         &self,
         conversation: &mut Self::Conversation,
@@ -51,18 +52,19 @@ pub trait Protocol {
         tally: &mut Tally,
     ) -> bool;
 
-    /// Give up all of a connection's; how many.
+    /// Gives up all queries of a connection; returns their number.
     fn give_up_all(&self, conversation: &mut Self::Conversation) -> u64;
 
-    /// Queries that wait on a connection.
+    /// Returns the number of queries waiting on a connection.
     fn waiting_count(&self, conversation: &Self::Conversation) -> usize;
 
-    /// Queries that a server left unprocessed, to be sent again on any connection.
+    /// Returns the number of queries left unprocessed by a server, to be sent again on any
+    /// connection.
     fn requeued_count(&self) -> usize {
         0
     }
 
-    /// Give up those of them that were first sent before; how many.
+    /// Gives up requeued queries first sent before the instant; returns their number.
     fn give_up_requeued_before(&mut self, _instant_ns: u64) -> u64 {
         0
     }

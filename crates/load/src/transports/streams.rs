@@ -1,6 +1,6 @@
-//! The engine of queries on byte streams, with TLS or without: connections that are opened before
-//! the clock starts and again when they end. Not for: what travels on a stream, which is a
-//! [`Protocol`]'s; UDP and QUIC.
+//! The engine of queries on byte streams, with or without TLS. Connections are opened before the
+//! clock starts, and again after their end. Not for: the bytes on a stream, see [`Protocol`]; UDP
+//! and QUIC.
 
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
@@ -16,18 +16,18 @@ use resolab_transport::clock::monotonic_ns;
 use std::io;
 use std::net::SocketAddr;
 
-/// Timeouts, closed connections and queries to be sent again need not be looked at more often.
+/// The shortest interval between checks of timeouts, closed connections and requeued queries.
 const TEND_INTERVAL_NS: u64 = 1_000_000;
-/// After this pause a peer that refused a connection is asked again.
+/// The pause before connecting again to a peer after a failed connection.
 const RECONNECT_PAUSE_NS: u64 = 100_000_000;
 const OPENING_WAIT_NS: u64 = 10_000_000;
 
 struct Connection<L> {
-    /// `None` when it has ended.
+    /// The stream; `None` after its end.
     stream: Option<Stream>,
     interest: Interest,
     conversation: L,
-    /// Not to be opened again before.
+    /// The earliest time for opening again.
     reopen_ns: u64,
     is_reconnect: bool,
 }
@@ -41,11 +41,11 @@ struct Streams<'a, P: Protocol> {
     timeout_ns: u64,
     tended_ns: u64,
     buffer: Vec<u8>,
-    /// Why the last attempt to connect failed.
+    /// The failure of the last connection attempt.
     connect_failure: Option<Failure>,
 }
 
-/// Carry out a worker's share.
+/// Runs a worker's share of the load.
 pub fn run<P: Protocol>(
     worker: &WorkerPlan,
     tls: Option<&TlsClient>,
@@ -90,7 +90,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
         })
     }
 
-    /// Open all connections, side by side; one that cannot be is the end.
+    /// Opens all connections in parallel; the first failure ends the run.
     fn open_all(&mut self, live: &LiveCounters, tally: &mut Tally) -> Result<(), LoadError> {
         let resolver = self.resolver;
         let ended = |phase: Phase, error: io::Error| {
@@ -133,7 +133,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
         Ok(())
     }
 
-    /// Go on with a connection that is not open yet. What it is for begins where TLS is done.
+    /// Advances a connection not open yet. The protocol begins when TLS is done.
     fn proceed(&mut self, connection: usize, tally: &mut Tally) -> io::Result<()> {
         let Connection {
             stream: Some(stream),
@@ -157,7 +157,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
         self.watch_as_needed(connection)
     }
 
-    /// Writability is watched only while something waits for it.
+    /// Adjusts the watched events: writability is watched only while bytes wait for room.
     fn watch_as_needed(&mut self, token: usize) -> io::Result<()> {
         let connection = &mut self.connections[token];
         let Some(stream) = &connection.stream else {
@@ -175,7 +175,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
         Ok(())
     }
 
-    /// The connection has ended; whatever waited on it will not be answered.
+    /// Closes an ended connection; queries waiting for answers are interrupted.
     fn close(&mut self, connection: usize, failure: Failure, tally: &mut Tally) {
         let now_ns = monotonic_ns();
         let connection = &mut self.connections[connection];
@@ -241,7 +241,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
         self.watch_as_needed(connection)
     }
 
-    /// Give up what waits too long on a connection, and open it again when it has closed.
+    /// Gives up overdue queries on a connection, and reopens a closed connection.
     fn tend_connection(&mut self, index: usize, too_old_ns: u64, tally: &mut Tally) {
         let Connection {
             stream,
@@ -273,7 +273,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
         }
     }
 
-    /// Send what is to be sent again on any connection that has room, or give it up.
+    /// Sends the requeued queries on any connection with room, or gives up overdue queries.
     fn resend_requeued(&mut self, too_old_ns: u64, tally: &mut Tally) {
         tally.lost_count += self.protocol.give_up_requeued_before(too_old_ns);
         for connection in 0..self.connections.len() {
@@ -364,7 +364,8 @@ impl<P: Protocol> Carrier for Streams<'_, P> {
         waiting.sum::<usize>() + self.protocol.requeued_count()
     }
 
-    /// Of the last attempt to connect, unless connections are open and take no queries.
+    /// Returns the failure of the last connection attempt; a timeout when open connections take no
+    /// queries.
     fn obstacle(&self) -> Failure {
         if self.connections.iter().any(Connection::is_open) {
             return Failure::QueryTimeout;

@@ -1,9 +1,9 @@
 """`scripts/bench internet --live-against-lab`: options, the box, the rounds, the table.
 
-Load the box's sites by live mode in the box and by the lab beside it, in turn, with the same browsers and transports;
-print for each page, browser and transport the ratio of the medians of `plt` and whether both sides are alike within
-5 %. Needs root, what `resolab internet` needs (scripts/setup --interop) and a machine that does nothing else. Exit
-code 1: some cell is not shown to be alike.
+Load the box's sites by live mode in the box and by the lab beside it, in turn, with the same browsers and transports.
+Print for each page, browser and transport the ratio of the medians of `plt` and the test of equivalence within 5 %.
+Needs root, the requirements of `resolab internet` (scripts/setup --interop) and a machine without other work. Exit code
+1 when a cell is not shown to be alike.
 """
 
 import argparse
@@ -34,7 +34,7 @@ ROUNDS, LOADS = 5, 4
 
 
 def main(words: list[str]) -> int:
-    """Measure and print."""
+    """Measure and print the result."""
     # Whatever was started is ended, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options = _options(words)
@@ -68,7 +68,7 @@ async def _measure(options: argparse.Namespace) -> Part:
 
 
 def sides_of(layout: Layout, options: argparse.Namespace) -> written.Sides:
-    """Join the box with what was asked for."""
+    """Join the box with the command line's options."""
     sites = [site for site in layout.sites if site.page in options.pages]
     resolver = _resolver(layout, options.resolver)
     sides = written.Sides(

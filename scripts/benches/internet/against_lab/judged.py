@@ -1,10 +1,11 @@
-"""Live loads beside the lab's: the ratio of their medians, and whether both are alike within 5 %. Pure.
+"""Live loads beside the lab's: the ratio of their medians, and a test for equivalence within 5 %. Pure.
 
 For: pairs of loads, the estimate, the verdict. Not for: getting loads (`running`).
 
-A pair is the nth load of a cell in a round by each side. The interval of the ratio is the bootstrap of pairs; alike is
-what two one-sided sign tests say of the pairs' ratios, on the scale of logarithms: their median lies between 1/1.05 and
-1.05. A load that failed took at least its limit; a pair of which both failed says nothing and is counted apart.
+A pair is the nth load of a cell in a round by each side. The interval of the ratio is the bootstrap of pairs. Two
+one-sided sign tests of the pairs' ratios decide about equivalence, on the scale of logarithms: their median lies
+between 1/1.05 and 1.05. A failed load took at least its limit. A pair of failed loads has no information and is counted
+apart.
 """
 
 import math
@@ -31,35 +32,35 @@ MARGIN_RATIO = 0.05
 ALL = "all"
 SEED = 1
 Cell = tuple[str, str, str]
-"""Page, browser, DNS transport."""
+"""A page, a browser and a DNS transport."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """One measured page load."""
+    """A measured page load."""
 
     cell: Cell
     place: int
-    """Counted over all rounds: what the pair has in common."""
+    """The number of the load in its cell over all rounds; both loads of a pair have the same number."""
     plt_ms: float | None
-    """None: it failed."""
+    """The page load time; None for a failed load."""
     limit_ms: float
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One cell, or all of them."""
+    """The comparison of a cell, or of all cells together."""
 
     cell: Cell
     live_ms: float | None
     lab_ms: float | None
-    """Medians."""
+    """The medians of both sides."""
     change: Estimate
-    """`live / lab - 1`."""
+    """The estimate of `live / lab - 1`."""
     equivalence: Equivalence
     both_failed_count: int
     alone_count: int
-    """Loads without their other half."""
+    """The number of loads without a partner."""
 
     @property
     def ratio_text(self) -> str:
@@ -70,7 +71,7 @@ class Compared:
 
 
 def numbered(loads: Iterable[Load]) -> list[Load]:
-    """Count the loads of each cell in their order, so that the nth of both sides are a pair."""
+    """Count the loads of each cell in order, to make a pair of the nth loads of both sides."""
     counts: dict[Cell, int] = defaultdict(int)
     found = []
     for load in loads:
@@ -80,7 +81,7 @@ def numbered(loads: Iterable[Load]) -> list[Load]:
 
 
 def compared(live: Sequence[Load], lab: Sequence[Load]) -> list[Compared]:
-    """Compare every cell, and then all of them together."""
+    """Compare every cell, and then all cells together."""
     own, other = _by_pair(live), _by_pair(lab)
     cells = sorted({load.cell for load in (*live, *lab)})
     if not cells:
@@ -126,7 +127,7 @@ def _logarithms(sample: Sample) -> Sample:
 
 
 def table(found: Sequence[Compared]) -> Part:
-    """Set them out; a cell that is not shown to be alike is missed."""
+    """Make the table; a cell without shown equivalence is missed."""
     part = Part(
         "live against lab",
         "page load times of the box's sites",
@@ -148,7 +149,7 @@ def table(found: Sequence[Compared]) -> Part:
 
 
 def as_data(one: Compared) -> dict[str, object]:
-    """Give it for machines."""
+    """Return the comparison for machines."""
     change = one.change
     return {
         "page": one.cell[0], "browser": one.cell[1], "dns_transport": one.cell[2], "pairs_count": one.equivalence.n,

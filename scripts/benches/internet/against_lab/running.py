@@ -1,7 +1,7 @@
 """Rounds of live loads in a box and of the lab's loads beside it, in turn.
 
-For: the rim: the box and the testbed, which both stand all the time, so that neither side has the processors for
-itself; and the loads they leave. Not for: what is made of them (`judged`).
+For: the box and the testbed, and their loads. Both run all the time; neither side has the processors alone. Not for:
+evaluating loads (`judged`).
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from resolab.testbed import Testbed
 
 Say = Callable[[str], None]
 PRIMED_TYPES = ("A", "AAAA", "HTTPS")
-"""What browsers and our client ask for."""
+"""The record types queried by browsers and our client."""
 PRIME_TIMEOUT_S = 60.0
 
 
@@ -34,7 +34,7 @@ def lab_plan(folder: Path) -> tuple[Plan, Corpus]:
 
 
 async def rounds(sides: Sides, box: Box, folder: Path, say: Say) -> tuple[list[Load], list[Load]]:
-    """Run all rounds; who is first in a round alternates."""
+    """Run all rounds; the first side of a round alternates."""
     live: list[Load] = []
     lab: list[Load] = []
     plan, corpus = lab_plan(folder)
@@ -70,7 +70,7 @@ async def _live_round(sides: Sides, box: Box, folder: Path, number: int) -> list
 
 
 async def _prime(sides: Sides, box: Box) -> None:
-    """Have the resolver know the zones of all names and, where it keeps answers, these."""
+    """Make the resolver learn the zones of all names and, with a cache, the answers."""
     hosts = [origin.host for site in sides.sites for origin in origins_of(site)]
     command = [*box.prefix(HOME), str(find_core()), "query", "--resolver", sides.resolver.address]
     command += [word for one in PRIMED_TYPES for word in ("--type", one)]
@@ -89,7 +89,7 @@ async def _lab_round(testbed: Testbed, plan: Plan, number: int) -> list[Load]:
 
 
 def live_loads(sides: Sides, dataset: Path) -> list[Load]:
-    """Read the loads of a live round, in their order; a site is known by its URL."""
+    """Read the loads of a live round, in order; the URL identifies the site."""
     pages = {site.url: site.page for site in sides.sites}
     return [load for file in finished_trials(dataset).values() for load in _loads_of(pages, [*read_trial(file)])]
 
@@ -103,7 +103,7 @@ def _loads_of(pages: dict[str, str], records: Sequence[Record]) -> Iterator[Load
 
 
 def _measured(records: Sequence[Record]) -> list[PageLoadRecord]:
-    """Leave out what manners refused: nothing was loaded."""
+    """Return the measured loads, without loads refused by the manners."""
     loads = [one for one in records if isinstance(one, PageLoadRecord) and one.measured]
     return [one for one in loads if one.failure is not PageFailure.LEFT_ALONE]
 
@@ -113,7 +113,7 @@ def _load(cell: Cell, one: PageLoadRecord) -> Load:
 
 
 def expected_s(sides: Sides) -> float:
-    """Foresee how long it takes."""
+    """Estimate the duration, in s."""
     of_round = sides.loads * len(sides.sites) * len(sides.transports) * len(sides.browsers)
     return START_S + sides.rounds * (LIVE_RUN_S + of_round * (LIVE_LOAD_S + LAB_LOAD_S))
 
@@ -122,5 +122,5 @@ START_S, LIVE_RUN_S, LIVE_LOAD_S, LAB_LOAD_S = 30.0, 20.0, 7.0, 3.0
 
 
 def stamped(began_s: float, say: Say) -> Say:
-    """Say how long it has been going on, too."""
+    """Prefix each message with the elapsed time."""
     return lambda text: say(f"{time.monotonic() - began_s:5.0f} s  {text}")

@@ -1,10 +1,10 @@
-"""A box whose resolvers' caches are always in one state: all hits, or all misses of one length. Pure but for the box.
+"""A box with resolvers' caches always in one state: all hits, or all misses of one length. Pure except for the box.
 
-For: live loads that the lab's two levels of `resolver_cache` describe. Not for: the lab's side (`written`).
+For: live loads comparable to the lab's two levels of `resolver_cache`. Not for: the lab's side (`written`).
 
-Of a box as it comes names live for 2 s to an hour and lie in zones at three distances, so that a load's look-ups are
-a mixture. Here every name of the sites, and every "there is none", is kept for a day (`hit`), or for no time by servers
-of one distance (`miss`).
+In an ordinary box, names live for 2 s to an hour and lie in zones at three distances; a load's look-ups are a mixture.
+Here every name of the sites, and every negative answer, is kept for a day (`hit`), or not kept, with servers at one
+distance (`miss`).
 """
 
 import re
@@ -25,7 +25,7 @@ _START_OF_ZONE = re.compile(rf"(IN SOA .* ){NEGATIVE_TTL_S}$", re.MULTILINE)
 
 
 def steady_layout(layout: Layout, cache: ResolverCache) -> Layout:
-    """Give the names of all sites one TTL and, where each look-up recurses, their zones one server."""
+    """Give the names of all sites one TTL and, with recursion on each look-up, a common server for their zones."""
     domains = {registrable_domain(origin.host) for site in layout.sites for origin in site.origins}
     zones = tuple(_steady(zone, cache) if zone.origin in domains else zone for zone in layout.zones)
     return msgspec.structs.replace(layout, zones=zones)
@@ -38,7 +38,7 @@ def _steady(zone: Zone, cache: ResolverCache) -> Zone:
 
 
 def steady_program(program: Program, cache: ResolverCache) -> Program:
-    """Have answers of no records kept as long as the others."""
+    """Give negative answers the same TTL as the other answers."""
     files = {
         name: _START_OF_ZONE.sub(rf"\g<1>{TTL_S[cache]}", text) if name.endswith(".zone") else text
         for name, text in program.files.items()
@@ -47,7 +47,7 @@ def steady_program(program: Program, cache: ResolverCache) -> Program:
 
 
 def recursion_ms(layout: Layout, resolver: Resolver, sites: Iterable[Site], cache: ResolverCache) -> float:
-    """Return what each look-up of the sites' names waits for beyond the resolver; by the box's truth it must be one."""
+    """Return the wait of each look-up beyond the resolver; by the box's truth, all look-ups must wait equally."""
     if cache is ResolverCache.HIT:
         return 0.0
     hosts = [origin.host for site in sites for origin in site.origins]
@@ -63,7 +63,7 @@ def recursion_ms(layout: Layout, resolver: Resolver, sites: Iterable[Site], cach
 
 
 class SteadyBox(Box):
-    """A box whose zones are steady."""
+    """A box with steady zones."""
 
     cache = ResolverCache.HIT
 

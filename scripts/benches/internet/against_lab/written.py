@@ -1,11 +1,12 @@
-"""The lab's side and the live side of one comparison as files: pages, a profile, two plans.
+"""The lab's side and the live side of a comparison as files: pages, a profile, two plans.
 
-For: texts made of the box's own description, so that both sides have the same pages, distances and caches. Not for:
-running them (`running`).
+For: texts made from the box's own description; both sides have the same pages, distances and caches. Not for: running
+the plans (`running`).
 
-A page of the lab has the box's hosts with the very folders the box serves, in the same groups of addresses and
-certificates. The profile's round trip is that of the nearest of resolver and hosts; how much farther the others are
-stands in the page and in `resolver_extra_rtt_ms`. The box limits no rate and loses nothing, and so does the profile.
+A page of the lab has the box's hosts with the same folders as in the box, in the same groups of addresses and
+certificates. The profile's round trip is the round trip of the nearest among resolver and hosts. The extra distance of
+the others stands in the page and in `resolver_extra_rtt_ms`. The box has no rate limit and no loss; neither has the
+profile.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,13 +26,13 @@ from resolab.toml_text import key_lines, key_text
 PROFILE = "box-home"
 NATIVE = (DnsTransport.DOUDP, DnsTransport.DOH)
 DIGITS = 6
-"""Of round trips in milliseconds: a picosecond is no distance."""
+"""The decimal digits of round trips in ms: a picosecond is no distance."""
 LIVE_PLAN, LAB_PLAN = "live.toml", "lab.toml"
 
 
 @dataclass(frozen=True)
 class Sides:
-    """What both sides are told."""
+    """The settings common to both sides."""
 
     layout: Layout
     resolver: Resolver
@@ -41,32 +42,32 @@ class Sides:
     cache: ResolverCache
     recursion_ms: float
     loads: int
-    """Of each cell in a round."""
+    """The number of loads of each cell in a round."""
     rounds: int
 
     @property
     def base_rtt_ms(self) -> float:
-        """Round trip to the nearest of all."""
+        """The round trip to the nearest of all addresses."""
         addresses = [self.resolver.address, *(one.address for site in self.sites for one in origins_of(site))]
         return min(self.layout.rtt_ms(HOME, address) for address in addresses)
 
     def beyond_ms(self, address: str) -> float:
-        """Round trip to an address beyond the nearest one's."""
+        """Return the round trip to an address beyond the nearest address's."""
         return round(self.layout.rtt_ms(HOME, address) - self.base_rtt_ms, DIGITS)
 
     @property
     def loads_of_site(self) -> int:
-        """Live loads of a site in all rounds."""
+        """The number of live loads of a site in all rounds."""
         return self.loads * self.rounds * len(self.transports) * len(self.browsers)
 
 
 def origins_of(site: Site) -> list[Origin]:
-    """List the hosts that a page has itself: the box's redirect to it is no part of it."""
+    """List the page's own hosts, without the box's redirect to the page."""
     return [origin for origin in site.origins if origin.host != site.domain]
 
 
 def check(sides: Sides) -> None:
-    """Refuse what cannot be measured."""
+    """Refuse settings impossible to measure."""
     if missing := [one.value for one in sides.transports if one not in sides.resolver.transports]:
         raise ConfigurationError(f"resolver {sides.resolver.name} of the box has no {', '.join(missing)}")
     cap = HARD_CAPS.loads_per_site_per_hour
@@ -78,7 +79,7 @@ def check(sides: Sides) -> None:
 
 
 def write(sides: Sides, folder: Path, corpus: Corpus) -> None:
-    """Write all of it: `pages/`, `profiles/` and both plans."""
+    """Write all files: `pages/`, `profiles/` and both plans."""
     check(sides)
     pages = {page.name: page for page in corpus.read_pages([site.page for site in sides.sites])}
     for site in sides.sites:
@@ -125,7 +126,7 @@ def _write_page(sides: Sides, site: Site, page: Page, folder: Path) -> None:
 
 
 def profile_text(sides: Sides) -> str:
-    """Write the profile: the round trip of the nearest, no rate, no loss."""
+    """Write the profile: the round trip of the nearest address, no rate, no loss."""
     one_way: Mapping[str, object] = {"one_way_delay_ms": round(sides.base_rtt_ms / 2, DIGITS)}
     about = {"name": PROFILE, "source": "distances from home in an internet in a box"}
     return _text([("", about), ("[up]", one_way), ("[down]", one_way)])

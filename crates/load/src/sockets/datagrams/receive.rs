@@ -1,4 +1,5 @@
-//! Receiving. The kernel's stamps are of the wall clock; `Stamps` lays them beside the monotonic.
+//! Receiving datagrams. The kernel stamps by the wall clock; `Stamps` converts to the monotonic
+//! clock.
 
 use nix::time::{ClockId, clock_gettime};
 use resolab_transport::clock::monotonic_ns;
@@ -7,24 +8,24 @@ use std::mem;
 use std::net::UdpSocket;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Room for the largest answer anybody may ask for, and then some: a distance that is no power of
-/// two, so that the beginnings of buffers do not all fall on the same lines of the cache.
+/// The buffer size for a datagram, above the largest answer a client may request. The size is no
+/// power of two. Beginnings of buffers therefore do not all fall on the same cache lines.
 const BUFFER_BYTES: usize = 4096 + 64;
-/// Room for one control message with a stamp, aligned as it must be.
+/// The space for a control message with a timestamp, suitably aligned.
 type Control = [u64; 8];
 
-/// Buffers of one worker.
+/// The receive buffers of a worker.
 pub struct ReceiveBatch {
     headers: Vec<libc::mmsghdr>,
-    /// Only the kernel reads these, by the pointers in `headers`; a vector that moves leaves its
-    /// contents where they are.
+    /// The I/O vectors, read only by the kernel, by the pointers in `headers`. Moving a vector
+    /// leaves the contents in place.
     _iovecs: Vec<libc::iovec>,
     buffers: Vec<u8>,
     _controls: Vec<Control>,
 }
 
 impl ReceiveBatch {
-    /// With room for the datagrams of one call.
+    /// Creates the buffers for the datagrams of one call.
     pub fn new(count: usize) -> Self {
         let mut buffers = vec![0_u8; count * BUFFER_BYTES];
         let mut controls: Vec<Control> = vec![[0; 8]; count];
@@ -55,12 +56,12 @@ impl ReceiveBatch {
         }
     }
 
-    /// Datagrams a call can take.
+    /// Returns the number of datagrams per call.
     pub fn capacity(&self) -> usize {
         self.headers.len()
     }
 
-    /// Receive what there is, without waiting: how many.
+    /// Receives the queued datagrams without waiting; returns their number.
     pub fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
         // SAFETY: headers, iovecs, buffers and controls live as long as `self` and none has been
         // resized since the pointers were taken.
@@ -79,14 +80,15 @@ impl ReceiveBatch {
         Ok(count as usize)
     }
 
-    /// One of the datagrams of the last call.
+    /// Returns a datagram of the last call.
     pub fn message(&self, position: usize) -> &[u8] {
         let length = (self.headers[position].msg_len as usize).min(BUFFER_BYTES);
         let start = position * BUFFER_BYTES;
         &self.buffers[start..start + length]
     }
 
-    /// The kernel's stamp of it, of the wall clock; once a call, for it makes room for the next one.
+    /// Returns the kernel's wall-clock stamp of a datagram. Call this function once per call of
+    /// `receive`: it makes room for the next stamp.
     pub fn realtime_ns(&mut self, position: usize) -> Option<u64> {
         let header = &mut self.headers[position].msg_hdr;
         let stamp = stamp_of(header);
@@ -114,7 +116,7 @@ fn stamp_of(header: &libc::msghdr) -> Option<u64> {
     }
 }
 
-/// Have the kernel stamp what the socket receives.
+/// Requests kernel timestamps for datagrams received by the socket.
 pub fn want_stamps(socket: &UdpSocket) -> io::Result<()> {
     let on: libc::c_int = 1;
     // SAFETY: the option's value is an int that lives through the call.
@@ -133,15 +135,15 @@ pub fn want_stamps(socket: &UdpSocket) -> io::Result<()> {
     Ok(())
 }
 
-/// How the two clocks stand to each other at one moment; taken anew for each pass, for the wall
-/// clock may be set.
+/// The offset between the wall clock and the monotonic clock. The offset is measured for each pass,
+/// because the wall clock may be set.
 #[derive(Debug, Clone, Copy)]
 pub struct Stamps {
     realtime_minus_monotonic_ns: i64,
 }
 
 impl Stamps {
-    /// Read both clocks.
+    /// Reads the wall clock and the monotonic clock.
     pub fn now() -> Self {
         let before_ns = monotonic_ns();
         let realtime_ns = clock_gettime(ClockId::CLOCK_REALTIME)
@@ -152,7 +154,7 @@ impl Stamps {
         }
     }
 
-    /// A stamp on the monotonic clock.
+    /// Converts a wall-clock stamp to the monotonic clock.
     pub fn monotonic(self, realtime_ns: u64) -> u64 {
         realtime_ns.saturating_add_signed(-self.realtime_minus_monotonic_ns)
     }

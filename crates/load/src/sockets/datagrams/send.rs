@@ -1,29 +1,29 @@
-//! Sending, one datagram a message or, with segmentation offload (UDP_SEGMENT, udp(7)), one train
-//! for messages of equal length.
+//! Sending datagrams. With segmentation offload (UDP_SEGMENT, udp(7)), messages of equal length go
+//! as one train; otherwise each message is a datagram.
 
 use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Segments the kernel takes in one train (`UDP_MAX_SEGMENTS` of the oldest kernels that can).
+/// The limit of segments in a train (`UDP_MAX_SEGMENTS` of the oldest kernels with UDP_SEGMENT).
 const SEGMENTS_MAX: usize = 64;
 const ROOM_WAIT_MS: i32 = 1;
 type Control = [u64; 4];
 
-/// Why something was not sent.
+/// A reason for an unsent message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unsent {
-    /// The message at this position was refused by our own kernel.
+    /// The local kernel refused the message at this position.
     Message(usize, io::ErrorKind),
-    /// A message sent before was answered by an ICMP error (connected sockets are told so at the
-    /// next call); those at hand were sent all the same.
+    /// An ICMP error answered an earlier message; a connected socket reports the error at the next
+    /// call. The messages of this call were sent.
     RefusedBefore,
 }
 
-/// Messages of one worker on their way out.
+/// The outgoing messages of a worker.
 pub struct SendBatch {
     buffer: Vec<u8>,
-    /// Where each message ends in `buffer`.
+    /// The end of each message in `buffer`.
     ends: Vec<usize>,
     trains: Vec<Train>,
     headers: Vec<libc::mmsghdr>,
@@ -31,7 +31,7 @@ pub struct SendBatch {
     controls: Vec<Control>,
 }
 
-/// Messages that go as one datagram of the kernel's.
+/// The messages sent as one datagram of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Train {
     first: usize,
@@ -39,7 +39,8 @@ struct Train {
 }
 
 impl SendBatch {
-    /// With room for a number of messages and for their longest; more make it grow.
+    /// Creates buffers for `count` messages of up to `message_bytes`; more messages make the
+    /// buffers grow.
     pub fn new(count: usize, message_bytes: usize) -> Self {
         // SAFETY: all-zero is a value of these plain C structs.
         let (header, iovec) = unsafe { (mem::zeroed(), mem::zeroed()) };
@@ -53,7 +54,7 @@ impl SendBatch {
         }
     }
 
-    /// Add a message with this id.
+    /// Adds a message with this id.
     pub fn push(&mut self, message: &[u8], id: u16) {
         let start = self.buffer.len();
         self.buffer.extend_from_slice(message);
@@ -61,7 +62,7 @@ impl SendBatch {
         self.ends.push(self.buffer.len());
     }
 
-    /// Send what was added, and forget it. A full socket buffer is waited for.
+    /// Sends the added messages and clears the buffer. A full socket buffer makes the call wait.
     pub fn flush(
         &mut self,
         socket: BorrowedFd<'_>,
@@ -106,7 +107,8 @@ impl SendBatch {
         self.ends[position] - self.start(position)
     }
 
-    /// A train has messages of one length; its last may be shorter.
+    /// Forms the trains. All messages of a train have the same length; the last message may be
+    /// shorter.
     fn form_trains(&mut self, count_max: usize) {
         self.trains.clear();
         let mut is_open = false;
@@ -132,7 +134,7 @@ impl SendBatch {
         }
     }
 
-    /// Let headers point to the trains: everything has its place now.
+    /// Points the headers to the trains, after the buffers have their final addresses.
     fn point(&mut self) {
         let count = self.trains.len();
         if count > self.headers.len() {
@@ -162,7 +164,7 @@ impl SendBatch {
     }
 }
 
-/// Tell the kernel where to cut.
+/// Tells the kernel the segment size for cutting a train.
 fn set_segment(header: &mut libc::msghdr, control: &mut Control, segment_bytes: u16) {
     header.msg_control = control.as_mut_ptr().cast();
     // SAFETY: takes no pointers.

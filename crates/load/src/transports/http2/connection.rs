@@ -1,5 +1,6 @@
-//! One connection: requests opened and given up, and whole frames found in what comes. Octets in,
-//! octets and events out. Not for: what a frame does; that is `received`.
+//! The state of an HTTP/2 connection: opening and giving up requests, and finding whole frames in
+//! received octets. Octets in, octets and events out. Not for: the effect of a frame; see
+//! `received`.
 
 mod received;
 
@@ -9,96 +10,97 @@ use super::response_head::{ResponseHead, ResponseHeads};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-/// What a stream may send unasked: any DNS message.
+/// The initial window of a stream: room for any DNS message.
 const STREAM_WINDOW_BYTES: u32 = 1 << 17;
-/// What the connection may send unasked, and what it starts with (RFC 9113 section 6.9.2).
+/// The receive window of the connection, and the initial size (RFC 9113 section 6.9.2).
 const CONNECTION_WINDOW_BYTES: u32 = 1 << 30;
 const DEFAULT_WINDOW_BYTES: u32 = 65_535;
-/// Streams opened before the server has said how many it allows (section 6.5.2 allows any number;
-/// most servers refuse more than this).
+/// The limit of streams before the server announces a limit. RFC 9113 section 6.5.2 allows any
+/// number; most servers refuse more than 100.
 const STREAMS_UNTIL_TOLD_COUNT: u32 = 100;
-/// Streams a client can open: the odd numbers of 31 bits.
+/// The highest stream number of a client: streams have the odd numbers of 31 bits.
 const STREAM_MAX: u32 = 0x7fff_ffff;
 
-/// Why a connection cannot go on; what waits on it is lost.
+/// The reason for the end of a connection; all waiting requests are lost.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Http2Error {
     /// The peer broke RFC 9113.
     #[error("the server broke HTTP/2: {0}")]
     Protocol(&'static str),
-    /// A header block that cannot be read.
+    /// The header block is unreadable.
     #[error("read a header block: {0}")]
     Compression(String),
 }
 
-/// What became of a request, named by the token it was opened with.
+/// The end of a request, named by the token of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// A whole response.
+    /// The response is complete.
     Answered {
-        /// Of the request.
+        /// The token of the request.
         token: u32,
-        /// Header.
+        /// The header of the response.
         head: ResponseHead,
-        /// Content.
+        /// The content of the response.
         body: &'a [u8],
     },
-    /// Not processed, so it may be sent again: REFUSED_STREAM, or left out by a GOAWAY.
+    /// The server did not process the request: REFUSED_STREAM, or left out by a GOAWAY. The request
+    /// may be sent again.
     Refused {
-        /// Of the request.
+        /// The token of the request.
         token: u32,
     },
-    /// Given up by the server, or not a response.
+    /// The server gave up the stream, or sent no response.
     Failed {
-        /// Of the request.
+        /// The token of the request.
         token: u32,
     },
 }
 
-/// What to ask.
+/// The request to open.
 #[derive(Debug, Clone, Copy)]
 pub enum Request<'a> {
-    /// The path with its query, as a string literal of a header block.
+    /// The path with the query, as a string literal of a header block.
     Get(&'a [u8]),
-    /// The DNS message.
+    /// The DNS message, as the content.
     Post(&'a [u8]),
 }
 
-/// A request under way.
+/// A request in flight.
 struct Stream {
     token: u32,
     head: Option<ResponseHead>,
     body: Vec<u8>,
 }
 
-/// A header block that is still coming.
+/// A header block with more frames to follow.
 struct Continuing {
     stream: u32,
     is_end: bool,
     block: Vec<u8>,
 }
 
-/// One connection.
+/// The client state of an HTTP/2 connection.
 pub struct Http2 {
     requests: RequestBlock,
     heads: ResponseHeads,
     streams: FxHashMap<u32, Stream>,
     next_stream: u32,
-    /// Octets of a frame that is not all there.
+    /// The octets of an incomplete frame.
     partial: Vec<u8>,
     continuing: Option<Continuing>,
-    /// What the server allows.
+    /// The limits announced by the server.
     streams_max_count: u32,
     stream_window_bytes: u32,
     send_window_bytes: i64,
     frame_max_bytes: usize,
-    /// Content received and not yet returned to the server's window.
+    /// The content received and not yet returned to the server's window.
     unreturned_bytes: u32,
     is_going_away: bool,
 }
 
 impl Http2 {
-    /// Begin: preface, SETTINGS and a wide window are written; requests may follow at once.
+    /// Writes preface, SETTINGS and a wide window; requests may follow at once.
     pub fn new(requests: RequestBlock, out: &mut Vec<u8>) -> Self {
         out.extend_from_slice(frame::PREFACE);
         let settings = [
@@ -124,13 +126,13 @@ impl Http2 {
         }
     }
 
-    /// Whether no further request can ever be opened: the server said so, or all stream numbers
-    /// are used.
+    /// Returns true when no further request can ever be opened. Either the server announced the
+    /// end, or all stream numbers are used.
     pub fn is_ending(&self) -> bool {
         self.is_going_away || self.next_stream > STREAM_MAX
     }
 
-    /// How many requests can be opened now, whose contents have at most the given length.
+    /// Returns the number of requests possible now, with contents of at most `content_bytes`.
     pub fn room(&self, content_bytes: usize) -> usize {
         let fits = content_bytes <= self.frame_max_bytes
             && content_bytes <= self.stream_window_bytes as usize;
@@ -144,12 +146,12 @@ impl Http2 {
         streams.min(contents.unwrap_or(usize::MAX))
     }
 
-    /// Requests under way.
+    /// Returns the number of requests in flight.
     pub fn open_count(&self) -> usize {
         self.streams.len()
     }
 
-    /// Write a request there is [`room`](Self::room) for; its stream.
+    /// Writes a request within the [`room`](Self::room); returns the stream number.
     pub fn open(&mut self, request: Request<'_>, token: u32, out: &mut Vec<u8>) -> u32 {
         let stream = self.next_stream;
         self.next_stream += 2;
@@ -194,7 +196,7 @@ impl Http2 {
         out.extend_from_slice(message);
     }
 
-    /// Give requests up; what still comes of them is ignored.
+    /// Gives up requests; later frames of their streams are ignored.
     pub fn cancel_where(&mut self, is_given_up: impl Fn(u32) -> bool, out: &mut Vec<u8>) {
         self.streams.retain(|number, stream| {
             let cancelled = is_given_up(stream.token);
@@ -205,7 +207,7 @@ impl Http2 {
         });
     }
 
-    /// Read what came. Replies the protocol asks for are written to `out`.
+    /// Reads received octets. Replies required by the protocol are written to `out`.
     pub fn receive(
         &mut self,
         bytes: &[u8],
@@ -226,7 +228,7 @@ impl Http2 {
         Ok(())
     }
 
-    /// All whole frames; how many octets they took.
+    /// Handles all whole frames; returns the number of octets used.
     fn receive_frames(
         &mut self,
         bytes: &[u8],

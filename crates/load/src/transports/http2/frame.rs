@@ -1,12 +1,12 @@
-//! HTTP/2 frames as bytes (RFC 9113 section 4.1 and 6): the nine-octet header, and the small
-//! frames a client sends. Not for: what a frame means to a connection.
+//! HTTP/2 frames as bytes (RFC 9113 section 4.1 and 6): the nine-octet header, and the small frames
+//! sent by a client. Not for: the meaning of a frame to a connection.
 
-/// Octets before every payload.
+/// The octets before every payload.
 pub const HEADER_BYTES: usize = 9;
-/// What comes first on a connection (RFC 9113 section 3.4).
+/// The first bytes of a connection (RFC 9113 section 3.4).
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Frame types.
+/// The frame types (RFC 9113 section 6).
 pub const DATA: u8 = 0x0;
 pub const HEADERS: u8 = 0x1;
 pub const RST_STREAM: u8 = 0x3;
@@ -17,42 +17,42 @@ pub const GOAWAY: u8 = 0x7;
 pub const WINDOW_UPDATE: u8 = 0x8;
 pub const CONTINUATION: u8 = 0x9;
 
-/// Flags; `ACK` is of SETTINGS and PING, `END_STREAM` of DATA and HEADERS.
+/// The frame flags: `ACK` of SETTINGS and PING, `END_STREAM` of DATA and HEADERS.
 pub const ACK: u8 = 0x1;
 pub const END_STREAM: u8 = 0x1;
 pub const END_HEADERS: u8 = 0x4;
 pub const PADDED: u8 = 0x8;
 pub const PRIORITY: u8 = 0x20;
 
-/// Settings (RFC 9113 section 6.5.2).
+/// The identifiers of settings (RFC 9113 section 6.5.2).
 pub const SETTINGS_HEADER_TABLE_SIZE: u16 = 0x1;
 pub const SETTINGS_ENABLE_PUSH: u16 = 0x2;
 pub const SETTINGS_MAX_CONCURRENT_STREAMS: u16 = 0x3;
 pub const SETTINGS_INITIAL_WINDOW_SIZE: u16 = 0x4;
 pub const SETTINGS_MAX_FRAME_SIZE: u16 = 0x5;
 
-/// Error codes (RFC 9113 section 7).
+/// The error codes (RFC 9113 section 7).
 pub const REFUSED_STREAM: u32 = 0x7;
 pub const CANCEL: u32 = 0x8;
 
-/// The largest payload of a peer that did not say otherwise, and the one we accept.
+/// The largest frame payload: the default of a peer, and the limit of this client.
 pub const MAX_FRAME_BYTES: usize = 16_384;
 
-/// What stands before a payload.
+/// The nine octets before a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// Octets of payload.
+    /// The length of the payload, in octets.
     pub length: usize,
-    /// Frame type.
+    /// The type of the frame (RFC 9113 section 6).
     pub kind: u8,
-    /// Flags; what they mean depends on the type.
+    /// The flags, with a meaning by frame type.
     pub flags: u8,
-    /// 0 is the connection.
+    /// The stream number; 0 is the connection.
     pub stream: u32,
 }
 
 impl FrameHeader {
-    /// Read one; `None` while it is not all there.
+    /// Reads a frame header; `None` while incomplete.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; HEADER_BYTES] = bytes.get(..HEADER_BYTES)?.try_into().ok()?;
         let [a, b, c, kind, flags, stream @ ..] = *bytes;
@@ -64,14 +64,14 @@ impl FrameHeader {
         })
     }
 
-    /// Write one.
+    /// Writes the frame header.
     pub fn write(self, out: &mut Vec<u8>) {
         out.extend_from_slice(&(self.length as u32).to_be_bytes()[1..]);
         out.extend_from_slice(&[self.kind, self.flags]);
         out.extend_from_slice(&self.stream.to_be_bytes());
     }
 
-    /// Whether a flag is set.
+    /// Returns true when the flag is set.
     pub fn has(self, flag: u8) -> bool {
         self.flags & flag != 0
     }
@@ -89,7 +89,7 @@ fn small(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
     out.extend_from_slice(payload);
 }
 
-/// SETTINGS with these values.
+/// Writes SETTINGS with these values.
 pub fn write_settings(out: &mut Vec<u8>, settings: &[(u16, u32)]) {
     let mut payload = Vec::with_capacity(settings.len() * 6);
     for (name, value) in settings {
@@ -99,27 +99,27 @@ pub fn write_settings(out: &mut Vec<u8>, settings: &[(u16, u32)]) {
     small(out, SETTINGS, 0, 0, &payload);
 }
 
-/// The peer's settings are in force.
+/// Writes the acknowledgement of the peer's settings.
 pub fn write_settings_ack(out: &mut Vec<u8>) {
     small(out, SETTINGS, ACK, 0, &[]);
 }
 
-/// The answer to a PING.
+/// Writes the answer to a PING.
 pub fn write_ping_ack(out: &mut Vec<u8>, payload: &[u8]) {
     small(out, PING, ACK, 0, payload);
 }
 
-/// Leave to send so much more.
+/// Writes a WINDOW_UPDATE: the peer may send `increment` more octets.
 pub fn write_window_update(out: &mut Vec<u8>, stream: u32, increment: u32) {
     small(out, WINDOW_UPDATE, 0, stream, &increment.to_be_bytes());
 }
 
-/// Give a stream up.
+/// Writes RST_STREAM to give up a stream.
 pub fn write_reset(out: &mut Vec<u8>, stream: u32, code: u32) {
     small(out, RST_STREAM, 0, stream, &code.to_be_bytes());
 }
 
-/// A payload without its padding; `None` if the padding is longer than the payload.
+/// Returns a payload without the padding; `None` if the padding is longer than the payload.
 pub fn without_padding(header: FrameHeader, payload: &[u8]) -> Option<&[u8]> {
     if !header.has(PADDED) {
         return Some(payload);

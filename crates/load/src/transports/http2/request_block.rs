@@ -1,15 +1,15 @@
-//! Header blocks of DoH requests (RFC 7541): the fields that never change are put into the peer's
-//! table by the first request and are one octet each from then on; the path of a GET carries the
-//! query and stays out of the table, where it would evict the rest.
-//! Not for: any other request.
+//! Header blocks of DoH requests (RFC 7541). The first request puts the constant fields into the
+//! peer's table. From then on, each constant field takes one octet. The path of a GET carries the
+//! query; the path stays out of the table, because new paths would evict the constant fields. Not
+//! for: any other request.
 
-/// The media type of a DNS message, as header blocks have it.
+/// The media type of a DNS message, as bytes for header blocks.
 pub const DNS_MESSAGE: &[u8] = resolab_dns::iana::DNS_MESSAGE.as_bytes();
-/// The peer's table unless it says otherwise (RFC 9113 section 6.5.2).
+/// The default size of the peer's table (RFC 9113 section 6.5.2).
 const DEFAULT_TABLE_BYTES: u32 = 4_096;
-/// What an entry takes beside its name and value (RFC 7541 section 4.1).
+/// The overhead of a table entry beside name and value (RFC 7541 section 4.1).
 const ENTRY_BYTES: usize = 32;
-/// Entries of the static table; the youngest dynamic one comes next.
+/// The number of entries in the static table; the youngest dynamic entry comes next.
 const STATIC_COUNT: u8 = 61;
 const METHOD_GET: u8 = 0x80 | 2;
 const METHOD_POST: u8 = 0x80 | 3;
@@ -18,50 +18,50 @@ const AUTHORITY: (u8, usize) = (1, ":authority".len());
 const PATH: (u8, usize) = (4, ":path".len());
 const ACCEPT: (u8, usize) = (19, "accept".len());
 const CONTENT_TYPE: (u8, usize) = (31, "content-type".len());
-/// A literal without indexing, its name the static table's number 28: content-length.
+/// A literal without indexing, with name 28 of the static table: content-length.
 const CONTENT_LENGTH: [u8; 2] = [0x0f, 28 - 15];
 
-/// How the fixed fields are written.
+/// The encoding of the fixed fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// In full, to be remembered by the peer.
+    /// The fields are written in full; the peer stores the fields.
     Inserting,
-    /// By their numbers in the peer's table.
+    /// The fields are written by their numbers in the peer's table.
     Indexed,
-    /// In full, every time: the peer has no room.
+    /// The fields are written in full every time: the peer has no room.
     Literal,
 }
 
-/// The fixed parts of a block, before and after what changes.
+/// The fixed parts of a block, before and after the changing part.
 #[derive(Debug, Clone, Default)]
 struct Parts {
     before: Vec<u8>,
     after: Vec<u8>,
 }
 
-/// Writes the header blocks of one connection.
+/// The writer of header blocks for a connection.
 #[derive(Debug, Clone)]
 pub struct RequestBlock {
     inserting: Parts,
     indexed: Parts,
     literal: Parts,
     form: Form,
-    /// What the fixed fields take in the peer's table.
+    /// The size of the fixed fields in the peer's table.
     table_bytes: u32,
-    /// The size of the table as we use it.
+    /// The used size of the table.
     limit_bytes: u32,
-    /// To be said at the start of the next block (RFC 7541 section 4.2).
+    /// The new table size for the start of the next block (RFC 7541 section 4.2).
     size_update: Option<u32>,
 }
 
 impl RequestBlock {
-    /// Requests by GET.
+    /// Creates the writer of GET requests.
     pub fn get(authority: &str) -> Self {
         let fields = [(AUTHORITY, authority.as_bytes())];
         Self::new(METHOD_GET, &fields, &[(ACCEPT, DNS_MESSAGE)])
     }
 
-    /// Requests by POST to this path.
+    /// Creates the writer of POST requests to this path.
     pub fn post(authority: &str, path: &str) -> Self {
         let fields = [
             (AUTHORITY, authority.as_bytes()),
@@ -91,7 +91,7 @@ impl RequestBlock {
         }
     }
 
-    /// The peer's table has this size (SETTINGS_HEADER_TABLE_SIZE). A larger one is not used.
+    /// Sets the size of the peer's table (SETTINGS_HEADER_TABLE_SIZE). A larger table is not used.
     pub fn set_table_bytes(&mut self, bytes: u32) {
         if bytes >= self.limit_bytes {
             return;
@@ -104,7 +104,7 @@ impl RequestBlock {
         }
     }
 
-    /// Write the block of a GET for a path, itself a string literal.
+    /// Writes the block of a GET for a path; the path is a string literal.
     pub fn write_get(&mut self, path: &[u8], out: &mut Vec<u8>) {
         self.write(out, |out| {
             out.push(PATH.0);
@@ -112,7 +112,7 @@ impl RequestBlock {
         });
     }
 
-    /// Write the block of a POST whose content has that length.
+    /// Writes the block of a POST with content of length `body_bytes`.
     pub fn write_post(&mut self, body_bytes: usize, out: &mut Vec<u8>) {
         self.write(out, |out| {
             out.extend_from_slice(&CONTENT_LENGTH);
@@ -138,7 +138,8 @@ impl RequestBlock {
     }
 }
 
-/// Fields of which the first is the peer's `age`-th youngest once all are inserted.
+/// Returns the encoded fields. The first field is the peer's `age`-th youngest after all
+/// insertions.
 fn write(form: Form, fields: &[((u8, usize), &[u8])], age: u8) -> Vec<u8> {
     let mut out = Vec::new();
     for (number, ((name, _), value)) in (0u8..).zip(fields) {
@@ -154,13 +155,13 @@ fn write(form: Form, fields: &[((u8, usize), &[u8])], age: u8) -> Vec<u8> {
     out
 }
 
-/// A string literal without Huffman coding (RFC 7541 section 5.2).
+/// Writes a string literal without Huffman coding (RFC 7541 section 5.2).
 pub fn write_string(text: &[u8], out: &mut Vec<u8>) {
     write_integer(0, 7, text.len(), out);
     out.extend_from_slice(text);
 }
 
-/// An integer behind the bits of `first` (RFC 7541 section 5.1).
+/// Writes an integer behind the bits of `first` (RFC 7541 section 5.1).
 fn write_integer(first: u8, prefix_bits: u8, value: usize, out: &mut Vec<u8>) {
     let most = (1 << prefix_bits) - 1;
     if value < most {

@@ -1,27 +1,28 @@
-//! What the header block of a DoH response says: status, and whether the body is a DNS message.
-//! Blocks that change nothing in the table are remembered with their meaning until the table
-//! changes: a server's answers are all alike, and most are then read by a look-up.
-//! Not for: other fields.
+//! Reads from the header block of a DoH response: the status, and if the body is a DNS message.
+//! Blocks without a change to the table are remembered with their meaning until the table changes.
+//! The answers of a server have similar headers, hence most blocks cost only a look-up. Not for:
+//! other fields.
 
 use super::request_block::DNS_MESSAGE;
 use loona_hpack::Decoder;
 use rustc_hash::FxHashMap;
 
-/// Our table (RFC 9113 section 6.5.2: the default, never changed).
+/// The size of the client's table (RFC 9113 section 6.5.2: the default, never changed).
 const TABLE_BYTES: usize = 4_096;
-/// A server whose blocks differ more than that is read block by block.
+/// The limit of remembered blocks. The blocks of a server with more variation are decoded each
+/// time.
 const REMEMBERED_MAX: usize = 256;
 
-/// What matters of a response's header.
+/// The fields of a response header needed by DoH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResponseHead {
-    /// HTTP status; 0 for none.
+    /// The HTTP status; 0 when missing.
     pub status: u16,
-    /// The content is a DNS message (RFC 8484 section 6).
+    /// True when the content is a DNS message (RFC 8484 section 6).
     pub is_dns_message: bool,
 }
 
-/// Reads the header blocks of one connection.
+/// The decoder for the header blocks of a connection.
 pub struct ResponseHeads {
     decoder: Decoder<'static>,
     remembered: FxHashMap<Box<[u8]>, ResponseHead>,
@@ -39,7 +40,7 @@ impl Default for ResponseHeads {
 }
 
 impl ResponseHeads {
-    /// Read a whole block; an error ends the connection, for the table is lost.
+    /// Reads a whole block; an error ends the connection, because the table is lost.
     pub fn read(&mut self, block: &[u8]) -> Result<ResponseHead, String> {
         if let Some(head) = self.remembered.get(block) {
             return Ok(*head);
@@ -71,7 +72,7 @@ fn read_status(value: &[u8]) -> u16 {
     text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-/// Whether a media type is that of DNS messages, parameters aside.
+/// Returns true for the media type of DNS messages, ignoring parameters.
 pub fn is_dns_message(value: &[u8]) -> bool {
     let end = value.iter().position(|octet| *octet == b';');
     value[..end.unwrap_or(value.len())]
@@ -79,7 +80,7 @@ pub fn is_dns_message(value: &[u8]) -> bool {
         .eq_ignore_ascii_case(DNS_MESSAGE)
 }
 
-/// Whether reading a block (a valid one) left the table other than it was (RFC 7541 section 6).
+/// Returns true when a valid block changes the table (RFC 7541 section 6).
 fn changes_table(block: &[u8]) -> bool {
     let mut rest = block;
     while let Some(first) = rest.first() {
@@ -133,7 +134,7 @@ mod tests {
         is_dns_message: true,
     };
 
-    /// content-type by insertion, its value as plain text.
+    /// Returns a block inserting content-type, with the value as plain text.
     fn inserting() -> Vec<u8> {
         [&[0x88, 0x5f, 23], DNS_MESSAGE].concat()
     }

@@ -1,5 +1,5 @@
-//! QUIC connections of a load: each its own socket and port, as if they were so many clients, and
-//! servers that spread clients by port spread them.
+//! QUIC connections of a load. Each connection has a separate socket and port, like a separate
+//! client. Servers with load balancing by port therefore spread the connections.
 
 use crate::error::LoadError;
 use crate::plan::WorkerPlan;
@@ -18,22 +18,22 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Room for the answers that come while the thread waits or is not running.
+/// The receive buffer of a socket, for answers arriving while the thread waits or is not running.
 const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
 
-/// Why there is no connection.
+/// The reason for a failed connection attempt.
 #[derive(Debug, Clone)]
 pub struct NotConnected {
-    /// What it counts as.
+    /// The failure category for the counts.
     pub failure: Failure,
-    /// In words.
+    /// The error message, for people.
     pub reason: String,
-    /// The kernel's number of it, if it was the kernel that refused.
+    /// The kernel's error number, if the kernel refused.
     pub os_error: Option<i32>,
 }
 
 impl NotConnected {
-    /// It did not come to asking the server.
+    /// Creates a failure before contact with the server.
     fn here(error: impl Display) -> Self {
         Self {
             failure: Failure::Other,
@@ -42,7 +42,7 @@ impl NotConnected {
         }
     }
 
-    /// The kernel gave no socket.
+    /// Creates the failure for a socket refused by the kernel.
     fn without_socket(error: &io::Error) -> Self {
         Self {
             os_error: error.raw_os_error(),
@@ -50,7 +50,7 @@ impl NotConnected {
         }
     }
 
-    /// As the end of a run that cannot begin.
+    /// Converts the failure to the error of a run unable to begin.
     pub fn into_load_error(self, resolver: SocketAddr) -> LoadError {
         match self.os_error {
             Some(number) => {
@@ -66,7 +66,7 @@ impl NotConnected {
     }
 }
 
-/// Opens connections to one server.
+/// The opener of connections to a server.
 pub struct Connector {
     crypto: Arc<QuicClientConfig>,
     transport: Arc<TransportConfig>,
@@ -77,7 +77,7 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// For a worker whose plan has TLS.
+    /// Creates the connector of a worker with TLS in the plan.
     pub fn new(worker: &WorkerPlan, tls: &TlsClient) -> Result<Self, TlsConfigError> {
         let plan = &worker.plan;
         Ok(Self {
@@ -90,7 +90,7 @@ impl Connector {
         })
     }
 
-    /// Open one and tell of its hellos, or say why not.
+    /// Opens a connection and returns the facts of its hello messages. Errors with the reason.
     pub async fn connect(&self) -> Result<(Endpoint, Connection, HelloFacts), NotConnected> {
         let log = Arc::<SetupLog>::default();
         let mut config = ClientConfig::new(observed(Arc::clone(&self.crypto) as _, &log));
@@ -148,8 +148,8 @@ fn socket(server: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// As the single client's: no probes, no stream of the server's but the three of HTTP/3, and the
-/// connection lives as long as the server lets it.
+/// Returns the transport settings of the single client. There are no probes; the server may open
+/// only the three streams of HTTP/3. The server decides the lifetime of the connection.
 fn transport_config(segmentation_offload: bool) -> TransportConfig {
     let mut config = TransportConfig::default();
     config

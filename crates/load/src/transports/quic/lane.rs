@@ -1,5 +1,5 @@
-//! One place for a connection: opened before the clock starts, opened again when it ends. Slots
-//! that need it wait meanwhile. Not for: what is asked on it.
+//! A connection slot: opened before the clock starts, reopened after the connection ends. Query
+//! slots wait meanwhile. Not for: the queries on the connection.
 
 use super::connector::NotConnected;
 use super::protocol::QuicProtocol;
@@ -13,26 +13,26 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-/// Between attempts to connect, so that a server that is gone is not flooded.
+/// The pause between connection attempts, to avoid flooding a dead server.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(100);
 
-/// A connection, ready for queries.
+/// A connection ready for queries.
 struct Open<P: QuicProtocol> {
     endpoint: Endpoint,
     connection: Connection,
     conversation: P::Conversation,
 }
 
-/// A conversation, and which of its lane's connections it belongs to.
+/// A conversation with the number of its connection in the lane.
 pub struct NumberedConversation<L> {
     pub conversation: L,
     pub number: u32,
 }
 
-/// A place for a connection.
+/// A slot for a connection.
 pub struct Lane<P: QuicProtocol> {
     open: RefCell<Open<P>>,
-    /// Which connection it is, from 0.
+    /// The number of the current connection, from 0.
     number: Cell<u32>,
     is_usable: Cell<bool>,
     in_flight_count: Cell<u32>,
@@ -40,7 +40,7 @@ pub struct Lane<P: QuicProtocol> {
 }
 
 impl<P: QuicProtocol> Lane<P> {
-    /// Connect for the first time.
+    /// Connects for the first time.
     pub async fn open(worker: &Worker<P>) -> Result<Rc<Self>, NotConnected> {
         Ok(Rc::new(Self {
             open: RefCell::new(connect(worker).await?),
@@ -51,8 +51,8 @@ impl<P: QuicProtocol> Lane<P> {
         }))
     }
 
-    /// A conversation to ask in, once there is one, at most after `patience`. One that a slot still has is
-    /// given back to it.
+    /// Returns a conversation for queries; waits for a usable connection, at most for `patience`. A
+    /// conversation held by the slot is returned while still current.
     pub async fn conversation(
         &self,
         held: Option<NumberedConversation<P::Conversation>>,
@@ -74,12 +74,13 @@ impl<P: QuicProtocol> Lane<P> {
         }))
     }
 
-    /// Whether queries can be asked on it now.
+    /// Returns true when the connection takes queries now.
     pub fn is_usable(&self) -> bool {
         self.is_usable.get()
     }
 
-    /// Connection `number` takes no more queries. It is closed when those under way have ended.
+    /// Stops using connection `number`. The connection is closed after the queries in flight have
+    /// ended.
     pub fn give_up(&self, number: u32) {
         if self.number.get() == number {
             self.is_usable.set(false);
@@ -87,7 +88,7 @@ impl<P: QuicProtocol> Lane<P> {
         }
     }
 
-    /// A query is under way, or has ended.
+    /// Counts a query as in flight (+1) or ended (-1).
     pub fn count_in_flight(&self, change: i32) {
         let count = self.in_flight_count.get();
         self.in_flight_count
@@ -103,13 +104,13 @@ impl<P: QuicProtocol> Lane<P> {
         }
     }
 
-    /// Close; `closed` lets the packet that says so leave.
+    /// Closes the connection; `closed` lets the closing packet leave.
     pub fn close(&self) {
         let connection = &self.open.borrow().connection;
         connection.close(VarInt::from_u32(P::CLOSE_CODE), b"");
     }
 
-    /// The connection has ended, also for the one who might not have heard of it.
+    /// Waits until the connection has ended, including time for a lost closing packet.
     pub async fn closed(&self) {
         let endpoint = self.open.borrow().endpoint.clone();
         endpoint.wait_idle().await;
@@ -136,7 +137,7 @@ async fn connect<P: QuicProtocol>(worker: &Worker<P>) -> Result<Open<P>, NotConn
     })
 }
 
-/// Connect again whenever the connection has ended.
+/// Connects again whenever the connection has ended.
 pub async fn keep<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<Lane<P>>) {
     loop {
         let connection = lane.open.borrow().connection.clone();

@@ -1,4 +1,4 @@
-//! Hands queries to the slots when they are due. Not for: when that is (`schedule`).
+//! Hands queries to the slots when due. Not for: the due times (`schedule`).
 
 use super::protocol::QuicProtocol;
 use super::worker::Worker;
@@ -10,16 +10,16 @@ use resolab_transport::exact_timer::ExactTimer;
 use std::rc::Rc;
 use tokio::task::yield_now;
 
-/// Up to this rate a wake for each query is cheap enough; above, they leave in ticks.
+/// The highest rate with a wake for each query; above, queries leave in ticks.
 const RATE_OF_SINGLE_SENDS_PER_S: f64 = 20_000.0;
 const TICK_NS: u64 = 50_000;
 
-/// A pacer's timer.
+/// Creates the timer of a pacer.
 pub fn timer() -> Result<ExactTimer, LoadError> {
     ExactTimer::new().map_err(LoadError::kernel("make a timer"))
 }
 
-/// Follow the schedule to its end: whatever it wants is sent, however late.
+/// Follows the schedule to the end. Every scheduled query is sent, however late.
 pub async fn run<P: QuicProtocol>(
     worker: Rc<Worker<P>>,
     mut schedule: Schedule,

@@ -1,41 +1,41 @@
-//! What DNS over a QUIC connection must be able to do for a load. Not for: keeping connections or
-//! choosing queries.
+//! The interface of a DNS protocol over a QUIC connection, for a load. Not for: keeping connections
+//! or choosing queries.
 
 use bytes::Bytes;
 use quinn::Connection;
 use resolab_record::Failure;
 use std::rc::Rc;
 
-/// Why a query had no answer.
+/// The reason for a query without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
-    /// The connection has ended, or takes no more queries; the first says whether this one may
-    /// have been processed.
+    /// The connection has ended, or takes no more queries.
     Ended {
-        /// False: it may be asked again elsewhere.
+        /// True when the server may have processed the query; when false, the query may be sent
+        /// again elsewhere.
         may_be_processed: bool,
     },
-    /// The server has not processed it and says so.
+    /// The server reported the query as not processed.
     Refused,
     /// The query failed by itself.
     Failed(Failure),
 }
 
-/// One application protocol. Everything runs on one thread.
+/// An application protocol over QUIC. All tasks run on one thread.
 pub trait QuicProtocol: 'static {
-    /// A connection made ready for queries; clones are used by several queries at once.
+    /// A connection ready for queries; several queries use clones at once.
     type Conversation: Clone + 'static;
-    /// The code a connection is closed with.
+    /// The error code for closing a connection.
     const CLOSE_CODE: u32;
 
-    /// Make a new connection ready.
+    /// Makes a new connection ready.
     fn open(
         self: &Rc<Self>,
         connection: Connection,
     ) -> impl Future<Output = Result<Self::Conversation, String>>;
 
-    /// Ask query `index` on a stream of its own, and say when it `leaves`, having one; its answer
-    /// is one whole message.
+    /// Sends query `index` on a separate stream and returns the answer, a whole message. Calls
+    /// `leaves` as soon as the stream is open.
     fn exchange(
         &self,
         conversation: &mut Self::Conversation,

@@ -1,5 +1,5 @@
-//! One worker's run: connects, starts slots and pacer, ends when every query has. Not for: what
-//! they share (`worker`).
+//! The run of a worker: connects, starts slots and pacer, and ends after the last query. Not for:
+//! the shared state (`worker`).
 
 use super::connector::Connector;
 use super::lane::{self, Lane};
@@ -18,12 +18,12 @@ use std::time::Duration;
 use tokio::task::{JoinSet, spawn_local};
 use tokio::time::timeout;
 
-/// How often counts are shown and the wish to stop is looked at.
+/// The interval for publishing counts and checking the stop flag.
 const WATCH_INTERVAL: Duration = Duration::from_millis(20);
-/// What closing may take: the packet that says so must leave.
+/// The time limit for closing; the closing packet needs time to leave.
 const CLOSE_LIMIT: Duration = Duration::from_millis(50);
 
-/// Carry out a worker's share over QUIC.
+/// Runs a worker's share over QUIC.
 pub fn run<P: QuicProtocol>(
     share: &WorkerPlan,
     live: &LiveCounters,
@@ -89,7 +89,7 @@ async fn drive<P: QuicProtocol>(
     ended
 }
 
-/// Close all at once, and let the packets that say so leave.
+/// Closes all connections at once, and lets the closing packets leave.
 async fn close_all<P: QuicProtocol>(lanes: &[Rc<Lane<P>>]) {
     for lane in lanes {
         lane.close();
@@ -102,8 +102,8 @@ async fn close_all<P: QuicProtocol>(lanes: &[Rc<Lane<P>>]) {
     let _ = timeout(CLOSE_LIMIT, left).await;
 }
 
-/// Until every task has ended, or nothing goes on any more, or the run is stopped: then what is
-/// under way is cut off.
+/// Waits until every task has ended, the run stands still, or the run is stopped. The queries still
+/// in flight are cut off.
 async fn wait_for_end<P: QuicProtocol>(
     worker: &Worker<P>,
     live: &LiveCounters,

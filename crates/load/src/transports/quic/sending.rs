@@ -1,6 +1,6 @@
-//! When a query leaves: once it has a stream, and not again where it is asked again. Until then a
-//! query that is wanted is late, as it is on every other transport, and its exchange has not begun.
-//! Not for: asking it (`slot`).
+//! The send time of a query: the opening of the first stream, also when sent again. Until then, a
+//! due query is late, as on every other transport. The exchange has not begun yet. Not for: the
+//! exchange (`slot`).
 
 use super::worker::{Wanted, Worker};
 use resolab_transport::clock::monotonic_ns;
@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// One query on its way out.
+/// A query on the way out.
 pub struct Sending<'a, P> {
     worker: &'a Worker<P>,
     wanted: Wanted,
@@ -17,7 +17,7 @@ pub struct Sending<'a, P> {
 }
 
 impl<'a, P> Sending<'a, P> {
-    /// Not yet sent.
+    /// Creates the state of an unsent query.
     pub fn new(worker: &'a Worker<P>, wanted: Wanted) -> Self {
         Self {
             worker,
@@ -26,12 +26,12 @@ impl<'a, P> Sending<'a, P> {
         }
     }
 
-    /// Number of its name.
+    /// Returns the number of the queried name.
     pub fn index(&self) -> u32 {
         self.wanted.index
     }
 
-    /// It has a stream: it leaves now, if it has not before.
+    /// Records the send time when the first stream opens; later calls have no effect.
     pub fn leaves(&self) {
         if self.sent_ns.get().is_none() {
             let names = &self.worker.share.plan.names;
@@ -50,15 +50,15 @@ impl<'a, P> Sending<'a, P> {
         now_ns
     }
 
-    /// When it was wanted and sent. One that never left counts as sent, without a byte, where it
-    /// was given up: that late it was.
+    /// Returns the planned and the actual send time. A query without a stream counts as sent
+    /// without bytes, at the time of giving up. The lateness includes this wait.
     pub fn instants(&self) -> (u64, u64) {
         let sent_ns = self.sent_ns.get().unwrap_or_else(|| self.count(0));
         (self.wanted.since_ns.unwrap_or(sent_ns), sent_ns)
     }
 
-    /// Wait for its answer for as long as a query may take from when it left, and as long before
-    /// for a stream to leave on; `None` when that is over.
+    /// Waits for the answer for at most `patience` after the send time. The wait for a stream
+    /// before has the same limit. Returns `None` after a timeout.
     pub async fn within<T>(
         &self,
         patience: Duration,
@@ -78,7 +78,7 @@ impl<'a, P> Sending<'a, P> {
         }
     }
 
-    /// What is left of a query's time; `None`: nothing, or it has not left.
+    /// Returns the rest of a query's time; `None` after the limit, or before sending.
     fn left_of(&self, patience: Duration) -> Option<Duration> {
         let since = Duration::from_nanos(monotonic_ns().saturating_sub(self.sent_ns.get()?));
         patience.checked_sub(since).filter(|left| !left.is_zero())

@@ -1,4 +1,4 @@
-//! One query under way at a time: asked, answered and judged, then the next.
+//! A query slot: sends a query, judges the answer, then takes the next query.
 
 use super::lane::{Lane, NumberedConversation};
 use super::protocol::{QuicProtocol, Trouble};
@@ -12,17 +12,17 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Before a query that was refused is asked again.
+/// The pause before sending a refused query again.
 const REFUSED_PAUSE: Duration = Duration::from_millis(1);
 
-/// Why a query has no answer.
+/// The reason for a query without an answer.
 enum Unanswered {
-    /// Its connection ended first.
+    /// The connection ended before the answer.
     Interrupted,
     Failed(Failure),
 }
 
-/// Ask one query after another until there are no more.
+/// Sends queries one after another until no more follow.
 pub async fn run<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<Lane<P>>) {
     let patience = worker.share.plan.timeout;
     let mut held = None;
@@ -41,7 +41,7 @@ pub async fn run<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<Lane<P>>) {
     }
 }
 
-/// There has been no connection for as long as a query may take.
+/// Counts a query as failed: no connection was available within the timeout.
 fn unasked<P>(worker: &Worker<P>, wanted: Wanted) {
     let now_ns = monotonic_ns();
     let mut tally = worker.tally.borrow_mut();
@@ -70,7 +70,7 @@ async fn ask<P: QuicProtocol>(
     }
 }
 
-/// Book an answer, or what is none.
+/// Books a message as an answer, or as malformed.
 fn book<P>(worker: &Worker<P>, index: u32, (wanted_ns, sent_ns): (u64, u64), message: &[u8]) {
     let received_ns = monotonic_ns();
     let query = worker.share.plan.names.get(index);
@@ -86,7 +86,7 @@ fn book<P>(worker: &Worker<P>, index: u32, (wanted_ns, sent_ns): (u64, u64), mes
     }
 }
 
-/// The answer; asked again where the query was certainly not processed.
+/// Returns the answer; sends the query again if certainly not processed.
 async fn answered<P: QuicProtocol>(
     worker: &Worker<P>,
     lane: &Lane<P>,
@@ -122,7 +122,7 @@ async fn answered<P: QuicProtocol>(
     }
 }
 
-/// A query counted as under way on its lane, however it ends.
+/// A guard counting a query as in flight on the lane, for any kind of end.
 struct InFlight<'a, P: QuicProtocol>(&'a Lane<P>);
 
 impl<'a, P: QuicProtocol> InFlight<'a, P> {

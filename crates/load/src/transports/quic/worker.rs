@@ -1,4 +1,4 @@
-//! What the tasks of one worker share: its queries, its counts, how to connect. They all run on one
+//! The state shared by a worker's tasks: queries, counts and the connector. All tasks run on one
 //! thread. Not for: the tasks.
 
 use super::connector::Connector;
@@ -14,16 +14,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// A query that is due.
+/// A query due for sending.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// Number of its name.
+    /// The number of the queried name.
     pub index: u32,
-    /// Since when; `None` in a closed loop, where it is wanted when it is sent.
+    /// The planned send time. `None` in a closed loop: the send time is the planned time.
     pub since_ns: Option<u64>,
 }
 
-/// What the tasks of a worker share.
+/// The state shared by the tasks of a worker.
 pub struct Worker<P> {
     pub share: WorkerPlan,
     pub protocol: Rc<P>,
@@ -31,18 +31,18 @@ pub struct Worker<P> {
     pub tally: RefCell<Tally>,
     pub wakes: Arc<Wakes>,
     pub start_ns: Cell<u64>,
-    /// Why the last attempt to connect failed; unless one did, they take too long.
+    /// The failure of the last connection attempt; a timeout without any failure.
     pub connect_failure: Cell<Failure>,
     order: RefCell<Order>,
     left_count: Cell<u64>,
-    /// Of an open loop: due and not yet sent.
+    /// The due, unsent queries of an open loop.
     due: RefCell<VecDeque<Wanted>>,
     due_changed: Notify,
     is_scheduled_out: Cell<bool>,
 }
 
 impl<P> Worker<P> {
-    /// Nothing asked yet.
+    /// Creates the state before the first query.
     pub fn new(share: &WorkerPlan, protocol: P, connector: Connector, wakes: Arc<Wakes>) -> Self {
         Self {
             connector,
@@ -63,8 +63,7 @@ impl<P> Worker<P> {
         }
     }
 
-    /// The next query of a schedule or a closed loop is to be asked now; `None` when there are no
-    /// more.
+    /// Takes the next query of a schedule or a closed loop; `None` when no queries are left.
     pub fn take(&self, since_ns: Option<u64>) -> Option<Wanted> {
         let left = self.left_count.get().checked_sub(1)?;
         self.left_count.set(left);
@@ -72,7 +71,7 @@ impl<P> Worker<P> {
         Some(Wanted { index, since_ns })
     }
 
-    /// The next query for a slot; waits in an open loop. `None`: no more.
+    /// Returns the next query for a slot; waits in an open loop. `None` when no queries are left.
     pub async fn next(&self) -> Option<Wanted> {
         if self.share.plan.pace == Pace::Closed {
             let is_over = monotonic_ns() >= self.send_until_ns();
@@ -87,13 +86,13 @@ impl<P> Worker<P> {
         }
     }
 
-    /// Hand a due query to the slots.
+    /// Hands a due query to the slots.
     pub fn push(&self, wanted: Wanted) {
         self.due.borrow_mut().push_back(wanted);
         self.due_changed.notify_one();
     }
 
-    /// Nothing more will be due.
+    /// Marks the end of the schedule: no more queries become due.
     pub fn end_schedule(&self) {
         self.is_scheduled_out.set(true);
         self.due_changed.notify_waiters();

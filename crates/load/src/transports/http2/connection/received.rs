@@ -1,19 +1,19 @@
-//! What each frame of the server's does to a connection: responses, settings, flow control, resets
-//! and the end. Not for: finding frames in what came.
+//! The effect of each frame from the server: responses, settings, flow control, resets and the end.
+//! Not for: finding frames in received octets.
 
 use super::{Continuing, Event, Http2, Http2Error, Stream};
 use crate::transports::http2::frame::{self, FrameHeader};
 use crate::transports::http2::response_head::ResponseHead;
 
-/// A DNS message is never longer.
+/// The longest possible DNS message.
 const BODY_MAX_BYTES: usize = 65_535;
-/// Header blocks are read whole; more than that of one is no answer to a DNS query.
+/// The limit of a header block, read as a whole. A longer block is no answer to a DNS query.
 const HEADER_BLOCK_MAX_BYTES: usize = 65_536;
-/// Of a window (RFC 9113 section 6.9.1).
+/// The largest flow-control window (RFC 9113 section 6.9.1).
 const WINDOW_MAX_BYTES: i64 = 0x7fff_ffff;
 
 impl Http2 {
-    /// Do what a whole frame says.
+    /// Handles a complete frame.
     pub(super) fn receive_frame(
         &mut self,
         header: FrameHeader,
@@ -125,8 +125,8 @@ impl Http2 {
         Ok(())
     }
 
-    /// A response's header, or one that announces it (1xx), or a trailer. Read in any case: the
-    /// table is the connection's.
+    /// Handles a header block: the response's header, an interim response (1xx), or a trailer.
+    /// Every block is decoded, because the table belongs to the connection.
     fn on_header_block(
         &mut self,
         number: u32,
@@ -211,7 +211,8 @@ impl Http2 {
         Ok(())
     }
 
-    /// Only the connection's window matters: a request's content is sent at once and whole.
+    /// Enlarges the connection's window. Windows of streams do not matter: a request's content is
+    /// sent at once and whole.
     fn on_window_update(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Http2Error> {
         let increment = i64::from(number(payload)? & 0x7fff_ffff);
         if header.stream != 0 {
@@ -224,7 +225,7 @@ impl Http2 {
         Ok(())
     }
 
-    /// A stream's end: the response if there was one.
+    /// Ends a stream, with the response if the header was received.
     fn answer(&mut self, number: u32, on: &mut impl FnMut(Event<'_>)) {
         if let Some(stream) = self.streams.remove(&number) {
             let token = stream.token;
@@ -235,7 +236,7 @@ impl Http2 {
         }
     }
 
-    /// A server speaks only of streams that were opened (section 5.1.1).
+    /// Checks the stream number: a server may only use opened streams (section 5.1.1).
     fn check_opened(&self, stream: u32) -> Result<(), Http2Error> {
         if stream % 2 == 1 && stream < self.next_stream {
             Ok(())
