@@ -24,7 +24,7 @@ PAIRS_AT_MOST = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Query response times in milliseconds; infinite where a timeout stands there."""
+    """Query response times in milliseconds; infinite for a timeout."""
 
     median: float
     p10: float

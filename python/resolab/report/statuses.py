@@ -54,7 +54,7 @@ _STATUSES = {
 
 
 def h20_status(failure: str | None) -> H20Status:
-    """Return the status of a load with this failure; `None` stands for a load without failure."""
+    """Return the status of a load with this failure; `None` means a load without failure."""
     return H20Status.SUCCESSFUL if failure is None else _STATUSES.get(failure, H20Status.OTHER_ERROR)
 
 

@@ -29,7 +29,7 @@ MOST_COUNT = 10_000
 """Queries on one connection; a set-up not amortised within this number counts as never amortised."""
 BATCHES_FOR_MEANS = 6
 BATCHES_FOR_CROSSING = 20
-"""With fewer batches, Fieller's interval holds the count in 80 to 91 % of cases, if a fifth of the queries wait."""
+"""With fewer batches, Fieller's interval holds the count in 80 to 91 % of cases when a fifth of the queries wait."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,12 +3,12 @@
 For: stopping by the data, and the intervals of a plan stopped by its data. Not for: a number of blocks fixed in advance
 (`order` gives narrower intervals); means.
 
-The number of values at or below the median of n independent values is at least as large as a count of fair coins. This
-holds for every distribution, including ties. So the probability of the count ever falling below a boundary is at most
-the probability for coins. The probability for coins is counted exactly. At each n, the lower end is the highest rank
-with at most `spent(n)` of all coin paths below an end so far (spending of error: Lan and DeMets 1983; quantile
-confidence sequences: Howard and Ramdas 2022). The method needs no approximation, no greatest n and no schedule of
-looks.
+The number of values at or below the median of n independent values is at least as large as a count of fair coins, for
+every distribution, including ties. The probability of the count ever falling below a boundary is therefore at most the
+probability for coins. The probability for coins is counted exactly. At each n, the lower end is the highest rank with
+at most `spent(n)` of all coin paths below an end so far. The method needs no approximation, no greatest n and no
+schedule of looks. Sources: Lan and DeMets (1983) for the spending of error; Howard and Ramdas (2022) for quantile
+confidence sequences.
 
 All intervals hold the median together, and so does their intersection. A sequence widens only after a miss.
 """

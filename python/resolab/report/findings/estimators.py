@@ -33,7 +33,7 @@ class Estimators(Protocol):
     """Estimators of loads and pairs in the order of their blocks."""
 
     def median(self, sample: Sample) -> Estimate:
-        """Estimate the median."""
+        """Estimate the median of a sample."""
 
     def difference(self, treatment: Sample, baseline: Sample) -> Estimate:
         """Estimate the median of the differences within pairs."""
@@ -45,7 +45,7 @@ class Estimators(Protocol):
         """Estimate the Hodges-Lehmann shift of pairs."""
 
     def delta(self, treatment: Sample, baseline: Sample) -> Estimate:
-        """Estimate Cliff's delta."""
+        """Estimate Cliff's delta of two samples."""
 
     def p_value(self, treatment: Sample, baseline: Sample) -> float | None:
         """Test the pairs, when a test is valid."""

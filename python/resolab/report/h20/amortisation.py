@@ -2,11 +2,11 @@
 
 For: costs of cold, warm and unconnected queries as a curve and its table. Not for: the crossing (`stats`).
 
-Cumulated times are sums, and so depend on means. A failed query counts as its limit, which includes Do53's 5 s after a
-loss in the mean. The crossing of the medians is given beside. With the same round trip to the same resolver, a query on
-an open connection can at best equal Do53, so at the median the set-up is never amortised. For the paper's 23, each
-query on the connection must have been faster than Do53 by a 23rd of the set-up. Such a gain is the resolver's, not the
-transport's.
+Cumulated times are sums, and therefore depend on means. A failed query counts as its limit. The mean of Do53 includes
+the 5 s after a loss. The crossing of the medians is given beside. With the same round trip to the same resolver, a
+query on an open connection can at best equal Do53. At the median the set-up is therefore never amortised. For the
+paper's 23, each query on the connection must have been faster than Do53 by a 23rd of the set-up. This gain is the
+resolver's, not the transport's.
 """
 
 import math

@@ -2,9 +2,9 @@
 
 For: the tables comparing signs and giving reasons. Not for: the distributions (`differences`).
 
-Two effects decide the sign. A cold lookup over TLS takes more round trips than Do53's single round trip. This gain of
+Two effects decide the sign. A cold lookup over TLS takes more round trips than Do53's single round trip. The gain of
 Do53 grows with the distance of the resolver. A lost packet costs Do53 the 5 s of the system's resolver
-(resolv.conf(5)), and costs TCP a retransmission timeout. This is a gain of DoT and DoH. The loss effect moves the
+(resolv.conf(5)), and costs TCP a retransmission timeout: a gain of DoT and DoH. The loss effect moves the
 median long before half of the loads wait. When Do53 waits in a share p of the pairs, the median of all pairs is the
 (0.5 - p) / (1 - p) quantile of the pairs without a wait.
 """

@@ -30,8 +30,8 @@ _UNTOLD = (*factors_about(Subject.CLIENT), "h3_discovery")
 _AS_IN_PAPER: Mapping[str, str] = {"http_version": "h3"} | {
     factor: word_of(level, factor) for factor, level in OPTIONAL_FACTORS.items() if factor not in {*_VARIED, *_UNTOLD}
 }
-"""The paper's levels of all other factors, equal to the default levels of a plan: a resolver beside the pages, with
-cached answers; a cold lookup with a full handshake; and no feature newer than the paper."""
+"""The paper's levels of all other factors, equal to the default levels of a plan. The resolver is beside the pages,
+with cached answers. Lookups are cold, with a full handshake. No feature is newer than the paper."""
 
 
 @dataclass(frozen=True, slots=True)
