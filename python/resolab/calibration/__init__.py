@@ -1,7 +1,7 @@
-"""Calibration: a profile as it was asked for against the path as it is, seen from outside.
+"""Calibration: compare a requested profile with the emulated path, measured from outside.
 
-For: which probes are sent, what each quantity should be, by how much it may differ, and the record of it.
-Not for: sending (`engine`), printing (`cli`). The formulas and tolerances are explained in docs/method/calibration.md.
+For: the probes, the expected values, their tolerances, and the record of the results. Not for: sending (`engine`),
+printing (`cli`). The formulas and tolerances are explained in docs/method/calibration.md.
 """
 
 from resolab.calibration.measure import Settings, calibrate, congestion_control, duration_s

@@ -1,6 +1,6 @@
-"""What a direction of a profile asks for, as numbers to compare with.
+"""The values requested by one direction of a profile, as numbers for comparison.
 
-For: times, shares and rates that follow from the profile alone. Not for: how the delay varies (`spread`).
+For: times, shares and rates computed from the profile alone. Not for: the variation of the delay (`spread`).
 """
 
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ from resolab.records import DirectionProfile
 
 OPPORTUNITY_BYTES = 1504
 TRACE_OVERHEAD_BYTES = 4
-"""A trace's opportunity carries so many bytes, of which each packet takes four beyond its length (mahimahi)."""
+"""A packet takes up its length plus 4 bytes of a trace's opportunity of 1504 bytes (mahimahi)."""
 
 
 def charged_bytes(way: DirectionProfile, packet_bytes: int) -> int:
-    """Bytes the rate counts for a packet."""
+    """Return the bytes counted by the rate for a packet."""
     return packet_bytes + (way.packet_overhead_bytes or 0)
 
 
 def serialisation_ms(way: DirectionProfile, packet_bytes: int) -> float:
-    """Time a packet takes on the link."""
+    """Return the serialisation time of a packet on the link, in ms."""
     return 0.0 if way.rate_bps is None else charged_bytes(way, packet_bytes) * 8e3 / way.rate_bps
 
 
 def usable_rate_bps(way: DirectionProfile) -> float | None:
-    """Bits per second the link takes over a long time; None without a limit."""
+    """Return the link's long-term rate in bits per second; `None` without a limit."""
     if way.trace_file is not None:
         return Opportunities.of(way.trace_file).rate_bps(OPPORTUNITY_BYTES - TRACE_OVERHEAD_BYTES)
     return way.rate_bps
@@ -35,14 +35,14 @@ def usable_rate_bps(way: DirectionProfile) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Share of packets lost on entry, and what a count of them varies by."""
+    """The share of packets lost on entry, and the variance of their count per packet."""
 
     ratio: float
     variance_per_packet: float
 
     @classmethod
     def of(cls, way: DirectionProfile) -> "Loss":
-        """Independent loss and bursts together; neighbours in a burst share their fate, which inflates the variance."""
+        """Combine independent loss and bursts; losses within a burst are correlated, which inflates the variance."""
         kept = 1.0 - way.loss_ratio
         burst = way.gilbert_elliott
         if burst is None:
@@ -61,13 +61,13 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A droptail queue's limit in whole packets of one length."""
+    """The limit of a droptail queue, in whole packets of equal length."""
 
     limit_bytes: int
 
     @classmethod
     def of(cls, way: DirectionProfile, packet_bytes: int) -> "Queue | None":
-        """Take the tighter of both limits; None without one."""
+        """Return the tighter of the limits in bytes and in packets; `None` without a limit."""
         limits = []
         if way.queue_bytes is not None:
             limits.append(way.queue_bytes // packet_bytes)
@@ -78,25 +78,25 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Opportunities:
-    """A trace's delivery opportunities, each a millisecond of its period."""
+    """A trace's delivery opportunities, each as a millisecond of the trace's period."""
 
     at_ms: tuple[int, ...]
 
     @classmethod
     def of(cls, file: str) -> "Opportunities":
-        """Read a trace."""
+        """Read the opportunities from a trace file."""
         try:
             return cls(tuple(int(line) for line in Path(file).read_text("ascii").split()))
         except (OSError, ValueError) as error:
             raise ConfigurationError(f"failed to read trace {file}: {error}") from error
 
     def rate_bps(self, packet_bytes: int) -> float:
-        """Mean rate of IP bits in packets of one length."""
+        """Return the mean rate of IP bits for packets of the given length."""
         usable = OPPORTUNITY_BYTES * packet_bytes / (packet_bytes + TRACE_OVERHEAD_BYTES)
         return len(self.at_ms) * usable * 8e3 / self.at_ms[-1]
 
     def largest_deviation_bits(self, packet_bytes: int) -> float:
-        """By how much any stretch of it can differ from the mean rate."""
+        """Return the largest deviation of any section of the trace from the mean rate, in bits."""
         at_ms = np.array(self.at_ms, float)
         before = np.arange(len(at_ms)) - at_ms * len(at_ms) / at_ms[-1]
         after = before + 1

@@ -1,4 +1,4 @@
-"""Delay, its variation, and order, from a sparse train of small packets.
+"""Delay, delay variation and packet order, from a sparse train of small packets.
 
 For: arrays in, checks out. Not for: sending the train.
 """
@@ -21,7 +21,7 @@ LOW_QUANTILE = 0.01
 
 
 def delay_checks(train: Train, way: DirectionProfile) -> list[CalibrationCheck]:
-    """Judge a train that never fills the link."""
+    """Judge a train too sparse to fill the link."""
     if not len(train.delays_ms):
         return [judged("delay", train.direction, asked=way.one_way_delay_ms, got=math.inf, tolerance=0.0, n=0)]
     spread = Spread.of(way)
@@ -62,7 +62,7 @@ def _varying(train: Train, way: DirectionProfile, spread: Spread) -> list[Calibr
 def _normal(
     delays: Floats, spread: Spread, of_mean: float, of_spread: float
 ) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    """Asked, got and tolerance of the mean and of the standard deviation."""
+    """Return requested value, measured value and tolerance, for the mean and for the standard deviation."""
     asked = spread.deviation_ms
     mean_tolerance = DELAY_TOLERANCE_MS + STANDARD_ERRORS * asked / math.sqrt(max(of_mean, 1.0))
     deviation = float(np.std(delays)) * _unbiased(of_mean)
@@ -73,9 +73,10 @@ def _normal(
 def _lognormal(
     delays: Floats, spread: Spread, of_mean: float, of_spread: float
 ) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    """Do the same on the logarithms, which are normal, so that few values of a skewed delay do not mislead.
+    """Compute these values from the logarithms, to keep a few large values of a skewed delay from misleading.
 
-    The delay compared is then the median; the deviation is the one that the logarithms' deviation means.
+    The logarithms of the delays are normal. The compared delay is then the median. The deviation is computed from the
+    standard deviation of the logarithms.
     """
     scale = spread.log_deviation
     logs = np.log(np.maximum(delays, 1e-3))
@@ -96,7 +97,7 @@ def _lognormal(
 
 
 def _unbiased(independent: float) -> float:
-    """Return what the standard deviation about an estimated mean falls short by."""
+    """Return the factor correcting the bias of the standard deviation about an estimated mean."""
     return math.sqrt(independent / (independent - 1)) if independent > 2 else 1.0
 
 

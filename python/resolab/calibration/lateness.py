@@ -1,6 +1,6 @@
 """The path's own account of the whole calibration.
 
-For: a summary in, checks out. Not for: what the probes saw.
+For: a summary in, checks out. Not for: the results of the probes.
 """
 
 from resolab.calibration.verdict import judged
@@ -10,7 +10,7 @@ LATENESS_LIMIT_MS = 0.5
 
 
 def path_checks(summary: PathSummaryRecord) -> list[CalibrationCheck]:
-    """Judge lateness, and packets the instrument itself lost, each direction."""
+    """Judge lateness, and packets lost by the instrument itself, for each direction."""
     checks = []
     for direction, window in ((LinkDirection.UP, summary.up), (LinkDirection.DOWN, summary.down)):
         n = window.packets_out_count

@@ -1,4 +1,4 @@
-"""Loss, from trains that never fill the link.
+"""Loss, from trains too slow to fill the link.
 
 For: arrays in, checks out. Not for: drops of a full queue.
 """
@@ -15,7 +15,7 @@ STANDARD_ERRORS = 4.0
 
 
 def loss_check(trains: Sequence[Train], way: DirectionProfile) -> CalibrationCheck:
-    """Judge the share lost of all trains of one direction together; a link without loss must lose nothing."""
+    """Judge the lost share over all trains of one direction together; a link without loss must lose no packet."""
     direction = trains[0].direction
     sent = sum(len(train.sent_ms) for train in trains)
     got = sum(train.lost_count for train in trains) / sent

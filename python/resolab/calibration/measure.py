@@ -1,6 +1,6 @@
-"""One profile, measured: a path of its own, the probes through it one after another, and their record.
+"""Measure one profile: start a path for the profile, send the probes one after another, and record the results.
 
-For: the order of things and the time they take. Not for: judging (the modules of the quantities).
+For: the order of the probes and their durations. Not for: judging (the modules of the quantities).
 """
 
 import asyncio
@@ -41,10 +41,10 @@ OnPhase = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How profiles are measured."""
+    """The settings for measuring profiles."""
 
     seconds: float = 20.0
-    """Time budget of a profile, set-up and slowly varying delays aside."""
+    """Time budget of a profile, without set-up and slowly varying delays."""
     seed: int = 1
     keep_awake: bool = True
     backend: PathBackend | None = None
@@ -52,7 +52,7 @@ class Settings:
 
 @dataclass(slots=True)
 class _Heard:
-    """What the path said."""
+    """The records received from the path."""
 
     version: str = "unknown"
     summaries: list[PathSummaryRecord] = field(default_factory=list)
@@ -65,7 +65,7 @@ class _Heard:
 
 
 async def calibrate(profile: ProfileFile, settings: Settings, on_phase: OnPhase) -> CalibrationRecord:
-    """Measure a profile through a path of its own; `on_phase` hears what is being done."""
+    """Measure a profile through a path of its own; `on_phase` receives the name of each phase."""
     heard = _Heard()
     unix_ns, load_average = time.time_ns(), os.getloadavg()[0]
     async with contextlib.AsyncExitStack() as stack:
@@ -87,7 +87,7 @@ async def calibrate(profile: ProfileFile, settings: Settings, on_phase: OnPhase)
 
 
 def duration_s(seconds: float) -> float:
-    """About how long a profile takes."""
+    """Return the approximate duration of measuring a profile."""
     trains = probing.SPARSE_PART + probing.DENSE_PART / 2 + 2 * probing.SATURATION_PART
     return seconds * (trains + 2 * probing.TRANSFER_PART) + 5.0
 
@@ -98,7 +98,7 @@ class _Probing:
         self._seconds, self._on_phase = seconds, on_phase
 
     async def run(self) -> list[CalibrationCheck]:
-        """Send everything; both directions at once where they cannot disturb each other."""
+        """Send all probes; probes of both directions run at once when they cannot disturb each other."""
         sparse, dense = await self._sparse(), await self._dense()
         checks: list[CalibrationCheck] = []
         for direction, way, back in _ways(self._profile):
@@ -167,12 +167,12 @@ class _Probing:
 
 
 def _ways(profile: LinkProfile) -> list[tuple[LinkDirection, DirectionProfile, DirectionProfile]]:
-    """Both directions, the other one beside."""
+    """Return both directions, each together with the opposite direction."""
     return [(LinkDirection.UP, profile.up, profile.down), (LinkDirection.DOWN, profile.down, profile.up)]
 
 
 def congestion_control() -> str | None:
-    """Take the same one everywhere where the kernel has it, else the machine's default."""
+    """Return the preferred congestion control when the kernel has it; otherwise `None`, for the machine's default."""
     try:
         known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text("ascii").split()
     except OSError:

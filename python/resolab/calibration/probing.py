@@ -1,6 +1,6 @@
-"""Which probes a direction gets, and how long they take.
+"""The probes of each direction, and their durations.
 
-For: numbers from a profile and a time budget. Not for: sending them.
+For: numbers computed from a profile and a time budget. Not for: sending the probes.
 """
 
 import math
@@ -13,7 +13,7 @@ from resolab.records import DirectionProfile
 SMALL_PACKET_BYTES = 60
 SPARSE_INTERVAL_US = 2_500.0
 SPARSE_SHARE = 0.1
-"""Of the rate: so that probes do not wait for one another."""
+"""Share of the rate, low enough to keep probes from queueing behind each other."""
 DENSE_INTERVAL_US = 250.0
 DENSE_SHARE = 0.6
 OVERLOAD = 1.3
@@ -22,21 +22,21 @@ SATURATION_PACKETS_COUNT = 400
 SHORTEST_SATURATION_INTERVAL_US = 15.0
 SILENCE_MS = 500.0
 INTERVALS_WANTED = 25
-"""Independent values of the delay that a train should see."""
+"""The number of independent delay values wanted in a train."""
 
 SPARSE_PART, LONGEST_SPARSE_PART = 0.3, 0.6
-"""Parts of the time budget, the warm-up's one of the transfer's."""
+"""Shares of the time budget; the warm-up's value below is a share of the transfer's time."""
 DENSE_PART, SATURATION_PART, TRANSFER_PART = 0.15, 0.17, 0.16
 WARM_UP_PART = 0.3
 WARM_UP_ROUND_TRIPS = 15
 TRANSFER_SEGMENTS_COUNT, SEGMENT_BITS, LONGEST_TRANSFER = 100, 12_000, 3.0
-"""A slow link is given more time for its transfer, to a limit."""
+"""A slow link gets more time for its transfer, up to a limit."""
 PACKETS_LIMIT = 500_000
 
 
 @dataclass(frozen=True, slots=True)
 class TrainPlan:
-    """A train to be sent."""
+    """The parameters of a train, before sending."""
 
     packets_count: int
     packet_bytes: int
@@ -45,25 +45,25 @@ class TrainPlan:
 
     @property
     def duration_s(self) -> float:
-        """Until the last packet is sent."""
+        """The time until the last packet is sent."""
         return self.packets_count * self.interval_us / 1e6
 
 
 @dataclass(frozen=True, slots=True)
 class TransferPlan:
-    """A transfer to be made."""
+    """The parameters of a transfer, before sending."""
 
     warm_up_ms: int
     seconds: float
 
     @property
     def duration_s(self) -> float:
-        """Until it ends."""
+        """The time until the end of the transfer."""
         return self.warm_up_ms / 1e3 + self.seconds
 
 
 def sparse_train(way: DirectionProfile, seconds: float) -> TrainPlan:
-    """Small packets far apart, for delay and order; longer where the delay varies slowly."""
+    """Plan small packets far apart, for delay and order; the train is longer when the delay varies slowly."""
     spread = Spread.of(way)
     duration_s = SPARSE_PART * seconds
     if spread is not None and not spread.per_packet:
@@ -73,14 +73,14 @@ def sparse_train(way: DirectionProfile, seconds: float) -> TrainPlan:
 
 
 def dense_train(way: DirectionProfile, seconds: float) -> TrainPlan | None:
-    """Many small packets, for loss; None where none is asked for."""
+    """Plan many small packets, for loss; return `None` for a profile without loss."""
     if Loss.of(way).ratio == 0.0:
         return None
     return _small(way, DENSE_PART * seconds, DENSE_INTERVAL_US, DENSE_SHARE)
 
 
 def saturation_train(way: DirectionProfile, mtu_bytes: int, seconds: float) -> TrainPlan | None:
-    """Packets faster than the link, so that the queue is full most of the time; None without a rate."""
+    """Plan packets faster than the link, to keep the queue full most of the time; return `None` without a rate."""
     rate_bps = usable_rate_bps(way)
     if rate_bps is None:
         return None
@@ -96,7 +96,7 @@ def saturation_train(way: DirectionProfile, mtu_bytes: int, seconds: float) -> T
 
 
 def transfer(way: DirectionProfile, back: DirectionProfile, seconds: float) -> TransferPlan:
-    """One TCP connection, counted after slow start."""
+    """Plan a TCP connection, with counting after slow start."""
     duration_s = TRANSFER_PART * seconds
     round_trip_ms = way.one_way_delay_ms + back.one_way_delay_ms
     warm_up_ms = max(WARM_UP_PART * duration_s * 1e3, WARM_UP_ROUND_TRIPS * round_trip_ms)
@@ -108,7 +108,7 @@ def transfer(way: DirectionProfile, back: DirectionProfile, seconds: float) -> T
 
 
 def drain_s(way: DirectionProfile) -> float:
-    """How long a link stays busy after somebody has filled it, its delay included."""
+    """Return the time a filled link needs to empty, including the link's delay."""
     rate_bps = usable_rate_bps(way)
     queue = Queue.of(way, 1)
     waiting_s = queue.limit_bytes * 8 / rate_bps if queue and rate_bps else 0.0
@@ -124,7 +124,7 @@ def _small(way: DirectionProfile, duration_s: float, interval_us: float, share: 
 
 
 def _overload(way: DirectionProfile, packet_bytes: int, rate_bps: float, duration_s: float) -> float:
-    """As much as fills the queue in a third of the time."""
+    """Return the overload filling the queue in a third of the time."""
     queue = Queue.of(way, packet_bytes)
     if queue is None:
         return OVERLOAD

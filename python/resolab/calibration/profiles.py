@@ -1,6 +1,6 @@
-"""Which profiles are calibrated: names of the project's, or files.
+"""The profiles to calibrate, given as names of project profiles or as files.
 
-For: finding them. Not for: reading their values; the path says what it made of them.
+For: finding them. Not for: reading their values; the path reports its parsed values.
 """
 
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from resolab.plan import Corpus
 
 @dataclass(frozen=True, slots=True)
 class ProfileFile:
-    """A profile to be put in force."""
+    """A profile to apply to the path."""
 
     name: str
     file: Path
 
 
 def find_profiles(wanted: Sequence[str], corpus: Corpus) -> list[ProfileFile]:
-    """Find each by its name, or by its path if it ends in `.toml`; all of the project's if none is given."""
+    """Find each profile by name, or by path for names ending in `.toml`; without any, return all project profiles."""
     return [_find(one, corpus) for one in wanted or corpus.profiles()]
 
 

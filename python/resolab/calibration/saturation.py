@@ -1,4 +1,4 @@
-"""Rate and queue, from a train that is faster than the link.
+"""Rate and queue, from a train faster than the link.
 
 For: arrays in, checks out. Not for: choosing the train (`probing`).
 """
@@ -20,7 +20,7 @@ LARGEST_FILL_SHARE = 0.6
 
 
 def saturation_checks(train: Train, way: DirectionProfile) -> list[CalibrationCheck]:
-    """Judge a train that fills link and queue; nothing to judge without a rate."""
+    """Judge a train filling link and queue; return no checks without a rate."""
     if way.trace_file is not None:
         return _trace_rate(train, Opportunities.of(way.trace_file))
     if way.rate_bps is None:
@@ -32,12 +32,12 @@ def saturation_checks(train: Train, way: DirectionProfile) -> list[CalibrationCh
 
 
 def offered_bps(train: Train, way: DirectionProfile) -> float:
-    """Return what was sent, in bits the rate counts."""
+    """Return the offered load of the train, in bits as counted by the rate."""
     return (len(train.sent_ms) - 1) * charged_bytes(way, train.packet_bytes) * 8e3 / max(train.span_ms, 1e-9)
 
 
 def fill_ms(train: Train, way: DirectionProfile, rate_bps: float) -> float:
-    """How long the train takes to fill the queue."""
+    """Return the train's time for filling the queue, in ms."""
     queue = Queue.of(way, train.packet_bytes)
     surplus_bps = offered_bps(train, way) - rate_bps
     if queue is None or surplus_bps <= 0:
@@ -65,7 +65,7 @@ def _rate(train: Train, way: DirectionProfile) -> CalibrationCheck:
 
 
 def _saturated(train: Train, way: DirectionProfile, rate_bps: float) -> Floats:
-    """Arrivals while packets waited: without the filling of the queue, up to where the sender may have paused."""
+    """Return the arrivals while packets waited, after the filling of the queue, up to a possible pause in sending."""
     skip_ms = min(fill_ms(train, way, rate_bps), 0.4 * train.span_ms)
     kept = train.came & (train.sent_ms >= train.sent_ms[0] + skip_ms)
     received, delays = train.received_ms[kept], (train.received_ms - train.sent_ms)[kept]
@@ -93,8 +93,8 @@ def _longest_run(flags: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]") -> tu
 def _earliest_ends(received: Floats, packet_ms: float) -> tuple[float, int]:
     """Return time and packets between an early and a late arrival.
 
-    Arrivals can be late, never early; so of the first tenth and of the last that one counts which is earliest against
-    an even spacing.
+    Packets can arrive late, never early. From the first tenth of the arrivals, and from the last tenth, take the
+    arrival earliest against an even spacing.
     """
     number = np.arange(len(received))
     against = received - number * packet_ms

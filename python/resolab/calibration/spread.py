@@ -1,6 +1,6 @@
-"""How a link's delay is meant to vary: the numbers of a profile's jitter.
+"""The intended variation of a link's delay: the numbers of a profile's jitter.
 
-For: mean, spread, quantiles and how much of it a time shows. Not for: measured delays (`delay`).
+For: mean, spread, quantiles, and the number of independent values in a time span. Not for: measured delays (`delay`).
 """
 
 import math
@@ -14,18 +14,18 @@ from resolab.records import DirectionProfile, Jitter, JitterDistribution
 
 INTERVAL_DEVIATIONS = 10.0
 MIN_INTERVAL_MS = 10.0
-"""The link's own defaults of `interval_ms`."""
+"""The link's own defaults for `interval_ms`."""
 MEAN_INFLATION = 2.0 * math.asinh(1.0) ** 2
-"""Variance of the mean over many intervals, in variances of as many independent values: (sqrt(2) asinh 1)^2."""
+"""Variance of the mean over many intervals, divided by the variance for independent values: (sqrt(2) asinh 1)^2."""
 SPREAD_INFLATION = 1.0 + 2.0 * (math.pi / 4 - 0.5) ** 2
-"""The same of the mean square: 1 + 2 c^2 with c = pi/4 - 1/2, what neighbours share."""
+"""The same ratio for the mean square: 1 + 2 c^2, with the correlation of neighbours c = pi/4 - 1/2."""
 RARE = 1e-4
-"""Delays outside the quantiles RARE and 1 - RARE are taken as impossible."""
+"""Delays outside the quantiles RARE and 1 - RARE are regarded as impossible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A varying one-way delay."""
+    """The distribution of a varying one-way delay."""
 
     mean_ms: float
     deviation_ms: float
@@ -36,7 +36,7 @@ class Spread:
 
     @classmethod
     def of(cls, way: DirectionProfile) -> Self | None:
-        """Read a direction's; None if its delay does not vary."""
+        """Read the distribution of a direction's delay; return `None` for a constant delay."""
         if way.jitter is None:
             return None
         mean_ms, deviation_ms = way.one_way_delay_ms, way.jitter.standard_deviation_ms or 0.0
@@ -57,16 +57,16 @@ class Spread:
 
     @property
     def log_deviation(self) -> float:
-        """Standard deviation of the logarithm of a log-normal delay."""
+        """The standard deviation of the logarithm of a log-normal delay."""
         return math.sqrt(math.log1p((self.deviation_ms / self.mean_ms) ** 2))
 
     @property
     def log_mean(self) -> float:
-        """Mean of the logarithm of a log-normal delay in ms."""
+        """The mean of the logarithm of a log-normal delay in ms."""
         return math.log(self.mean_ms) - self.log_deviation**2 / 2
 
     def width_ms(self) -> float:
-        """Largest difference between two delays that is not a miracle."""
+        """Return the largest difference between two delays, apart from rare values beyond `RARE`."""
         if self.quantiles_ms:
             return self.quantiles_ms[-1] - self.quantiles_ms[0]
         number = float(ndtri(1 - RARE))
@@ -75,20 +75,20 @@ class Spread:
         return 2 * number * self.deviation_ms
 
     def largest_ms(self) -> float:
-        """Delay that none exceeds, miracles aside."""
+        """Return the largest delay, apart from rare values beyond `RARE`."""
         return self.mean_ms + self.width_ms()
 
     def intervals_count(self, span_ms: float, packets_count: int) -> float:
-        """How many independent values a time shows."""
+        """Return the number of independent delay values in a time span."""
         return float(packets_count) if self.per_packet else span_ms / self.interval_ms
 
     def independent_of_mean(self, span_ms: float, packets_count: int) -> float:
-        """Values that would give the mean the same error if they were independent."""
+        """Return the number of independent values with an equal error of the mean."""
         inflation = 1.0 if self.per_packet else MEAN_INFLATION
         return self.intervals_count(span_ms, packets_count) / inflation
 
     def independent_of_spread(self, span_ms: float, packets_count: int) -> float:
-        """Count the same for the standard deviation."""
+        """Return the number of independent values with an equal error of the standard deviation."""
         inflation = 1.0 if self.per_packet else SPREAD_INFLATION
         return self.intervals_count(span_ms, packets_count) / inflation
 
@@ -98,7 +98,7 @@ def _interval_ms(jitter: Jitter, deviation_ms: float) -> float:
 
 
 def _moments(quantiles: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> tuple[float, float]:
-    """Mean and standard deviation of what is linear between equally spaced quantiles."""
+    """Return mean and standard deviation of a distribution linear between equally spaced quantiles."""
     low, high = quantiles[:-1], quantiles[1:]
     mean = float(np.mean((low + high) / 2))
     square = float(np.mean((low * low + low * high + high * high) / 3))

@@ -1,6 +1,6 @@
 """TCP's share of the rate, from one bulk transfer.
 
-For: a record in, a check out. Not for: which congestion control is best.
+For: a record in, a check out. Not for: comparing congestion controls.
 """
 
 import math
@@ -11,16 +11,16 @@ from resolab.calibration.verdict import UNITS, shown
 from resolab.records import BulkTransferRecord, CalibrationCheck, DirectionProfile
 
 HEADER_BYTES = 52
-"""IPv4 and TCP with time stamps."""
+"""IPv4 and TCP headers with time stamps, in bytes."""
 ABOVE_TOLERANCE = 0.01
 BELOW_TOLERANCE = 0.10
 MIN_SEGMENTS_COUNT = 100
 HOLES_NEEDED = 10
-"""A hole in the sequence at the end of the counted time must not matter."""
+"""The transfer needs this multiple of the held segments; a hole in the sequence at its end is then negligible."""
 
 
 def bulk_check(transfer: BulkTransferRecord, way: DirectionProfile, back: DirectionProfile) -> CalibrationCheck:
-    """Judge goodput against what headers leave of the rate: never above; near it where nothing else slows TCP."""
+    """Judge goodput against the rate minus headers: never above, and near the rate without other limits on TCP."""
     segment = transfer.segment_bytes
     got = transfer.counted_bytes * 8e9 / transfer.counted_ns
     segments = transfer.counted_bytes // max(segment, 1)
@@ -42,7 +42,7 @@ def bulk_check(transfer: BulkTransferRecord, way: DirectionProfile, back: Direct
 
 
 def _held_segments(transfer: BulkTransferRecord, way: DirectionProfile, back: DirectionProfile, rate_bps: float) -> int:
-    """Count the segments that can wait behind one that was lost: what is under way and in the queue."""
+    """Count the segments able to wait behind a lost segment: the segments in flight and in the queue."""
     if transfer.retransmitted_segments_count == 0:
         return 0
     queue = Queue.of(way, transfer.segment_bytes)
@@ -51,7 +51,7 @@ def _held_segments(transfer: BulkTransferRecord, way: DirectionProfile, back: Di
 
 
 def _clean(way: DirectionProfile) -> bool:
-    """Whether TCP meets nothing but delay, rate and queue."""
+    """Return True when delay, rate and queue are the only effects on TCP."""
     disturbed = way.jitter is not None or way.cross_traffic is not None or way.trace_file is not None
     return not disturbed and way.policer is None and Loss.of(way).ratio == 0.0
 

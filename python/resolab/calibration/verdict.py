@@ -1,6 +1,6 @@
-"""One quantity, asked against got.
+"""The check of a quantity: requested value against measured value.
 
-For: making checks and reading their verdicts. Not for: how a quantity is got.
+For: making checks and reading their verdicts. Not for: measuring the quantities.
 """
 
 from collections.abc import Iterable
@@ -20,24 +20,24 @@ UNITS = {
     "lateness_p99": "ms",
     "device_drops": "packets",
 }
-"""Every quantity with its unit, in the order they are shown."""
+"""Every quantity with its unit, in display order."""
 
 
 def judged(
     quantity: str, direction: LinkDirection, *, asked: float, got: float, tolerance: float, n: int
 ) -> CalibrationCheck:
-    """Pass if the difference is at most the tolerance."""
+    """Return a check, passed when the difference is at most the tolerance."""
     within = abs(got - asked) <= tolerance
     return _check(quantity, direction, asked=asked, got=got, tolerance=tolerance, within=within, n=n)
 
 
 def shown(quantity: str, direction: LinkDirection, *, asked: float | None, got: float, n: int) -> CalibrationCheck:
-    """Show without a verdict."""
+    """Return a check without a verdict."""
     return _check(quantity, direction, asked=asked, got=got, tolerance=None, within=None, n=n)
 
 
 def all_within(records: Iterable[CalibrationRecord]) -> bool:
-    """Whether no check failed."""
+    """Return True when no check failed."""
     return all(check.within is not False for record in records for check in record.checks)
 
 

@@ -1,7 +1,7 @@
-"""One trial as evidence: all that the lab kept of it, in a folder that other programs open.
+"""One trial as evidence: everything kept by the lab about the trial, in a folder readable by other programs.
 
 For: `resolab evidence`: packets with their keys for Wireshark, the browser's own log, HTTP Archive, waterfall, and a
-trace of every part on one clock. Not for: measuring anything, or more than one trial at a time.
+trace of every part on one clock. Not for: measuring, or more than one trial at a time.
 """
 
 from resolab.evidence.folder import Evidence, Piece, lay_out

@@ -1,6 +1,6 @@
-"""The folder of one trial's evidence: which files, from what, and what could not be had.
+"""The folder of one trial's evidence: its files, their sources, and the missing files.
 
-For: laying them out. Not for: what is in each (`pcapng`, `netlog`, `timeline`, `resolab.har`, `resolab.report`).
+For: laying out the files. Not for: their contents (`pcapng`, `netlog`, `timeline`, `resolab.har`, `resolab.report`).
 """
 
 import shlex
@@ -28,12 +28,12 @@ from resolab.store import dataset_folder, finished_trials, machine_errors, read_
 EVIDENCE = "evidence"
 PACKETS, KEYS, NETLOG, SCREENSHOT = "packets.pcapng", "keys.log", "netlog.json", "screenshot.png"
 DECODE_AS = "-d udp.port==853,quic"
-"""Wireshark takes DoQ's port for DTLS (RFC 8094 has it, too) unless told."""
+"""By default, Wireshark decodes DoQ's port as DTLS (RFC 8094 uses the same port)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A file of the folder, and what it is."""
+    """A file of the folder with its description."""
 
     name: str
     what: str
@@ -41,7 +41,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was laid out, what was not, and how to look at the packets."""
+    """The files laid out, the missing files, and the command line for viewing the packets."""
 
     folder: Path
     pieces: Sequence[Piece]
@@ -64,7 +64,7 @@ class _Trial:
         return next((one.window_start_ns for one in windows), self.head.monotonic_ns)
 
     def kept(self, name: str | None) -> Path | None:
-        """Find a file the run kept beside the trial; it may have been removed since, to save room."""
+        """Find a file kept by the run beside the trial; the file may have been removed since, to save space."""
         file = None if name is None else self.dataset / name
         return file if file is not None and file.is_file() else None
 
@@ -99,7 +99,7 @@ def _read(dataset: Path, trial: str) -> _Trial:
 
 
 def _always(trial: _Trial, target: Path) -> Iterator[Piece]:
-    """Write what every trial has."""
+    """Write the files available for every trial."""
     shutil.copyfile(trial.file, target / "trial.jsonl")
     yield Piece("trial.jsonl", "every record of the trial (docs/formats/dataset.md)")
     write_archive(trial.dataset, trial.head.trial_id, target / "load.har")
@@ -117,7 +117,7 @@ def _always(trial: _Trial, target: Path) -> Iterator[Piece]:
 
 
 def _where_kept(trial: _Trial, target: Path) -> Iterator[Piece]:
-    """Write what the run was asked to keep."""
+    """Write the files kept on the plan's request."""
     capture, keys = trial.kept(trial.end.capture_file), trial.kept(trial.end.key_log_file)
     secrets = b"" if keys is None else keys.read_bytes()
     if capture is not None:
@@ -143,7 +143,7 @@ def _where_kept(trial: _Trial, target: Path) -> Iterator[Piece]:
 
 
 def _lacks(names: set[str], trial: _Trial) -> list[str]:
-    """Say what is not there: what the run was not asked to keep, by a plan's key, or what has gone since."""
+    """List the missing files: not requested by the plan (with the plan's key), or removed since."""
     wanted = [(PACKETS, "pcap", trial.end.capture_file), (KEYS, "key_log", trial.end.key_log_file)]
     if trial.head.browser is BrowserName.CHROMIUM:
         wanted.append((NETLOG, "netlog", trial.end.netlog_file))
@@ -157,7 +157,7 @@ def _lacks(names: set[str], trial: _Trial) -> list[str]:
 
 
 def _wireshark(trial: _Trial, target: Path) -> str:
-    """Make the command line that shows the measured load; the whole trial is in the file."""
+    """Return the command line for showing the measured load; the file holds the whole trial."""
     offset_ns = trial.head.wall_time_unix_ns - trial.head.monotonic_ns
     since_s = (trial.measured_from_ns + offset_ns) / 1e9
     return f"wireshark {shlex.quote(str(target / PACKETS))} {DECODE_AS} -Y 'frame.time_epoch >= {since_s:.6f}'"

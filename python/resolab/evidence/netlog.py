@@ -1,8 +1,8 @@
-"""One trial's part of a log of Chromium's network stack, which a browser process writes over all of its trials.
+"""One trial's part of a log of Chromium's network stack; a browser process writes one log over all of its trials.
 
-For: cutting by time; netlog viewers open the part as they open the whole. Not for: reading what the events say.
+For: cutting by time; netlog viewers open the part like the whole log. Not for: interpreting the events.
 
-Chromium stamps events with TimeTicks in ms, which on Linux are CLOCK_MONOTONIC.
+Chromium stamps events with TimeTicks in ms. On Linux, TimeTicks are `CLOCK_MONOTONIC`.
 """
 
 import json
@@ -14,7 +14,7 @@ _MS_NS = 1_000_000
 
 
 def cut(lines: Iterable[str], since_ns: int, until_ns: int) -> Iterator[str]:
-    """Yield the log's head, the events from one instant to another, and an end; the instants are `CLOCK_MONOTONIC`."""
+    """Yield the log's head, the events between two instants of `CLOCK_MONOTONIC`, and an end."""
     first_ms, last_ms = since_ns // _MS_NS, -(-until_ns // _MS_NS)
     separator = ""
     in_events = False

@@ -1,7 +1,7 @@
-"""The path's captures as files: their blocks, both stamps of each packet, and TLS secrets put in.
+"""The path's captures as files: their blocks, both stamps of each packet, and inserted TLS secrets.
 
-For: files as resolab-core writes them (docs/formats/capture.md), which are of this machine's byte order. Not for: other
-programs' captures, or what the packets mean.
+For: files written by resolab-core (docs/formats/capture.md), in this machine's byte order. Not for: other programs'
+captures, or the meaning of the packets.
 """
 
 import re
@@ -20,21 +20,21 @@ HEADER_BYTES, PACKET_HEADER_BYTES = 12, 28
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A packet at one end of the link, `CLOCK_MONOTONIC`."""
+    """A packet at one end of the link, by `CLOCK_MONOTONIC`."""
 
     up: bool
     """From the client to the server."""
     entered: bool
-    """It went into the link, else it came out."""
+    """True when the packet entered the link, False when the packet left the link."""
     at_ns: int
     packet: bytes
     """From the IP header on."""
     comment: str | None
-    """Why it was dropped, if it was."""
+    """The reason of a drop; `None` for a delivered packet."""
 
 
 def stamps(data: bytes) -> Iterator[Stamp]:
-    """Read both stamps of each packet, in the order of the file, which is not quite that of time."""
+    """Read both stamps of each packet, in file order; file order is not quite the order of time."""
     offset_ns = 0
     for kind, block in blocks(data):
         if kind == SECTION_HEADER:
@@ -44,12 +44,12 @@ def stamps(data: bytes) -> Iterator[Stamp]:
 
 
 def of_client(data: bytes) -> bytes:
-    """Leave out what stands on the server's interface, so that each packet is there once, as the client saw it."""
+    """Remove the packets of the server's interface, to leave each packet once, as seen by the client."""
     return b"".join(block for kind, block in blocks(data) if kind != ENHANCED_PACKET or _interface(block) == CLIENT)
 
 
 def with_secrets(data: bytes, key_log: bytes) -> bytes:
-    """Put a key log behind the section's header, where it is before every packet it is for."""
+    """Insert a key log after the section header, before all packets to decrypt."""
     if not key_log:
         return data
     kind, header = next(blocks(data))
@@ -62,7 +62,7 @@ def with_secrets(data: bytes, key_log: bytes) -> bytes:
 
 
 def blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Read type and bytes of each whole block; what a crash cut off is left out."""
+    """Yield type and bytes of each complete block; a block cut off by a crash is left out."""
     at = 0
     while at + HEADER_BYTES <= len(data):
         kind, length = struct.unpack_from("=II", data, at)

@@ -1,1 +1,1 @@
-"""How faithfully a browser repeats a page with its clone: what it asked for, because of what, in which order."""
+"""The fidelity of a clone: how closely a browser repeats the page's requests, their discoverers and their order."""

@@ -1,6 +1,6 @@
-"""What a clone must reach to stand for its model, and what of it a load fell short of. Pure.
+"""The minimum values for a clone to represent its model, and a load's shortfalls against these minima. Pure.
 
-Not for: measuring (`measures`). Where the bars come from: docs/method/clones.md.
+Not for: measuring (`measures`). Source of the minima: docs/method/clones.md.
 """
 
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ REDIRECTS_RATIO = 0.99
 BYTES_RATIO = 0.02
 DISCOVERERS_RATIO = 0.97
 TAU_APART = {BrowserName.CHROMIUM.value: 0.85, BrowserName.FIREFOX.value: 0.80}
-"""Median over pages whose recording names discoverers; of one page it is told and no bar."""
+"""Median over pages with discoverers in their recording. For a single page, the value is printed without a minimum."""
 TAU_OF_TWO = {BrowserName.CHROMIUM.value: 0.95, BrowserName.FIREFOX.value: 0.85}
 EVIDENCE_RATIO = 0.6
-"""With less, the order of a page is not its model's to know."""
+"""Below this share of known discoverers, the model does not determine the order of the page."""
 
 
 def shortfalls(one: Fidelity) -> Iterator[str]:
-    """Say what a load fell short of, a phrase each."""
+    """Yield a load's shortfalls, one phrase each."""
     issued = one.issued_count / one.requests_count
     if issued < ISSUED_RATIO:
         yield f"{counted(one.requests_count - one.issued_count, 'request')} never asked for"

@@ -1,6 +1,6 @@
-"""Clones loaded in a browser behind the emulated path, as often as asked, and what was heard and got of each load.
+"""Load clones in a browser behind the emulated path, and collect the browser's and the edge's account of each load.
 
-For: `page check`. Not for: measuring; a browser that is listened to so closely is slower (`campaign` measures).
+For: `page check`. Not for: measuring; the detailed instrumentation slows the browser (`campaign` measures).
 """
 
 import itertools
@@ -20,23 +20,23 @@ from resolab.records import BrowserName, EdgeRequestRecord
 from resolab.testbed import Testbed
 
 LIMIT_BEYOND_S = 60.0
-"""A clone takes what its page took, and this at the most besides."""
+"""The limit of a clone's load beyond the page's own load time, in s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One load of a clone, held against its model."""
+    """One load of a clone, compared with its model."""
 
     fidelity: Fidelity
     starts: dict[int, float]
     """When each request began, by place."""
     failure: str | None
-    """Why the load failed, if it did."""
+    """The reason of a failed load; `None` after a success."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
-    """How clones are loaded."""
+    """The settings for loading clones."""
 
     browser: BrowserName = BrowserName.CHROMIUM
     http_version: str = "h2"
@@ -48,7 +48,7 @@ class CheckSettings:
 async def check_clone(
     model_file: Path, settings: CheckSettings, say: Callable[[str], None] = lambda _line: None
 ) -> AsyncIterator[Checked]:
-    """Load the clone of a model; one result a load."""
+    """Load the clone of a model, and yield one result per load."""
     model = read_model(model_file)
     plan = _plan(model_file, settings)
     corpus = Corpus.of_project(plan.own_pages)
@@ -71,7 +71,7 @@ async def check_clone(
 
 
 def _longest_gap_s(model: PageModel) -> float:
-    """Tell how long the page once asked for nothing; its clone does so, too, and is not done then."""
+    """Return the page's longest time without a request; its clone pauses equally long before its load is complete."""
     starts = sorted(one.start_ms for one in model.resources)
     return max((later - earlier for earlier, later in itertools.pairwise(starts)), default=0.0) / 1000
 

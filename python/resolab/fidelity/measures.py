@@ -1,4 +1,7 @@
-"""Fidelity of one load of a clone, in numbers. Pure. Not for: what they must be at least; see docs/method/clones.md."""
+"""Fidelity of one load of a clone, in numbers. Pure.
+
+Not for: the minima of these numbers; see docs/method/clones.md.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,27 +14,27 @@ from resolab.pages.facts import evidence_ratio
 from resolab.pages.model import Discovery, Outcome, PageModel
 
 APART_MS = 50.0
-"""Requests that began closer together have no order worth repeating: clocks of recorders are coarse."""
+"""Requests closer together than 50 ms have no order worth repeating, as recorders' clocks are coarse."""
 
 
 class Fidelity(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a page one load of its clone repeated."""
+    """The parts of a page repeated by one load of its clone."""
 
     page: str
     browser: str
     evidence_ratio: float
-    """Share of discoverers that the recording names; a clone repeats the model, not the page."""
+    """The share of discoverers named by the recording. A clone repeats the model, not the page."""
     requests_count: int
-    """Of the model."""
+    """The number of requests in the model."""
     issued_count: int
     extra_count: int
-    """Requests for what is not in the model, and second requests for what is."""
+    """The number of requests outside the model, plus second requests for resources in the model."""
     never_asked: tuple[int, ...]
-    """Places in the model."""
+    """Positions in the model."""
     asked_again: tuple[int, ...]
-    """Places of which there was more than one request."""
+    """Positions with more than one request."""
     foreign: tuple[str, ...]
-    """URLs of no place."""
+    """Requested URLs without a position in the model."""
     hosts_count: int
     hosts_asked_count: int
     redirects_count: int
@@ -39,20 +42,21 @@ class Fidelity(msgspec.Struct, frozen=True, kw_only=True):
     preflights_count: int
     preflights_asked_count: int
     model_bytes: int
-    """Bodies on the wire as the model has them, of what was asked."""
+    """The model's body bytes on the wire, summed over the requested resources."""
     body_bytes: int
-    """As the edge sent them."""
+    """The body bytes sent by the edge."""
     bytes_by_kind: Mapping[str, tuple[int, int]]
-    """Model's and the edge's."""
+    """The model's bytes and the edge's bytes, by resource kind."""
     depth: int
     depth_seen: int | None
-    """Longest chain of discoverers as the browser told it; none where it does not name scripts."""
+    """The longest chain of discoverers in the browser's account; `None` for a browser without script names."""
     discoverers_ratio: float | None
-    """Share of the requests, redirects apart, that the model's discoverer asked for; none where no browser says so."""
+    """The share of requests, without redirects, made by the model's discoverer; `None` without discoverers from the
+    browser."""
     tau: float | None
-    """Kendall's tau of the order of starts against the model's; none without two of different starts."""
+    """Kendall's tau between the order of starts and the model's; `None` without two different starts."""
     tau_apart: float | None
-    """The same of pairs that began more than 50 ms apart in the model."""
+    """The same tau over pairs with starts more than 50 ms apart in the model."""
     plt_ms: float | None
     model_load_ms: float | None
 
@@ -95,13 +99,13 @@ def fidelity_of(model: PageModel, browser: str, heard: Heard, got: Got) -> Fidel
 
 
 def _was_asked(model: PageModel, place: int, heard: Heard, got: Got) -> bool:
-    """Whether a request was issued; of one that was to fail the browser's word is enough."""
+    """Return True when a request was issued. For a request modelled as failed, the browser's account is enough."""
     failed = model.resources[place].outcome is Outcome.FAILED
     return got.counts[place] > 0 or (failed and place in heard.asked)
 
 
 def _is_once(model: PageModel, place: int, got: Got) -> bool:
-    """Whether a second request is one too many: what was reset may be asked for again (RFC 9110 section 9.2.2)."""
+    """Return True when a second request is in excess: a reset request may be repeated (RFC 9110 section 9.2.2)."""
     return got.counts[place] > 0 and model.resources[place].outcome is not Outcome.FAILED
 
 
@@ -118,7 +122,7 @@ def _tau(model: PageModel, starts: Mapping[int, float], apart_ms: float) -> floa
 
 
 def _kendall(wanted: Sequence[float], seen: Sequence[float], apart: float) -> float | None:
-    """Concordant less discordant pairs, as a share of those whose wanted instants lie more than `apart` apart."""
+    """Return concordant minus discordant pairs, as a share of pairs with wanted instants more than `apart` apart."""
     first, second = np.asarray(wanted, float), np.asarray(seen, float)
     above = np.triu_indices(len(first), k=1)
     gaps = (first[:, None] - first[None, :])[above]
@@ -167,7 +171,7 @@ def _discoverers_ratio(model: PageModel, heard: Heard) -> float | None:
 
 
 def _ends(model: PageModel) -> Mapping[int | None, int]:
-    """Give each link of a chain of redirects where it led."""
+    """Map each redirect in a chain to the chain's final resource."""
     ends: dict[int | None, int] = {}
     for place in range(len(model.resources) - 1, -1, -1):
         one = model.resources[place]

@@ -1,6 +1,6 @@
-"""A load of a clone as requests of its model: which were asked, when, and by whom.
+"""A load of a clone as requests of its model: the requested resources, their times and their discoverers.
 
-For: URLs back to places, from what a browser told and from what the edge got. Not for: counting (`measures`).
+For: mapping URLs to positions, from the browser's and the edge's account. Not for: counting (`measures`).
 """
 
 from collections import Counter
@@ -20,40 +20,40 @@ _BY_BROWSERS = "/favicon.ico"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request of the model as a browser made it."""
+    """One of the model's requests as made by a browser."""
 
     start_ms: float
     """On the browser's clock, the same for all of a load."""
     parent: int | None
-    """Place of who discovered it; none where the browser does not say."""
+    """The discoverer's position; `None` when the browser does not report the discoverer."""
 
 
 @dataclass(slots=True)
 class Heard:
-    """What a browser said of its load."""
+    """The browser's account of its load."""
 
     asked: dict[int, Asked] = field(default_factory=dict)
     """By place; the first of each."""
     names_scripts: bool = False
-    """Whether it tells which script asked."""
+    """True when the browser names the requesting script."""
     plt_ms: float | None = None
 
 
 @dataclass(slots=True)
 class Got:
-    """What the edge was asked for."""
+    """The requests received by the edge."""
 
     counts: Counter[int] = field(default_factory=Counter)
     """Requests by place, preflights apart."""
     preflights_count: int = 0
     foreign: list[str] = field(default_factory=list)
-    """URLs that are none of the clone's."""
+    """URLs outside the clone."""
     bytes_by_place: dict[int, int] = field(default_factory=dict)
-    """Bytes of the body that were sent, of the first request of each."""
+    """Body bytes sent in response to the first request, by position."""
 
 
 def heard_of(model: PageModel, recording: Recording) -> Heard:
-    """Read a browser's account; only what of it is the clone's."""
+    """Read the browser's account, limited to the clone's resources."""
     exchanges = sorted(recording.exchanges, key=lambda one: one.start_ms)
     exchanges = [one for one in exchanges if not one.is_preflight and resource_of(model, one.url) is not None]
     sources = redirect_sources(exchanges, recording)
@@ -70,7 +70,7 @@ def heard_of(model: PageModel, recording: Recording) -> Heard:
 
 
 def got_of(model: PageModel, records: Iterable[EdgeRequestRecord]) -> Got:
-    """Read the edge's account."""
+    """Read the edge's account of the requests."""
     hosts: Mapping[str, int] = {host_name(model, place): place for place in range(len(model.hosts))}
     got = Got()
     for one in sorted(records, key=lambda record: record.received_ns):

@@ -1,6 +1,6 @@
-"""Figures: numbers in, SVG, PDF and the CSV of what is drawn out.
+"""Figures: numbers in; SVG, PDF and the CSV of the drawn values out.
 
-For: drawing estimates that others made, in one style that survives grey printing. Not for: computing them.
+For: drawing estimates from other modules, in a single style readable in grey print. Not for: computing them.
 """
 
 from resolab.plots.by_connections import PagePoint, draw_by_connections

@@ -1,6 +1,6 @@
-"""What a query costs more than over Do53 when k of them share a connection, for growing k.
+"""The extra cost of a query over Do53 when k queries share a connection, for growing k.
 
-For: seeing when, and whether, the set-up of a connection is paid for. Not for: finding the crossing (`stats`).
+For: seeing if and when the connection set-up is amortised. Not for: computing the crossing (`stats`).
 """
 
 import math
@@ -23,20 +23,20 @@ PANEL_SIZE = PanelSize(3.7, 2.1)
 
 @dataclass(frozen=True, slots=True)
 class AmortisationLine:
-    """One transport on one network: the cumulated difference after each of `counts` queries."""
+    """The line of a transport on a network: the cumulated difference after each of `counts` queries."""
 
     panel: str
     dns_transport: str
     counts: Sequence[int]
     found: Amortisation
     key: Mapping[str, Value]
-    """Columns that name the line in the CSV, alike in all lines of a figure."""
+    """Columns naming the line in the CSV, with the same keys in all lines of a figure."""
 
 
 def draw_amortisation(
     caption: str, lines: Sequence[AmortisationLine], theirs_count: int, name: str = "amortisation"
 ) -> Drawing:
-    """Draw one panel per distinct `panel`; `theirs_count` is marked in each."""
+    """Draw one panel per distinct `panel`, with a mark at `theirs_count`."""
     titles = list(dict.fromkeys(line.panel for line in lines))
     panels = {title: [line for line in lines if line.panel == title] for title in titles}
     keys = {title: [_label(line) for line in panel] for title, panel in panels.items()}
@@ -86,7 +86,7 @@ def _paid(count: Estimate) -> str:
 
 
 def count_text(count: Estimate) -> str:
-    """Print a number of queries with its interval; infinity is never."""
+    """Format a number of queries with its interval; infinity is printed as "never"."""
 
     def word(number: float) -> str:
         return "never" if math.isinf(number) else f"{number:.0f}"
@@ -129,5 +129,5 @@ def _rows(line: AmortisationLine) -> list[dict[str, Value]]:
 
 
 def _or_none(number: float) -> float | None:
-    """Write no interval as nothing."""
+    """Return `None` for NaN (no interval), otherwise the number."""
     return None if math.isnan(number) else float(number)

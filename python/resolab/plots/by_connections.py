@@ -1,4 +1,4 @@
-"""Pages by how many connections a treatment opens less, and by how much their load time changes.
+"""Pages by the number of connections saved by a treatment, and by the change of their load time.
 
 For: one dot a page, one panel a comparison on a profile. Not for: pairing the loads (`report.connections.by_page`).
 """
@@ -17,28 +17,28 @@ from resolab.stats import Estimate
 PANELS_A_ROW = 2
 PANEL_INCH = (4.2, 2.2)
 LINEAR_MS, LINEAR_COUNT = 200.0, 10
-"""Up to here on both sides of 0 the axes are linear, beyond it logarithmic."""
+"""Limits of the linear part of the axes, on both sides of 0; beyond the limits the axes are logarithmic."""
 _MS_TICKS = {-10_000: "-10 s", -1_000: "-1 s", -200: "-200", 0: "0", 200: "200", 1_000: "1 s", 10_000: "10 s"}
 _COUNT_TICKS = (-10, 0, 10, 30, 100, 300)
 
 
 @dataclass(frozen=True, slots=True)
 class PagePoint:
-    """One page under one comparison."""
+    """A page in one comparison."""
 
     panel: str
-    """Title of its panel: the comparison and the profile."""
+    """The panel's title: the comparison and the profile."""
     saved_count: float
-    """Connections that the baseline opened and the treatment did not."""
+    """The baseline's connections minus the treatment's connections."""
     difference_ms: float
     key: dict[str, Value]
-    """What the CSV says of it."""
+    """The point's row in the CSV."""
 
 
 def draw_by_connections(
     name: str, caption: str, points: Sequence[PagePoint], medians: Mapping[str, Estimate]
 ) -> Drawing:
-    """Draw the grid; `medians` are the paired differences over pages by panel."""
+    """Draw the grid; `medians` holds the paired differences over pages by panel."""
     panels = list(dict.fromkeys(one.panel for one in points))
     columns = min(PANELS_A_ROW, len(panels))
     rows = math.ceil(len(panels) / columns)

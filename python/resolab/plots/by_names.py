@@ -1,6 +1,6 @@
-"""Differences from the baseline against how many names a page has: whether look-ups cost once or each time.
+"""Differences from the baseline by the page's number of names: shows a single cost or a cost of each lookup.
 
-For: pages that differ in their names alone. Not for: estimating, or telling such pages (`report.by_names`).
+For: pages differing only in their names. Not for: estimating, or finding these pages (`report.by_names`).
 """
 
 import math
@@ -18,22 +18,22 @@ from resolab.stats import Estimate
 PANELS_A_ROW = 3
 PANEL_SIZE = PanelSize(3.3, 2.4)
 APART = 1.03
-"""Factor between the marks of different lines at one count."""
+"""The factor between the marks of different lines at the same count."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamesPoint:
-    """One combination over one page."""
+    """The result of a combination for one page."""
 
     place: str
-    """Names the panel: pages alike but for their names, and a profile."""
+    """The panel's name: a group of pages differing only in their names, and a profile."""
     label: str
     dns_transport: str
     requested_handshake_mode: str
     names_count: int
     difference_ms: Estimate
     expected_ms: float | None
-    """The closed form, where there is one."""
+    """The closed form; `None` when there is no closed form."""
 
 
 def draw_by_names(points: Sequence[NamesPoint], caption: str, quantity: str) -> Drawing:

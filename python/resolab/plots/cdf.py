@@ -1,6 +1,6 @@
 """Cumulative distributions in a grid of panels, any number of curves in each.
 
-For: every figure that is curves from 0 to 1. Not for: choosing or computing what they show.
+For: every figure with curves from 0 to 1. Not for: choosing or computing their content.
 """
 
 import math
@@ -27,23 +27,23 @@ from resolab.plots.style import (
 
 LEGEND_LINE_INCH = 0.19
 AXIS_INCH = 0.42
-"""Below the axes: numbers and label."""
+"""The height below the axes for numbers and label."""
 SHOWN_SHARE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Colour, dash and, for curves that share both with another, a mark."""
+    """Colour, dash and, for curves with equal colour and dash, a mark."""
 
     colour: str
     dash: Any = "-"
     marker: str | None = None
     width: float | None = None
-    """In points; None for that of all figures."""
+    """The line width in points; `None` for the default of all figures."""
 
 
 def transport_look(dns_transport: str, handshake_mode: str = "full") -> Look:
-    """Return the look of a transport, the same in every figure, and within it that of the page's handshake.
+    """Return the look of a transport, equal in every figure, varied by the page's handshake.
 
     With early data the line is lighter, wider and unbroken.
     """
@@ -53,18 +53,18 @@ def transport_look(dns_transport: str, handshake_mode: str = "full") -> Look:
 
 
 def resolver_look(resolver_place: int, dns_transport: str) -> Look:
-    """Return the look of a transport to a resolver by the resolver's place among all: its colour, the transport's dash.
+    """Return the look of a transport to a resolver: the resolver's colour by its position, and the transport's dash.
 
-    Colours begin anew after the last.
+    Colours repeat after the last.
     """
     return Look(RESOLVER_COLOURS[resolver_place % len(RESOLVER_COLOURS)], TRANSPORT_DASHES[dns_transport])
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One distribution: values in ascending order with the share of all `n` at or below each.
+    """A distribution: values in ascending order, each with the share of all `n` at or below the value.
 
-    What failed counts in `n` and has no point, so that the curve ends below 1.
+    Failed loads or queries count in `n` and have no point; the curve then ends below 1.
     """
 
     row: str
@@ -75,28 +75,28 @@ class Curve:
     n: int
     failed_count: int
     key: Mapping[str, Value]
-    """Columns that name the curve in the CSV, alike in all curves of a figure."""
+    """Columns naming the curve in the CSV, with the same keys in all curves of a figure."""
     reference: Sequence[tuple[float, float]] = ()
-    """Quantiles of another study's same distribution with their shares, drawn over it."""
+    """Another study's quantiles of the same distribution with their shares, drawn over the curve."""
 
 
 @dataclass(frozen=True, slots=True)
 class CdfAxis:
-    """The horizontal axis: its label, its column in the CSV, and values worth a line."""
+    """The horizontal axis: its label, its column in the CSV, and values with a guide line."""
 
     label: str
     column: str
     guides: Sequence[float] = field(default=())
     shared: bool = True
-    """Whether the panels of a row have the same ends; else each has its own."""
+    """True when the panels of a row have the same limits; otherwise each panel has its own limits."""
     percent: bool = False
-    """Whether ratios are printed as percent."""
+    """True when ratios are printed as percent."""
 
 
 def draw_cdfs(
     name: str, curves: Sequence[Curve], axis: CdfAxis, caption: str, *, panel_inch: tuple[float, float] = (4.3, 2.6)
 ) -> Drawing:
-    """Draw one panel per row and column, in the order in which curves first name them; one legend if labels agree."""
+    """Draw one panel per row and column, in the order of first mention; a common legend when all labels agree."""
     rows = list(dict.fromkeys(curve.row for curve in curves))
     columns = list(dict.fromkeys(curve.column for curve in curves))
     panels = {
@@ -138,7 +138,7 @@ _LEGEND: Mapping[str, Any] = {"handlelength": 3.4, "borderpad": 0, "labelspacing
 
 
 def _legend_below(axes: Axes) -> None:
-    """Name the curves below the axis and its label, however high the panel is."""
+    """Draw the legend below the axis and its label, for any panel height."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     below = axes.transAxes + ScaledTranslation(-0.06, -AXIS_INCH, figure.dpi_scale_trans)
@@ -146,7 +146,7 @@ def _legend_below(axes: Axes) -> None:
 
 
 def _reach(curves: Sequence[Curve]) -> tuple[float, float]:
-    """Return where the axis begins and ends: the slowest twentieth of a curve does not squeeze all others."""
+    """Return the limits of the axis, without the slowest twentieth of a curve, to leave room for the other curves."""
     drawn = [points for curve in curves for points in (curve.points, curve.reference) if points]
     low = min((points[0][0] for points in drawn), default=0.0)
     high = max((_value_at(points, SHOWN_SHARE) for points in drawn), default=1.0)
@@ -206,14 +206,14 @@ def _reference(axes: Axes, curve: Curve) -> None:
 
 
 def _marks(shares: Sequence[float]) -> list[int]:
-    """Choose the points nearest to some even shares, the same ones whatever the number of points."""
+    """Choose the points nearest to fixed shares, independently of the number of points."""
     if not shares:
         return []
     return sorted({int(np.abs(np.asarray(shares) - share).argmin()) for share in (0.15, 0.35, 0.5, 0.65, 0.85)})
 
 
 def _csv(curve: Curve, axis: CdfAxis, *, referenced: bool) -> list[dict[str, Value]]:
-    """List the curve's points; one that has none still has a row, which says so."""
+    """List the curve's points; an empty curve still has a row, with an empty value."""
     counts: dict[str, Value] = {"n_count": curve.n, "failed_count": curve.failed_count}
     points: Sequence[tuple[float | None, float]] = curve.points or [(None, 0.0)]
     ours: dict[str, Value] = {"study": "ours"} if referenced else {}

@@ -18,7 +18,7 @@ LABEL_INCH_A_LETTER = 0.075
 
 @dataclass(frozen=True, slots=True)
 class DifferenceRow:
-    """One condition against its baseline; `blocks_ms` are the differences of single blocks that are known."""
+    """A condition against its baseline; `blocks_ms` holds the known differences of single blocks."""
 
     page: str
     profile: str
@@ -27,13 +27,13 @@ class DifferenceRow:
     difference_ms: Estimate
     blocks_ms: tuple[float, ...]
     expected_ms: float | None
-    """The closed form, where there is one."""
+    """The closed form; `None` when there is no closed form."""
 
 
 def draw_differences(
     rows: Sequence[DifferenceRow], caption: str, *, name: str = "plt_difference", quantity: str = "PLT"
 ) -> Drawing:
-    """Draw a grid of panels: pages across, profiles down; each profile has the rows that are asked for on it."""
+    """Draw a grid of panels: pages across, profiles down; each profile has the rows of its own combinations."""
     pages = list(dict.fromkeys(row.page for row in rows))
     measured = _combinations(rows)
     profiles = list(measured)
@@ -60,7 +60,7 @@ def draw_differences(
 
 
 def _combinations(rows: Sequence[DifferenceRow]) -> dict[str, list[str]]:
-    """List for each profile the combinations that a plan has on it."""
+    """List a plan's combinations for each profile."""
     profiles = dict.fromkeys(row.profile for row in rows)
     return {one: list(dict.fromkeys(row.combination for row in rows if row.profile == one)) for one in profiles}
 
@@ -93,7 +93,7 @@ def _mark(axes: Axes, row: DifferenceRow, y: int) -> None:
 
 
 def _open_end(axes: Axes, row: DifferenceRow, y: int) -> None:
-    """Let an interval that reaches infinity run to the edge of the panel, with an arrow."""
+    """Draw an interval with an infinite end up to the edge of the panel, with an arrow."""
     low, high = row.difference_ms.ci_low, row.difference_ms.ci_high
     colour = TRANSPORT_COLOURS[row.dns_transport]
     left, right = axes.get_xlim()
@@ -112,7 +112,7 @@ def _row(row: DifferenceRow) -> dict[str, Value]:
 
 
 def difference_columns(estimate: Estimate, expected_ms: float | None) -> dict[str, Value]:
-    """Write a paired difference and its closed form as columns of a figure's CSV file."""
+    """Return a paired difference and its closed form as columns of a figure's CSV file."""
     return {
         "paired_difference_ms": estimate.value,
         "ci_low_ms": estimate.ci_low,

@@ -1,11 +1,11 @@
 """Paired differences of page load time as cumulative distributions: networks across, compared transports down.
 
-For: the figures that Hounsel et al. (WWW 2020) give as Fig. 4 and 5. Not for: all against all (`difference_matrix`).
+For: Fig. 4 and 5 of Hounsel et al. (WWW 2020). Not for: all against all (`difference_matrix`).
 
-A pair with a failed load is a bound of its difference. Such pairs make the distribution an area: its lower edge has
-counted them as late as they can be, its upper edge as early.
+A pair with a failed load gives a bound on its difference. With bounds, the distribution becomes an area. Its lower edge
+counts these pairs at their latest possible difference, its upper edge at their earliest.
 
-Effects of 50 ms and waits of 5 s stand on one axis: it is linear about 0 and logarithmic beyond `LINEAR_MS`.
+Effects of 50 ms and waits of 5 s share an axis, linear about 0 and logarithmic beyond `LINEAR_MS`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,13 @@ PANEL_INCH = (3.4, 2.1)
 LEGEND_LINE_INCH = 0.16
 LEAST_REACH_MS = 60.0
 LINEAR_MS = 200.0
-"""Up to here on both sides of 0 the axis is linear."""
+"""Limit of the linear part of the axis, on both sides of 0."""
 _MIDDLE_PART = 1.8
-"""How much of the axis either linear half takes, in decades."""
+"""The length of either linear half of the axis, in decades."""
 SHOWN_FROM = 0.05
-"""Shares of the pairs below and above what the axis shows."""
+"""The share of the pairs beyond each end of the axis."""
 _FAR_MS = 1e9
-"""Beyond every axis."""
+"""A difference beyond the end of every axis."""
 SERIES_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1.5, 1.5)))
 
 
@@ -46,37 +46,37 @@ class SharePoint:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceCurve:
-    """The differences of one configuration to another."""
+    """The distribution of the differences between two configurations."""
 
     points: Sequence[SharePoint]
     most_before: float
-    """Share of pairs that may lie below every known difference: the baseline's load failed."""
+    """The share of pairs possibly below every known difference, because the baseline's load failed."""
     median_ms: Estimate
     survivors_median_ms: Estimate
-    """As the paper has it: pairs with a failed load left out."""
+    """The median as in the paper, without pairs with a failed load."""
     key: Mapping[str, Value]
-    """Columns that name the curve in the CSV, alike in all curves of a figure."""
+    """Columns naming the curve in the CSV, with the same keys in all curves of a figure."""
     unit: str = "block"
-    """What the interval takes as sampled: pages or blocks."""
+    """The interval's sampling unit: pages or blocks."""
     pages_count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class DifferencePanel:
-    """Where a curve stands: `series` tells curves of one panel apart."""
+    """The position of a curve; `series` distinguishes the curves of a panel."""
 
     row: str
     column: str
     series: str
     dns_transport: str
     expected_ms: float
-    """The closed form: extra round trips of one cold look-up times the round trip to the resolver."""
+    """The closed form: the extra round trips of one cold lookup times the round-trip time to the resolver."""
     curve: DifferenceCurve
     paper_median_ms: float | None = None
 
 
 def draw_difference_cdfs(name: str, caption: str, panels: Sequence[DifferencePanel]) -> Drawing:
-    """Draw the grid; rows and columns stand in the order in which the panels first name them."""
+    """Draw the grid, with rows and columns in the order of their first mention by the panels."""
     rows = list(dict.fromkeys(panel.row for panel in panels))
     columns = list(dict.fromkeys(panel.column for panel in panels))
     series = list(dict.fromkeys(panel.series for panel in panels))
@@ -111,7 +111,7 @@ def _axis(axes: Axes, reach: float) -> None:
 
 
 def _ticks(reach: float) -> list[float]:
-    """Choose few enough round numbers that their texts do not meet."""
+    """Choose round numbers, few enough to keep their texts apart."""
     ends = [end for end in (1_000.0, 10_000.0, 100_000.0) if end <= reach] or [reach]
     half = [LINEAR_MS / 2, *ends]
     return [*(-tick for tick in reversed(half)), 0.0, *half]
@@ -122,7 +122,7 @@ def _tick_text(time_ms: float) -> str:
 
 
 def _reach_ms(panels: Sequence[DifferencePanel]) -> float:
-    """Show nine in ten of the pairs, and every mark."""
+    """Return the axis's limit, to show nine in ten of the pairs, and every mark."""
     marks = [
         abs(mark)
         for panel in panels
@@ -169,7 +169,7 @@ def _curve(axes: Axes, panel: DifferencePanel, dash: object) -> None:
 
 
 def _median(axes: Axes, median_ms: Estimate, colour: str) -> None:
-    """Draw the median as a dot and its interval as a bar at the share that it stands for."""
+    """Draw the median as a dot and its interval as a bar, at the share 0.5."""
     ends = [end for end in (median_ms.ci_low, median_ms.ci_high) if end is not None]
     if len(ends) == 2:
         axes.plot(np.clip(ends, -_FAR_MS, _FAR_MS), [0.5, 0.5], "-", color=colour, linewidth=3.4, alpha=0.45)
@@ -191,7 +191,7 @@ def _extended(shares: Sequence[float], before: float) -> list[float]:
 
 
 def reach_ms(curves: Sequence[DifferenceCurve]) -> float:
-    """Return how far from zero nine in ten of the pairs without failure lie, in the curve where they lie farthest."""
+    """Return the largest distance from zero of nine in ten of the pairs without failure, over all curves."""
     known = [
         abs(point.difference_ms)
         for curve in curves
@@ -202,7 +202,7 @@ def reach_ms(curves: Sequence[DifferenceCurve]) -> float:
 
 
 def csv_rows(curve: DifferenceCurve) -> list[dict[str, Value]]:
-    """List the curve's points with its medians; one without any known difference still has a row."""
+    """List the curve's points with its medians; a curve without any known difference still has a row."""
     middle, survivors = curve.median_ms, curve.survivors_median_ms
     summary: dict[str, Value] = {
         "pairs_count": middle.n,

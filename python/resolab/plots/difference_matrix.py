@@ -1,9 +1,9 @@
 """Every configuration against every other: a matrix of small distributions of paired differences, coloured by median.
 
-For: the figure that Hounsel et al. (WWW 2020) give as Fig. 2. Not for: one baseline (`difference_cdfs`).
+For: Fig. 2 of Hounsel et al. (WWW 2020). Not for: one baseline (`difference_cdfs`).
 
-A cell's curve and median are of row minus column: left of the line, blue, the row's page loads end earlier. Red cells
-are hatched and every cell has its number, so that bands can be told apart in grey.
+A cell's curve and median are of row minus column. Left of the line, in blue, the row's page loads end earlier. Red
+cells are hatched and every cell has its number, to distinguish the bands in grey print.
 """
 
 from collections.abc import Sequence
@@ -21,19 +21,19 @@ from resolab.plots.words import estimate_text, interval_text
 from resolab.stats import Estimate
 
 SIMILAR_MS = 30.0
-"""Section 4.2 of the paper: a median between -30 and 30 ms indicates that both perform similarly."""
+"""Section 4.2 of the paper: a median between -30 and 30 ms indicates similar performance of both."""
 FAR_MS = 100.0
-"""Ours: the paper has hues of blue and red, and gives no second border in its text."""
+"""Chosen for resolab: the paper has hues of blue and red, and gives no second border in its text."""
 CELL_INCH = 1.12
 LABEL_INCH = 1.5
 _LEFT, _RIGHT, _FLOOR, _TOP = 0.06, 0.94, 0.2, 0.69
 _UNDECIDED = (0, (3, 2))
-"""Dashes around what is not told from 0."""
+"""The dashes around a cell with 0 in its interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """One colour of the matrix."""
+    """A colour of the matrix, with its name and hatch."""
 
     name: str
     colour: str
@@ -60,7 +60,7 @@ class MatrixCell:
 
 
 def band_of(median_ms: Estimate) -> str:
-    """Name the band of a median: of one known only within bounds, the band that holds all it can be."""
+    """Return the band of a median; for a median known only within bounds, the band holding both bounds."""
     if median_ms.low is None or median_ms.high is None:
         return "not determined"
     low, high = _band(median_ms.low), _band(median_ms.high)
@@ -75,7 +75,7 @@ def _band(median_ms: float) -> str:
 
 
 def draw_difference_matrix(name: str, caption: str, cells: Sequence[MatrixCell]) -> Drawing:
-    """Draw the matrix; configurations stand in the order in which the cells' rows first name them."""
+    """Draw the matrix, with configurations in the order of their first mention as rows."""
     names = list(dict.fromkeys(cell.row for cell in cells))
     reach = reach_ms([cell.curve for cell in cells])
     with house_style():

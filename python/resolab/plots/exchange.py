@@ -1,7 +1,6 @@
 """Distribution of the cold DNS exchange in round trips, one panel per access profile and resolver, closed form marked.
 
-For: seeing at a glance how many round trips a transport takes and what it costs beyond them.
-Not for: computing medians.
+For: seeing a transport's number of round trips and its cost beyond them at a glance. Not for: computing medians.
 """
 
 from collections.abc import Sequence
@@ -23,20 +22,21 @@ MANY_PANELS, MANY_PANELS_A_ROW = 6, 3
 TOP = 1.15
 FAR_RIGHT = 1e6
 SHOWN_SHARE = 0.9
-"""Of each curve the axis shows at least so much."""
+"""The smallest share of each curve within the axis."""
 LEAST_GAP = 0.09
-"""Part of the axis that a round trip needs for a label of its own."""
+"""The smallest part of the axis per round trip, for a label at each round trip."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExchangeSeries:
-    """The cold exchanges of one transport on one profile with one resolver; failed ones count in `n`, without a value.
+    """The cold exchanges of one transport on one profile with one resolver.
 
-    `round_trips` rise, and `shares` says of each which part of all `n` took no longer: every exchange, or quantiles.
+    Failed exchanges count in `n`, without a value. `round_trips` is in ascending order. `shares` holds, for each value,
+    the part of all `n` exchanges at or below the value. The values are all exchanges, or quantiles.
     """
 
     place: str
-    """Names the panel: the profile and, of several resolvers, which."""
+    """The panel's name: the profile and, with several resolvers, the resolver."""
     profile: str
     resolver_extra_rtt_ms: float
     resolver_cache: str
@@ -53,13 +53,13 @@ class ExchangeSeries:
 
     @property
     def label(self) -> str:
-        """Name the series in a legend."""
+        """The name of the series in a legend."""
         mode = "" if self.requested_handshake_mode == "full" else " " + mode_label(self.requested_handshake_mode)
         return transport_label(self.dns_transport) + mode
 
 
 def draw_exchanges(series: Sequence[ExchangeSeries], caption: str) -> Drawing:
-    """Draw one panel per place, in the order in which the series name them."""
+    """Draw one panel per place, in the order of first mention by the series."""
     titles = list(dict.fromkeys(_title(one) for one in series))
     panels = {title: [one for one in series if _title(one) == title] for title in titles}
     columns = PANELS_A_ROW if len(panels) <= MANY_PANELS else MANY_PANELS_A_ROW
@@ -88,7 +88,7 @@ def _usual_end(series: Sequence[ExchangeSeries]) -> float:
 
 
 def _shown(one: ExchangeSeries) -> float:
-    """Return what most of the exchanges that ended took."""
+    """Return the time of most of the completed exchanges, in round trips."""
     ended = one.shares[-1] if one.shares else 0.0
     steps = zip(one.round_trips, one.shares, strict=True)
     return next((trips for trips, share in steps if share >= SHOWN_SHARE * ended), 0.0)

@@ -1,7 +1,6 @@
 """Heat map of the relative change of the median page load time, one panel per combination of protocols.
 
-For: the figure the study of Sengupta et al. (TNSM 2024) gives as Fig. 8, with an interval in every cell.
-Not for: computing the change.
+For: Fig. 8 of Sengupta et al. (TNSM 2024), with an interval in every cell. Not for: computing the change.
 """
 
 import math
@@ -22,30 +21,30 @@ from resolab.stats import Estimate
 
 PERCENT = 100
 PANELS_A_ROW = 3
-"""At most."""
+"""The largest number of panels in a row."""
 TITLE_LETTERS_AN_INCH = 11
 TITLE_LINE_INCH = 0.16
 
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """The change of one page on one profile under one combination; None where it was not measured."""
+    """The change of a page on a profile under a combination; `None` without a measurement."""
 
     combination: str
     page: str
     profile: str
     change: Estimate | None
     reference_ratio: float | None = None
-    """Another study's number for the same cell, printed below ours."""
+    """Another study's number for the same cell, printed below the change."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
     norm: Normalize
-    """Even about 0, which is the colours' neutral middle."""
+    """Symmetric about 0, the neutral middle of the colours."""
     colours: Colormap
     shown: tuple[float, float]
-    """What the cells have, and 0."""
+    """The range of the cells' values, including 0."""
 
     def background(self, percent: float) -> tuple[float, float, float, float]:
         red, green, blue, alpha = self.colours(float(self.norm(percent)))
@@ -59,7 +58,7 @@ class _Scale:
 def draw_heat_map(
     cells: Sequence[HeatCell], caption: str, *, name: str = "plt_change", quantity: str = "PLT"
 ) -> Drawing:
-    """Draw the heat map; panels, rows and columns stand in the order in which cells first name them."""
+    """Draw the heat map, with panels, rows and columns in the order of their first mention by the cells."""
     combinations = list(dict.fromkeys(cell.combination for cell in cells))
     pages = list(dict.fromkeys(cell.page for cell in cells))
     profiles = list(dict.fromkeys(cell.profile for cell in cells))
@@ -91,7 +90,7 @@ def draw_heat_map(
 
 
 def _scale(cells: Sequence[HeatCell]) -> _Scale:
-    """Reach as far below zero as above, at least ten percent, so that noise does not fill the whole scale."""
+    """Return a scale symmetric about zero, to at least ten percent, to keep noise from filling the scale."""
     sure = [cell for cell in cells if cell.change is not None and cell.change.ci_low is not None]
     values = [percent for cell in sure if (percent := _percent(cell)) is not None]
     reach = max([10.0, *(abs(value) for value in values)])
@@ -100,7 +99,7 @@ def _scale(cells: Sequence[HeatCell]) -> _Scale:
 
 
 def _percent(cell: HeatCell) -> float | None:
-    """Return what colours a cell: its value, or the finite bound it has."""
+    """Return the number colouring a cell: its value, or its finite bound."""
     if cell.change is None:
         return None
     bounds = [cell.change.low, cell.change.high]

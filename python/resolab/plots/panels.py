@@ -1,10 +1,10 @@
-"""A grid of panels of one size, each with a key of its own below it.
+"""A grid of panels of equal size, each with its own key below.
 
-For: figures of many panels with many lines each. Not for: figures whose parts find their room by themselves, with
-the layout engine of `style.new_figure`.
+For: figures of many panels with many lines each. Not for: figures with automatic layout, by the layout engine of
+`style.new_figure`.
 
-Every part has its place by arithmetic, in inches. A layout engine measures all texts to find it, twice, and a legend
-measures its own several times more: for twenty panels that takes longer than drawing them does.
+All positions are computed, in inches. A layout engine measures all texts, twice, and a legend measures its own texts
+several times more. For twenty panels, measuring takes longer than drawing.
 """
 
 import math
@@ -21,32 +21,32 @@ from matplotlib.transforms import Affine2D
 LEFT_INCH, RIGHT_INCH = 0.68, 0.14
 """Beside the axes: numbers of six characters with the axis's label, and half of the last number below."""
 TITLE_INCH = 0.16
-"""A line of a title."""
+"""The height of a title's line."""
 AXIS_INCH = 0.46
-"""Below the axes: numbers and label."""
+"""The height below the axes for numbers and label."""
 KEY_LINE_INCH = 0.17
 SAMPLE_INCH, BESIDE_SAMPLE_INCH = 0.36, 0.07
-"""How much of a line the key shows, and the room between that and its text."""
+"""The length of a line's sample in the key, and the room between sample and text."""
 CHARACTER_INCH = 0.062
-"""What a character of the key takes on average, at most."""
+"""The largest average width of a character in the key."""
 GAP_INCH = 0.14
-"""Above the title, and below the key."""
+"""The room above the title, and below the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class PanelSize:
-    """What the panels of a grid have in common."""
+    """The common size of the panels in a grid."""
 
     width_inch: float
-    """The least there is; panels are as wide as their keys."""
+    """The smallest width; a wider key makes the panels wider."""
     height_inch: float
-    """Of the axes with their numbers, without title and key."""
+    """The height of the axes with their numbers, without title and key."""
 
 
 def panel_grid(
     keys: Mapping[str, Sequence[str]], columns: int, size: PanelSize, y_label: str, *, share_y: bool
 ) -> tuple[Figure, list[Axes]]:
-    """Make a figure with axes for each panel, by rows; `keys` has the titles, and the texts `add_key` is to write."""
+    """Make a figure with axes for each panel, by rows; `keys` maps titles to the later texts of `add_key`."""
     columns = min(columns, len(keys))
     rows = math.ceil(len(keys) / columns)
     longest = max((len(text) for key in keys.values() for text in key), default=0)
@@ -70,9 +70,9 @@ def panel_grid(
 
 
 def add_key(axes: Axes) -> None:
-    """Name the axes' labelled lines below them, in their order: a sample of each, and its label.
+    """Draw the key below the axes: a sample of each labelled line, and its label, in order.
 
-    Like the rest of a drawing it wants `house_style` around it.
+    Call this function inside `house_style`, like the rest of a drawing.
     """
     figure = axes.get_figure(root=True)
     assert figure is not None
@@ -95,7 +95,7 @@ def add_key(axes: Axes) -> None:
 
 
 def _ratios(inches: tuple[float, float, float, float], figure: Figure) -> tuple[float, float, float, float]:
-    """Turn left, bottom, width and height into parts of the figure's."""
+    """Convert left, bottom, width and height from inches to fractions of the figure."""
     across, up = figure.get_size_inches()
     left, bottom, width, height = inches
     return left / across, bottom / up, width / across, height / up

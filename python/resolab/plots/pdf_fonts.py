@@ -1,7 +1,7 @@
-"""Fonts in PDFs without the tables of their layout, which a PDF has no use for.
+"""Fonts in PDFs without their layout tables, unused in a PDF.
 
-For: time; reading substitutions and positions of thousands of glyphs is a third of what saving a figure costs, and the
-text of a PDF is laid out already. Not for: which fonts are drawn with (`style`).
+For: saving time. Reading substitutions and positions of thousands of glyphs is a third of the time of saving a figure,
+and the text of a PDF is already laid out. Not for: choosing fonts (`style`).
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _LAYOUT = ("GDEF", "GPOS", "GSUB", "MATH")
 
 @contextmanager
 def without_layout_tables() -> Iterator[None]:
-    """Embed fonts without their layout tables while the block runs."""
+    """Embed fonts without their layout tables while the context is open."""
     load_font = subset.load_font
 
     def load(*arguments: Any, **options: Any) -> Any:

@@ -1,8 +1,8 @@
 """Query response times as cumulative distributions, one panel per network and resolver, one line per transport.
 
-For: the figures that Hounsel et al. (WWW 2020) give as Fig. 1 and 3. Not for: page load times (`difference_cdfs`).
+For: Fig. 1 and 3 of Hounsel et al. (WWW 2020). Not for: page load times (`difference_cdfs`).
 
-The axis of times is logarithmic: a query sent again after 5 s and one answered in a round trip stand in one panel.
+The time axis is logarithmic, to show answers within a round trip and queries repeated after 5 s in the same panel.
 """
 
 import math
@@ -22,29 +22,29 @@ from resolab.stats import Estimate
 PANELS_A_ROW = 3
 PANEL_SIZE = PanelSize(3.7, 2.3)
 _TICKS = ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8), tuple(1 + step / 10 for step in range(90)))
-"""What a decade may be divided by, coarse to fine."""
+"""Divisions of a decade, from coarse to fine."""
 _LEAST_TICKS_COUNT, _MOST_TICKS_COUNT = 4, 8
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseLine:
-    """One distribution: shares of all `n` queries answered within a time; what failed never reaches its share."""
+    """A distribution: shares of all `n` queries answered within a time; failed queries are counted in `n` only."""
 
     panel: str
     label: str
     dns_transport: str
     warm: bool
     points: Sequence[tuple[float, float]]
-    """Milliseconds and share, ascending."""
+    """Pairs of milliseconds and share, in ascending order."""
     median_ms: Estimate
     key: Mapping[str, Value]
-    """Columns that name the line in the CSV, alike in all lines of a figure."""
+    """Columns naming the line in the CSV, with the same keys in all lines of a figure."""
     look: Look | None = None
-    """None: the transport's own."""
+    """`None` for the transport's default look."""
 
 
 def draw_response_times(name: str, caption: str, lines: Sequence[ResponseLine]) -> Drawing:
-    """Draw one panel per distinct `panel`, in the order in which the lines first name them."""
+    """Draw one panel per distinct `panel`, in the order of first mention by the lines."""
     titles = list(dict.fromkeys(line.panel for line in lines))
     panels = {title: [line for line in lines if line.panel == title] for title in titles}
     keys = {title: [_label(line) for line in panel] for title, panel in panels.items()}
@@ -97,7 +97,7 @@ def _label(line: ResponseLine) -> str:
 
 
 def log_ticks(left: float, right: float) -> list[float]:
-    """Choose round numbers between two, by the coarsest division of a decade that gives enough of them."""
+    """Choose round numbers between two limits, by the coarsest division of a decade with enough numbers."""
     decades = range(math.floor(math.log10(left)), math.ceil(math.log10(right)) + 1)
     inside: list[float] = []
     for steps in _TICKS:

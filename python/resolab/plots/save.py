@@ -1,4 +1,4 @@
-"""A finished drawing onto the disk: SVG, PDF and the CSV of exactly what is drawn.
+"""Write a finished drawing to disk: SVG, PDF and the CSV of the drawn values.
 
 For: the files of a figure and its SVG for embedding. Not for: drawing.
 """
@@ -23,7 +23,7 @@ Value = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure with its name, caption and the rows it draws."""
+    """A figure with its name, its caption and its rows of drawn values."""
 
     name: str
     caption: str
@@ -47,7 +47,10 @@ def save_drawing(drawing: Drawing, folder: Path) -> str:
 
 
 def _lay_out(figure: Figure) -> None:
-    """Find the place of everything for both files; with a layout engine `savefig` does so and draws twice for each."""
+    """Compute the layout once for both files.
+
+    With a layout engine, `savefig` computes the layout for each file and draws twice.
+    """
     engine = figure.get_layout_engine()
     if engine is not None:
         FigureCanvasSVG(figure)  # becomes the figure's canvas; it measures text as both files have it, unhinted
@@ -58,11 +61,11 @@ def _lay_out(figure: Figure) -> None:
 
 
 PNG_DPI = 200
-"""Of what is no vector drawing."""
+"""The resolution of raster files."""
 
 
 def save_file(drawing: Drawing, file: Path) -> None:
-    """Write the drawing alone, in the format of the file's suffix."""
+    """Write only the drawing, in the format of the file's suffix."""
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(file.suffix, {})
     drawn = io.BytesIO()
     with house_style():
@@ -72,7 +75,7 @@ def save_file(drawing: Drawing, file: Path) -> None:
 
 
 def write_csv(rows: Sequence[Mapping[str, Value]], file: Path) -> None:
-    """Write rows of the same columns."""
+    """Write rows with the same columns to a CSV file."""
     with file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, fieldnames=list(rows[0]) if rows else [])
         writer.writeheader()
@@ -80,7 +83,7 @@ def write_csv(rows: Sequence[Mapping[str, Value]], file: Path) -> None:
 
 
 def inline_svg(svg: str, label: str) -> str:
-    """Turn an SVG file into an element for HTML: no prologue, no metadata, no addresses, a label for screen readers."""
+    """Turn an SVG file into an HTML element without prologue, metadata or addresses, labelled for screen readers."""
     element = svg[svg.index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
     element = re.sub(r'\s+xmlns(:xlink)?="[^"]*"', "", element)

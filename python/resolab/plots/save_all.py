@@ -1,10 +1,10 @@
-"""Many drawings onto the disk, on all processors.
+"""Write many drawings to disk, on all processors.
 
-For: the figures of a report; laying one out and writing it takes a second to ten, on one processor. Not for: what a
-file of a drawing holds (`save`).
+For: the figures of a report; laying out and writing a figure takes 1 s to 10 s on one processor. Not for: the content
+of a drawing's files (`save`).
 
-The workers are forked, so that drawings need not be sent to them: they write files, give text back and touch nothing
-else of the process, whose other threads (DuckDB's) do not exist in them.
+The workers are forked, to avoid sending drawings to them. They only write files and return text. The process's other
+threads (DuckDB's) do not exist in the workers.
 """
 
 import multiprocessing
@@ -16,11 +16,11 @@ from pathlib import Path
 from resolab.plots.save import Drawing, save_drawing
 
 _under_way: list[Drawing] = []
-"""What the workers inherit."""
+"""The drawings inherited by the workers."""
 
 
 def save_drawings(drawings: Sequence[Drawing], folder: Path) -> list[str]:
-    """Write `name.svg`, `name.pdf` and `name.csv` of each; return the SVGs for embedding in HTML, in their order."""
+    """Write `name.svg`, `name.pdf` and `name.csv` of each drawing; return the SVGs for HTML, in order."""
     workers_count = min(len(drawings), len(os.sched_getaffinity(0)))
     if workers_count < 2:
         return [save_drawing(drawing, folder) for drawing in drawings]

@@ -1,6 +1,6 @@
-"""Differences between quantiles against their probability: where in the distribution a treatment changes anything.
+"""Differences between quantiles against their probability: shows the changed parts of the distribution.
 
-For: an effect of the tail beside that of the median. Not for: estimating them (`stats.quantile_shift`).
+For: an effect on the tail beside the effect on the median. Not for: estimating them (`stats.quantile_shift`).
 """
 
 import math
@@ -17,15 +17,15 @@ from resolab.stats import QuantileDifference
 PANELS_A_ROW = 3
 PANEL_SIZE = PanelSize(3.3, 2.2)
 APART = 0.012
-"""Between the marks of different lines at one probability."""
+"""The distance between the marks of different lines at the same probability."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShiftLine:
-    """One comparison's quantiles."""
+    """The quantile differences of one comparison."""
 
     place: str
-    """Names the panel."""
+    """The name of the panel."""
     label: str
     dns_transport: str
     requested_handshake_mode: str
@@ -33,7 +33,7 @@ class ShiftLine:
 
 
 def draw_shift_functions(lines: Sequence[ShiftLine], caption: str, quantity: str) -> Drawing:
-    """Draw one panel per place; quantiles without an interval are left out."""
+    """Draw one panel per place, without the quantiles lacking an interval."""
     places = list(dict.fromkeys(one.place for one in lines))
     panels = {place: [one for one in lines if one.place == place] for place in places}
     keys = {place: [one.label for one in panel] for place, panel in panels.items()}

@@ -1,6 +1,6 @@
-"""One look for all figures: sizes, fonts, and colours that differ in lightness and dash as well as in hue.
+"""The common style of all figures: sizes, fonts, and colours differing in lightness and dash as well as in hue.
 
-For: everything that two figures share. Not for: what is in them.
+For: everything shared by several figures. Not for: their content.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -94,13 +94,13 @@ DIVERGING = "RdBu_r"
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Draw and save in the shared style, leaving matplotlib's global settings as they were."""
+    """Draw and save in the shared style, leaving matplotlib's global settings unchanged."""
     with mpl.rc_context(_RC):
         yield
 
 
 def new_figure(width_inch: float, height_inch: float) -> Figure:
-    """Make a figure of its own, without pyplot's global list of figures."""
+    """Make an independent figure, outside pyplot's global list of figures."""
     figure = Figure(figsize=(width_inch, height_inch))
     figure.set_layout_engine("constrained", h_pad=0.08, w_pad=0.06)
     return figure

@@ -1,6 +1,6 @@
 """The waterfall of one page load: a line for each request, its phases as bars, the page's events as vertical lines.
 
-For: seeing what a load waited for. Not for: which load, or where the instants come from.
+For: seeing the waits of a load. Not for: choosing the load, or the source of the instants.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ TITLE_LETTERS = 120
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One phase of a request, milliseconds since navigationStart."""
+    """A phase of a request, in milliseconds since navigationStart."""
 
     phase: str
     start_ms: float
@@ -28,13 +28,13 @@ class Span:
 
     @property
     def length_ms(self) -> float:
-        """How long it took."""
+        """The duration of the phase."""
         return self.end_ms - self.start_ms
 
 
 @dataclass(frozen=True, slots=True)
 class WaterfallRequest:
-    """One request with the phases that happened, in the order in which they began."""
+    """A request with its actual phases, in the order of their beginnings."""
 
     label: str
     start_ms: float
@@ -43,7 +43,7 @@ class WaterfallRequest:
 
     @property
     def end_ms(self) -> float:
-        """When its last phase ended."""
+        """The end of the last phase."""
         return max((span.end_ms for span in self.spans), default=self.start_ms)
 
 
@@ -71,7 +71,7 @@ _EVENT_DASHES: Sequence[Any] = ((0, (1, 1.5)), (0, (4, 2)), "-")
 def draw_waterfall(
     name: str, title: str, requests: Sequence[WaterfallRequest], events: Sequence[Event], caption: str
 ) -> Drawing:
-    """Draw the requests from top to bottom in the order given."""
+    """Draw the requests from top to bottom in the given order."""
     with house_style():
         figure = new_figure(9.2, 0.27 * len(requests) + 1.35)
         axes = figure.subplots()
@@ -112,7 +112,7 @@ def _request(axes: Axes, line: int, request: WaterfallRequest) -> None:
 
 
 def shortened(label: str, letters: int) -> str:
-    """Cut the middle out of a label: its host begins it, its file ends it."""
+    """Shorten a label by cutting out its middle, keeping the host at the start and the file at the end."""
     if len(label) <= letters:
         return label
     head = (letters - 1) // 2

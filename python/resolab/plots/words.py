@@ -1,6 +1,6 @@
-"""Words and numbers as people read them, in figures and in the report alike.
+"""Readable words and numbers, shared by figures and report.
 
-For: labels of levels, numbers with signs, estimates that are only bounds. Not for: units in data.
+For: labels of levels, numbers with signs, estimates known only within bounds. Not for: units in data.
 """
 
 import math
@@ -14,23 +14,23 @@ ABSENT = "n/a"
 
 
 def mode_label(handshake_mode: str) -> str:
-    """Spell a handshake mode."""
+    """Return the spelling of a handshake mode."""
     return label_of("requested_handshake_mode", handshake_mode) or handshake_mode
 
 
 def level_label(factor: str, level: str) -> str:
-    """Name one level of an optional factor so that it can stand alone."""
+    """Return a level's name, understandable without naming its optional factor."""
     return label_of(factor, level) or f"{factor} {level}"
 
 
 def combination_label(dns_transport: str, http_version: str, handshake_mode: str, further: Sequence[str] = ()) -> str:
-    """Name a condition's protocols, e.g. `DoQ + H3 0-RTT`, and further levels behind them."""
+    """Return the names of a condition's protocols, e.g. `DoQ + H3 0-RTT`, followed by further levels."""
     protocols = f"{transport_label(dns_transport)} + {http_version.upper()} {mode_label(handshake_mode)}"
     return ", ".join((protocols, *further))
 
 
 def number_text(number: float | None, digits: int = 1, *, signed: bool = False) -> str:
-    """Print a number; infinity and absence have their signs, and a rounded zero has none."""
+    """Format a number; infinity and absence have their own texts, and a rounded zero has no sign."""
     if number is None:
         return ABSENT
     if math.isinf(number):
@@ -43,7 +43,7 @@ def number_text(number: float | None, digits: int = 1, *, signed: bool = False) 
 
 
 def estimate_text(estimate: Estimate, digits: int = 1, *, scale: float = 1, signed: bool = False) -> str:
-    """Print an estimate, or its bounds where too much is censored for a number."""
+    """Format an estimate, or its bounds when censoring leaves no single number."""
     low, high = _scaled(estimate.low, scale), _scaled(estimate.high, scale)
     if low is None or high is None:
         return ABSENT
@@ -59,7 +59,7 @@ def estimate_text(estimate: Estimate, digits: int = 1, *, scale: float = 1, sign
 
 
 def interval_text(estimate: Estimate, digits: int = 1, *, scale: float = 1, signed: bool = False) -> str:
-    """Print a confidence interval, or nothing where there is none."""
+    """Format a confidence interval; without an interval, return an empty string."""
     low, high = _scaled(estimate.ci_low, scale), _scaled(estimate.ci_high, scale)
     if low is None or high is None:
         return ""

@@ -1,7 +1,7 @@
-"""What the protocols are: one table of the DNS transports, and the round trips that handshakes and queries take.
+"""Facts about the protocols: a table of the DNS transports, and the round trips of handshakes and queries.
 
-For: facts of the standards, written once, that plans, testbed, store, figures and reports ask for.
-Not for: how figures show a transport (`plots.style`), or anything that was measured.
+For: facts of the standards, written once, for plans, testbed, store, figures and reports. Not for: the appearance of a
+transport in figures (`plots.style`), or measured values.
 """
 
 from resolab.protocols.closed_form import (

@@ -1,6 +1,6 @@
-"""What the protocols themselves cost: T = k x RTT + bytes x 8 / rate + c.
+"""The cost of the protocols themselves: T = k x RTT + bytes x 8 / rate + c.
 
-For: the oracle measured times are held against. Not for: estimates from data (`stats`).
+For: the expected times, to compare measured times with. Not for: estimates from data (`stats`).
 """
 
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ PAGE_HANDSHAKES: Mapping[str, int] = {
 
 
 def lookup_round_trips(dns_transport: str, handshake_mode: str, connection_state: str) -> int:
-    """Count the round trips of a look-up: one over an open connection, else those of a cold exchange."""
+    """Count the round trips of a lookup: 1 over an open connection, otherwise those of a cold exchange."""
     return 1 if connection_state == "warm" else cold_exchange_round_trips(dns_transport, handshake_mode)
 
 
 def cold_exchange_round_trips(dns_transport: str, handshake_mode: str = "full") -> int:
-    """Count the round trips from wanting an answer to having it, no connection being open."""
+    """Count the round trips from the request for an answer to the answer, without an open connection."""
     facts = facts_of(dns_transport)
     # A resumed TLS 1.3 handshake still takes its round trip; only early data saves it (RFC 8446 section 2.3).
     saved = handshake_mode == "zero_rtt" and facts.has_handshake
@@ -40,7 +40,7 @@ def in_round_trips(time_ns: float, rtt_ms: float) -> float:
 
 
 def remainder_ms(time_ms: float, rtt_ms: float, round_trips: int) -> float:
-    """Return what a time holds beyond its round trips: bytes on the wire over the rate, and the instrument's cost c."""
+    """Return a time minus its round trips: the bytes on the wire over the rate, plus the instrument's cost c."""
     return time_ms - round_trips * rtt_ms
 
 

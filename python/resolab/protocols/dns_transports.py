@@ -1,9 +1,9 @@
-"""The DNS transports, one row each: what carries it, its handshake, its HTTP, its address, its round trips, its name.
+"""The DNS transports, one row each: carrier, handshake, HTTP version, URL form, round trips and name.
 
-For: the one place that knows these facts; a new transport is a row here, and
-`python/tests/protocols/test_every_transport.py` says what else it lacks. Not for: colours and dashes (`plots.style`).
+For: these facts in a single place. A new transport is a row here, and `python/tests/protocols/test_every_transport.py`
+lists the rest of the work. Not for: colours and dashes (`plots.style`).
 
-Functions take the word of a transport, as tables and datasets have it, or its `DnsTransport`, which is the same.
+Functions take a `DnsTransport` or its string value, as in tables and datasets; both are equivalent.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from resolab.records import DnsTransport, HttpVersion
 
 
 class Carrier(StrEnum):
-    """What a transport's messages travel in."""
+    """The protocol carrying a transport's messages."""
 
     UDP = "udp"
     TCP = "tcp"
@@ -23,28 +23,28 @@ class Carrier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TransportFacts:
-    """What is known of one transport."""
+    """The facts about one transport."""
 
     label: str
-    """As people and papers spell it."""
+    """The spelling used by people and papers."""
     carrier: Carrier
     has_handshake: bool
-    """Whether there is a TLS handshake, and with it certificates, tickets and handshake modes."""
+    """True with a TLS handshake, and so with certificates, tickets and handshake modes."""
     http_version: HttpVersion | None
-    """The HTTP version its queries are requests of, by GET or POST; `None`: it speaks no HTTP."""
+    """The HTTP version of the queries, sent by GET or POST; `None` for a transport without HTTP."""
     url_form: str
-    """A resolver's URL, made of its `name` or its `address`."""
+    """A resolver's URL as a format string of `name` or `address`."""
     cold_round_trips: int
-    """From wanting an answer to having it, no connection being open and with a full handshake."""
+    """Round trips from the request for an answer to the answer, without an open connection, with a full handshake."""
 
     @property
     def has_connection(self) -> bool:
-        """Whether a connection is opened before the first query, which can then be warm."""
+        """Return True when a connection opens before the first query; this connection can then be warm."""
         return self.carrier is not Carrier.UDP
 
     @property
     def is_over_http(self) -> bool:
-        """Whether its queries are HTTP requests."""
+        """Return True when the queries are HTTP requests."""
         return self.http_version is not None
 
     def url(self, *, name: str, address: str) -> str:
@@ -102,7 +102,7 @@ DNS_TRANSPORTS: Mapping[DnsTransport, TransportFacts] = {
         cold_round_trips=2,  # as DoH3 (RFC 9250)
     ),
 }
-"""In the order of lists and tables, which is the order of `DnsTransport`."""
+"""The transports in the order of lists and tables, also the order of `DnsTransport`."""
 
 
 def _those(chosen: Callable[[TransportFacts], bool]) -> tuple[DnsTransport, ...]:
@@ -117,20 +117,20 @@ WITHOUT_HTTP = _those(lambda facts: not facts.is_over_http)
 
 
 def facts_of(dns_transport: str) -> TransportFacts:
-    """Look a transport up."""
+    """Return the facts about a transport."""
     return DNS_TRANSPORTS[DnsTransport(dns_transport)]
 
 
 def place_of(dns_transport: str) -> int:
-    """Return its place in lists and tables, as a key for sorting."""
+    """Return a transport's position in lists and tables, as a sort key."""
     return list(DNS_TRANSPORTS).index(DnsTransport(dns_transport))
 
 
 def has_handshake(dns_transport: str) -> bool:
-    """Whether it has a TLS handshake."""
+    """Return True when the transport has a TLS handshake."""
     return facts_of(dns_transport).has_handshake
 
 
 def transport_label(dns_transport: str) -> str:
-    """Spell it as people and papers do."""
+    """Return the transport's spelling as used by people and papers."""
     return facts_of(dns_transport).label

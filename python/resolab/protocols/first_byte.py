@@ -1,13 +1,13 @@
-"""How many bytes cross the link on the way to a page's first byte, by browser, way to the resolver and handshake.
+"""The bytes crossing the link before a page's first byte, by browser, resolver path and handshake.
 
-For: the bytes of the closed form T = k x RTT + bytes x 8 / rate of page loads. Not for: our own client's exchanges,
-which `scripts/bench dns` measures with their times; what pages weigh.
+For: the bytes of the closed form T = k x RTT + bytes x 8 / rate of page loads. Not for: exchanges of resolab's own
+client (`scripts/bench dns` measures their bytes together with their times), or page weights.
 
-Measured, not derived: `scripts/bench browsers --flights --profile dsl`, IP bytes on the critical path of loads of the
-example page with a cold look-up and a full handshake with the resolver, medians of three to five
-(docs/method/accuracy.md). On the slowest access profile acknowledgements are in the way as long as they can be; on
-faster ones a kilobyte is 0.1 ms or less. Hellos are those of docs/method/hellos.md, with X25519MLKEM768; a browser's
-second connection to a DoH server counts where it was in the way.
+The values are measured, not derived: `scripts/bench browsers --flights --profile dsl`. They are IP bytes on the
+critical path of loads of the example page, with a cold lookup and a full handshake with the resolver. Each is a median
+of three to five loads (docs/method/accuracy.md). On the slowest access profile, acknowledgements delay other packets
+for as long as they can. On faster profiles a kilobyte takes 0.1 ms or less. Hellos are as in docs/method/hellos.md,
+with X25519MLKEM768. A browser's second connection to a DoH server counts when other packets waited for its bytes.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class PathBytes(NamedTuple):
 
 
 _PAGES = (("h2", "full"), ("h3", "full"), ("h3", "resumed"), ("h3", "zero_rtt"))
-"""HTTP version and handshake of the page's connection; every way below has its bytes in this order, up and down."""
+"""HTTP version and handshake of the page's connection; the tuples below, bytes up and down, follow this order."""
 _BYTES: Mapping[str, Mapping[str, tuple[tuple[int, int], ...]]] = {
     BrowserName.CHROMIUM: {
         "native-doudp": ((3193, 3549), (4466, 4062), (4466, 4062), (3298, 1639)),
@@ -54,7 +54,7 @@ _BYTES: Mapping[str, Mapping[str, tuple[tuple[int, int], ...]]] = {
 def first_byte_bytes(browser: str, way: str, http_version: str, handshake_mode: str) -> PathBytes | None:
     """Return the bytes up to a page's first byte; `way` is resolver path and transport, e.g. `native-doh`.
 
-    None for what was not captured, pages over HTTP/1.1 among it.
+    Return `None` for combinations without a capture, for example pages over HTTP/1.1.
     """
     cells = _BYTES.get(browser, {}).get(way)
     page = (http_version, handshake_mode)

@@ -1,6 +1,7 @@
-"""Names of DNS record types and classes, which are registered (IANA, Domain Name System Parameters, 2026-11).
+"""Registered names of DNS record types and classes (IANA, Domain Name System Parameters, 2026-11).
 
-For: telling them from names where both are typed. Not for: their numbers; resolab-core knows those.
+For: telling types and classes from domain names on a command line with both. Not for: their numbers; resolab-core has
+the numbers.
 """
 
 import re
@@ -19,12 +20,12 @@ _NUMBERED = re.compile(r"(TYPE|CLASS)[0-9]{1,5}")
 
 
 def is_record_type(word: str) -> bool:
-    """Whether a word is a type, by its name or as `TYPE65280` (RFC 3597 section 5), in any case."""
+    """Return True when a word is a type, by name or as `TYPE65280` (RFC 3597 section 5), in any case."""
     return word.upper() in RECORD_TYPES or _numbered(word) == "TYPE"
 
 
 def is_class(word: str) -> bool:
-    """Whether a word is a class, by its name or as `CLASS32`, in any case."""
+    """Return True when a word is a class, by name or as `CLASS32`, in any case."""
     return word.upper() in CLASSES or _numbered(word) == "CLASS"
 
 

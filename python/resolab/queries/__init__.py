@@ -1,7 +1,7 @@
-"""DNS queries from a command line: asked, sorted by resolver, and in numbers.
+"""DNS queries from a command line: sending, sorting by resolver, and summary statistics.
 
-For: what `resolab query` shows. Not for: showing it, page loads, datasets. `summary` is not imported here: a single
-query should not wait for the statistics libraries.
+For: the content of `resolab query`. Not for: its output, page loads, datasets. This module does not import `summary`: a
+single query should not wait for the statistics libraries.
 """
 
 from resolab.queries.arms import Arm, arms_of, measured

@@ -1,6 +1,6 @@
-"""The queries of one run by resolver, in the order the resolvers were given.
+"""The queries of one run by resolver, in the given order of the resolvers.
 
-For: which records stand side by side, and which are pairs. Not for: numbers from them; those are in `summary`.
+For: grouping records into arms and pairs. Not for: statistics of the records (`summary`).
 """
 
 from collections import Counter
@@ -11,27 +11,27 @@ from resolab.queries.system_resolver import as_recorded
 from resolab.records import ConnectionState, DnsTransport, QueryPurpose, QueryRecord
 
 Key = tuple[str, str, int]
-"""Name, type and round: the queries of several resolvers with one key are a pair."""
+"""Name, type and round. Queries to several resolvers with equal keys are a pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """Queries to one resolver that are alike."""
+    """Queries of the same kind to one resolver."""
 
     resolver: str
     dns_transport: DnsTransport
     opening: bool
-    """Whether these are the queries that had to open a connection in a run that keeps them."""
+    """True for the queries opening a connection, in a run with kept connections."""
     records: dict[Key, QueryRecord] = field(default_factory=dict)
 
 
 def measured(records: Iterable[QueryRecord]) -> list[QueryRecord]:
-    """Leave out the queries that only fetched a ticket."""
+    """Return the queries without the ones sent only to fetch a ticket."""
     return [record for record in records if record.purpose is QueryPurpose.MEASURED]
 
 
 def arms_of(records: Sequence[QueryRecord], resolvers: Sequence[str], *, keeps_connections: bool) -> list[Arm]:
-    """Sort records by resolver as given; where connections are kept, apart from the queries that opened them."""
+    """Sort records by resolver in the given order; with kept connections, the opening queries are an arm apart."""
     rounds: Counter[tuple[str, str, str]] = Counter()
     found: dict[tuple[str, bool], Arm] = {}
     for record in records:

@@ -1,6 +1,6 @@
-"""Runs `resolab-core query` and hands its records on as they come, until it ends or somebody interrupts it.
+"""Run `resolab-core query` and pass on its records as they arrive, until its end or an interrupt.
 
-Not for: which arguments it gets.
+Not for: choosing its arguments.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ async def ask(
     on_note: Callable[[str], None],
     within_s: float,
 ) -> bool:
-    """Ask from where we stand, or from a host of the path whose process id is given.
+    """Run the queries in the current network namespace, or in the host of the path with the given process id.
 
-    Returns whether it was interrupted before everything was asked; nothing runs any more either way.
+    Return True when an interrupt came before the last query. The process has ended in either case.
     """
     prefix = [] if inside is None else enter_prefix(*inside)
     command = [*prefix, str(find_core()), "query", *arguments]
@@ -65,10 +65,10 @@ async def ask(
 
 @contextmanager
 def _interrupts() -> Iterator["asyncio.Future[None]"]:
-    """Take interrupts as an event of the loop while the block runs.
+    """Turn interrupts into an event of the loop while the context is open.
 
-    An exception raised wherever Python happens to be is lost where exceptions are ignored, and there is none at all
-    when whoever started us had SIGINT ignored, as shells do with what they run in the background.
+    A handler's exception can be raised anywhere in Python code, and is lost in code ignoring exceptions. No exception
+    is raised at all when the parent process ignored SIGINT, as shells do for background commands.
     """
     loop = asyncio.get_running_loop()
     interrupted: asyncio.Future[None] = loop.create_future()

@@ -1,4 +1,4 @@
-"""Limits that a monitor sets on resolvers: `failed>1%`, `p90>50ms`. Not for: what happens beyond one."""
+"""Limits of a monitor on resolvers: `failed>1%`, `p90>50ms`. Not for: the reaction to an exceeded limit."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ KNOWN = ("failed", *_TIMES)
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One limit as it was typed, and what it says."""
+    """A limit: the text as typed, and the parsed values."""
 
     text: str
     name: str
@@ -34,7 +34,7 @@ class Limit:
     is_share: bool
 
     def holds(self, one: "Summary") -> bool:
-        """Whether a resolver's queries are beyond it; where no query has a time, every time is too long."""
+        """Return True when a resolver's queries exceed the limit; without any measured time, every time is too long."""
         found = self._found(one)
         return found > self.value if self.above else found < self.value
 
@@ -46,7 +46,7 @@ class Limit:
 
 
 def limit(text: str) -> Limit:
-    """Read one."""
+    """Parse a limit from the command line."""
     read = _SHAPE.fullmatch(text)
     if read is None or read[1] not in KNOWN:
         raise UsageError(f"--fail {text!r}: give one of {', '.join(KNOWN)}, < or >, and a value: p90>50ms, failed>1%")
@@ -64,7 +64,7 @@ def limit(text: str) -> Limit:
 
 
 def passed(limits: Sequence[Limit], summaries: Sequence["Summary"]) -> list[str]:
-    """Say which resolver is beyond which limit, one line each."""
+    """Return the exceeded limits with their resolvers, one line each."""
     return [
         f"{one.arm.resolver}{' (opening)' if one.arm.opening else ''}: {limit.text}"
         for one in summaries

@@ -1,6 +1,6 @@
-"""Where the time of one query went, phase by phase.
+"""The time of one query, divided into phases.
 
-For: one rule that makes phases add up to the query response time. Not for: drawing them.
+For: a single rule by which the phases add up to the query response time. Not for: drawing the phases.
 """
 
 import enum
@@ -11,7 +11,7 @@ from resolab.records import QueryRecord
 
 
 class Phase(enum.StrEnum):
-    """The phases in the order they begin (glossary), and what is left."""
+    """The phases in the order of their beginnings (glossary), and the remaining time."""
 
     BOOTSTRAP = "bootstrap"
     TCP_CONNECT = "tcp_connect"
@@ -22,14 +22,14 @@ class Phase(enum.StrEnum):
 
 
 Split = list[tuple[Phase, int]]
-"""Phases with their nanoseconds, in order; a phase that was interrupted by another stands there twice."""
+"""Phases with their times in ns, in order; an interrupted phase occurs twice."""
 
 
 def timeline(record: QueryRecord) -> Split:
-    """Divide a query's response time: each instant belongs to the phase that began last and has not ended.
+    """Divide a query's response time: each instant belongs to the phase begun last and not yet ended.
 
-    So a query in early data is in its exchange from the moment it leaves, and the TCP connect after a truncated
-    response is not the exchange's. Empty without a response time.
+    So a query in early data is in its exchange phase from the moment of sending. The TCP connect after a truncated
+    response does not belong to the exchange. Return an empty list without a response time.
     """
     end_ns = record.query_response_time_ns
     if end_ns is None:
@@ -47,7 +47,7 @@ def timeline(record: QueryRecord) -> Split:
 
 
 def by_phase(record: QueryRecord) -> dict[Phase, int]:
-    """Add up each phase of a query that has a response time."""
+    """Add up each phase of a query with a response time."""
     totals = dict.fromkeys(Phase, 0)
     for phase, length_ns in timeline(record):
         totals[phase] += length_ns
@@ -55,7 +55,7 @@ def by_phase(record: QueryRecord) -> dict[Phase, int]:
 
 
 def wire_exchange_ns(record: QueryRecord) -> int | None:
-    """Return what the wire and the resolver took by the kernel's own stamps, where the record has them."""
+    """Return the time on the wire and in the resolver, by the kernel's stamps; `None` without these stamps."""
     if record.kernel_transmit_ns is None or record.kernel_receive_ns is None:
         return None
     return record.kernel_receive_ns - record.kernel_transmit_ns

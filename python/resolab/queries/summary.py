@@ -1,4 +1,4 @@
-"""What many queries of one resolver say together, and how far they differ from those of another.
+"""Summary statistics of one resolver's queries, and their paired differences from another resolver's queries.
 
 For: medians, spread and paired differences; a timeout counts as at least the deadline. Not for: showing them.
 """
@@ -17,14 +17,14 @@ from resolab.records import QueryRecord
 
 SEED = 1
 PAIRS_NEEDED = 6
-"""Below, no interval of a median reaches 95 %: all of five pairs lie on one side once in sixteen times by chance."""
+"""With fewer pairs, no interval of a median reaches 95 %: five pairs fall on one side with probability 1/16."""
 PAIRS_AT_MOST = 2_000
-"""Resampling more takes longer than it tells; of more, so many evenly spread ones are taken."""
+"""Resampling more pairs adds time and little precision. From a larger number, take this many, evenly spaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Query response times in milliseconds; infinite where a timeout stands there."""
+    """Query response times in milliseconds; infinite for a timeout."""
 
     median: float
     p10: float
@@ -35,27 +35,27 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One arm in numbers."""
+    """The summary statistics of one arm."""
 
     arm: Arm
     failures: Counter[str]
     times: Times | None
-    """None when nothing was answered and nothing timed out."""
+    """`None` without any answer or timeout."""
     phases_ms: Mapping[Phase, float]
     """Medians over the answered queries; they need not add up to the median time."""
     wire_exchange_ms: float | None
     """Median by the kernel's stamps."""
     difference: stats.Estimate | None
-    """Median of the paired differences from the first arm in milliseconds; None for the first, and of too few pairs."""
+    """Median of the paired differences from the first arm, in ms; `None` for the first arm, or with too few pairs."""
 
     @property
     def count(self) -> int:
-        """Queries asked."""
+        """The number of queries sent."""
         return len(self.arm.records)
 
 
 def as_json(one: Summary) -> dict[str, object]:
-    """Put a summary into JSON's terms: milliseconds, null where there is no number or it is beyond the deadline."""
+    """Return a summary as a JSON object: times in ms, null for missing values and values beyond the deadline."""
 
     def finite(value: float | None) -> float | None:
         return value if value is not None and math.isfinite(value) else None
@@ -84,7 +84,7 @@ def as_json(one: Summary) -> dict[str, object]:
 
 
 def summaries(arms: Sequence[Arm], *, timeout_ms: float) -> list[Summary]:
-    """Sum up each arm, against the first of them."""
+    """Summarise each arm, and compare it with the first arm."""
     first = next((arm for arm in arms if not arm.opening), None)
     found = []
     for arm in arms:
@@ -138,7 +138,7 @@ def _sample(arm: Arm, keys: Sequence[Key], timeout_ms: float) -> stats.Sample:
 
 
 def _usable(arm: Arm) -> set[Key]:
-    """Keys of the queries whose time is known, be it only that it was at least the deadline."""
+    """Return the keys of queries with a known time, or with a timeout (at least the deadline)."""
     return {key for key, record in arm.records.items() if record.query_response_time_ns is not None or _is_late(record)}
 
 

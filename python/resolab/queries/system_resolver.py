@@ -1,4 +1,4 @@
-"""The resolver this machine itself would ask (resolv.conf(5)). Not for: asking it."""
+"""The resolver in use by this machine (resolv.conf(5)). Not for: sending queries to it."""
 
 import ipaddress
 from pathlib import Path
@@ -26,7 +26,7 @@ def system_resolver(file: Path = RESOLV_CONF) -> str:
 
 
 def as_recorded(resolver: str) -> str:
-    """Return a resolver as records name it: a bare address is plain DNS over UDP."""
+    """Return a resolver's name as in records: a bare address means plain DNS over UDP."""
     host, port = resolver, 53
     if resolver.count(":") == 1 or resolver.startswith("["):
         host, _, given = resolver.rpartition(":")

@@ -2,7 +2,7 @@
 
 For: analysis of whole datasets and its presentation. Not for: statistics (`stats`) or drawing (`plots`).
 
-Loaded on first use: a run must not wait for matplotlib and SciPy before its first trial.
+Modules are loaded on first use: a run must not wait for matplotlib and SciPy before its first trial.
 """
 
 import importlib

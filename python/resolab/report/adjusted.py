@@ -1,4 +1,4 @@
-"""The comparisons adjusted by parts that the treatment cannot move, beside the plain ones, as a table.
+"""The comparisons adjusted by parts unaffected by the treatment, beside the plain comparisons, as a table.
 
 For: rounding and words. Not for: the estimates (`findings.adjusted`).
 """
@@ -34,7 +34,7 @@ _NOTE = (
 
 
 def adjusted_tables(findings: Findings) -> list[NamedTable]:
-    """List the table, if it has rows."""
+    """Return a list with the table, or an empty list without rows."""
     found = findings.adjusted
     if not found:
         return []
@@ -62,7 +62,7 @@ def _cells(findings: Findings, one: Adjusted) -> tuple[str, ...]:
 
 
 def _saved(findings: Findings) -> str:
-    """Say what each part saves in the middle."""
+    """Return a sentence with the median of the remaining variance for each part."""
     texts = []
     for name, words in _WORDS.items():
         left = [one.variance_ratio for one in findings.adjusted if one.part.name == name]
@@ -74,7 +74,7 @@ def _saved(findings: Findings) -> str:
 
 
 def adjusted_row(one: Adjusted) -> dict[str, Value]:
-    """Write one comparison as numbers."""
+    """Return a comparison as numbers for the CSV."""
     return {
         "page": one.comparison.treatment.page,
         "profile": one.comparison.treatment.profile,

@@ -1,12 +1,12 @@
-"""Which profile of a paper one of ours is: its own, or one that follows the paper's set-up more closely.
+"""The mapping of resolab's profiles to a paper's profiles, including variants closer to the paper's set-up.
 
 For: finding printed numbers by profile. Not for: the numbers (`h20.printed`, `s24.printed`).
 """
 
 AS_PUBLISHED = "-as-published"
-"""Ends the name of a profile that has a paper's queue, loss and policer instead of ours."""
+"""The suffix of profiles with a paper's queue, loss and policer instead of resolab's."""
 
 
 def printed_profile(profile: str) -> str:
-    """Name the profile whose printed numbers stand for this one."""
+    """Return the profile with the printed numbers for this profile."""
     return profile.removesuffix(AS_PUBLISHED)

@@ -1,4 +1,4 @@
-"""A dataset into `report/index.html`: one file that needs nothing else, and the figures beside it.
+"""Build `report/index.html` from a dataset: one self-contained file, and the figures beside it.
 
 For: putting findings, figures and template together. Not for: any of their contents.
 """
@@ -64,7 +64,7 @@ from resolab.wording import in_markup
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report that was made: where its page is, and what it says."""
+    """A finished report: the path of its page, and its findings."""
 
     page: Path
     findings: Findings
@@ -74,7 +74,7 @@ LIVE_TITLE = "By resolver and vantage point, as Hounsel et al. (2020)"
 
 
 def make_report(folder: Path) -> Report:
-    """Make the tables and the report of a dataset anew, whole or not at all."""
+    """Rebuild the tables and the report of a dataset, completely or not at all."""
     build_tables(folder)
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
@@ -97,13 +97,13 @@ def make_report(folder: Path) -> Report:
 
 
 def build_report(folder: Path) -> Path:
-    """Make tables and report anew; return the path of the page."""
+    """Rebuild tables and report; return the path of the page."""
     return make_report(folder).page
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """What the report draws and tabulates under a paper's own numbers, and what it lacks for the others."""
+    """The report's figures and tables with a paper's own numbers, and the list of missing figures."""
 
     anchor: str
     title: str
@@ -118,7 +118,7 @@ class Paper:
 
 
 def _papers(dataset: Dataset, findings: Findings) -> list[Paper]:
-    """Draw what there is of each paper on whose networks and pages the dataset was measured, or by whose method."""
+    """Draw the available figures of each paper with the dataset's networks and pages, or with its method."""
     if findings.live is not None:
         live = Live(dataset, findings, findings.live)
         return [Paper("live", LIVE_TITLE, list(live.drawings()), live.tables(), live.missing())]
@@ -158,7 +158,7 @@ def _drawn(papers: Sequence[Paper]) -> list[Drawing]:
 
 
 def _draw(findings: Findings, folder: Path, further: Sequence[Drawing]) -> dict[str, dict[str, str]]:
-    """Draw every figure there is, into files as well."""
+    """Draw every available figure, and save the figures as files."""
     by_names = names_drawing(findings)
     of_names = () if by_names is None else (by_names,)
     drawn = [*drawings(findings), *of_names, *shift_drawings(findings), *further]
@@ -168,7 +168,7 @@ def _draw(findings: Findings, folder: Path, further: Sequence[Drawing]) -> dict[
 
 
 def _effects(findings: Findings) -> list[NamedTable]:
-    """Tables of what conditions change, beside those of each outcome."""
+    """List the tables of the conditions' effects, beside the tables of each outcome."""
     tables = (
         across_table(findings),
         *effect_tables(findings),
@@ -188,7 +188,7 @@ def _template() -> jinja2.Template:
 
 
 def _content(findings: Findings) -> dict[str, Any]:
-    """Gather what the page says by itself, whatever is drawn."""
+    """Collect the fixed content of the page, independent of its figures."""
     return {
         "findings": findings,
         "manifest": findings.manifest,
@@ -225,7 +225,7 @@ def _told_named(findings: Findings, one: NamedTable) -> NamedTable:
 
 
 def _told(findings: Findings, parts: dict[str, Any]) -> dict[str, Any]:
-    """Have tables say what they mean on the live network."""
+    """Adapt the tables' words to the live network."""
     if findings.live is None:
         return parts
     return {name: as_live(one) if isinstance(one, Table) else one for name, one in parts.items()}

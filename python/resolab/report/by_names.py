@@ -1,6 +1,6 @@
-"""The figure of pages that differ in their names alone: what a transport costs by how many names a page has.
+"""The figure of pages differing only in their names: the cost of a transport by a page's number of names.
 
-For: telling such pages and what of the findings goes in. Not for: how it looks (`plots.by_names`).
+For: finding these pages, and choosing the findings. Not for: the appearance (`plots.by_names`).
 """
 
 import re
@@ -12,12 +12,12 @@ from resolab.report.findings.findings import Findings
 from resolab.report.labels import combination_of
 
 LEAST_COUNTS = 2
-"""Different counts of names that make a line."""
+"""The smallest number of different name counts for a line."""
 _COUNT = re.compile(r"-\d+$")
 
 
 def names_drawing(findings: Findings) -> Drawing | None:
-    """Draw it; None where no two pages that are alike but for a number at the end have different counts of names."""
+    """Draw the figure; `None` without two pages differing in a number at the end and in their count of names."""
     counts = _names_counts(findings)
     points = [
         NamesPoint(
@@ -37,7 +37,7 @@ def names_drawing(findings: Findings) -> Drawing | None:
 
 
 def _names_counts(findings: Findings) -> Mapping[str, int]:
-    """Names of each page as servers were asked for them: of the loads that asked for most."""
+    """Return the number of names requested from the servers for each page, as the maximum over loads."""
     page_of = {one.id: one.page for one in findings.plan.conditions()}
     counts: dict[str, int] = {}
     for load in findings.load_connections:
@@ -48,7 +48,7 @@ def _names_counts(findings: Findings) -> Mapping[str, int]:
 
 
 def _of_several(points: Iterable[NamesPoint]) -> list[NamesPoint]:
-    """Keep the panels whose pages have different counts of names."""
+    """Return the points of panels with different name counts."""
     some = list(points)
     counts: dict[str, set[int]] = {}
     for one in some:

@@ -1,6 +1,6 @@
-"""A dataset's calibrations into one table.
+"""A dataset's calibrations in a table.
 
-For: rounding and words. Not for: judging; that was done when they were measured.
+For: rounding and words. Not for: judging; the calibration has already judged the values.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _COLUMNS = {
     "bulk": "TCP of the bound, %",
     "lateness_p99": "lateness p99, ms",
 }
-"""Quantities shown in their own column; the others only when they fail."""
+"""Quantities with their own column; the other quantities are shown only after a failed check."""
 _SCALES = {"loss": 100.0, "queue": 1e-3}
 _OF_ASKED = frozenset(("rate", "bulk"))
 
@@ -33,7 +33,7 @@ def calibration_table(findings: Findings) -> Table:
 
 
 def outside_count(findings: Findings) -> int:
-    """Count the checks of those calibrations that failed."""
+    """Count the failed checks of these calibrations."""
     return sum(check.within is False for record in _newest(findings) for check in record.checks)
 
 

@@ -1,4 +1,4 @@
-"""Captions: what is drawn, from how many values, how many failed, how sure.
+"""Captions: the drawn values, their number, the number of failures, and the uncertainty.
 
 For: the text under figures. Not for: the figures.
 """
@@ -32,7 +32,7 @@ _METHODS = {
 
 
 def how_sure(estimates: Iterable[Estimate]) -> str:
-    """Say how many values an estimate has and how its interval was found."""
+    """Return the number of values of the estimates, and the method of their intervals."""
     some = list(estimates)
     counts = sorted({one.n for one in some})
     if not counts:
@@ -42,7 +42,7 @@ def how_sure(estimates: Iterable[Estimate]) -> str:
 
 
 def intervals_text(estimates: Iterable[Estimate]) -> str:
-    """Name each method with the level it reaches; the range of few values has one of its own."""
+    """Name each method with its level; the range of few values has its own level."""
     found = dict.fromkeys((one.method, one.level) for one in estimates)
     return ", ".join(
         "no interval for too few values"
@@ -53,7 +53,7 @@ def intervals_text(estimates: Iterable[Estimate]) -> str:
 
 
 def heat_map_caption(findings: Findings, found: OutcomeFindings) -> str:
-    """Caption of an outcome's heat map."""
+    """Return the caption of an outcome's heat map."""
     compared = [comparison.change for _, comparison in found.compared]
     return (
         f"Relative change of the median {found.outcome.phrase} against {baseline_label(findings)} "
@@ -63,7 +63,7 @@ def heat_map_caption(findings: Findings, found: OutcomeFindings) -> str:
 
 
 def by_names_caption(findings: Findings, points: Sequence[NamesPoint]) -> str:
-    """Caption of the differences by how many names a page has."""
+    """Return the caption of the differences by a page's number of names."""
     return (
         f"Median of the paired differences of {findings.plt.outcome.phrase} against {baseline_label(findings)} by the "
         f"names a page has, with its interval; grey: the closed form. Pages of a panel differ in the number at the end "
@@ -73,7 +73,7 @@ def by_names_caption(findings: Findings, points: Sequence[NamesPoint]) -> str:
 
 
 def connections_caption(findings: Findings, medians: Iterable[Estimate]) -> str:
-    """Caption of the pages by how many connections a comparison saves."""
+    """Return the caption of the pages by the number of connections saved in a comparison."""
     return (
         f"Change of {findings.plt.outcome.phrase} by how many connections fewer the treatment opens for a page's "
         "names, used or not; each circle is a page, one load under the treatment less one under the baseline, and has "
@@ -84,7 +84,7 @@ def connections_caption(findings: Findings, medians: Iterable[Estimate]) -> str:
 
 
 def difference_caption(findings: Findings, found: OutcomeFindings) -> str:
-    """Caption of an outcome's paired differences."""
+    """Return the caption of an outcome's paired differences."""
     compared = [comparison.difference_ms for _, comparison in found.compared]
     return (
         f"Median of the paired differences of {found.outcome.phrase} against {baseline_label(findings)}, with its "
@@ -94,7 +94,7 @@ def difference_caption(findings: Findings, found: OutcomeFindings) -> str:
 
 
 def shift_caption(findings: Findings, offered: Iterable[Estimate]) -> str:
-    """Caption of the primary outcome's quantile differences."""
+    """Return the caption of the primary outcome's quantile differences."""
     return (
         f"Quantiles of {findings.primary.outcome.phrase} under each treatment less those of its baseline: a level line "
         "is a shift of all loads alike, one that falls towards P90 a gain of the slow ones. "
@@ -103,7 +103,7 @@ def shift_caption(findings: Findings, offered: Iterable[Estimate]) -> str:
 
 
 def exchange_caption(findings: Findings) -> str:
-    """Caption of the exchanges' distribution."""
+    """Return the caption of the exchanges' distribution."""
     failed = sum(one.failed_count for one in findings.exchanges)
     total = sum(one.n for one in findings.exchanges)
     medians = [one.median_ms for one in findings.exchanges]

@@ -1,6 +1,6 @@
-"""Comparisons beside the closed form: what round trips and bytes explain of them, and what is left over.
+"""Comparisons beside the closed form: the part explained by round trips and bytes, and the remainder.
 
-For: the residual of every comparison, and how many intervals hold what the protocols say. Not for: the closed form
+For: the residual of every comparison, and the number of intervals holding the expected value. Not for: the closed form
 itself (`findings.oracle`).
 """
 
@@ -40,7 +40,7 @@ class _Row:
 
 
 def closed_form_table(findings: Findings) -> NamedTable | None:
-    """Set the page load time and its first byte beside what the protocols say; None where bytes are not known."""
+    """Show page load time and first byte beside the closed form; `None` without known bytes."""
     outcomes = (findings.of(one) for one in (PLT, OUTCOMES["response_start"]))
     rows = [
         _Row(found, pair, expected)
@@ -102,7 +102,7 @@ def _numbers(row: _Row) -> dict[str, Value]:
 
 
 def _note(rows: Sequence[_Row]) -> str:
-    """Count the intervals that hold the closed form, of those comparisons that have an interval at all."""
+    """Count the intervals holding the closed form, among the comparisons with an interval."""
     parts, without = [], 0
     for label in dict.fromkeys(row.found.outcome.label for row in rows):
         known = [row for row in rows if row.found.outcome.label == label and row.expected.bytes_ms is not None]

@@ -22,7 +22,7 @@ def _columns(outcome: Outcome) -> tuple[str, ...]:
 
 
 def comparison_table(findings: Findings, found: OutcomeFindings) -> Table:
-    """List the comparisons the plan names or, where it names none, all with the baseline; empty without pairs."""
+    """List the comparisons named by the plan or, without any, all with the baseline; empty without pairs."""
     paired = [one for one in found.comparisons if one.difference_ms.n]
     if not paired:
         return Table((), ())
@@ -36,7 +36,7 @@ def comparison_table(findings: Findings, found: OutcomeFindings) -> Table:
 
 
 def aa_table(findings: Findings, found: OutcomeFindings) -> Table:
-    """List the copies of a condition, each two."""
+    """List the copies of a condition, in pairs."""
     rows = [_cells(findings, one) for one in found.aa]
     return Table(_columns(found.outcome) if rows else (), rows, frozenset((0, 1, 2, 3)))
 
@@ -58,12 +58,12 @@ def _cells(findings: Findings, one: PairResult) -> tuple[str, ...]:
 
 
 def p_text(p: float | None) -> str:
-    """Write a p-value; below a ten-thousandth its size says nothing."""
+    """Format a p-value, with a lower limit of 0.0001."""
     return "" if p is None else "< 0.0001" if p < 1e-4 else number_text(p, 4)
 
 
 def named_answers(findings: Findings) -> list[str]:
-    """Answer each comparison the plan names in a sentence; all of their cells count in the correction."""
+    """Answer each comparison of the plan in a sentence, corrected for the number of all their cells."""
     groups: dict[str, list[PairResult]] = {}
     for one in findings.plt.comparisons if findings.plan.comparison_rules else ():
         groups.setdefault(one.comparison.name, []).append(one)
@@ -83,7 +83,7 @@ def _answer(findings: Findings, name: str, group: Sequence[PairResult]) -> str:
 
 
 def _clear(findings: Findings, group: Sequence[PairResult]) -> str:
-    """Count the differences that are told from 0: by their tests or, of a plan that has none, by their sequences."""
+    """Count the differences significantly different from 0, by tests or, in plans without tests, by sequences."""
     if findings.plan.stop is not None and findings.plan.stop.drops_conditions:
         clear = sum(one.difference_ms.ci_contains_zero is False for one in group)
         return (
@@ -106,7 +106,7 @@ def _place(one: PairResult) -> str:
 
 
 def aa_sentences(findings: Findings) -> list[str]:
-    """Say what the copies show of the instrument: false alarms, and the noise floor."""
+    """Return the copies' information about the instrument: false alarms, and the noise floor."""
     noise = findings.plt.noise
     if noise is None:
         return []
@@ -114,7 +114,7 @@ def aa_sentences(findings: Findings) -> list[str]:
 
 
 def _floor(noise: Noise) -> list[str]:
-    """Say what copies differ by, and no more: where networks differ in noise, one number is no limit for effects."""
+    """Return the differences between copies; a single floor is no limit for effects on networks of different noise."""
     floor, ratio = noise.difference_ms.p95_absolute_difference, noise.change.p95_absolute_difference
     if floor is None or ratio is None:
         return []
@@ -145,7 +145,7 @@ def _false_alarms(noise: Noise) -> str:
 
 
 def _by_interval(noise: Noise) -> list[str]:
-    """Say how many intervals exclude 0, if there are any, which is how many miss the truth."""
+    """Return the number of intervals excluding 0, and so missing the truth; empty without intervals."""
     told = [
         f"of the {name} {found.count} of {found.n}, {found.share * 100:.1f} % "
         f"[{found.ci_low * 100:.1f}, {found.ci_high * 100:.1f}]"

@@ -1,6 +1,6 @@
-"""What a campaign's confidence sequences decided, and after how many blocks, as a table.
+"""The decisions of a campaign's confidence sequences, and their number of blocks, as a table.
 
-For: plans that stop by them. Not for: the intervals at the end, which the tables of loads have.
+For: plans stopping by confidence sequences. Not for: the final intervals, shown in the tables of loads.
 """
 
 from resolab.plan import DecidedBy
@@ -20,7 +20,7 @@ _BECAUSE = {
 
 
 def decision_table(findings: Findings) -> Table:
-    """List the plan's comparisons in its order; empty of a plan with another rule, or none."""
+    """List the plan's comparisons in its order; empty for a plan with another stopping rule, or without any."""
     decisions = findings.manifest.decisions
     rows = [_cells(findings, one) for one in decisions]
     return Table(_COLUMNS if rows else (), rows, frozenset((0, 1, 2, 3, 4, 6)))
@@ -43,7 +43,7 @@ def _cells(findings: Findings, one: Decision) -> tuple[str, ...]:
 
 
 def _interval(one: Decision) -> str:
-    """Write the ends; where one is unbounded there is no number for it."""
+    """Format the interval's ends, with an infinity sign for an unbounded end."""
     low = "-∞" if one.ci_low_ms is None else number_text(one.ci_low_ms, signed=True)
     high = "∞" if one.ci_high_ms is None else number_text(one.ci_high_ms, signed=True)
     return "" if one.ci_low_ms is None and one.ci_high_ms is None else f"[{low}, {high}]"

@@ -1,4 +1,4 @@
-"""What the comparisons say together, as tables and sentences: slopes on the round-trip time, alikeness, slow loads.
+"""Findings over several comparisons, as tables and sentences: slopes on the round-trip time, equivalence, slow loads.
 
 For: rounding and words. Not for: the numbers (`findings.effects`).
 """
@@ -20,13 +20,13 @@ from resolab.wording import counted
 
 
 def effect_tables(findings: Findings) -> list[NamedTable]:
-    """List the tables that have rows."""
+    """List the tables with rows."""
     made = (_slopes(findings), _equivalences(findings), _slow(findings))
     return [one for one in made if one.table.rows]
 
 
 def slope_sentences(findings: Findings) -> list[str]:
-    """Say in one line each what the slopes of the primary outcome are in round trips."""
+    """Return a sentence for each slope of the primary outcome, in round trips."""
     return [_slope_sentence(findings, one) for one in findings.slopes if one.outcome == findings.primary.outcome]
 
 

@@ -1,6 +1,6 @@
-"""Where, with what and how a dataset was made, as pairs of words.
+"""The circumstances of a dataset (machine, programs, settings) as pairs of words.
 
-For: the report's environment section. Not for: judging it.
+For: the report's environment section. Not for: judging the environment.
 """
 
 import shlex
@@ -14,12 +14,12 @@ from resolab.store import Environment, Manifest, MergedRun
 
 
 def command_line(findings: Findings) -> str:
-    """Return the exact command, ready to be pasted into a shell."""
+    """Return the exact command, ready for pasting into a shell."""
     return shlex.join(findings.manifest.command_line)
 
 
 def environment(findings: Findings) -> list[tuple[str, str]]:
-    """List what a repetition needs to know."""
+    """List the facts needed for a repetition."""
     manifest, machine, versions = findings.manifest, findings.manifest.machine, findings.manifest.versions
     browsers = [f"{one.browser} {one.browser_version} ({one.loads_count} loads)" for one in findings.browsers]
     memory = "unknown" if machine.memory_bytes is None else f"{machine.memory_bytes / 2**30:.1f} GiB"
@@ -54,7 +54,7 @@ def _run(one: MergedRun) -> str:
 
 
 def profiles(findings: Findings) -> list[tuple[str, str]]:
-    """Describe the access profiles as they were applied."""
+    """Describe the access profiles as applied."""
     described = []
     for link in findings.manifest.profiles:
         rtt = access_rtt_ms(link)
@@ -89,7 +89,7 @@ def _stop(manifest: Manifest) -> str:
 
 
 def _both_ends(manifest: Manifest) -> list[tuple[str, str]]:
-    """Set the machine's state before and after beside each other."""
+    """Show the machine's states before and after the run side by side."""
     ends = [manifest.environment_start, manifest.environment_end]
     averages = [manifest.load_average_start, manifest.load_average_end]
     for place, one in enumerate(ends):

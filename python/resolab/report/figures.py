@@ -1,6 +1,6 @@
-"""Findings into figures.
+"""The figures of the findings.
 
-For: choosing what each figure shows. Not for: how it looks (`plots`).
+For: choosing the content of each figure. Not for: their appearance (`plots`).
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from resolab.report.outcome_tables import further_outcomes
 
 
 def drawings(findings: Findings) -> Iterator[Drawing]:
-    """Draw every figure the findings have something for."""
+    """Draw every figure with data in the findings."""
     yield from outcome_drawings(findings, findings.plt)
     if findings.exchanges:
         yield draw_exchanges(exchange_series(findings), exchange_caption(findings))
@@ -30,7 +30,7 @@ def drawings(findings: Findings) -> Iterator[Drawing]:
 
 
 def outcome_drawings(findings: Findings, found: OutcomeFindings) -> Iterator[Drawing]:
-    """Draw an outcome's changes against the baseline, if it has any."""
+    """Draw an outcome's changes against the baseline, if any."""
     if any(comparison.change.n for _, comparison in found.compared):
         name, label = found.outcome.name, found.outcome.label
         yield draw_heat_map(
@@ -67,7 +67,7 @@ def _differences(findings: Findings, found: OutcomeFindings) -> list[DifferenceR
 
 
 def exchange_series(findings: Findings) -> list[ExchangeSeries]:
-    """Take of the exchanges what their curves need."""
+    """Convert the exchanges to the series of their figure."""
     return [_exchange_series(one, exchange_place(findings, one)) for one in findings.exchanges]
 
 

@@ -1,6 +1,6 @@
-"""Conditions by names that tell them apart: the protocols, and every optional factor in which the plan's differ.
+"""Labels distinguishing conditions: the protocols, and every optional factor with several levels in the plan.
 
-For: one label of a condition in figures, tables and sentences alike. Not for: spelling a level (`plots`).
+For: equal labels of a condition in figures, tables and sentences. Not for: spelling a level (`plots`).
 """
 
 from resolab.plan import Condition
@@ -25,13 +25,13 @@ def combination_of(findings: Findings, condition: Condition) -> str:
 
 
 def varying_levels(findings: Findings, condition: Condition) -> list[str]:
-    """Spell the condition's levels of the optional factors in which the plan's differ, and which copy it is."""
+    """Return the condition's levels of the varying optional factors, and its copy number."""
     levels = [_level(factor, condition) for factor in findings.varying if applies(factor, condition)]
     return [*levels, *([f"copy {condition.replicate}"] if condition.replicate > 1 else [])]
 
 
 def baseline_label(findings: Findings) -> str:
-    """Name what conditions are compared with, or say that it is none single."""
+    """Return the label of the common baseline, or "their baseline" for several baselines."""
     baselines = {comparison.baseline for _, comparison in findings.plt.compared}
     labels = {
         transport_label(one.dns_transport)
@@ -52,13 +52,13 @@ def baseline_label(findings: Findings) -> str:
 
 
 def exchange_place(findings: Findings, one: ExchangeResult) -> str:
-    """Name where an exchange was: its profile and, if there were several, its resolver."""
+    """Return an exchange's profile and, with several resolvers, its resolver."""
     resolver = resolver_of(one).label(resolvers_of(findings.exchanges))
     return ", ".join(part for part in (one.profile, resolver) if part)
 
 
 def held_factors(findings: Findings) -> list[str]:
-    """List the optional factors that are alike in every condition, with their level."""
+    """List the optional factors with equal levels in every condition, with their level."""
     conditions = findings.plan.conditions()
     elsewhere = _OF_THE_LAB if is_live(findings.plan) else frozenset(("resolver",))
     words = {
@@ -73,7 +73,7 @@ def held_factors(findings: Findings) -> list[str]:
 
 
 _OF_THE_LAB = frozenset(OPTIONAL_FACTORS) - frozenset(LEVELS)
-"""Factors that are in nobody's hand on the live network; only there resolvers have names."""
+"""Factors beyond control on the live network; resolvers have names only on the live network."""
 
 
 def _level(factor: str, condition: Condition) -> str:

@@ -1,6 +1,6 @@
-"""A table of a paper's section: with its name, and the same as numbers for a CSV.
+"""A table of a section with its name, and with its values as numbers for a CSV.
 
-For: one shape for both papers. Not for: contents.
+For: a common type for both papers. Not for: contents.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from resolab.report.tables import Table
 
 @dataclass(frozen=True, slots=True)
 class NamedTable:
-    """A table with its name, title and note, and the same as numbers with units in the columns' names."""
+    """A table with its name, title and note, and its values as numbers with units in the columns' names."""
 
     name: str
     title: str
@@ -20,4 +20,4 @@ class NamedTable:
     rows: Sequence[Mapping[str, Value]]
     note: str
     further: Sequence[tuple[str, Table]] = ()
-    """More of the same rows, each with a title, where one table would be too wide for a page."""
+    """Further tables of the same rows, each with a title, when a single table is too wide for a page."""

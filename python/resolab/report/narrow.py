@@ -1,6 +1,6 @@
-"""A table for a terminal that becomes lines, each with its label, where there is no room for it.
+"""A table for a terminal; without enough room, the table becomes labelled lines.
 
-For: rows of a text and numbers under headings. Not for: what stands in them.
+For: rows of a text and numbers under headings. Not for: their content.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,18 +11,18 @@ from rich.table import Table
 from rich.text import Text
 
 LABEL_LEAST = 20
-"""What a row's label is folded to at most."""
+"""The smallest width for folding a row's label."""
 _GAP = 2
 
 
 @dataclass(frozen=True, slots=True)
 class FittingTable:
-    """Rows of cells; one of a single cell is a heading of those below it."""
+    """Rows of cells; a row with a single cell is a heading of the rows below."""
 
     title: str
     columns: Sequence[str]
     texts: frozenset[int]
-    """Columns that are no numbers."""
+    """Positions of the columns with text instead of numbers."""
     rows: Sequence[Sequence[str]]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

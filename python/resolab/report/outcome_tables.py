@@ -1,6 +1,6 @@
-"""The outcomes of page loads in tables: every condition against its baseline, and a sum beside the time it stands for.
+"""The outcomes of page loads in tables: every condition against its baseline, and a sum beside the load time.
 
-For: rounding and words, of any outcome alike. Not for: the plan's comparisons and copies (`comparison_tables`).
+For: rounding and words, for any outcome. Not for: the plan's comparisons and copies (`comparison_tables`).
 """
 
 from resolab.plan import Condition
@@ -14,7 +14,7 @@ _PARTS = (f"median {RESPONSE_START.label} ms", f"median {LAST_BYTE.label} ms", f
 
 
 def further_outcomes(findings: Findings) -> list[OutcomeFindings]:
-    """List the outcomes that have no section of their own."""
+    """List the outcomes without a section of their own."""
     return [one for one in findings.further if one.outcome != PLT_SUM and one.told]
 
 
@@ -48,7 +48,7 @@ def _loads(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
 
 
 def _parts(findings: Findings, condition: Condition) -> tuple[str, ...]:
-    """Write when the network was waited for first and last, and what the browser did after that."""
+    """Return the first byte, the last byte, and the browser's time after the last byte."""
     within = findings.browser_parts.get(condition.id)
     beyond = ABSENT if within is None else estimate_text(within.difference_ms)
     return *(_median(findings.of(one), condition) for one in (RESPONSE_START, LAST_BYTE)), beyond
@@ -75,12 +75,12 @@ def _against_baseline(one: ConditionResult) -> tuple[str, ...]:
 
 
 def place_word(one: ConditionResult) -> str:
-    """Say why a condition is compared with no baseline."""
+    """Return the reason for a condition without a baseline: copy or baseline."""
     return f"copy {one.condition.replicate}" if one.condition.replicate > 1 else "baseline"
 
 
 def sum_table(findings: Findings) -> Table:
-    """List the page load time as a sum beside the page load time, of every condition that has sums."""
+    """List the page load time as a sum beside the page load time, for every condition with sums."""
     own, other = PLT_SUM, PLT
     found = findings.of(own)
     columns = (

@@ -1,8 +1,7 @@
-"""The answer in one plain sentence for each question of a plan.
+"""The answer to each question of a plan in one plain sentence.
 
-For: which of the differences are told from 0 and which are not, each with interval and pairs, by the one estimand and
-outcome that the plan holds primary. Not for: details (`sentences`), estimates (`findings`), or what
-went wrong (`trouble`).
+For: separating the differences distinguishable from 0 from the others, each with interval and pairs, by the plan's
+primary estimand and outcome. Not for: details (`sentences`), estimates (`findings`), or failures (`trouble`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,11 +18,11 @@ from resolab.stats import Estimate, least_paired_p_value, pairs_for_significance
 from resolab.wording import counted
 
 NAMED_COUNT = 3
-"""Places of one kind named in a sentence; of more it says how many."""
+"""The largest number of places named in a sentence; a larger number of places is only counted."""
 
 
 def plain_answers(findings: Findings) -> list[str]:
-    """Answer each comparison that the plan names or, without any, each combination against its baseline."""
+    """Answer each comparison named by the plan or, without any, each combination against its baseline."""
     found = findings.primary
     groups: dict[str, list[PairResult]] = {}
     for one in found.comparisons:
@@ -38,7 +37,7 @@ def plain_answers(findings: Findings) -> list[str]:
 
 
 def _over_pages(findings: Findings) -> str:
-    """Say what pairs and intervals are of where pages were sampled."""
+    """Explain pairs and intervals for sampled pages."""
     rounds: dict[tuple[str, str], int] = {}
     for load in findings.loads:
         rounds[load.page, load.condition] = rounds.get((load.page, load.condition), 0) + 1
@@ -53,7 +52,7 @@ def _over_pages(findings: Findings) -> str:
 
 
 def _unpaired(findings: Findings) -> str:
-    """Count the loads that comparisons leave out because the other side of their round says nothing."""
+    """Count the loads left out of comparisons because the other side of their round has no usable load."""
     grouped, found = by_condition(findings.loads), findings.primary
     arms = [(one.comparison.treatment.id, one.comparison.baseline.id) for one in found.comparisons]
     count = sum(unpaired_count(found.outcome, *(grouped.get(name, []) for name in pair)) for pair in arms)
@@ -82,7 +81,7 @@ def _answer(findings: Findings, found: OutcomeFindings, name: str, group: Sequen
 
 
 def _after_holm(findings: Findings, found: OutcomeFindings, decided: Sequence[PairResult]) -> str:
-    """Say how many of the decided stand by their signed ranks, corrected for the number of all comparisons."""
+    """Count the decided comparisons still significant by signed ranks, corrected for the number of all comparisons."""
     adjusted = [one.adjusted_p_value for one in decided if one.adjusted_p_value is not None]
     significance = significance_of(findings.plan)
     if not adjusted or too_few_sentence(found, significance) is not None:
@@ -105,7 +104,7 @@ def _too_few(findings: Findings, estimand: Estimand, group: Sequence[PairResult]
 def _sorted(
     group: Iterable[PairResult], estimand: Estimand
 ) -> tuple[list[PairResult], list[PairResult], list[PairResult]]:
-    """Part those whose interval lies above 0 and below it, farthest first, from the others."""
+    """Split comparisons by intervals above 0, below 0 (both farthest first), and others."""
     longer: list[PairResult] = []
     shorter: list[PairResult] = []
     undecided: list[PairResult] = []
@@ -125,7 +124,7 @@ def _deciding(one: PairResult, estimand: Estimand) -> Estimate:
 
 
 def _places(group: Sequence[PairResult], estimand: Estimand, of: int) -> str:
-    """Count the places and name some; of more than can be named, the first and the last."""
+    """Count the places and name some; with too many to name, give the first and the last."""
     shown = list(group) if len(group) <= NAMED_COUNT else [group[0], group[-1]]
     named = (" ... " if len(group) > NAMED_COUNT else ", ").join(_place(one, estimand) for one in shown)
     return f"in {len(group)} of {of}: {named}"
@@ -140,7 +139,7 @@ def _place(one: PairResult, estimand: Estimand) -> str:
 
 
 def too_few_sentence(found: OutcomeFindings, significance: float) -> str | None:
-    """Say so where no difference, however clear, could be significant after the correction."""
+    """Return a sentence when no difference, however clear, could be significant after the correction."""
     tested = [one for one in found.comparisons if one.p_value is not None]
     if not tested:
         return None

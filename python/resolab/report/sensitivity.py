@@ -1,4 +1,4 @@
-"""The comparisons without the loads one may doubt, as a table.
+"""The comparisons without doubtful loads, as a table.
 
 For: rounding and words. Not for: the estimates (`findings.sensitivity`).
 """
@@ -18,7 +18,7 @@ NAME = "sensitivity"
 
 
 def sensitivity_table(findings: Findings) -> NamedTable:
-    """List every comparison by each choice of its loads."""
+    """List every comparison for each choice of its loads."""
     outcome, estimand = OUTCOMES[findings.plan.analysis.primary], findings.plan.analysis.estimand
     choices = choices_of(findings.plan)
     heads = [part for name in choices for part in (name, "pairs")]

@@ -1,6 +1,6 @@
-"""The answer in sentences, each with its interval: how large the changes are.
+"""The answer in sentences, each with its interval: the size of the changes.
 
-For: what a reader takes away. Not for: the full tables, or which changes are told from 0 (`plain_answers`).
+For: a reader's summary. Not for: the full tables, or the significance of changes (`plain_answers`).
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ Compared = tuple[ConditionResult, Comparison]
 
 
 def answers(findings: Findings) -> list[str]:
-    """Answer the plan's question: one sentence per comparison it names or, without any, per combination of protocols.
+    """Answer the plan's question in one sentence per named comparison or, without any, per combination of protocols.
 
-    Then one per transport's look-up.
+    A sentence per transport's lookup follows.
     """
     groups: dict[str, list[Compared]] = {}
     for compared in findings.plt.compared:

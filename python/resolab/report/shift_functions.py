@@ -16,11 +16,11 @@ from resolab.stats import QuantileDifference, pairs_for_quantile
 from resolab.stats.quantile_shift import PROBABILITIES
 
 MOST_PANELS = 24
-"""More are not drawn; the table has them all."""
+"""With more panels, no figure is drawn; the table always has all comparisons."""
 
 
 def shift_table(findings: Findings) -> NamedTable | None:
-    """Set out the quantiles of every comparison that has pairs enough."""
+    """List the quantiles of every comparison with enough pairs."""
     if not findings.shifts:
         return None
     names = tuple(f"P{probability * 100:g}" for probability in PROBABILITIES)
@@ -38,7 +38,7 @@ def shift_table(findings: Findings) -> NamedTable | None:
 
 
 def shift_drawings(findings: Findings) -> list[Drawing]:
-    """Draw them, unless there are none or too many."""
+    """Draw the quantile differences, unless there are too many panels or no comparisons."""
     lines = [_line(findings, one) for one in findings.shifts]
     if not lines or len({one.place for one in lines}) > MOST_PANELS:
         return []

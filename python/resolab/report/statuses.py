@@ -1,14 +1,14 @@
-"""Our failure classes as the five statuses of Hounsel et al. (WWW 2020), Table 1, and one that they lack.
+"""The mapping of resolab's failure classes to the five statuses of Hounsel et al. (WWW 2020), Table 1, plus a sixth.
 
-For: which status each of our failures is, and how often each condition had which. Not for: tables of them (`tables`,
-`h20.statuses`), or which failure a load had.
+For: the status of each failure, and the count of each status by condition. Not for: tables of them (`tables`,
+`h20.statuses`), or the failure of a load.
 
-A load whose load event came without all of its page is `Incomplete` here; nothing of theirs would have noticed, so it
-was among their successful ones. Their text defines no status. What their published code (noise-lab/dns-measurement)
-shows: a load whose HAR was written is successful, whatever status the document had, which nothing looks at;
-everything else is an exception of Selenium's, kept as text. From that text a time-out, `about:neterror?e=dnsNotFound`
-and other errors of Selenium can be told apart; where connection and TLS errors went is not published: they stand
-under `Other Error` here, because the other three name something else.
+A load with a load event but an incomplete page is `Incomplete` here. The paper's method would not have detected such a
+load, and so counted the load as successful. The paper's text defines no status. The published code
+(noise-lab/dns-measurement) shows the following rules. A load with a written HAR is successful for every HTTP status of
+the document, because the status is not checked. All other loads end with a Selenium exception, stored as text. The text
+distinguishes a time-out, `about:neterror?e=dnsNotFound` and other Selenium errors. The class of connection and TLS
+errors is not published. They count as `Other Error` here, because the other three classes name other errors.
 """
 
 import enum
@@ -21,7 +21,7 @@ CITATION = "Hounsel et al., WWW 2020, Table 1"
 
 
 class H20Status(enum.StrEnum):
-    """Status of a page load, in their words and order but for `INCOMPLETE`."""
+    """The status of a page load, in the paper's words and order, except `INCOMPLETE`."""
 
     SUCCESSFUL = "Successful"
     PAGE_LOAD_TIMEOUT = "Page-load Timeout"
@@ -29,7 +29,7 @@ class H20Status(enum.StrEnum):
     SELENIUM_ERROR = "Selenium Error"
     OTHER_ERROR = "Other Error"
     INCOMPLETE = "Incomplete"
-    """Ours, not theirs: their code wrote the HAR of such a load and counted it as successful."""
+    """Added by resolab: the paper's code wrote the HAR of such a load and counted the load as successful."""
 
 
 _STATUSES = {
@@ -54,12 +54,12 @@ _STATUSES = {
 
 
 def h20_status(failure: str | None) -> H20Status:
-    """Status of a load with this failure of ours, `None` for none."""
+    """Return the status of a load with this failure; `None` means a load without failure."""
     return H20Status.SUCCESSFUL if failure is None else _STATUSES.get(failure, H20Status.OTHER_ERROR)
 
 
 def status_counts(findings: Findings) -> dict[Condition, Counter[H20Status]]:
-    """Count the statuses of every condition that has trials; those that the instrument lost count, too."""
+    """Count the statuses of every condition with trials, including trials lost by the instrument."""
     failures: dict[str, Counter[H20Status]] = {}
     for one in findings.failures:
         if one.kind == "page load":

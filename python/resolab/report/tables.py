@@ -1,4 +1,4 @@
-"""Findings into the report's tables: columns and printed cells.
+"""The report's tables of findings: columns and printed cells.
 
 For: rounding and words. Not for: HTML (`templates`) or the comparison with the paper (`s24.beside`).
 """
@@ -27,12 +27,12 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     words: frozenset[int] = field(default_factory=frozenset)
-    """Positions of the columns that hold words; the others hold numbers."""
+    """Positions of the columns with words; the other columns hold numbers."""
 
 
 _PLACES = ("profile", "network")
 _OF_THE_LAB = frozenset(("closed form ms", "handshake reached", "asked for", "reached"))
-"""Columns against what was set or asked for: on the live network nothing was."""
+"""Columns with requested values or settings, unavailable on the live network."""
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> Table:
@@ -40,13 +40,13 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int) ->
 
 
 def _meaning(flag: str) -> str:
-    """Say what a flag means; of one that only another version of resolab sets, nothing is known here."""
+    """Return the meaning of a flag; flags of other versions of resolab have no known meaning."""
     sentence = TRIAL_FLAG_MEANINGS.get(flag, "")
     return sentence[:1].lower() + sentence[1:].removesuffix(".")
 
 
 def as_live(table: Table) -> Table:
-    """Say vantage point for profile, and leave out what only an emulated network has."""
+    """Rename profile to vantage point, and leave out the columns of an emulated network."""
     kept = [place for place, column in enumerate(table.columns) if column not in _OF_THE_LAB]
     columns = ["vantage point" if table.columns[place] in _PLACES else table.columns[place] for place in kept]
     rows = [[row[place] for place in kept] for row in table.rows]
@@ -54,7 +54,7 @@ def as_live(table: Table) -> Table:
 
 
 def failure_table(findings: Findings) -> Table:
-    """Count failures by class, the conditions they happened under beside."""
+    """Count failures by class, with the counts by condition."""
     groups: dict[tuple[str, str], list[FailureRow]] = {}
     for one in findings.failures:
         groups.setdefault((one.kind, one.failure), []).append(one)
@@ -77,7 +77,7 @@ def failure_table(findings: Findings) -> Table:
 
 
 def status_table(findings: Findings) -> Table:
-    """Share of every status by browser, profile and transport; no rows when every load succeeded."""
+    """List the share of every status by browser, profile and transport; no rows when every load succeeded."""
     if not any(one.kind == "page load" for one in findings.failures):
         return Table((), ())
     groups: dict[tuple[str, str, str], Counter[H20Status]] = {}
@@ -92,7 +92,7 @@ def status_table(findings: Findings) -> Table:
 
 
 def flag_table(findings: Findings) -> Table:
-    """Count flagged trials, the conditions beside."""
+    """Count flagged trials, with the counts by condition."""
     groups: dict[str, list[FlagRow]] = {}
     for one in findings.flags:
         groups.setdefault(one.flag, []).append(one)
@@ -109,7 +109,7 @@ def flag_table(findings: Findings) -> Table:
 
 
 def handshake_table(findings: Findings) -> Table:
-    """Set the handshakes that happened beside those asked for."""
+    """Show actual handshakes beside requested handshakes."""
     groups: dict[tuple[str, str, str, str], list[HandshakeRow]] = {}
     for one in findings.handshakes:
         path = f" ({one.resolver_path})" if one.resolver_path else ""
@@ -135,7 +135,7 @@ def _browser_of(one: "HandshakeRow") -> str:
 
 
 def exchange_table(findings: Findings) -> Table:
-    """List the cold DNS exchanges against the closed form; of several resolvers each stands for itself."""
+    """List the cold DNS exchanges against the closed form, separately for each resolver."""
     among = resolvers_of(findings.exchanges)
     distances, caches = several_distances(among), several_caches(among)
     resolver = (*(("resolver beyond the link",) * distances), *(("cache",) * caches))
@@ -165,13 +165,13 @@ def exchange_table(findings: Findings) -> Table:
 
 
 def both_text(estimate: Estimate, digits: int = 1, *, signed: bool = False) -> str:
-    """Write an estimate with its interval."""
+    """Format an estimate with its interval."""
     value = estimate_text(estimate, digits, signed=signed)
     return f"{value} {interval_text(estimate, digits, signed=signed)}".rstrip()
 
 
 def percent_text(change: Estimate) -> str:
-    """Write a relative change in per cent with its interval."""
+    """Format a relative change in per cent with its interval."""
     if not change.n:
         return ABSENT
     value, interval = (text(change, scale=100, signed=True) for text in (estimate_text, interval_text))
@@ -179,7 +179,7 @@ def percent_text(change: Estimate) -> str:
 
 
 def lateness_table(findings: Findings) -> Table:
-    """List the path's own error per profile, and per browser where there is more than one."""
+    """List the path's own error per profile, and per browser if the plan has several."""
     columns = (
         "profile", "windows", "packets", "lateness p50 µs", "p99 µs (median window)", "p99 µs (worst window)",
         "max µs", "device drops", "queue drops", "CoDel drops", "policer drops", "loss drops", "outage drops",

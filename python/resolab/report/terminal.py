@@ -1,7 +1,7 @@
-"""A few lines for the end of a run.
+"""A short summary for the end of a run.
 
-For: what a person wants to see before opening the report; a rich renderable, printed by the command line.
-Not for: everything.
+For: the essentials before opening the report; a rich renderable, printed by the command line. Not for: the complete
+results.
 """
 
 from rich.console import Group, RenderableType
@@ -22,7 +22,7 @@ _AGAINST = "against the baseline"
 
 
 def terminal_summary(findings: Findings, outcome: Outcome = PLT) -> RenderableType:
-    """Sum a dataset up, of its page loads one outcome."""
+    """Summarise a dataset, with one outcome of its page loads."""
     found = findings.of(outcome)
     parts: list[RenderableType] = [_head(findings), *map(Text, live_lines(findings)), _failures(findings)]
     if findings.exchanges:
@@ -102,7 +102,7 @@ def _load(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
 
 
 def times_text(change: Estimate) -> str:
-    """Say how many times as long as the baseline it takes: the ratio of the medians, with its interval."""
+    """Format the ratio of the medians, with its interval, as a multiple of the baseline."""
     if change.value is None:
         return estimate_text(change, scale=100, signed=True) + (" %" if change.n else "")
     if change.ci_low is None or change.ci_high is None:

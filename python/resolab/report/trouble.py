@@ -1,6 +1,6 @@
-"""What went wrong in the loads that numbers are made of, and what the link dropped: failures, flags, queues, policers.
+"""Failures of the counted loads and drops by the link: failures, flags, queues, policers.
 
-For: one wording in the answer and under every figure of page loads. Not for: tables of it (`tables`).
+For: the same wording in the answer and under every figure of page loads. Not for: tables of failures (`tables`).
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -12,7 +12,7 @@ from resolab.wording import counted
 
 
 def trouble_sentence(findings: Findings) -> str:
-    """Say how many loads failed and how, which trials are flagged, and what the path dropped."""
+    """Return the number and kinds of failed loads, the flagged trials, and the packets dropped by the path."""
     failures: dict[str, int] = {}
     for one in findings.failures:
         if one.kind == "page load":
@@ -23,14 +23,14 @@ def trouble_sentence(findings: Findings) -> str:
 
 
 def _others(findings: Findings) -> str:
-    """Say that somebody else measured on the machine, as far as was seen at the run's two ends."""
+    """Return a note about other measurements on the machine, as observed at start and end of the run."""
     ends = (findings.manifest.environment_start, findings.manifest.environment_end)
     seen = max((one.other_paths_count or 0 for one in ends if one is not None), default=0)
     return f"; beside other runs on the machine ({counted(seen, 'emulated path')})" if seen else ""
 
 
 def failures_line(findings: Findings) -> str:
-    """Head the list of failures and flags: page loads apart from what failed beside them."""
+    """Return the heading of the failure list: page loads separately from other failures."""
     of_loads = sum(one.count for one in findings.failures if one.kind == "page load")
     beside = sum(one.count for one in findings.failures) - of_loads
     flags = sum(one.count for one in findings.flags)
@@ -43,10 +43,10 @@ def failures_line(findings: Findings) -> str:
 
 
 def flags_and_drops(findings: Findings, profiles: Collection[str] | None = None) -> str:
-    """Say which flags the trials have that stay in the numbers, and what queues and policers dropped of the packets.
+    """Return the flags of trials kept in the numbers, and the packets dropped by queues and policers.
 
-    The drops are those on some profiles, or on all; policers are named where one dropped something. Of the live network
-    nobody knows them.
+    The drops are limited to the given profiles, or cover all. Policers are named only after drops. On the live network
+    these drops are unknown.
     """
     flags: dict[str, int] = {}
     for one in findings.flags:
@@ -56,7 +56,7 @@ def flags_and_drops(findings: Findings, profiles: Collection[str] | None = None)
 
 
 def left_out(lost_count: int, copies_count: int = 0) -> str:
-    """Say which loads are in none of a figure's numbers; nothing where all are."""
+    """Return the loads left out of a figure's numbers; an empty string when no load is left out."""
     lost = f"{counted(lost_count, 'load')} that the instrument lost or that told nothing" if lost_count else ""
     copies = f"{counted(copies_count, 'load')} of copies" if copies_count else ""
     words = " and ".join(part for part in (lost, copies) if part)
@@ -72,7 +72,7 @@ def _drops(findings: Findings, profiles: Collection[str] | None) -> str:
 
 
 def _shares(rows: Sequence[LatenessRow], dropped: Callable[[LatenessRow], int]) -> str:
-    """Say per profile which part of the packets that came through others were dropped beside; nothing where none."""
+    """Return dropped packets as a share of delivered packets, per profile; empty without drops."""
     packets: dict[str, int] = {}
     drops: dict[str, int] = {}
     for one in rows:

@@ -1,8 +1,8 @@
 """Statistics: arrays in, numbers with their uncertainty out.
 
-For: medians, quantiles, paired differences, relative changes, shifts, effect sizes, tests; censored values kept.
-Definitions and sources: docs/method/statistics.md.
-Not for: knowing where the arrays come from, no other room of resolab is imported here; closed forms (`protocols`).
+For: medians, quantiles, paired differences, relative changes, shifts, effect sizes, tests; censored values are kept.
+Definitions and sources: docs/method/statistics.md. Not for: knowing the source of the arrays (no other package of
+resolab is imported here); closed forms (`protocols`).
 """
 
 from resolab.stats.adjusted import ADJUSTABLE_FROM, MOST_VARIANCE_LEFT, adjusted_difference, variance_ratio

@@ -1,15 +1,17 @@
-"""The median of paired differences with the chance of a part taken out that the treatment cannot move.
+"""The median of paired differences, without the random variation of a part unaffected by the treatment.
 
-For: a narrower interval beside the plain one (`medians`). Not for: saying whether the treatment moves the part, which
-decides whether this is worth anything; whoever asks tests that first.
+For: a narrower interval beside the plain interval (`medians`). Not for: testing for an effect of the treatment on the
+part. The adjustment depends on the absence of an effect; callers test for an effect first.
 
-Covariance adjustment of randomised pairs (Rosenbaum 2002; CUPED: Deng, Xu, Kohavi and Walker 2013). If the treatment
-shifts the outcome and leaves the part alone, then swapping the two loads of a pair changes nothing but the signs of its
-difference, less the shift, and of its part's, together. A coefficient that such swaps leave alone leaves residuals
-whose signs are fair coins: the sign test of residuals is exact although the coefficient is estimated, and the interval
-holds every shift that it does not reject. The coefficient is that of least absolute deviations through the origin
-(Bloomfield and Steiger 1983), since loads that wait for seconds would carry any other away, and it lies between 0 and
-1: none of the part, or all of it. Estimating it takes one residual, the one next to 0: n pairs count as n - 1.
+Covariance adjustment of randomised pairs (Rosenbaum 2002; CUPED: Deng, Xu, Kohavi and Walker 2013). Assume a treatment
+shifting the outcome and leaving the part alone. Swapping the two loads of a pair then changes only two signs together:
+the sign of the outcome's difference minus the shift, and the sign of the part's difference. With a coefficient
+unaffected by swaps, the signs of the residuals are fair coins. So the sign test of residuals is exact, although the
+coefficient is estimated, and the interval holds every shift not rejected by the test.
+
+The coefficient is the slope of least absolute deviations through the origin (Bloomfield and Steiger 1983), since loads
+waiting for seconds would distort other estimates. The coefficient lies between 0 and 1: none of the part, or all of the
+part. Estimating the coefficient costs the residual next to 0: n pairs count as n - 1.
 """
 
 import numpy as np
@@ -19,11 +21,11 @@ from resolab.stats.order import LEVEL, quantile
 from resolab.stats.sample import FloatArray, Sample
 
 ADJUSTABLE_FROM = 7
-"""Pairs: of six the interval would be a range as of five, whose level is 93.75 %."""
+"""Smallest number of pairs: with six, the interval would be a range as for five, with a level of 93.75 %."""
 MOST_VARIANCE_LEFT = 0.5
-"""Where a part explains less, its coefficient is a guess: that of 5 s waits, or of modes wide apart, is."""
+"""Above this remaining share of the variance, the coefficient is a guess, as with 5 s waits or distant modes."""
 SHIFTS_COUNT = 1_000
-"""Shifts tried at most, the others left out evenly; up to 25 pairs have no more at which signs can change."""
+"""Largest number of shifts tried, evenly thinned; up to 25 pairs have at most this number of sign changes."""
 
 
 def adjusted_difference(outcome: FloatArray, part: FloatArray, *, level: float = LEVEL) -> Estimate:
@@ -39,9 +41,9 @@ def adjusted_difference(outcome: FloatArray, part: FloatArray, *, level: float =
 
 
 def variance_ratio(outcome: FloatArray, part: FloatArray, shift: float | None = None) -> float | None:
-    """Return the variance that is left of the adjusted differences, as a share of the plain ones'; a pair is paid.
+    """Return the variance of the adjusted differences divided by the variance of the plain differences.
 
-    `shift` is the adjusted difference, if it is known already.
+    The coefficient costs one pair (degree of freedom). `shift` is the adjusted difference, if already known.
     """
     if outcome.size < 3 or float(np.ptp(outcome)) == 0:
         return None
@@ -52,9 +54,9 @@ def variance_ratio(outcome: FloatArray, part: FloatArray, shift: float | None = 
 
 
 def coefficients(outcome: FloatArray, part: FloatArray, shifts: FloatArray) -> FloatArray:
-    """Return, for each shift, the slope through the origin from 0 to 1 that leaves the least absolute deviations.
+    """Return the slope of least absolute deviations for each shift, through the origin, from 0 to 1.
 
-    It is the median of the pairs' slopes, each weighing as much as its parts differ.
+    The slope is the median of the pairs' slopes, weighted by the absolute differences of their parts.
     """
     told = part != 0
     if not told.any():
@@ -68,16 +70,17 @@ def coefficients(outcome: FloatArray, part: FloatArray, shifts: FloatArray) -> F
 
 
 def _middle(found: Estimate) -> float:
-    """Return the estimate; where signs change back and forth, the middle of the shifts between which they do."""
+    """Return the estimate; when signs alternate, return the middle of the shifts with alternating signs."""
     assert found.low is not None
     assert found.high is not None
     return (found.low + found.high) / 2
 
 
 def _ordered(outcome: FloatArray, part: FloatArray) -> Sample:
-    """Return n - 1 shifts, ordered, at each of which one residual more is negative: as the values of a plain sample.
+    """Return n - 1 shifts in ascending order, for use as the values of a plain sample.
 
-    Each has bounds: where the number of negative residuals is first so great, and where it last is not.
+    At each shift the number of negative residuals grows by one. Each shift has bounds: the first shift with at least
+    this number of negative residuals, and the last shift with fewer.
     """
     edges = _edges(outcome, part)
     between = np.concatenate(([edges[0] - 1], (edges[1:] + edges[:-1]) / 2, [edges[-1] + 1]))
@@ -95,10 +98,10 @@ def _ordered(outcome: FloatArray, part: FloatArray) -> Sample:
 
 
 def _edges(outcome: FloatArray, part: FloatArray) -> FloatArray:
-    """Return the shifts at which signs may change.
+    """Return the shifts at possible sign changes.
 
-    With a coefficient of 0 or 1 there lie two residuals as far from 0 on either side, else lines through two pairs
-    begin there.
+    With a coefficient of 0 or 1, two residuals are equally far from 0 at a sign change, on opposite sides. With other
+    coefficients, the shift is the intercept of a line through two pairs.
     """
     one, other = np.triu_indices(outcome.size)
     run = part[other] - part[one]

@@ -1,9 +1,9 @@
-"""How many loads take longer than a limit under a treatment and under its baseline, paired by block.
+"""The number of loads longer than a limit under a treatment and under its baseline, paired by block.
 
-For: effects on the tail, of which a median says nothing. Not for: shares of one condition (`proportion`).
+For: effects on the tail, invisible in a median. Not for: shares of one condition (`proportion`).
 
-Exact test of McNemar (1947) on the pairs of which only one is beyond; interval of the paired difference by Newcombe
-(1998, method 10), which joins both shares' Wilson intervals and their correlation.
+Exact test of McNemar (1947) on the pairs with only one load beyond the limit. The interval of the paired difference by
+Newcombe (1998, method 10) joins both shares' Wilson intervals and their correlation.
 """
 
 import math
@@ -21,21 +21,21 @@ from resolab.stats.sample import Sample
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """Loads beyond a limit."""
+    """The shares of loads beyond a limit."""
 
     limit: float
     treatment: Estimate
-    """Their share, with Wilson's interval."""
+    """The treatment's share, with Wilson's interval."""
     baseline: Estimate
     difference: Estimate
-    """The treatment's share less the baseline's."""
+    """The treatment's share minus the baseline's."""
     p_value: float | None
 
 
 def beyond(treatment: Sample, baseline: Sample, limit: float, *, level: float = LEVEL) -> Beyond:
     """Compare the shares of values beyond a limit; position i of both is one pair.
 
-    A value that is only known to be at least something below the limit leaves open where it lies: there is none then.
+    Raise `ValueError` for a value with bounds on both sides of the limit.
     """
     if len(treatment) != len(baseline):
         raise ValueError("paired shares need samples of one length")
@@ -54,7 +54,7 @@ def _beyond(sample: Sample, limit: float) -> NDArray[np.bool_]:
 
 
 def _mcnemar(own_only: int, other_only: int) -> float:
-    """Two-sided exact p: which of the two is beyond is a fair coin's toss."""
+    """Return the two-sided exact p: under the null hypothesis, a fair coin decides the side beyond the limit."""
     odd = own_only + other_only
     return min(1.0, 2 * float(scipy.stats.binom.cdf(min(own_only, other_only), odd, 0.5)))
 
@@ -76,7 +76,7 @@ def _difference(both: int, own_only: int, other_only: int, n: int, level: float)
 
 
 def _correlation(both: int, own_only: int, other_only: int, neither: int, n: int) -> float:
-    """Return Newcombe's corrected phi: the product less n / 2, not below 0, where it is positive."""
+    """Return Newcombe's corrected phi: a positive product is reduced by n / 2, but not below 0."""
     margins = (both + own_only) * (other_only + neither) * (both + other_only) * (own_only + neither)
     if not margins:
         return 0.0

@@ -1,6 +1,6 @@
 """Percentile bootstrap intervals, seeded; arrays of a pair are resampled together, by block.
 
-For: the relative change of medians, for which order statistics give no interval. Not for: choosing what to estimate.
+For: the relative change of medians, without an interval from order statistics. Not for: choosing the estimand.
 """
 
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from resolab.stats.sample import FloatArray
 
 RESAMPLES_COUNT = 4_999
 Function = Callable[..., FloatArray]
-"""Takes arrays and an `axis`."""
+"""A function of arrays and an `axis`."""
 
 
 def percentile(arrays: tuple[FloatArray, ...], statistic: Function, level: float, seed: int) -> tuple[float, float]:
-    """Return the percentile interval; infinities (censored values) may stand in the arrays."""
+    """Return the percentile interval; the arrays may contain infinities (censored values)."""
     rng = np.random.default_rng(seed)
     size = arrays[0].size
     parts = []

@@ -1,14 +1,15 @@
-"""After how many queries the set-up of a connection is paid for by queries that are cheaper on it.
+"""The number of queries needed to amortise the set-up of a connection by its cheaper queries.
 
-For: the closed form, and its interval over batches. Not for: which queries are whose.
+For: the closed form, and its interval over batches. Not for: assigning queries to batches.
 
-With a cold query costing C, each later one on the same connection W, and a query without connection U, the cumulated
-times of k queries, C + (k - 1) W and k U, cross at k = (C - W) / (U - W); never if W is not below U, unless C is not
-above U to begin with.
+Let a cold query cost C, each later query on the same connection W, and a query without connection U. The cumulated
+times of k queries, C + (k - 1) W and k U, cross at k = (C - W) / (U - W). They never cross if W is not below U, unless
+C is not above U from the start.
 
-A mean over batches is a ratio of two sums. By what each batch adds to it (its residual: Cochran 1977, section 6.4) a
-sum of means has Student's interval; the crossing has Fieller's (1954), the counts at which such an interval of the
-cumulated difference reaches 0. Percentiles of resampled batches held 71 to 93 % of what they should with up to twelve.
+A mean over batches is a ratio of two sums. By the contribution of each batch (its residual: Cochran 1977, section 6.4)
+a sum of means has Student's interval. The crossing has Fieller's interval (1954): the counts at which Student's
+interval of the cumulated difference reaches 0. With up to 12 batches, percentile intervals of resampled batches held
+only 71 to 93 % of their nominal coverage.
 """
 
 from dataclasses import dataclass
@@ -25,50 +26,50 @@ from resolab.stats.sample import FloatArray
 # A count that is met exactly must not become the next one by the last bit of a quotient.
 _SLACK = 1e-9
 MOST_COUNT = 10_000
-"""Queries on one connection: what is not paid for by then never is."""
+"""Queries on one connection; a set-up not amortised within this number counts as never amortised."""
 BATCHES_FOR_MEANS = 6
 BATCHES_FOR_CROSSING = 20
-"""With fewer, where a fifth of the queries wait, Fieller's interval holds the count in 80 to 91 %."""
+"""With fewer batches, Fieller's interval holds the count in 80 to 91 % of cases when a fifth of the queries wait."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchedMean:
-    """A mean known as sum and count of each batch; batch i is the same in everything compared."""
+    """A mean as sum and count of each batch; batch i is the same batch in all compared means."""
 
     totals: FloatArray
     counts: FloatArray
 
     @classmethod
     def of(cls, totals: ArrayLike, counts: ArrayLike) -> Self:
-        """Make one from anything numpy takes."""
+        """Make a batched mean from array-like totals and counts."""
         return cls(np.asarray(totals, dtype=np.float64), np.asarray(counts, dtype=np.float64))
 
     @property
     def value(self) -> float:
-        """The mean over all batches; NaN of nothing."""
+        """The mean over all batches; NaN without values."""
         count = float(self.counts.sum())
         return float(self.totals.sum()) / count if count else float("nan")
 
     def residuals(self) -> FloatArray:
-        """Return what each batch adds to the mean; they sum up to 0."""
+        """Return the contribution of each batch to the mean; the contributions sum up to 0."""
         return np.asarray((self.totals - self.value * self.counts) / self.counts.sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Amortisation:
-    """Where two cumulated times cross, and their difference for each number of queries with its interval."""
+    """The crossing of two cumulated times, and their difference for each number of queries with its interval."""
 
     break_even_count: Estimate
     saved_ms: Estimate
-    """By which each query on the open connection is below one without: U - W."""
+    """The time saved per query on the open connection, compared with a query without connection: U - W."""
     extra_ms: FloatArray
-    """Cumulated time on the connection minus without, for the asked numbers of queries."""
+    """Cumulated time on the connection minus without, for the requested numbers of queries."""
     extra_ci_low_ms: FloatArray
     extra_ci_high_ms: FloatArray
 
 
 def break_even(cold: ArrayLike, warm: ArrayLike, unconnected: ArrayLike) -> FloatArray:
-    """Return the smallest number of queries whose cumulated time is not above that without a connection; inf: never."""
+    """Return the least number of queries with a cumulated time at most the time without connection; inf: never."""
     c, w, u = (np.asarray(one, dtype=np.float64) for one in (cold, warm, unconnected))
     with np.errstate(divide="ignore", invalid="ignore"):
         crossing = np.ceil((c - w) / (u - w) - _SLACK)
@@ -76,7 +77,7 @@ def break_even(cold: ArrayLike, warm: ArrayLike, unconnected: ArrayLike) -> Floa
 
 
 def cumulated_extra(cold: ArrayLike, warm: ArrayLike, unconnected: ArrayLike, counts: ArrayLike) -> FloatArray:
-    """Return C + (k - 1) W - k U for every k; a leading axis of the costs stays."""
+    """Return C + (k - 1) W - k U for every k; a leading axis of the costs is kept."""
     c, w, u = (np.asarray(one, dtype=np.float64)[..., np.newaxis] for one in (cold, warm, unconnected))
     k = np.asarray(counts, dtype=np.float64)
     return np.asarray(c + (k - 1) * w - k * u)
@@ -91,7 +92,7 @@ def amortisation(
     level: float = LEVEL,
     censored_count: int = 0,
 ) -> Amortisation:
-    """Find the crossing of the means; its interval holds the counts at which the cumulated difference may cross 0."""
+    """Find the crossing of the means; its interval holds the possible crossings of the cumulated difference."""
     size = cold.totals.size
     costs = (cold, warm, unconnected)
     if any(one.totals.shape != (size,) or one.counts.shape != (size,) for one in costs):
@@ -118,20 +119,20 @@ def amortisation(
 
 
 def _weights(counts: ArrayLike) -> FloatArray:
-    """Return how often the cumulated difference after each count has each cost in it."""
+    """Return the factor of each cost in the cumulated difference after each count."""
     k = np.asarray(counts, dtype=np.float64)
     return np.stack((np.ones_like(k), k - 1, -k), axis=-1)
 
 
 def _half_width(weights: FloatArray, residuals: FloatArray, level: float) -> FloatArray:
-    """Return half the width of Student's interval of weighted sums of means, by what each batch adds to them."""
+    """Return half the width of Student's interval of weighted sums of means, from the contributions of the batches."""
     size = residuals.shape[1]
     variance = size / (size - 1) * ((weights @ residuals) ** 2).sum(axis=-1)
     return np.asarray(float(scipy.stats.t.ppf((1 + level) / 2, size - 1)) * np.sqrt(variance))
 
 
 def _crossing_ends(means: tuple[float, float, float], residuals: FloatArray, level: float) -> tuple[float, float]:
-    """Return when the cumulated difference first may be, and when it surely is, at 0 or below (Fieller 1954)."""
+    """Return the first counts with the lower and with the upper interval end at or below 0 (Fieller 1954)."""
     counts = np.arange(1, MOST_COUNT + 1)
     extra, half = cumulated_extra(*means, counts), _half_width(_weights(counts), residuals, level)
     low, high = (counts[reached <= _SLACK] for reached in (extra - half, extra + half))

@@ -1,12 +1,12 @@
-"""The median of values that come in clusters: paired differences of several pages, blocks of one campaign.
+"""The median of clustered values: paired differences of several pages, blocks of one campaign.
 
-For: an interval that takes clusters as what was sampled, however alike the values within one are. Not for: choosing
-what the clusters are; values that are independent (`order`).
+For: an interval with clusters as the sampling unit, for any correlation within clusters. Not for: choosing the
+clusters; independent values (`order`).
 
-The interval holds every number that a test on clusters does not reject: of each cluster how many of its values lie
-above the number less how many lie below, of these the mean by Student's t. For quantiles of clustered samples that is
-the interval of Woodruff (1952) in the form of Francisco and Fuller (1991); nothing is resampled. Where each cluster has
-one value only it is that between order statistics.
+The interval holds every number not rejected by a test on clusters. The test takes, for each cluster, the number of
+values above the tested number minus the number of values below. The mean of these counts is tested by Student's t. For
+quantiles of clustered samples, this is the interval of Woodruff (1952) in the form of Francisco and Fuller (1991). No
+values are resampled. With a single value in each cluster, the interval is the interval between order statistics.
 """
 
 from collections.abc import Hashable, Sequence
@@ -21,13 +21,16 @@ from resolab.stats.sample import FloatArray, Sample
 
 Counts = NDArray[np.intp]
 CLUSTERS_NEEDED = 6
-"""Of five alike within themselves the interval would be their range, whose level is 93.75 % and often less."""
+"""With five clusters of equal values, the interval would be the range, with a level of 93.75 % and often less."""
 
 
 def clustered_median(
     sample: Sample, clusters: Sequence[Hashable], *, needed: int = CLUSTERS_NEEDED, level: float = LEVEL
 ) -> Estimate:
-    """Estimate the median over all values; `clusters` names each value's, and fewer than `needed` have no interval."""
+    """Estimate the median over all values; `clusters` names each value's cluster.
+
+    With fewer than `needed` clusters, the estimate has no interval.
+    """
     if len(clusters) != len(sample):
         raise ValueError("every value needs its cluster")
     plain = quantile(sample, 0.5, level=level)
@@ -45,10 +48,10 @@ def clustered_median(
 
 
 def median_of_clusters(medians: Sequence[Estimate], *, level: float = LEVEL) -> Estimate:
-    """Estimate the median over clusters of which each has been estimated by itself; one without a value has no part.
+    """Estimate the median over clusters from the medians within clusters; a cluster without a value is left out.
 
-    Each counts once, however many values it has. Few clusters carry little: of five the interval is their range, whose
-    level is 93.75 %, and fewer have none.
+    Each cluster counts once, for any number of values. Few clusters give little information: with five, the interval is
+    their range, with a level of 93.75 %, and fewer have no interval.
     """
     known = [one for one in medians if one.low is not None and one.high is not None]
     low, high = (np.array(ends, dtype=float) for ends in ([one.low for one in known], [one.high for one in known]))
@@ -56,7 +59,7 @@ def median_of_clusters(medians: Sequence[Estimate], *, level: float = LEVEL) -> 
 
 
 def _lower_end(values: FloatArray, of: Counts, level: float) -> float:
-    """Return the value above which the test first does not reject."""
+    """Return the smallest value just above which the test does not reject."""
     order = np.argsort(values, kind="stable")
     values, of = values[order], of[order]
     sizes = np.bincount(of)
@@ -75,8 +78,8 @@ def _lower_end(values: FloatArray, of: Counts, level: float) -> float:
 def _is_rejected(total: Counts, squares: Counts, sizes: Counts, level: float) -> NDArray[np.bool_]:
     """Test sums of clusters' counts by Student's t, with a correction for steps.
 
-    Clusters alike within themselves move the total by their whole size, independent values by 2: half a step is half
-    of what the squares of the counts are to those of as many independent values.
+    Equal values within a cluster move the total by the cluster's size, independent values by 2. Half a step is half the
+    ratio of the counts' squares to the squares for the same number of independent values.
     """
     count, values_count = sizes.size, sizes.sum()
     reach = np.maximum(np.abs(total) - 0.5 * squares / values_count, 0.0)
@@ -86,7 +89,7 @@ def _is_rejected(total: Counts, squares: Counts, sizes: Counts, level: float) ->
 
 
 def _earlier_in_cluster(of: Counts) -> Counts:
-    """Return how many values of the same cluster stand before each."""
+    """Return the number of earlier values in the same cluster, for each value."""
     order = np.argsort(of, kind="stable")
     starts = np.concatenate(([0], np.cumsum(np.bincount(of))[:-1]))
     earlier = np.empty_like(of)

@@ -1,6 +1,6 @@
-"""Cliff's delta: how much more often a value of one sample is greater than one of the other than smaller.
+"""Cliff's delta: the probability of a greater value in one sample minus the probability of a smaller value.
 
-For: an effect size without a unit, from -1 to 1. Not for: how large the difference is (`shift`).
+For: an effect size without a unit, from -1 to 1. Not for: the size of the difference (`shift`).
 
 Cliff 1993. delta = 2 theta - 1 with theta = P(treatment > baseline) + P(equal) / 2.
 """
@@ -14,7 +14,7 @@ from resolab.stats.sample import FloatArray, Sample
 
 
 def cliffs_delta(treatment: Sample, baseline: Sample, *, level: float = LEVEL) -> Estimate:
-    """Estimate delta of two samples without pairs; pairs that vary together make the interval wider than needed."""
+    """Estimate delta of two samples without pairs; for positively correlated pairs the interval is too wide."""
     m, n = len(treatment), len(baseline)
     count = treatment.censored_count + baseline.censored_count
     if not m or not n:
@@ -36,7 +36,7 @@ def _delta(treatment: FloatArray, baseline: FloatArray) -> float:
 
 
 def _upper(theta: float, m: int, n: int, z: float) -> float:
-    """Return the delta above `theta` from which `theta` is z standard errors away (Newcombe 2006, method 5)."""
+    """Return the delta above `theta` at a distance of z standard errors (Newcombe 2006, method 5)."""
     if theta >= 1:
         return 1.0
     size = (m + n) / 2 - 1

@@ -1,11 +1,11 @@
-"""Whether two conditions lie so near that they may be called alike: two one-sided tests against a margin.
+"""Equivalence of two conditions: two one-sided tests against a margin.
 
-For: the only ground of a claim that something costs the same. Not for: choosing the margin, which must be set before.
+For: supporting a claim of equal cost. Not for: choosing the margin; the margin must be set in advance.
 
-Schuirmann 1987: alike within the margin if both 'lower by at least the margin' and 'higher by at least the margin' are
-rejected. Of the median of differences each is a sign test, which assumes nothing about their shape (so it holds where a
-share of the loads waits 5 s); of their shift each is a signed-rank test (Pratt 1959), which assumes symmetry. A value
-known within bounds counts as far out as it may lie.
+Schuirmann 1987: two conditions are equivalent within the margin if both 'lower by at least the margin' and 'higher by
+at least the margin' are rejected. For the median of differences, each test is a sign test, without an assumption about
+their shape. So the test holds when a share of the loads waits 5 s. For the shift, each test is a signed-rank test
+(Pratt 1959), with an assumption of symmetry. A value known within bounds counts at its outermost bound.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SIGNIFICANCE = 0.05
 
 
 class EquivalenceTest(StrEnum):
-    """How each of the two one-sided hypotheses is tested."""
+    """The test used for each of the two one-sided hypotheses."""
 
     SIGN = "sign"
     SIGNED_RANK = "signed_rank"
@@ -29,25 +29,25 @@ class EquivalenceTest(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """The two tests against a margin."""
+    """The result of the two tests against a margin."""
 
     margin: float
     p_value: float | None
-    """The greater of both; None without differences."""
+    """The greater p of both tests; `None` without differences."""
     n: int
     test: EquivalenceTest
     significance: float = SIGNIFICANCE
 
     @property
     def is_alike(self) -> bool:
-        """Whether both hypotheses are rejected at that significance."""
+        """Return True when both hypotheses are rejected at the significance level."""
         return self.p_value is not None and self.p_value <= self.significance
 
 
 def equivalence(
     differences: Sample, margin: float, *, test: EquivalenceTest, significance: float = SIGNIFICANCE
 ) -> Equivalence:
-    """Test whether the differences' median (or shift) lies within the margin around 0."""
+    """Test the differences' median (or shift) for lying within the margin around 0."""
     if not margin > 0:
         raise ValueError("a margin of equivalence is greater than 0")
     if not len(differences):
@@ -58,5 +58,5 @@ def equivalence(
 
 
 def _sign_tail(values: FloatArray) -> float:
-    """Return P(as many values above 0 or more) if their median were 0; what lies on 0 speaks for that."""
+    """Return P(at least as many values above 0) for a median of 0; values equal to 0 support the null hypothesis."""
     return float(scipy.stats.binom.sf(np.count_nonzero(values > 0) - 1, values.size, 0.5))

@@ -1,11 +1,10 @@
-"""How often comparisons of nothing with nothing look like something, with an interval that knows which share loads.
+"""The rate of false alarms in A/A comparisons, with an interval accounting for loads shared by comparisons.
 
-For: A/A copies of a condition. Not for: shares of independent counts (`proportion`), or what makes a comparison an
-alarm.
+For: A/A copies of a condition. Not for: shares of independent counts (`proportion`), or the definition of an alarm.
 
-Three copies of a condition make three comparisons, any two of which share a copy: they are no three independent ones.
-Korn and Graubard (1998) take Clopper and Pearson's interval (1934) for as many independent comparisons as have the
-variance of the share that is seen between clusters, here conditions.
+Three copies of a condition make three comparisons. Any two of the comparisons share a copy, and are not independent.
+Korn and Graubard (1998) use Clopper and Pearson's interval (1934) with an effective number of independent comparisons.
+The effective number follows from the observed variance of the share between clusters, here conditions.
 """
 
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ import scipy
 
 @dataclass(frozen=True, slots=True)
 class FalseAlarms:
-    """A share of comparisons of nothing."""
+    """The share of alarms among A/A comparisons."""
 
     n: int
     count: int
@@ -25,11 +24,11 @@ class FalseAlarms:
     ci_low: float
     ci_high: float
     effective_n: float
-    """As many independent comparisons would tell as much; at most `n`."""
+    """The equivalent number of independent comparisons; at most `n`."""
 
 
 def false_alarms(alarms: Sequence[bool], conditions: Sequence[str] = ()) -> FalseAlarms:
-    """Count alarms; `conditions` says of which each comparison is, without it each is of its own."""
+    """Count alarms; `conditions` names each comparison's condition; without names, every comparison is independent."""
     count, size = sum(alarms), len(alarms)
     if not size:
         return FalseAlarms(0, 0, None, 0.0, 1.0, 0.0)
@@ -39,7 +38,7 @@ def false_alarms(alarms: Sequence[bool], conditions: Sequence[str] = ()) -> Fals
 
 
 def _effective_size(alarms: np.ndarray[tuple[int], np.dtype[np.float64]], conditions: Sequence[str]) -> float:
-    """Return how many independent comparisons have the share's variance between conditions."""
+    """Return the number of independent comparisons with an equal variance of the share, between conditions."""
     _, place = np.unique(conditions, return_inverse=True)
     size, clusters = alarms.size, int(place.max()) + 1
     share = float(alarms.mean())
@@ -57,7 +56,7 @@ def _effective_size(alarms: np.ndarray[tuple[int], np.dtype[np.float64]], condit
 
 
 def clopper_pearson(count: float, size: float, level: float = 0.95) -> tuple[float, float]:
-    """Return the exact interval of a share of which `count` of `size` were seen; of fractions, by the same formula."""
+    """Return the exact interval of the share `count` / `size`; fractional counts use the same formula."""
     tail = (1 - level) / 2
     low = float(scipy.stats.beta.ppf(tail, count, size - count + 1)) if count else 0.0
     high = float(scipy.stats.beta.ppf(1 - tail, count + 1, size - count)) if count < size else 1.0

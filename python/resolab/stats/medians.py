@@ -1,6 +1,6 @@
-"""Medians, paired differences and relative changes, each with an interval whose coverage was simulated.
+"""Medians, paired differences and relative changes, each with an interval of simulated coverage.
 
-For: the three numbers every answer is made of. Not for: means; page load times are skewed and censored.
+For: the three numbers in every answer. Not for: means; page load times are skewed and censored.
 """
 
 import itertools
@@ -16,14 +16,14 @@ from resolab.stats.order import LEVEL, quantile
 from resolab.stats.sample import FloatArray, Sample
 
 PAIRS_FOR_CHANGE = 8
-"""Fewer have no interval of a relative change: where some loads wait 5 s, resampled medians of six hold the truth in
-92 % of cases."""
+"""Fewer pairs have no interval of a relative change. When some loads wait 5 s, resampled medians of six pairs hold the
+truth in 92 % of cases."""
 
 
 def median(sample: Sample, *, seed: int | None = None, level: float = LEVEL) -> Estimate:  # noqa: ARG001
-    """Estimate the median; it is a number while fewer than half of the values are censored.
+    """Estimate the median; the result is a number while fewer than half of the values are censored.
 
-    Order statistics resample nothing; `seed` is taken so that every estimate can be asked for alike.
+    Order statistics need no resampling; `seed` is accepted to give every estimator the same signature.
     """
     return quantile(sample, 0.5, level=level)
 
@@ -37,7 +37,7 @@ def paired_difference(
 
 @lru_cache
 def pairs_for_interval(level: float = LEVEL) -> int:
-    """Return the fewest pairs of which the median difference has an interval with two ends."""
+    """Return the smallest number of pairs giving the median difference an interval with two ends."""
 
     def width(size: int) -> float | None:
         return median(Sample.exact([float(value) for value in range(size)]), level=level).ci_width
@@ -71,7 +71,7 @@ def relative_change(treatment: Sample, baseline: Sample, *, seed: int, level: fl
 
 
 def change_of(treatment: Sample, baseline: Sample) -> tuple[float | None, float | None, int]:
-    """Return the least and the greatest change of the medians that the bounds allow, and how many pairs have bounds."""
+    """Return the least and greatest change of the medians within the bounds, and the number of censored pairs."""
     if len(treatment) == 0:
         return None, None, 0
     count = int(np.count_nonzero((treatment.low != treatment.high) | (baseline.low != baseline.high)))
@@ -83,7 +83,7 @@ def change_of(treatment: Sample, baseline: Sample) -> tuple[float | None, float 
 
 
 def pairs(treatment_blocks: Sequence[int], baseline_blocks: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the positions of the values that share a block, in the order of the blocks."""
+    """Return the positions of values in common blocks, in the order of the blocks."""
     treatment = {block: position for position, block in enumerate(treatment_blocks)}
     baseline = {block: position for position, block in enumerate(baseline_blocks)}
     if len(treatment) < len(treatment_blocks) or len(baseline) < len(baseline_blocks):
@@ -119,7 +119,7 @@ def _highest_change(treatment: FloatArray, baseline: FloatArray, axis: int = -1)
 
 
 def _subtract(left: FloatArray, right: FloatArray, unknown: float) -> FloatArray:
-    """Subtract; the difference of two infinities is not known and becomes `unknown`."""
+    """Subtract; the difference of two infinities is unknown and becomes `unknown`."""
     if left.size != right.size:
         raise ValueError("a paired difference needs samples of one length")
     with np.errstate(invalid="ignore"):

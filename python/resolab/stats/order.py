@@ -1,10 +1,10 @@
 """Quantiles with intervals between order statistics: no assumption on the distribution, no resampling.
 
-For: ranks between which a quantile lies, interpolated to the level asked. Not for: comparisons (`medians`, `shift`).
+For: the ranks enclosing a quantile, interpolated to the requested level. Not for: comparisons (`medians`, `shift`).
 
-How many of n values lie below the quantile q_p is binomial (n, p) whatever the distribution, so P(x_(r) <= q_p) is
-known (Thompson 1936). Between two ranks whose levels enclose the one asked, Nyblom (1992) interpolates; at the median
-that is the interval of Hettmansperger and Sheather (1986).
+The number of n values below the quantile q_p is binomial (n, p) for every distribution, so P(x_(r) <= q_p) is known
+(Thompson 1936). Nyblom (1992) interpolates between two ranks with levels enclosing the requested level. At the median,
+this gives the interval of Hettmansperger and Sheather (1986).
 """
 
 from dataclasses import dataclass
@@ -18,22 +18,22 @@ from resolab.stats.sample import FloatArray, Sample
 
 LEVEL = 0.95
 TOLERANCE = 0.02
-"""How far from the level asked the range of all values may be to stand for the interval."""
+"""The range of all values serves as the interval when its level is within this distance of the requested level."""
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """An end of an interval: between the values of ranks `rank` and `rank + 1`, counted from 1; rank 0: no bound."""
+    """An end of an interval, between the values of ranks `rank` and `rank + 1`, from 1; rank 0 for no bound."""
 
     rank: int
     share: float
-    """How far towards the inner one of the two."""
+    """The fraction of the way towards the inner value."""
 
 
 def median_interval_ranks(n: int, level: float = LEVEL) -> tuple[int, int]:
-    """Return the ranks (from 1) of the narrowest symmetric interval that holds the median with at least `level`.
+    """Return the ranks (from 1) of the narrowest symmetric interval holding the median with at least `level`.
 
-    Where even the extremes do not reach the level (below six values at 95 %) the ranks are 0 and n + 1: unbounded.
+    When even the extremes do not reach the level (below six values at 95 %), the ranks are 0 and n + 1: unbounded.
     """
     low = int(scipy.stats.binom.ppf((1 - level) / 2, n, 0.5)) if n else 0
     if n and scipy.stats.binom.cdf(low - 1, n, 0.5) > (1 - level) / 2 + 1e-12:
@@ -42,7 +42,7 @@ def median_interval_ranks(n: int, level: float = LEVEL) -> tuple[int, int]:
 
 
 def median_end(size: int, level: float = LEVEL) -> tuple[int, float]:
-    """Return the rank (from 1; 0: none) of the lower end of a median's interval, and how far it goes on inwards."""
+    """Return the rank (from 1; 0: no end) of a median interval's lower end, and the fraction towards the next."""
     end = _end(size, 0.5, (1 - level) / 2)
     if size and end.rank <= 1 and abs(1 - 2 * 0.5**size - level) <= TOLERANCE:
         return 1, 0.0
@@ -50,9 +50,10 @@ def median_end(size: int, level: float = LEVEL) -> tuple[int, float]:
 
 
 def quantile(sample: Sample, probability: float, *, level: float = LEVEL) -> Estimate:
-    """Estimate a quantile; a number while the values around it are known, a bound where they are censored.
+    """Estimate a quantile; a number while the values around it are known, a bound when they are censored.
 
-    Too few values for an upper (or lower) end leave that end infinite and give the other the whole of the error.
+    With too few values for an upper (or lower) end, this end is infinite, and the other end gets the whole error
+    probability.
     """
     if not 0 < probability < 1:
         raise ValueError("a quantile's probability lies between 0 and 1")
@@ -68,7 +69,7 @@ def quantile(sample: Sample, probability: float, *, level: float = LEVEL) -> Est
 def interval(
     lows: FloatArray, highs: FloatArray, probability: float, level: float
 ) -> tuple[float | None, float | None, float, Method]:
-    """Return the interval of a quantile between sorted bounds, the level it reaches, and how it was found."""
+    """Return the interval of a quantile between sorted bounds, with the reached level and the method."""
     tail = (1 - level) / 2
     below, above = _end(lows.size, probability, tail), _end(highs.size, 1 - probability, tail)
     reached = 1 - float((1 - probability) ** lows.size + probability**lows.size)
@@ -87,7 +88,7 @@ def interval(
 
 @lru_cache(maxsize=4096)
 def _end(size: int, probability: float, tail: float) -> _End:
-    """Find the lower end that lies above the quantile with probability `tail`, by Nyblom's interpolation."""
+    """Find the lower end lying above the quantile with probability `tail`, by Nyblom's interpolation."""
     # x_(r) > q_p happens when fewer than r values lie at or below q_p.
     rank = int(scipy.stats.binom.ppf(tail, size, probability))
     above = float(scipy.stats.binom.cdf(rank - 1, size, probability))
@@ -104,7 +105,7 @@ def _end(size: int, probability: float, tail: float) -> _End:
 
 
 def _value(ordered: FloatArray, end: _End, unbounded: float) -> float:
-    """Read an end off ordered values; there is nothing between a number and infinity, so the outer one stands."""
+    """Read an end off ordered values; between a number and infinity, take the outer value."""
     if end.rank == 0:
         return unbounded
     outer = float(ordered[end.rank - 1])
@@ -115,7 +116,7 @@ def _value(ordered: FloatArray, end: _End, unbounded: float) -> float:
 
 
 def _middle(lows: FloatArray, highs: FloatArray, probability: float) -> tuple[float, float]:
-    """Return the sample quantile (Hyndman and Fan's type 7); where its neighbours hold bounds, the outer ones."""
+    """Return the sample quantile (Hyndman and Fan's type 7); for neighbours with bounds, return the outer bounds."""
     low, high = (float(np.quantile(values, probability, method="lower")) for values in (lows, highs))
     next_low, next_high = (float(np.quantile(values, probability, method="higher")) for values in (lows, highs))
     if low == high and next_low == next_high and np.isfinite([low, next_low]).all():

@@ -1,7 +1,7 @@
-"""The share of an overhead that remains: how far a treatment goes from a costly reference back to the baseline.
+"""The remaining share of an overhead: the treatment's distance from the baseline, relative to a costly reference.
 
-For: `(median(treatment) - median(baseline)) / (median(reference) - median(baseline))`, resampled by block.
-Not for: the change of the times themselves (`medians`); half of a small overhead may be next to nothing.
+For: `(median(treatment) - median(baseline)) / (median(reference) - median(baseline))`, resampled by block. Not for: the
+change of the times themselves (`medians`); half of a small overhead may be negligible.
 """
 
 import numpy as np
@@ -13,16 +13,17 @@ from resolab.stats.sample import FloatArray, Sample
 
 LEVEL = 0.95
 BLOCKS_FOR_SHARE = PAIRS_FOR_CHANGE
-"""As of the other ratio of medians; simulated, intervals of five to seven blocks hold the share in 91.7 to 96.6 %."""
+"""As for the relative change, also a ratio of medians. In simulations, intervals of 5 to 7 blocks hold the share in
+91.7 to 96.6 % of cases."""
 
 
 def remaining_share(
     treatment: Sample, reference: Sample, baseline: Sample, *, seed: int, level: float = LEVEL
 ) -> Estimate:
-    """Estimate the share; position i of all three is one block. Without a reference above the baseline there is none.
+    """Estimate the share; position i of all three is one block.
 
-    Censored values stand as infinite: the share is a number while fewer than half of each sample are censored. How
-    large an overhead is whose reference mostly failed is not known, nor what share of it remains.
+    Without a reference above the baseline there is no share. Censored values count as infinite: the share is a number
+    while fewer than half of each sample are censored. With a mostly failed reference, overhead and share are unknown.
     """
     samples = (treatment, reference, baseline)
     if len({len(sample) for sample in samples}) != 1:

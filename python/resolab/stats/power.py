@@ -1,12 +1,13 @@
-"""How many blocks a comparison needs, from the paired differences of a pilot.
+"""The number of blocks needed by a comparison, from the paired differences of a pilot.
 
-For: planning a run: blocks until its interval leaves 0, is narrow, or lies within a margin, with the power asked, and
-how sure that number is. Not for: judging data that are there; power after the fact says no more than their interval.
+For: planning a run. The result is the number of blocks until the interval leaves 0, is narrow, or lies within a margin,
+with the requested power, and the uncertainty of this number. Not for: judging existing data; power after the fact adds
+no information to the data's interval.
 
-The ends of an interval of a median are two of n ordered values, and those are the distribution's quantiles at ordered
-uniform numbers, whose joint law is known (David and Nagaraja 2003, section 2.3). So no campaign is simulated value by
-value: the ends at n blocks are drawn at once, and read off the pilot's differences, smoothed. The pilot has resamples
-of its own, which give the answer's interval: a pilot of a dozen blocks knows the spread that decides only roughly.
+The ends of a median's interval are two of n ordered values. These values are the distribution's quantiles at ordered
+uniform numbers with a known joint law (David and Nagaraja 2003, section 2.3). So campaigns are not simulated value by
+value: the ends at n blocks are drawn at once, and read off the smoothed differences of the pilot. The pilot is itself
+resampled, to give the answer's interval: a pilot of a dozen blocks knows the deciding spread only roughly.
 """
 
 import math
@@ -24,64 +25,64 @@ from resolab.stats.sequence import lower_rank
 
 POWER = 0.8
 PAIRS_NEEDED = 6
-"""Of a pilot; fewer say nothing about a spread."""
+"""Pairs of a pilot; fewer pairs give no information about a spread."""
 DRAWS_COUNT = 400
 RESAMPLES_COUNT = 200
 KERNEL_COUNT = 31
-"""Points that stand for the kernel around each value."""
+"""The number of points representing the kernel around each value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What an interval shall do, and how large the difference is then taken to be."""
+    """The goal for an interval, and the assumed true difference."""
 
     decides: Callable[[FloatArray, FloatArray], NDArray[np.bool_]]
-    """Of lower and upper ends."""
+    """A function of lower and upper ends: True when the goal is reached."""
     truth: float | None = None
-    """The median difference; None: the pilot's own."""
+    """The true median difference; `None` for the pilot's own median."""
 
 
 def excludes_zero(truth: float | None = None) -> Aim:
-    """Aim at an interval without 0."""
+    """Return the goal of an interval without 0."""
     return Aim(lambda low, high: (low > 0) | (high < 0), truth)
 
 
 def at_most_wide(width: float) -> Aim:
-    """Aim at a full width."""
+    """Return the goal of an interval with at most the given full width."""
     return Aim(lambda low, high: high - low <= width)
 
 
 def within(margin: float) -> Aim:
-    """Aim at an interval within a margin on both sides of 0, where the true difference is 0."""
+    """Return the goal of an interval within a margin on both sides of 0, for a true difference of 0."""
     return Aim(lambda low, high: (low > -margin) & (high < margin), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How a run makes its intervals."""
+    """A run's method of making intervals."""
 
     level: float = LEVEL
     at_any_look: bool = False
-    """By confidence sequences, each interval taken for itself: what earlier looks add is left out."""
+    """True for confidence sequences. Each interval is taken alone, without the information of earlier looks."""
 
     def end(self, blocks: int) -> tuple[int, float]:
-        """Return the lower end's rank (0: none) and how far it goes on towards the next value."""
+        """Return the lower end's rank (0 for no end) and the fraction towards the next value."""
         return (lower_rank(blocks, self.level), 0.0) if self.at_any_look else median_end(blocks, self.level)
 
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """Blocks that decide with the power asked; None: more than the most that were tried."""
+    """Blocks needed for the requested power; `None` for more than the largest number tried."""
 
     blocks: int | None
     low: int | None
-    """Of the 95 % interval, by resampling the pilot's pairs."""
+    """Lower end of the 95 % interval, by resampling the pilot's pairs."""
     high: int | None
     most: int
 
 
 def blocks_needed(pilot: Sample, aim: Aim, rule: Rule, *, most: int, seed: int, power: float = POWER) -> Needed | None:
-    """Estimate how many blocks it takes; None of a pilot with too few pairs, or whose median is not known."""
+    """Estimate the number of blocks needed; `None` for a pilot with too few pairs or an unknown median."""
     size = len(pilot)
     if size < PAIRS_NEEDED:
         return None
@@ -107,7 +108,7 @@ def _whole(blocks: float) -> int | None:
 def _needed(
     pilot: Sample, widths: FloatArray, chosen: NDArray[np.int_], aim: Aim, rule: Rule, most: int, power: float
 ) -> float | None:
-    """Find the least number of blocks by halving; infinite where even the most do not decide."""
+    """Find the smallest sufficient number of blocks by bisection; infinite when even the largest is not sufficient."""
     lows, highs = (_smoothed(values[chosen], widths[chosen]) for values in (pilot.low, pilot.high))
     middle = lows[lows.size // 2]
     if aim.truth is not None:
@@ -135,7 +136,7 @@ def _needed(
 
 @lru_cache(maxsize=8)
 def _steps(most: int) -> tuple[int, ...]:
-    """List numbers of blocks that are tried, each at most a twentieth above the one before."""
+    """List the numbers of blocks to try, each at most 5 % above the previous number."""
     steps = [PAIRS_NEEDED]
     while steps[-1] < most:
         steps.append(min(most, max(steps[-1] + 1, int(steps[-1] * 1.05))))
@@ -144,7 +145,7 @@ def _steps(most: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=1024)
 def _ends(blocks: int, rule: Rule) -> tuple[FloatArray, FloatArray] | None:
-    """Draw the shares of the distribution below both ends, the same random numbers for every number of blocks."""
+    """Draw the shares of the distribution below both ends, with the same random numbers for every number of blocks."""
     rank, part = rule.end(blocks)
     if rank == 0 or blocks - 1 - 2 * rank < 0:
         return None
@@ -162,9 +163,9 @@ def _ends(blocks: int, rule: Rule) -> tuple[FloatArray, FloatArray] | None:
 
 
 def _kernel_widths(pilot: Sample) -> FloatArray:
-    """Choose each value's kernel by its neighbours, so that modes seconds apart stay apart.
+    """Choose each value's kernel width by its neighbours, to keep modes seconds apart separate.
 
-    Half of what a density would be drawn with: the resamples widen the pilot once more.
+    The width is half the usual width of a density's kernel: the resamples widen the pilot once more.
     """
     values = np.where(np.isfinite(pilot.high), pilot.low, np.nan)
     known = values[np.isfinite(values)]
@@ -178,6 +179,6 @@ def _kernel_widths(pilot: Sample) -> FloatArray:
 
 
 def _smoothed(values: FloatArray, widths: FloatArray) -> FloatArray:
-    """Return the ordered values of the smoothed distribution, each of one weight; infinite ones stay so."""
+    """Return the ordered values of the smoothed distribution, with equal weights; infinite values stay infinite."""
     kernel = scipy.special.ndtri((np.arange(KERNEL_COUNT) + 0.5) / KERNEL_COUNT)
     return np.sort((values[:, None] + widths[:, None] * kernel[None, :]).ravel())

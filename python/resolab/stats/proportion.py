@@ -12,7 +12,7 @@ from resolab.stats.order import LEVEL
 
 
 def proportion(count: int, total: int, *, level: float = LEVEL) -> Estimate:
-    """Estimate a share by Wilson's score interval (1927); of nothing there is none."""
+    """Estimate a share by Wilson's score interval (1927); without counts there is no share."""
     if not 0 <= count <= total:
         raise ValueError("a share needs a count between 0 and the total")
     if total == 0:

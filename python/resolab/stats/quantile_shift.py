@@ -1,11 +1,11 @@
-"""Differences between the quantiles of a treatment and of its baseline: what changes where in the distribution.
+"""Differences between the quantiles of a treatment and of its baseline: the changes along the distribution.
 
-For: effects that a median does not show, such as those of a slow tail. Not for: quantiles of the differences within
-pairs, which are another question (`order`).
+For: effects invisible in a median, for example on a slow tail. Not for: quantiles of the differences within pairs, a
+different estimand (`order`).
 
-The shift function (Doksum 1974; of paired samples Wilcox and Erceg-Hurn 2012) at a few probabilities. Intervals are
-percentile bootstraps of the pairs. A quantile is offered with an interval only from so many pairs on that simulated
-intervals keep their level on data like ours, waits of 5 s among them (docs/method/statistics.md).
+The shift function (Doksum 1974; for paired samples Wilcox and Erceg-Hurn 2012) at a few probabilities. Intervals are
+percentile bootstraps of the pairs. Each quantile has an interval only from a minimum number of pairs on. From this
+number on, simulated intervals keep their level on data like resolab's, including 5 s waits (docs/method/statistics.md).
 """
 
 import math
@@ -22,23 +22,23 @@ from resolab.stats.sample import FloatArray, Sample
 
 PROBABILITIES = (0.10, 0.25, 0.50, 0.75, 0.90, 0.95)
 LEAST_PAIRS = 12
-"""Fewer have no interval of any quantile's difference."""
+"""With fewer pairs, no quantile's difference has an interval."""
 LEAST_IN_TAIL = 2
-"""How many values are to be expected beyond a quantile for it to have an interval."""
+"""The expected number of values beyond a quantile needed for an interval."""
 RESAMPLES_COUNT = 1_999
 _Step = Literal["linear", "lower", "higher"]
 
 
 @dataclass(frozen=True, slots=True)
 class QuantileDifference:
-    """The treatment's quantile less the baseline's."""
+    """The treatment's quantile minus the baseline's."""
 
     probability: float
     difference: Estimate
 
 
 def pairs_for_quantile(probability: float) -> int:
-    """Return from how many pairs on a quantile's difference has an interval."""
+    """Return the smallest number of pairs giving a quantile's difference an interval."""
     tail = min(probability, 1 - probability)
     return max(LEAST_PAIRS, math.ceil(round(LEAST_IN_TAIL / tail, 9)))
 
@@ -78,14 +78,14 @@ def _estimate(
 
 
 def _subtract(left: float, right: float, unknown: float) -> float:
-    """Subtract; the difference of two infinities is not known and becomes `unknown`."""
+    """Subtract; the difference of two infinities is unknown and becomes `unknown`."""
     return unknown if math.isinf(left) and math.isinf(right) else left - right
 
 
 def _intervals(
     treatment: Sample, baseline: Sample, probabilities: Sequence[float], level: float, seed: int
 ) -> list[tuple[float, float]]:
-    """Resample the pairs once for all probabilities; a bound stands for itself on the side it can move the end to."""
+    """Resample the pairs once for all probabilities; each end uses the bounds moving it outwards."""
     chosen = np.random.default_rng(seed).integers(0, len(treatment), (RESAMPLES_COUNT, len(treatment)))
     exact = treatment.is_exact and baseline.is_exact
     least = _resampled((treatment.low, baseline.high), chosen, probabilities, None if exact else ("lower", "higher"))

@@ -1,4 +1,4 @@
-"""Null distributions of the two rank statistics, exact for small samples, and where they cut ordered values.
+"""Null distributions of the two rank statistics, exact for small samples, and their quantiles among ordered values.
 
 For: tests and intervals by signed ranks and by rank sums. Not for: the statistics of any sample.
 """
@@ -11,12 +11,12 @@ import scipy
 from resolab.stats.sample import FloatArray
 
 EXACT_UP_TO = 60
-"""Largest sample whose distribution is counted; the normal one is within 0.0002 of it beyond."""
+"""Largest sample with a counted distribution; beyond, the normal distribution differs by at most 0.0002."""
 
 
 @lru_cache(maxsize=256)
 def signed_rank_cdf(n: int) -> FloatArray:
-    """Return P(W <= w) for w = 0 .. n(n+1)/2: W sums those of the ranks 1..n whose fair coin shows heads."""
+    """Return P(W <= w) for w = 0 .. n(n+1)/2; W sums the ranks 1..n, each included with probability 1/2."""
     total = n * (n + 1) // 2
     if n > EXACT_UP_TO:
         spread = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
@@ -32,7 +32,7 @@ def signed_rank_cdf(n: int) -> FloatArray:
 
 @lru_cache(maxsize=256)
 def rank_sum_cdf(m: int, n: int) -> FloatArray:
-    """Return P(U <= u) for u = 0 .. m n: U counts the pairs in which the first sample's value is the greater."""
+    """Return P(U <= u) for u = 0 .. m n; U counts the pairs with the greater value in the first sample."""
     total = m * n
     if max(m, n) > EXACT_UP_TO:
         spread = np.sqrt(m * n * (m + n + 1) / 12)
@@ -50,7 +50,7 @@ def rank_sum_cdf(m: int, n: int) -> FloatArray:
 
 
 def lower_end(ordered: FloatArray, cdf: FloatArray, tail: float) -> float | None:
-    """Return the value above which the null distribution leaves `tail`, between two ordered ones; None: too few."""
+    """Return an interval's lower end at probability `tail`, between two ordered values; `None` for too few values."""
     # The k-th smallest exceeds the truth when the statistic is below k.
     k = int(np.searchsorted(cdf, tail, side="right"))
     if k == 0:
@@ -64,7 +64,7 @@ def lower_end(ordered: FloatArray, cdf: FloatArray, tail: float) -> float | None
 
 
 def signed_rank_tail(differences: FloatArray) -> float:
-    """Return P(a signed-rank sum at least as great as this one) when every sign is a fair coin's.
+    """Return P(a signed-rank sum at least as great as observed) for signs by fair coins.
 
     Ties have their mean rank; zeros are ranked, then dropped (Pratt 1959). Exact given the absolute values.
     """

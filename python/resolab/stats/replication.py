@@ -1,12 +1,12 @@
-"""Whether an earlier study's number is what ours says a repeat of it would give: sign, overlap, prediction.
+"""Comparison of an earlier study's number with the expected results of repeating ours: sign, overlap, prediction.
 
-For: printed medians of which only quartiles and a sample size are known. Not for: deciding who is right, or numbers
-that are not of one quantity.
+For: printed medians known only with quartiles and sample size. Not for: judging the studies, or comparing numbers of
+different quantities.
 
-The interval of a printed median is that of McGill, Tukey and Larsen (1978), from its quartiles. The prediction interval
-(Patil, Peng and Leek 2016; Spence and Stanley 2016) is where the printed number would lie in 95 % of cases if both
-studies estimated the same: both half widths joined by the square-and-add rule (Zou and Donner 2008), so that an
-interval of ours that is not symmetric stays so.
+The interval of a printed median follows McGill, Tukey and Larsen (1978), from its quartiles. The prediction interval
+(Patil, Peng and Leek 2016; Spence and Stanley 2016) holds the printed number in 95 % of cases if both studies estimate
+the same quantity. Both half widths are joined by the square-and-add rule (Zou and Donner 2008), to keep the asymmetry
+of our interval.
 """
 
 import math
@@ -23,7 +23,7 @@ _NOTCH = 1.25 / 1.35
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A printed change between two medians with the interval that its quartiles and size give it."""
+    """A printed change between two medians, with an interval from its quartiles and sample size."""
 
     value: float
     ci_low: float
@@ -32,7 +32,7 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Replication:
-    """A printed number beside an estimate of ours that has an interval."""
+    """A printed number beside our estimate with its interval."""
 
     ours: Estimate
     theirs: Printed
@@ -41,13 +41,13 @@ class Replication:
 
     @property
     def same_sign(self) -> bool | None:
-        """Whether both lie on one side of 0; None where our interval does not."""
+        """True when both numbers lie on the same side of 0; `None` when our interval contains 0."""
         verdict = self.ours.verdict
         return None if verdict == 0 else (verdict > 0) == (self.theirs.value > 0)
 
     @property
     def overlaps(self) -> bool:
-        """Whether the two intervals have a point in common."""
+        """True when the two intervals have a point in common."""
         low, high = self.ours.ci_low, self.ours.ci_high
         assert low is not None
         assert high is not None
@@ -55,18 +55,21 @@ class Replication:
 
     @property
     def is_predicted(self) -> bool:
-        """Whether the printed number lies where a repeat of ours would."""
+        """True when the printed number lies within the prediction interval."""
         return self.prediction_low <= self.theirs.value <= self.prediction_high
 
 
 def printed_change(value: float, quartiles: tuple[float, float], n: int, *, level: float = LEVEL) -> Printed:
-    """Give a printed change of medians its interval; the baseline's median, of as many loads, is taken as no surer."""
+    """Return a printed change of medians with its interval.
+
+    The baseline's median is assumed to have the same uncertainty, from the same number of loads.
+    """
     half = _z(level) * _NOTCH * math.sqrt(2) * (quartiles[1] - quartiles[0]) / math.sqrt(n)
     return Printed(value, value - half, value + half)
 
 
 def replication(ours: Estimate, theirs: Printed) -> Replication | None:
-    """Lay both side by side; an estimate without an interval or a number says nothing."""
+    """Compare both numbers; return `None` for an estimate without an interval or a number."""
     if ours.value is None or ours.ci_low is None or ours.ci_high is None:
         return None
     below, above = theirs.value - theirs.ci_low, theirs.ci_high - theirs.value

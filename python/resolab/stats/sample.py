@@ -15,7 +15,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Each value lies in [low, high]; exact values have both alike, a timeout has its limit and infinity."""
+    """Values in [low, high]: equal bounds for exact values, the limit and infinity for a timeout."""
 
     low: FloatArray
     high: FloatArray
@@ -28,13 +28,13 @@ class Sample:
 
     @classmethod
     def exact(cls, values: ArrayLike) -> Self:
-        """Make a sample of values that are all known."""
+        """Make a sample of known values."""
         array = np.asarray(values, dtype=np.float64)
         return cls(array, array)
 
     @classmethod
     def censored(cls, values: Sequence[float | None], at_least: Sequence[float]) -> Self:
-        """Make a sample in which None means: it would have been at least as much as stands in `at_least`."""
+        """Make a sample with `None` for censored values, each at least the number in `at_least`."""
         both = list(zip(values, at_least, strict=True))
         low = [limit if value is None else value for value, limit in both]
         high = [np.inf if value is None else value for value, _ in both]
@@ -45,16 +45,16 @@ class Sample:
 
     @property
     def is_exact(self) -> bool:
-        """Whether every value is known and finite."""
+        """True when every value is known and finite."""
         return bool(np.array_equal(self.low, self.high) and np.isfinite(self.low).all())
 
     @property
     def censored_count(self) -> int:
-        """Number of values that are not known exactly."""
+        """Number of values not known exactly."""
         return int(np.count_nonzero((self.low != self.high) | ~np.isfinite(self.low)))
 
     def take(self, index: Sequence[int]) -> "Sample":
-        """Return the values at some positions."""
+        """Return the values at the given positions."""
         chosen = np.asarray(index, dtype=np.intp)
         return Sample(self.low[chosen], self.high[chosen])
 

@@ -1,15 +1,16 @@
-"""Confidence sequence of a median: intervals that all hold it at once, so that any look may be the last.
+"""Confidence sequence of a median: intervals holding the median simultaneously, for stopping at any look.
 
-For: stopping by what the data show, and the intervals of a plan that did. Not for: a number of blocks fixed before,
-for which `order` gives narrower intervals; means.
+For: stopping by the data, and the intervals of a plan stopped by its data. Not for: a number of blocks fixed in advance
+(`order` gives narrower intervals); means.
 
-How many of n independent values lie at or below their median is at least as large as a count of fair coins, whatever
-the distribution, ties included. So the chance that the count ever falls below a boundary is at most a coin's, and that
-is counted exactly: at each n the lower end is the highest rank for which the paths of coins that have been below an end
-by then are at most `spent(n)` of all (spending of error: Lan and DeMets 1983; quantile confidence sequences: Howard
-and Ramdas 2022). Nothing is approximated, and neither a greatest n nor a schedule of looks is needed.
+The number of values at or below the median of n independent values is at least as large as a count of fair coins, for
+every distribution, including ties. The probability of the count ever falling below a boundary is therefore at most the
+probability for coins. The probability for coins is counted exactly. At each n, the lower end is the highest rank with
+at most `spent(n)` of all coin paths below an end so far. The method needs no approximation, no greatest n and no
+schedule of looks. Sources: Lan and DeMets (1983) for the spending of error; Howard and Ramdas (2022) for quantile
+confidence sequences.
 
-All intervals hold the median together, so their intersection does: a sequence never widens but where it has missed.
+All intervals hold the median together, and so does their intersection. A sequence widens only after a miss.
 """
 
 import bisect
@@ -24,25 +25,26 @@ from resolab.stats.order import LEVEL, quantile
 from resolab.stats.sample import Sample
 
 HALF_SPENT_AT = 30
-"""Values by which half of the error is spent: it makes the sequence narrowest from some ten to a few hundred."""
+"""The number of values at which half of the error is spent; the sequence is then narrowest from about ten to a few
+hundred values."""
 
 
 def spent(size: int, level: float) -> float:
-    """Return how much of one end's error may be spent by that many values; all of it only in the end."""
+    """Return the error of one end spent after `size` values; the whole error is spent only in the limit."""
     return (1 - level) / 2 * size / (size + HALF_SPENT_AT)
 
 
 def lower_rank(size: int, level: float = LEVEL) -> int:
-    """Return the rank (from 1) of the sequence's lower end among `size` values; 0: there is none yet.
+    """Return the rank (from 1) of the sequence's lower end among `size` values; 0 when there is no end yet.
 
-    The upper end is the value of the same rank from above.
+    The upper end is the value with the same rank from above.
     """
     return _ranks(max(256, 1 << (size - 1).bit_length()), level)[size] if size else 0
 
 
 @lru_cache(maxsize=64)
 def _ranks(most: int, level: float) -> tuple[int, ...]:
-    """Count the paths of coins that stay above every end, value by value."""
+    """Count the coin paths staying above every end, value by value."""
     staying = np.zeros(most + 1)
     staying[0] = 1.0
     gone, ranks = 0.0, [0]
@@ -61,14 +63,14 @@ def _ranks(most: int, level: float) -> tuple[int, ...]:
 
 
 class MedianSequence:
-    """Takes in values one after the other, and has an interval of their median that is good at any moment."""
+    """An interval of the median of values added in succession, valid at any moment."""
 
     def __init__(self, level: float = LEVEL) -> None:
         self.level = level
         self.low, self.high = -math.inf, math.inf
         self.contradicts_itself = False
-        """Whether two intervals had no common point: one has missed, by chance or since the pairs are not alike over
-        time. From then on it holds all of them, joined."""
+        """True after two intervals without a common point: an interval missed the median, by chance or because the
+        pairs change over time. From then on the interval is the union of all intervals."""
         self._lows: list[float] = []
         self._highs: list[float] = []
 
@@ -76,7 +78,7 @@ class MedianSequence:
         return len(self._lows)
 
     def add(self, low: float, high: float) -> None:
-        """Take in the bounds of one value; of a known one both are alike."""
+        """Add the bounds of a value; a known value has equal bounds."""
         bisect.insort(self._lows, low)
         bisect.insort(self._highs, high)
         rank = lower_rank(len(self), self.level)
@@ -91,17 +93,17 @@ class MedianSequence:
 
     @property
     def has_interval(self) -> bool:
-        """Whether there are values enough for one."""
+        """True with enough values for an interval."""
         return lower_rank(len(self), self.level) > 0
 
     @property
     def width(self) -> float:
-        """Full width of the interval; infinite while there is none."""
+        """Full width of the interval; infinite before the first interval."""
         return self.high - self.low if math.isfinite(self.low) and math.isfinite(self.high) else math.inf
 
 
 def median_at_any_look(sample: Sample, *, level: float = LEVEL) -> Estimate:
-    """Estimate the median of values in the order in which they were measured."""
+    """Estimate the median of values in the order of their measurement."""
     sequence = MedianSequence(level)
     for low, high in zip(sample.low, sample.high, strict=True):
         sequence.add(float(low), float(high))
@@ -112,14 +114,14 @@ def median_at_any_look(sample: Sample, *, level: float = LEVEL) -> Estimate:
 
 
 def difference_at_any_look(treatment: Sample, baseline: Sample, *, level: float = LEVEL) -> Estimate:
-    """Estimate the median of the differences within pairs, which stand in the order of their blocks."""
+    """Estimate the median of the differences within pairs, given in the order of their blocks."""
     return median_at_any_look(differences_of(treatment, baseline), level=level)
 
 
 def change_at_any_look(treatment: Sample, baseline: Sample, *, level: float = LEVEL) -> Estimate:
     """Estimate the relative change of the medians of positive values.
 
-    Both medians' sequences have half of the error, so that they hold together; what blocks share is not used.
+    The sequence of each median gets half of the error, to hold both together. The pairing by blocks is not used.
     """
     half = (1 + level) / 2
     top, bottom = (median_at_any_look(one, level=half) for one in (treatment, baseline))

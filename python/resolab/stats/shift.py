@@ -1,8 +1,8 @@
 """The Hodges-Lehmann shift: the median of all averages of two differences, or of all differences between two samples.
 
-For: a location shift that uses every value and is not moved by outliers. Not for: the change of medians (`medians`).
+For: a location shift from every value, robust to outliers. Not for: the change of medians (`medians`).
 
-Hodges and Lehmann 1963. Costs n^2 values: meant for blocks, not for millions of queries.
+Hodges and Lehmann 1963. The cost is n^2 values: suitable for blocks, not for millions of queries.
 """
 
 import numpy as np
@@ -17,7 +17,10 @@ from resolab.stats.sample import FloatArray, Sample
 def hodges_lehmann(
     treatment: Sample, baseline: Sample | None = None, *, paired: bool = False, level: float = LEVEL
 ) -> Estimate:
-    """Estimate the shift; without a baseline `treatment` holds differences, `paired` means position i is one pair."""
+    """Estimate the shift; without a baseline, `treatment` holds differences.
+
+    With `paired`, position i of both samples is one pair.
+    """
     count = treatment.censored_count + (baseline.censored_count if baseline else 0)
     if baseline is not None and not paired:
         if not len(treatment) or not len(baseline):
@@ -59,5 +62,5 @@ def _pairwise(left: FloatArray, right: FloatArray, unknown: float) -> FloatArray
 
 
 def _ordered(values: FloatArray, unknown: float) -> FloatArray:
-    """Sort; what two infinities leave open becomes `unknown`."""
+    """Sort; undefined results of two infinities become `unknown`."""
     return np.sort(np.where(np.isnan(values), unknown, values))

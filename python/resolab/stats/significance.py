@@ -1,7 +1,7 @@
-"""Tests: the chance of a difference this large without any effect, corrected for many comparisons.
+"""Tests: the probability of a difference this large without any effect, corrected for many comparisons.
 
-For: p-values of pairs and of two samples, Holm's correction, how many A/A comparisons come out significant.
-Not for: how large an effect is; every p-value stands beside an estimate with its interval.
+For: p-values of pairs and of two samples, Holm's correction, the number of significant A/A comparisons. Not for: the
+size of an effect; every p-value is shown beside an estimate with its interval.
 """
 
 import math
@@ -21,11 +21,11 @@ SIGNIFICANCE = 0.05
 
 
 def paired_p_value(treatment: Sample, baseline: Sample) -> float | None:
-    """Test pairs by signed ranks (Wilcoxon 1945), two-sided; None without pairs.
+    """Test pairs by signed ranks (Wilcoxon 1945), two-sided; return `None` without pairs.
 
-    Exact for up to 60 pairs that differ, else by the normal distribution with the ties' variance.
+    Exact for up to 60 pairs with different values, otherwise by the normal distribution with the ties' variance.
 
-    With censored values it is the greatest p any values within the bounds could have.
+    With censored values, the result is the greatest p of any values within the bounds.
     """
     differences = differences_of(treatment, baseline)
     if not len(differences):
@@ -35,20 +35,20 @@ def paired_p_value(treatment: Sample, baseline: Sample) -> float | None:
 
 
 def least_paired_p_value(pairs_count: int) -> float:
-    """Return the least p that so many pairs can have: that all of them differ to one side."""
+    """Return the smallest p possible with `pairs_count` pairs, when all pairs differ to one side."""
     return min(1.0, 2.0 ** (1 - pairs_count))
 
 
 def pairs_for_significance(comparisons_count: int, significance: float = SIGNIFICANCE) -> int:
-    """Return how many pairs it takes for one of so many comparisons to be significant after Holm, at the clearest."""
+    """Return the number of pairs able to make the clearest of the comparisons significant after Holm's correction."""
     return 1 + math.ceil(math.log2(comparisons_count / significance))
 
 
 def two_sample_p_value(treatment: Sample, baseline: Sample) -> float | None:
-    """Test two samples without pairs by rank sums (Mann and Whitney 1947), two-sided; None if one is empty.
+    """Test two samples without pairs by rank sums (Mann and Whitney 1947), two-sided; `None` for an empty sample.
 
-    Exact for up to 40 values together without ties, else by the normal distribution with the ties' variance. With
-    censored values it is at least the p of any values within the bounds.
+    Exact for up to 40 values together without ties, otherwise by the normal distribution with the ties' variance. With
+    censored values, the result is at least the p of any values within the bounds.
     """
     if not len(treatment) or not len(baseline):
         return None
@@ -70,7 +70,10 @@ def _rank_sum_tail(left: FloatArray, right: FloatArray) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values for their number (Holm 1979): those below alpha keep the chance of any false one below alpha."""
+    """Adjust p-values for their number (Holm 1979).
+
+    Rejecting all values below alpha keeps the probability of any false rejection below alpha.
+    """
     order = np.argsort(p_values, kind="stable")
     adjusted = [0.0] * len(p_values)
     greatest = 0.0
@@ -82,18 +85,18 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class SignificantShare:
-    """What a number of A/A comparisons say of the noise: nothing differed, so whatever they show is noise."""
+    """The share of significant A/A comparisons; without any true difference, every significant result is noise."""
 
     n: int
     significant_count: int
     share: float | None
     ci_low: float
     ci_high: float
-    """Of the share, at 95 % (`false_alarms`)."""
+    """Upper end of the share's 95 % interval (`false_alarms`)."""
     significance: float
     median_absolute_difference: float | None
     p95_absolute_difference: float | None
-    """The noise floor: half (95 %) of the A/A differences were at most this large."""
+    """The noise floor: half of the A/A differences are at most the median above, and 95 % at most this value."""
 
 
 def significant_share(
@@ -103,9 +106,9 @@ def significant_share(
     conditions: Sequence[str] = (),
     significance: float = SIGNIFICANCE,
 ) -> SignificantShare:
-    """Count the A/A comparisons with p <= `significance`; `differences` are their estimates, for the noise floor.
+    """Count the A/A comparisons with p <= `significance`; `differences` holds their estimates, for the noise floor.
 
-    `conditions` says of which condition each is, where several are of one.
+    `conditions` names each comparison's condition, when several comparisons share a condition.
     """
     found = false_alarms([p <= significance for p in p_values], conditions)
     floor = np.abs(np.asarray(differences, dtype=np.float64))

@@ -1,11 +1,11 @@
-"""By how much a difference grows with something that was varied within each block, the round-trip time above all.
+"""The growth of a difference with a quantity varied within each block, mainly the round-trip time.
 
-For: how many round trips a treatment costs, in one number instead of one per network. Not for: the differences at each
+For: the cost of a treatment in round trips, as a single number over all networks. Not for: the differences at each
 level (`medians`).
 
-Of every block the slope of Theil (1950) and Sen (1968) through its differences: the median of the slopes between all
-pairs of levels, which one load in an odd place does not move. The blocks' slopes are independent of each other, so
-their median and its interval between order statistics assume nothing more (`order`).
+Each block has the slope of Theil (1950) and Sen (1968) through its differences: the median of the slopes between all
+pairs of levels, robust to a single outlying load. The blocks' slopes are independent of each other. So their median and
+its interval between order statistics need no further assumptions (`order`).
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from resolab.stats.sample import Sample
 
 Bounds = tuple[float, float]
 Points = Sequence[tuple[float, Bounds]]
-"""Levels with the bounds of what is there; several may share one."""
+"""Levels with the bounds of their values; several points may share a level."""
 LEVELS_NEEDED = 3
-"""Through two points goes a line that nothing contradicts."""
+"""Two points always fit a line exactly."""
 
 
 def slope_over_blocks(blocks: Sequence[Points], *, level: float = LEVEL) -> Estimate:
-    """Estimate the slope; each block has the bounds of a difference by level, and counts if it has enough of them."""
+    """Estimate the slope; each block has the bounds of a difference by level, and counts with enough levels."""
     slopes = [_slope(one) for one in blocks if _has_enough(one)]
     if not slopes:
         return Estimate(None, None, None, None, 0, 0, level, Method.NONE)
@@ -34,7 +34,7 @@ def slope_over_blocks(blocks: Sequence[Points], *, level: float = LEVEL) -> Esti
 
 
 def slope_of(points: Sequence[tuple[float, float]]) -> float | None:
-    """Return the slope through points that are known."""
+    """Return the slope through known points."""
     known = [(level, (value, value)) for level, value in points]
     return _slope(known)[0] if _has_enough(known) else None
 
@@ -46,7 +46,7 @@ def _has_enough(points: Points) -> bool:
 def _slope(points: Points) -> Bounds:
     """Return the bounds of the median of all slopes between two levels; they rise with each later value's bounds.
 
-    Two points on one level have no slope between them (Sen 1968); each has one with those of other levels.
+    Two points on the same level have no slope between them (Sen 1968); each has slopes with the points of other levels.
     """
     in_order = sorted(points)
     lows, highs = [], []
@@ -63,6 +63,6 @@ def _slope(points: Points) -> Bounds:
 
 
 def _rise(later: float, earlier: float, unknown: float) -> float:
-    """Subtract; between two infinities nothing is known."""
+    """Subtract; the difference of two equal infinities becomes `unknown`."""
     both_infinite = not np.isfinite(later) and later == earlier
     return unknown if both_infinite else later - earlier

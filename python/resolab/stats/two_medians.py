@@ -1,6 +1,6 @@
 """The relative change between the medians of two samples without pairs.
 
-For: two datasets, which share no blocks. Not for: conditions of one dataset; those are paired (`medians`).
+For: two datasets without common blocks. Not for: conditions of one dataset; these are paired (`medians`).
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ from resolab.stats.sample import Sample
 def change_of_medians(treatment: Sample, baseline: Sample, *, level: float = LEVEL) -> Estimate:
     """Estimate `median(treatment) / median(baseline) - 1`.
 
-    Its interval joins those of both medians on the scale of logarithms by MOVER (Zou and Donner 2008), so values are
-    above 0.
+    The interval joins the intervals of both medians on the logarithmic scale by MOVER (Zou and Donner 2008), so values
+    are above 0.
     """
     if (treatment.low < 0).any() or (baseline.low < 0).any():
         raise ValueError("a relative change needs values of at least 0")
@@ -36,7 +36,7 @@ def change_of_medians(treatment: Sample, baseline: Sample, *, level: float = LEV
 
 
 def _factor(greater: float, smaller: float) -> float:
-    """Return by which factor one end of a median's interval lies away from it."""
+    """Return the factor between a median and an end of its interval."""
     if greater == smaller:
         return 1.0
     return _ratio(greater, smaller, np.inf)

@@ -1,6 +1,7 @@
 """A trial's records as slices of time on one clock, and as a trace for Perfetto.
 
-For: browser, resolab's client, stub, link and edge above each other. Not for: one load's requests alone (`waterfall`).
+For: browser, resolab's client, stub, link and edge on parallel tracks. Not for: one load's requests alone
+(`waterfall`).
 """
 
 from resolab.evidence.timeline.parts import tracks_of

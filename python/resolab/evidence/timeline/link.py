@@ -1,4 +1,4 @@
-"""The emulated link as tracks: its windows, its flows and, where it was captured, the packets under way and dropped.
+"""The emulated link as tracks: its windows, its flows and, with a capture, the packets in flight and dropped.
 
 For: pure mapping. Not for: the hosts at its ends (`parts`).
 """
@@ -13,7 +13,7 @@ WAYS = (("up", True), ("down", False))
 
 
 def link_tracks(records: Iterable[Record], stamps: Sequence[Stamp] = ()) -> list[Track]:
-    """Lay out the link of one trial."""
+    """Return the tracks of one trial's link."""
     all_records = list(records)
     windows = [_window(one) for one in all_records if isinstance(one, PathSummaryRecord)]
     flows = [_flow(one) for one in all_records if isinstance(one, FlowRecord)]
@@ -44,7 +44,7 @@ def _flow(flow: FlowRecord) -> Slice:
 
 
 def _packets(stamps: Sequence[Stamp]) -> Iterator[Track]:
-    """Count what is under way each way; a packet that was dropped never is, and stands as an instant."""
+    """Count the packets in flight in each direction; a dropped packet is not counted and appears as an instant."""
     for word, up in WAYS:
         of_way = sorted((one for one in stamps if one.up is up), key=lambda one: one.at_ns)
         if not of_way:

@@ -1,9 +1,10 @@
-"""The parts of the lab as tracks: who did what when in one trial.
+"""The parts of the lab as tracks: the activities of each part in one trial.
 
 For: pure mapping from records to tracks. Not for: the link's packets (`link`), or a file format (`perfetto`).
 
-The browser's instants count from its navigationStart, whose wall time it tells in fractions of a millisecond; the
-trial's first line has both clocks, read one after the other, and so brings them to CLOCK_MONOTONIC.
+The browser's instants count from its navigationStart. The browser reports the wall time of navigationStart in fractions
+of a millisecond. The trial's first line has both clocks, read in succession; their offset converts the browser's
+instants to `CLOCK_MONOTONIC`.
 """
 
 import itertools
@@ -36,7 +37,7 @@ _INSTANTS = (
 
 
 def tracks_of(records: Iterable[Record], stamps: Sequence[Stamp] = ()) -> list[Track]:
-    """Lay out a trial: browser, resolab's client, stub, link, edge; a part that did nothing has no track."""
+    """Return the tracks of a trial: browser, resolab's client, stub, link, edge; an inactive part has no track."""
     all_records = list(records)
     measured = measured_trial(all_records)
     queries = [one for one in all_records if isinstance(one, QueryRecord)]
@@ -96,7 +97,7 @@ def _load(load: PageLoadRecord, start_ns: int, resources: Sequence[ResourceRecor
 
 
 def _last_ms(load: PageLoadRecord, resources: Sequence[ResourceRecord]) -> float:
-    """Tell until when a load went on: its event, its limit where that ended it, else the last that is known of it."""
+    """Return the end of a load: its load event, its limit after a timeout, otherwise its last known instant."""
     if load.plt_ms is not None:
         return load.plt_ms
     if load.failure in {None, PageFailure.PAGE_TIMEOUT}:

@@ -1,7 +1,7 @@
 """A timeline as a Perfetto trace, for ui.perfetto.dev and trace_processor.
 
-For: tracks to the protocol's packets (TrackDescriptor, TrackEvent, ClockSnapshot). Not for: what is on the tracks
-(`parts`, `link`).
+For: converting tracks to the format's packets (TrackDescriptor, TrackEvent, ClockSnapshot). Not for: the content of the
+tracks (`parts`, `link`).
 """
 
 import itertools
@@ -18,7 +18,7 @@ CATEGORY = "resolab"
 
 
 class _Writer:
-    """One trace's packets in the order they are added."""
+    """The packets of one trace, in the order of their addition."""
 
     def __init__(self, monotonic_ns: int, wall_time_unix_ns: int) -> None:
         self._builder = TraceProtoBuilder()
@@ -86,7 +86,7 @@ class _Writer:
 
 
 def trace_bytes(tracks: Sequence[Track], *, monotonic_ns: int, wall_time_unix_ns: int) -> bytes:
-    """Write tracks as a trace; the two instants are one, by each clock."""
+    """Write tracks as a trace; the two instants are the same moment, read from each clock."""
     writer = _Writer(monotonic_ns, wall_time_unix_ns)
     for place, track in enumerate(tracks):
         writer.add(track, place)

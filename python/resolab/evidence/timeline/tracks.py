@@ -1,7 +1,6 @@
-"""What a timeline consists of: tracks of slices, instants and counts, `CLOCK_MONOTONIC` in ns.
+"""The elements of a timeline: tracks of slices, instants and counts, in ns of `CLOCK_MONOTONIC`.
 
-For: shapes, and laying slices that overlap side by side. Not for: what they show (`parts`) or a file format
-(`perfetto`).
+For: types, and laying overlapping slices side by side. Not for: their content (`parts`) or a file format (`perfetto`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +11,7 @@ Fact = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Something that took time, with what it consisted of inside."""
+    """An interval of time, with its sub-intervals inside."""
 
     name: str
     start_ns: int
@@ -20,12 +19,12 @@ class Slice:
     facts: Mapping[str, Fact] = field(default_factory=dict)
     inside: Sequence["Slice"] = ()
     flow: int | None = None
-    """The same number on slices that are one thing seen from two places."""
+    """A number shared by slices of the same event, seen at two positions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something that took no time."""
+    """An event without a duration."""
 
     name: str
     at_ns: int
@@ -41,7 +40,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A line of the timeline; its slices do not overlap, except one inside another."""
+    """A line of the timeline; slices in a track do not overlap, except nested slices."""
 
     name: str
     slices: Sequence[Slice] = ()
@@ -51,7 +50,7 @@ class Track:
 
 
 def lanes(name: str, slices: Iterable[Slice]) -> list[Track]:
-    """Lay slices on as few tracks as keep them apart: each goes on the first that is free when it begins."""
+    """Lay slices on as few tracks as keep them apart: each slice goes on the first track free at its start."""
     laid: list[list[Slice]] = []
     for one in sorted(slices, key=lambda one: (one.start_ns, one.end_ns)):
         free = next((lane for lane in laid if lane[-1].end_ns <= one.start_ns), None)

@@ -1,4 +1,4 @@
-"""Two datasets side by side: what changed between them, and what may explain it.
+"""Two datasets side by side: the changes between them, and possible reasons.
 
-For: `resolab compare`, as text, JSON and a page. Not for: one dataset alone (`findings`).
+For: `resolab compare`, as text, JSON and a page. Not for: a single dataset (`findings`).
 """

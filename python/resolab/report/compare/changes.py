@@ -1,8 +1,9 @@
-"""Two datasets into what changed between them, condition by condition, and whether that is more than noise.
+"""The changes between two datasets, condition by condition, tested against noise.
 
-For: the numbers of `resolab compare A B`; B against A. Not for: showing them (`text`), or one dataset alone.
+For: the numbers of `resolab compare A B`; B against A. Not for: showing them (`text`), or a single dataset.
 
-The datasets share no blocks, so their samples are compared without pairs; within each, effects stay paired by block.
+The datasets have no blocks in common, so their samples are compared without pairs; within each, effects stay paired by
+block.
 """
 
 import math
@@ -39,7 +40,7 @@ Loads = Mapping[str, Sequence[LoadRow]]
 
 @dataclass(frozen=True, slots=True)
 class ConditionChange:
-    """One condition in both datasets; every change is B's minus or over A's."""
+    """The results of a condition in both datasets; every change is B minus A, or B over A."""
 
     condition: str
     loads_count: tuple[int, int]
@@ -53,13 +54,13 @@ class ConditionChange:
 
     @property
     def significant(self) -> bool:
-        """Whether the change is more than chance over all conditions together."""
+        """Return True when the change is significant after correction over all conditions."""
         return self.holm_p_value is not None and self.holm_p_value <= SIGNIFICANCE
 
 
 @dataclass(frozen=True, slots=True)
 class EffectChange:
-    """A condition against its baseline in both datasets, and how far the effect itself moved."""
+    """A condition against its baseline in both datasets, and the change of this effect."""
 
     condition: str
     baseline: str
@@ -70,13 +71,13 @@ class EffectChange:
 
     @property
     def significant(self) -> bool:
-        """Whether the effect changed by more than chance over all effects together."""
+        """Return True when the effect's change is significant after correction over all effects."""
         return self.holm_p_value is not None and self.holm_p_value <= SIGNIFICANCE
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetComparison:
-    """Everything `resolab compare` shows."""
+    """The whole content of `resolab compare`."""
 
     dataset_ids: tuple[str, str]
     outcome: Outcome
@@ -85,13 +86,13 @@ class DatasetComparison:
     effects: Sequence[EffectChange]
     ground: Sequence[Difference]
     noise: SignificantShare
-    """A/A comparisons of both datasets together; n = 0 where none has any."""
+    """The A/A comparisons of both datasets together; n = 0 without any."""
     stopped: bool
-    """Whether what either had shown decided how many blocks it has, which p-values here take for fixed."""
+    """True when a dataset's results decided its number of blocks; the p-values here assume a fixed number."""
 
 
 def compare_datasets(first: Dataset, second: Dataset, outcome: Outcome = PLT) -> DatasetComparison:
-    """Compare an outcome of the second dataset with that of the first."""
+    """Compare an outcome of the second dataset with the first dataset."""
     plans = (plan_of(first), plan_of(second))
     loads = (_loads(first, outcome), _loads(second, outcome))
     common = [name for name in loads[0] if name in loads[1]]
@@ -111,7 +112,7 @@ def compare_datasets(first: Dataset, second: Dataset, outcome: Outcome = PLT) ->
 
 
 def _loads(dataset: Dataset, outcome: Outcome) -> Loads:
-    """Read what contributes to the outcome; a condition of which nothing does is there, too."""
+    """Read the loads contributing to the outcome; a condition without contributing loads is included."""
     loads = dataset.measured_loads()
     if not loads:
         raise ConfigurationError(f"failed to compare {dataset.folder}: it has no finished trial; resume its run first")
@@ -122,7 +123,7 @@ def _loads(dataset: Dataset, outcome: Outcome) -> Loads:
 
 
 def _change(condition: str, plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcome) -> ConditionChange:
-    """Compare what the blocks have of it: a page that was loaded in several rounds is one value."""
+    """Compare a condition's blocks; a page loaded in several rounds gives a single value."""
     before, after = (each[condition] for each in loads)
     one, other = (by_block(outcome, each)[1] for each in (before, after))
     return ConditionChange(
@@ -138,7 +139,7 @@ def _change(condition: str, plans: tuple[Plan, Plan], loads: tuple[Loads, Loads]
 
 
 def smallest_p_value(first: int, second: int) -> float:
-    """Return the p of two samples that do not overlap at all: no test by ranks can give less."""
+    """Return the p of two samples without overlap, the smallest p of any rank test."""
     return min(1.0, 2 / math.comb(first + second, first))
 
 
@@ -152,7 +153,7 @@ def _corrected(changes: Sequence[ConditionChange]) -> list[ConditionChange]:
 
 
 def _effects(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcome) -> list[EffectChange]:
-    """Compare the comparisons both plans have."""
+    """Compare the comparisons present in both plans."""
     found = []
     second_has = {(one.treatment.id, one.baseline.id) for one in plans[1].comparisons() if one.kind != "aa"}
     wanted = ((one.treatment.id, one.baseline.id) for one in plans[0].comparisons() if one.kind != "aa")
@@ -186,7 +187,7 @@ def _corrected_effects(effects: Sequence[EffectChange]) -> list[EffectChange]:
 
 
 def _noise(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcome) -> SignificantShare:
-    """Sum up the copies of a condition against each other, in either dataset."""
+    """Summarise the A/A comparisons of copies in both datasets."""
     p_values, differences, conditions = [], [], []
     for place, (plan, each) in enumerate(zip(plans, loads, strict=True)):
         for one in plan.comparisons():

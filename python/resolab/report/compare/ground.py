@@ -1,6 +1,6 @@
-"""What two datasets stand on: programs, machine, plan and the instrument's own readings, side by side.
+"""The circumstances of two datasets side by side: programs, machine, plan and the instrument's own readings.
 
-For: the differences that may explain a change. Not for: the change (`changes`).
+For: differences possibly explaining a change. Not for: the change (`changes`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _PLAN_WORDS = ("name", "question", "source_text", "seed", "blocks", "factors", "
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One fact in both datasets; a reading differs between any two runs, a setting only when something was changed."""
+    """A fact in both datasets; readings differ between any two runs, settings only after a change."""
 
     what: str
     first: str
@@ -26,7 +26,7 @@ class Difference:
 
 
 def ground(datasets: tuple[Dataset, Dataset], plans: tuple[Plan, Plan]) -> list[Difference]:
-    """List the settings that differ, then the readings of both."""
+    """List the different settings, then the readings of both."""
     sides = [dict(_settings(dataset.manifest, plan)) for dataset, plan in zip(datasets, plans, strict=True)]
     names = dict.fromkeys((*sides[0], *sides[1]))
     found = [Difference(name, sides[0].get(name, "none"), sides[1].get(name, "none")) for name in names]
@@ -61,7 +61,7 @@ def _settings(manifest: Manifest, plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _facts(what: str, value: object) -> Iterator[tuple[str, str]]:
-    """Take what is put together apart, down to single words and numbers."""
+    """Split a compound value recursively into single words and numbers."""
     if is_dataclass(value) and not isinstance(value, type):
         parts: Mapping[object, object] = {one.name: getattr(value, one.name) for one in fields(value)}
     elif isinstance(value, msgspec.Struct):

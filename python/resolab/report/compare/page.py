@@ -1,6 +1,6 @@
-"""A comparison of two datasets as one HTML page that needs nothing else.
+"""A comparison of two datasets as a self-contained HTML page.
 
-For: `resolab compare --html`. Not for: what stands in it (`text`).
+For: `resolab compare --html`. Not for: its content (`text`).
 """
 
 import jinja2
@@ -38,7 +38,7 @@ noise. Failed loads count as at least their limit. Every statistic: docs/method/
 
 
 def comparison_page(found: DatasetComparison) -> str:
-    """Return the page."""
+    """Return the HTML page of a comparison."""
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

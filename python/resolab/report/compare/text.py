@@ -1,6 +1,6 @@
 """A comparison of two datasets in words, tables and JSON.
 
-For: what `resolab compare` prints. Not for: the numbers (`changes`) or printing itself (the command line's).
+For: the output of `resolab compare`. Not for: the numbers (`changes`), or printing (the command line).
 """
 
 import math
@@ -23,7 +23,7 @@ _WIDE = frozenset(("loads A, B", "failed A, B", "A ms", "B ms", "Cliff's delta")
 
 
 def verdict(found: DatasetComparison) -> str:
-    """Answer in a sentence or two: what changed, and is it noise."""
+    """Return the answer in one or two sentences: the changes, and their significance."""
     if found.dataset_ids[0] == found.dataset_ids[1]:
         return "Both are the same dataset; nothing can differ."
     total = len(found.conditions)
@@ -55,12 +55,12 @@ def verdict(found: DatasetComparison) -> str:
 
 
 def _sizes(one: ConditionChange) -> tuple[int, int]:
-    """Return how many values each has: as many as loads, but for pages that were loaded in several rounds."""
+    """Return the number of values in each dataset: a page loaded in several rounds counts once per block."""
     return one.median_ms[0].n, one.median_ms[1].n
 
 
 def _least(shift: Estimate) -> float:
-    """Return how far from 0 a shift lies at least, where loads failed and no more is known of it."""
+    """Return the smallest possible distance of a shift from 0, for shifts known only within bounds."""
     if shift.low is None or shift.high is None:
         return 0.0
     return 0.0 if shift.low <= 0 <= shift.high else min(abs(shift.low), abs(shift.high))
@@ -75,7 +75,7 @@ def _stopped(found: DatasetComparison) -> str:
 
 
 def _elsewhere(found: DatasetComparison) -> str:
-    """Say so where both are live and from different places."""
+    """Return a sentence about different vantage points, if both datasets are live and differ in them."""
     if not any(one.what == "plan's live, vantage point" for one in found.ground):
         return ""
     return " They are of different vantage points, whose clocks and networks are never compared."
@@ -94,7 +94,7 @@ def _floor(found: DatasetComparison) -> str:
 
 
 def tables(found: DatasetComparison, *, narrow: bool = False) -> list[tuple[str, Table]]:
-    """List every table under its title, empty ones left out; `narrow` leaves out columns for a narrow terminal."""
+    """List every table with rows under its title; `narrow` leaves out columns for a narrow terminal."""
     conditions = _condition_table(found.conditions)
     some = [
         (f"Median {found.outcome.phrase}, B against A", _without(conditions, _WIDE) if narrow else conditions),
@@ -178,7 +178,7 @@ def _p(p_value: float | None) -> str:
 
 
 def as_json(found: DatasetComparison) -> dict[str, Any]:
-    """Return everything as JSON has it; an infinite end is null there, `method` none tells a missing interval."""
+    """Return the comparison as JSON: null for an infinite end, `method` none for a missing interval."""
     return {
         "verdict": verdict(found),
         "dataset_ids": list(found.dataset_ids),

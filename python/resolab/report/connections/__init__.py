@@ -1,1 +1,1 @@
-"""Connections in the report's tables: their hellos, and what they carried."""
+"""Connections in the report's tables: their hellos, and their requests."""

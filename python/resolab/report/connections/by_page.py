@@ -1,10 +1,10 @@
-"""What the plan's comparisons change in each page's connections and load time.
+"""The effects of the plan's comparisons on each page's connections and load time.
 
-For: pairs of loads of one page, their sums over pages, and which of them are drawn. Not for: the loads of one condition
-(`loads`), what a connection of a load is (`store.connections.loads`), or how the picture looks (`plots`).
+For: pairs of loads of a page, their sums over pages, and the choice of drawn pairs. Not for: the loads of a condition
+(`loads`), the connections of a load (`store.connections.loads`), or the appearance of the figure (`plots`).
 
-A plan that samples pages has no result by page: a page has one load of each condition there, or a few. What is said of
-one is what was seen, without an interval; intervals are over pages.
+A plan with sampled pages has no result by page: each condition has only a few loads of a page, often a single load. The
+values of a page are observations without an interval; intervals are over pages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,27 +54,27 @@ _COLUMNS = (
 
 
 Rounds = dict[int, tuple[LoadConnectionsRow, LoadRow]]
-"""A page's loads of one condition by the round each ran in."""
+"""A page's loads of a condition by round."""
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What carried a page's loads of one condition, means over rounds where there were several."""
+    """The connections and requests of a page's loads under a condition, as means over rounds."""
 
     names_count: float
     requests_count: float
     connections_count: float
-    """Opened for the page's names, used or not."""
+    """Connections opened for the page's names, used or unused."""
     handshake_round_trips: float
-    """Of the used ones, added up."""
+    """The sum of the handshakes' round trips over the used connections."""
     shared_requests_count: float | None
-    """That came on a connection opened for another name; None where the edge wrote no connection."""
+    """Requests on a connection opened for another name; `None` without connection records of the edge."""
     plt_ms: float
 
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """One page's loads of a comparison's treatment and of its baseline."""
+    """The loads of a page under a comparison's treatment and under its baseline."""
 
     comparison: PlannedComparison
     page: str
@@ -84,22 +84,22 @@ class PageChange:
 
     @property
     def difference_ms(self) -> float:
-        """By how much the page load time is longer."""
+        """The treatment's page load time minus the baseline's, in ms."""
         return self.own.plt_ms - self.other.plt_ms
 
     @property
     def connections_difference(self) -> float:
-        """How many connections more."""
+        """The treatment's number of connections minus the baseline's."""
         return self.own.connections_count - self.other.connections_count
 
     @property
     def round_trips_difference(self) -> float:
-        """How many round trips of handshakes more."""
+        """The treatment's round trips of handshakes minus the baseline's."""
         return self.own.handshake_round_trips - self.other.handshake_round_trips
 
 
 def page_changes(findings: Findings) -> list[PageChange]:
-    """Pair the loads of each page; none where pages are not sampled."""
+    """Pair the loads of each page; without sampled pages, return an empty list."""
     if not findings.plan.samples_pages:
         return []
     carried = _carried(findings)
@@ -112,7 +112,7 @@ def page_changes(findings: Findings) -> list[PageChange]:
 
 
 def changes_table(findings: Findings, changes: Sequence[PageChange]) -> NamedTable | None:
-    """Sum up every comparison over its pages."""
+    """Summarise every comparison over its pages."""
     told = [
         (one, of_pages)
         for one in findings.plt.comparisons
@@ -126,7 +126,7 @@ def changes_table(findings: Findings, changes: Sequence[PageChange]) -> NamedTab
 
 
 def page_drawing(findings: Findings, changes: Sequence[PageChange]) -> Drawing | None:
-    """Draw every page of every comparison; None where there is none."""
+    """Draw every page of every comparison; `None` without any page."""
     if not changes:
         return None
     points = [
@@ -144,7 +144,7 @@ def _panel(findings: Findings, one: PlannedComparison) -> str:
 
 
 def _carried(findings: Findings) -> Mapping[str, Mapping[str, Rounds]]:
-    """Find what carried each condition's loads of each page."""
+    """Group the connections of loads by condition and page."""
     loads = {one.trial_id: one for one in findings.loads}
     grouped: dict[str, dict[str, Rounds]] = {}
     for row in findings.load_connections:
@@ -155,7 +155,7 @@ def _carried(findings: Findings) -> Mapping[str, Mapping[str, Rounds]]:
 
 
 def _both(own: Rounds, other: Rounds) -> tuple[Carried, Carried] | None:
-    """Average the rounds that both conditions have of a page; None where they share none."""
+    """Average the common rounds of both conditions for a page; `None` without common rounds."""
     shared = [number for number in own if number in other]
     if not shared:
         return None
@@ -203,7 +203,7 @@ def _words(findings: Findings, one: PairResult, of_pages: Sequence[PageChange]) 
 
 
 def _sums(one: PairResult, of_pages: Sequence[PageChange]) -> dict[str, Value]:
-    """Make the row of a comparison in the table's file."""
+    """Return the row of a comparison in the table's file."""
     return {
         "profile": one.comparison.treatment.profile,
         "treatment": one.comparison.treatment.id,

@@ -1,6 +1,6 @@
 """The hellos of a dataset's connections as a table of the report.
 
-For: words and ranges. Not for: whose connections they are (`store.connections.hellos`).
+For: words and ranges. Not for: assigning connections to clients (`store.connections.hellos`).
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _WORDS = frozenset(range(6))
 
 
 def hello_table(hellos: Sequence[HelloRow]) -> Table:
-    """List what each kind of client sent and got; no rows for datasets from before hellos were recorded."""
+    """List the sent and received hellos of each kind of client; empty for older datasets without recorded hellos."""
     return Table(_COLUMNS, [_cells(one) for one in hellos], _WORDS)
 
 

@@ -1,7 +1,7 @@
-"""The connections of loads as a table: which were shared, how they were set up.
+"""The connections of loads as a table: their sharing and their set-up.
 
-For: medians and ranges over loads. Not for: what counts as a connection of a load (`store.connections.loads`), or how
-browsers share those of modelled pages by themselves (`paths.section`).
+For: medians and ranges over loads. Not for: the definition of a load's connection (`store.connections.loads`), or
+connection sharing by browsers on modelled pages (`paths.section`).
 """
 
 from collections import Counter
@@ -46,7 +46,7 @@ _WORDS = frozenset((*range(len(_NAMED)), len(_COLUMNS) - 1))
 
 
 def connection_table(findings: Findings) -> NamedTable | None:
-    """List what each condition's loads were carried by; None where nobody knows of any."""
+    """List the connections of each condition's loads; `None` without known connections."""
     if not findings.load_connections:
         return None
     of_condition: dict[str, list[LoadConnectionsRow]] = {}
@@ -69,7 +69,7 @@ def _named(findings: Findings, condition: Condition) -> tuple[str, ...]:
 
 
 def spread(values: Iterable[float | None], *, signed: bool = False) -> str:
-    """Write the median of counts, and the least and the most where they differ."""
+    """Format the median of counts, with the least and the greatest when they differ."""
     known = [value for value in values if value is not None]
     if not known:
         return ABSENT
@@ -80,7 +80,7 @@ def spread(values: Iterable[float | None], *, signed: bool = False) -> str:
 
 
 def _guesses(loads: Sequence[LoadConnectionsRow]) -> str:
-    """Count what became of speculative requests, with why they were discarded and the bytes that cost."""
+    """Count the speculative requests by result, with the reasons for discarding and the wasted bytes."""
     told = Counter(
         f"{load.speculation}: {load.discarded_because}" if load.discarded_because else load.speculation
         for load in loads
@@ -94,7 +94,7 @@ def _guesses(loads: Sequence[LoadConnectionsRow]) -> str:
 
 
 def _kept(condition: Condition, loads: Sequence[LoadConnectionsRow]) -> dict[str, Value]:
-    """Make the row of the table's CSV file: medians as numbers."""
+    """Return a row of the table's CSV file: medians as numbers."""
     row: dict[str, Value] = {"condition": condition.id, "loads_count": len(loads)}
     for _, name in _COUNTS:
         known = [value for load in loads if (value := getattr(load, name)) is not None]

@@ -1,6 +1,6 @@
-"""All that a report has of loads' connections, where the plan is about them: through a gateway, or shared or not.
+"""The report's section on loads' connections, for plans about a gateway or about connection sharing.
 
-For: which tables and figures there are. Not for: what is in them.
+For: choosing tables and figures. Not for: their content.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from resolab.report.named_table import NamedTable
 
 @dataclass(frozen=True, slots=True)
 class ConnectionSection:
-    """Tables and figures, in their order."""
+    """Tables and figures of the section, in order."""
 
     tables: Sequence[NamedTable]
     drawings: Sequence[Drawing]
 
 
 def connection_section(findings: Findings) -> ConnectionSection:
-    """Make what there is something for: of each condition and, where pages are sampled, of each page."""
+    """Build the available tables and figures: by condition and, for sampled pages, by page."""
     if not _is_about_connections(findings):
         return ConnectionSection([], [])
     changes = page_changes(findings)

@@ -1,4 +1,4 @@
-"""What a dataset says: every estimate, comparison and count of the report, made before anything is printed or drawn.
+"""The findings of a dataset: every estimate, comparison and count of the report, before printing or drawing.
 
-For: datasets in, `Findings` out. Not for: words, tables and figures, which the rest of the report makes of them.
+For: datasets in, `Findings` out. Not for: words, tables and figures; other modules of the report make these.
 """

@@ -1,9 +1,9 @@
 """The plan's comparisons at each of several vantage points, and across them.
 
-For: an estimate over vantage points, which are what was sampled then; blocks are paired within each. Not for: what a
-fleet does (`fleet`), words.
+For: an estimate with vantage points as the sampling unit; blocks are paired within each. Not for: the work of a fleet
+(`fleet`), words.
 
-Instants are never compared between vantage points: only differences that each measured within itself.
+Instants are never compared between vantage points, only differences measured within a vantage point.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,10 @@ from resolab.store.rows import LoadRow
 def across_places(
     plan: Plan, loads: Sequence[LoadRow], found: OutcomeFindings, place_of: Mapping[str, str]
 ) -> list[AcrossPlaces]:
-    """Estimate every comparison of an outcome over vantage points; `place_of` names each trial's. None of a single."""
+    """Estimate every comparison of an outcome over vantage points; a single vantage point gives an empty list.
+
+    `place_of` maps each trial to its vantage point.
+    """
     if len(set(place_of.values())) < 2:
         return []
     of_places = _of_live_places(found) if is_live(plan) else _of_lab_places(plan, loads, found, place_of)
@@ -37,7 +40,7 @@ Pair = tuple[Condition, Condition]
 
 
 def _of_live_places(found: OutcomeFindings) -> dict[Pair, dict[str, Estimate]]:
-    """Gather what is compared from each place by itself already: there the place is a level of the condition."""
+    """Group live comparisons by vantage point; on the live network, the vantage point is a level of the condition."""
     grouped: dict[Pair, dict[str, Estimate]] = {}
     first: dict[Pair, Pair] = {}
     for one in found.comparisons:

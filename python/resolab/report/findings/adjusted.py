@@ -1,10 +1,10 @@
-"""The comparisons of the page load time, adjusted by a part of it that the treatment cannot move.
+"""The comparisons of the page load time, adjusted by a part unaffected by the treatment.
 
-For: the adjusted estimate beside the plain one, what it rests on tested, and refused where that is contradicted. Not
-for: instead of the plain one; its arithmetic (`stats.adjusted`), or words.
+For: the adjusted estimate beside the plain estimate. Its assumption is tested, and a contradicted estimate is refused.
+Not for: replacing the plain estimate; its arithmetic (`stats.adjusted`), or words.
 
-A page load time is the time to an instant and a part after it. Where the treatment has done all it does by that
-instant, two loads of a pair differ after it by chance only, and that chance can be taken out.
+A page load time is the time to an instant plus a later part. When the treatment has no effect after this instant, two
+loads of a pair differ later only by chance. The adjustment removes this random variation.
 """
 
 from collections.abc import Collection, Sequence
@@ -38,9 +38,9 @@ def adjusted_results(
     settled: Collection[str],
     kinds: Collection[ComparisonKind] = (ComparisonKind.PLANNED, ComparisonKind.ALL),
 ) -> list[Adjusted]:
-    """Adjust every comparison by each part that its loads tell; `settled` are conditions without late set-ups.
+    """Adjust every comparison by each known part of its loads; `settled` are conditions without late set-ups.
 
-    A plan that stops by confidence sequences has none: this is for a number of blocks that was fixed before.
+    A plan stopping by confidence sequences has no adjusted estimates: they need a number of blocks fixed in advance.
     """
     if plan.stop is not None and plan.stop.rule is StopRule.CONFIDENCE_SEQUENCE:
         return []

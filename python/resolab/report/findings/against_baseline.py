@@ -1,7 +1,7 @@
-"""The comparisons of a plan that names none: every condition against its baseline, each with a test.
+"""The comparisons of a plan without named comparisons: every condition against its baseline, each with a test.
 
-For: p-values beside estimates that `page_loads` has made, corrected for their number. Not for: comparisons that a plan
-names, or copies (`comparisons`).
+For: p-values beside the estimates of `page_loads`, corrected for their number. Not for: comparisons named by a plan, or
+copies (`comparisons`).
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from resolab.store.rows import LoadRow
 def baseline_results(
     plan: Plan, loads: Sequence[LoadRow], outcome: Outcome, conditions: Sequence[ConditionResult]
 ) -> list[PairResult]:
-    """Give the comparisons among the conditions' results their p-values, alone and after Holm over all of them."""
+    """Add p-values to the conditions' comparisons, plain and after Holm's correction over all of them."""
     results = {one.condition.id: one.comparison for one in conditions}
     planned = [one for one in plan.comparisons() if one.kind is ComparisonKind.ALL]
     pairs = [(one, found) for one in planned if (found := results.get(one.treatment.id)) is not None]

@@ -1,6 +1,6 @@
-"""A dataset into findings.
+"""The conversion of a dataset into findings.
 
-For: one place that reads all named queries. Not for: presenting.
+For: reading all named queries in one place. Not for: presenting.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ from resolab.store.rows import LoadRow
 
 
 def analyse(dataset: Dataset) -> Findings:
-    """Compute everything the report shows; the same dataset always gives the same numbers."""
+    """Compute the whole content of the report; the same dataset always gives the same numbers."""
     manifest, plan, loads = dataset.manifest, plan_of(dataset), dataset.measured_loads()
     rtt_ms = {} if is_live(plan) else {link.name: access_rtt_ms(link) for link in manifest.profiles}
     _check(dataset, plan, loads, rtt_ms)
@@ -67,7 +67,7 @@ def analyse(dataset: Dataset) -> Findings:
 
 
 def _oracle(dataset: Dataset, plan: Plan, rtt_ms: Mapping[str, float]) -> Oracle:
-    """Give the closed form its bytes where hellos are recorded: before, those of our clients were of another size."""
+    """Give the closed form its bytes when hellos are recorded; earlier clients' hellos had a different size."""
     links = {link.name: link for link in dataset.manifest.profiles} if dataset.hellos() else {}
     return Oracle(plan, rtt_ms, links)
 
@@ -77,7 +77,7 @@ def _is_known(outcome: Outcome, loads: Sequence[LoadRow]) -> bool:
 
 
 def outcome_findings(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: Outcome) -> OutcomeFindings:
-    """Compute all that a report says about one outcome."""
+    """Compute the report's findings about one outcome."""
     copies = aa_results(plan, loads, outcome)
     conditions = condition_results(plan, loads, oracle, outcome)
     return OutcomeFindings(

@@ -1,4 +1,4 @@
-"""The plan's comparisons into estimates, tests corrected for their number, and the noise that A/A copies show.
+"""The plan's comparisons as estimates, tests corrected for their number, and the noise of A/A copies.
 
 For: `Plan.comparisons()`, paired by block. Not for: every condition against the baseline (`page_loads`), or words.
 """
@@ -18,17 +18,17 @@ from resolab.store.rows import LoadRow
 
 
 def comparison_results(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome) -> list[PairResult]:
-    """Estimate the comparisons the plan names or, without any, all with the baseline."""
+    """Estimate the comparisons named by the plan or, without any, all with the baseline."""
     return _results(plan, loads, [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA], outcome)
 
 
 def aa_results(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome) -> list[PairResult]:
-    """Estimate the comparisons of copies."""
+    """Estimate the A/A comparisons of copies."""
     return _results(plan, loads, [one for one in plan.comparisons() if one.kind is ComparisonKind.AA], outcome)
 
 
 def noise_of(copies: Sequence[PairResult]) -> Noise | None:
-    """Sum up what copies say: how often nothing looks like something, and how large it then is."""
+    """Summarise the A/A comparisons: the rate of false alarms, and the size of their differences."""
     if not copies:
         return None
     p_values = [one.p_value for one in copies if one.p_value is not None]
@@ -45,7 +45,7 @@ def noise_of(copies: Sequence[PairResult]) -> Noise | None:
 
 
 def _size(one: Estimate) -> float:
-    """Return how far from 0 it lies; what failed loads leave open may be as far as any."""
+    """Return the estimate's distance from 0; an estimate left open by failed loads counts as infinite."""
     return math.inf if one.value is None else abs(one.value)
 
 
@@ -58,7 +58,7 @@ _INTERVALS: Mapping[str, Callable[[PairResult], Estimate]] = {
 
 
 def _excluding_zero(copies: Sequence[PairResult], of: Callable[[PairResult], Estimate]) -> FalseAlarms:
-    """Count the comparisons of copies whose interval does not hold the truth, which is 0; of those that have one."""
+    """Count the comparisons of copies with an interval excluding the truth, 0, among those with an interval."""
     known = [(one, contains) for one in copies if (contains := of(one).ci_contains_zero) is not None]
     return false_alarms(
         [not contains for _, contains in known], [one.comparison.treatment.first.id for one, _ in known]
@@ -104,5 +104,5 @@ def _result(
 
 
 def _estimators(plan: Plan, one: PlannedComparison) -> Estimators:
-    """Choose by the plan's rule; of copies no look decides anything."""
+    """Choose the estimators by the plan's stopping rule; copies are not subject to interim analyses."""
     return OfFixedBlocks(level_of(plan)) if one.kind is ComparisonKind.AA else estimators_of(plan)

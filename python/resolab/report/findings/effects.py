@@ -1,9 +1,9 @@
-"""What the comparisons of a dataset say together: slopes on the round-trip time, what is alike, and the tails.
+"""Findings over several comparisons of a dataset: slopes on the round-trip time, equivalence, and the tails.
 
-For: the numbers of the report's section on effects. Not for: the comparisons one by one (`comparisons`), or words.
+For: the numbers of the report's section on effects. Not for: single comparisons (`comparisons`), or words.
 
-All are made for a number of blocks that was fixed before. A plan that stops by confidence sequences has none of them:
-its blocks ended because of what they showed.
+All of these findings need a number of blocks fixed in advance. A plan stopping by confidence sequences has no such
+findings: its data decided its number of blocks.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,13 +33,13 @@ from resolab.store.outcomes import OUTCOMES, Outcome
 from resolab.store.rows import LoadRow
 
 SLOW_MS = 3_000.0
-"""A load that takes longer is called slow."""
+"""A longer load is called slow."""
 Grouped = Mapping[str, Sequence[LoadRow]]
 Pair = tuple[Condition, Condition]
 
 
 def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Iterable[Outcome]) -> list[SlopeResult]:
-    """Estimate the slope of every comparison that the plan makes at three distances or more, and of 0-RTT's gain."""
+    """Estimate the slope of every comparison made by the plan at three or more distances, and of 0-RTT's gain."""
     if not _blocks_are_fixed(plan):
         return []
     grouped, level, rtt_ms = by_condition(loads), level_of(plan), oracle.rtt_ms
@@ -55,9 +55,9 @@ def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Itera
 
 
 def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, float]) -> list[EquivalenceResult]:
-    """Test every comparison against the plan's margin; none is tested without one, or where it is no time.
+    """Test every comparison against the plan's margin, except comparisons without a margin in ms.
 
-    In round trips it is none where these are not known, or where the link has none (profile `ideal`).
+    A margin in round trips is undefined with unknown round-trip times, or on a link without any (profile `ideal`).
     """
     margin, outcome = plan.analysis.equivalence_margin, OUTCOMES[plan.analysis.primary]
     if margin is None or not _blocks_are_fixed(plan):
@@ -80,9 +80,10 @@ def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, floa
 
 
 def slow_loads(plan: Plan, loads: Sequence[LoadRow]) -> list[BeyondResult]:
-    """Compare the shares of slow loads where any load of either condition is slow, and each one's limit is later.
+    """Compare the shares of slow loads for conditions with a slow load, when all loads' limits are later.
 
-    A mean over a page's rounds is no load, and may not even be known to be slow: there are no such shares then.
+    A mean over a page's rounds is not a load, and may be only partly known. So there are no shares of slow loads for
+    sampled pages with several rounds.
     """
     outcome, grouped = OUTCOMES["plt"], by_condition(loads)
     if plan.limits.page_timeout_s * 1e3 <= SLOW_MS or not _blocks_are_fixed(plan) or are_of_rounds(loads):
@@ -101,7 +102,7 @@ def _beyond(plan: Plan, pair: Pair, samples: tuple[Sample, Sample]) -> BeyondRes
 
 
 def shifts(plan: Plan, loads: Sequence[LoadRow]) -> list[ShiftResult]:
-    """Compare quantiles of the primary outcome wherever there are pairs enough for the interval of one of them."""
+    """Compare quantiles of the primary outcome, given enough pairs for the interval of any quantile."""
     if not _blocks_are_fixed(plan):
         return []
     outcome, grouped = OUTCOMES[plan.analysis.primary], by_condition(loads)
@@ -124,7 +125,7 @@ def _compared(plan: Plan) -> list[Pair]:
 
 
 def _gains(plan: Plan) -> list[Pair]:
-    """Pair each condition with a full handshake with the same one with 0-RTT: what the round trip saved was worth."""
+    """Pair each condition with a full handshake with its 0-RTT counterpart: the value of the saved round trip."""
     conditions = [one for one in plan.conditions() if one.replicate == 1]
     early = {replace(one, requested_handshake_mode=HandshakeMode.FULL): one for one in conditions if _is_early(one)}
     return [(one, early[one]) for one in conditions if one in early]
@@ -135,7 +136,7 @@ def _is_early(one: Condition) -> bool:
 
 
 def _families(compared: Iterable[Pair], rtt_ms: Mapping[str, float]) -> dict[Pair, list[Pair]]:
-    """Group pairs that differ in nothing but the profile, of those whose round trip is known."""
+    """Group pairs differing only in the profile, among the profiles with a known round-trip time."""
     families: dict[Pair, list[Pair]] = {}
     for treatment, baseline in compared:
         if treatment.profile not in rtt_ms:

@@ -1,6 +1,6 @@
-"""The estimands a plan can declare, of a comparison that has all of them and of a pair of samples.
+"""The estimands available to a plan, for a comparison with all of them and for a pair of samples.
 
-For: one answer to "which of these numbers decides". Not for: their mathematics (`stats`).
+For: a single choice of the deciding number. Not for: their mathematics (`stats`).
 """
 
 import math
@@ -12,7 +12,7 @@ from resolab.stats import Estimate, Sample
 
 
 class Compared(Protocol):
-    """A comparison with every estimand of it."""
+    """A comparison with all of its estimands."""
 
     @property
     def difference_ms(self) -> Estimate:
@@ -28,7 +28,7 @@ class Compared(Protocol):
 
 
 MOST_PAIRS = 100
-"""Any interval takes fewer."""
+"""An upper limit of the number of pairs needed by any interval."""
 
 WORDS = {
     Estimand.PAIRED_DIFFERENCE: "median of the paired differences",
@@ -38,7 +38,7 @@ WORDS = {
 
 
 def deciding(compared: Compared, estimand: Estimand) -> Estimate | None:
-    """Take the estimate that decides."""
+    """Return the deciding estimate."""
     match estimand:
         case Estimand.PAIRED_DIFFERENCE:
             return compared.difference_ms
@@ -50,9 +50,9 @@ def deciding(compared: Compared, estimand: Estimand) -> Estimate | None:
 
 
 def pairs_needed(estimators: Estimators, estimand: Estimand) -> int:
-    """Return the fewest pairs of which it has an interval with two ends, if all their loads ended.
+    """Return the smallest number of pairs with a two-sided interval of the estimand, if all their loads ended.
 
-    Plans whose rule leaves their estimand without one, however many there are, are refused before they run.
+    Plans are refused before their run when their rule gives the estimand no interval for any number of pairs.
     """
 
     def has_interval(size: int) -> bool:
@@ -67,7 +67,7 @@ def pairs_needed(estimators: Estimators, estimand: Estimand) -> int:
 def estimated(
     estimators: Estimators, treatment: Sample, baseline: Sample, estimand: Estimand, *, seed: int
 ) -> Estimate:
-    """Estimate it of paired samples, in milliseconds or as a ratio."""
+    """Estimate the estimand from paired samples, in milliseconds or as a ratio."""
     match estimand:
         case Estimand.PAIRED_DIFFERENCE:
             return estimators.difference(treatment, baseline)

@@ -1,10 +1,10 @@
-"""The estimates of page loads that a plan's stopping rule leaves valid.
+"""The valid estimates of page loads under a plan's stopping rule.
 
-For: one answer for every comparison and median of a dataset. Not for: making intervals (`stats`), or the estimates of
-the papers' sections, which are made for a fixed number of blocks whatever the plan.
+For: the common choice for every comparison and median of a dataset. Not for: making intervals (`stats`), or the
+estimates of the papers' sections, always made for a fixed number of blocks.
 
-A plan that stops by confidence sequences may have stopped because an interval of a fixed number of blocks would exclude
-0. So its medians, differences and changes have the sequences' intervals, and what has none has none here either.
+A plan stopping by confidence sequences may have stopped because an interval for a fixed number of blocks would exclude
+0. So its medians, differences and changes have the sequences' intervals. Estimates without a sequence have no interval.
 """
 
 from dataclasses import dataclass, replace
@@ -30,10 +30,10 @@ from resolab.stats import (
 
 
 class Estimators(Protocol):
-    """What is estimated of loads and pairs that stand in the order of their blocks."""
+    """Estimators of loads and pairs in the order of their blocks."""
 
     def median(self, sample: Sample) -> Estimate:
-        """Estimate the median."""
+        """Estimate the median of a sample."""
 
     def difference(self, treatment: Sample, baseline: Sample) -> Estimate:
         """Estimate the median of the differences within pairs."""
@@ -45,14 +45,14 @@ class Estimators(Protocol):
         """Estimate the Hodges-Lehmann shift of pairs."""
 
     def delta(self, treatment: Sample, baseline: Sample) -> Estimate:
-        """Estimate Cliff's delta."""
+        """Estimate Cliff's delta of two samples."""
 
     def p_value(self, treatment: Sample, baseline: Sample) -> float | None:
-        """Test the pairs, where a test is valid."""
+        """Test the pairs, when a test is valid."""
 
 
 def estimators_of(plan: Plan) -> Estimators:
-    """Choose by the plan's stopping rule."""
+    """Choose the estimators by the plan's stopping rule."""
     if plan.stop is not None and plan.stop.rule is StopRule.CONFIDENCE_SEQUENCE:
         return AtAnyLook()
     return OfFixedBlocks(level_of(plan))
@@ -60,63 +60,63 @@ def estimators_of(plan: Plan) -> Estimators:
 
 @dataclass(frozen=True, slots=True)
 class OfFixedBlocks:
-    """Of a number of blocks that no estimate decided; or one width did, at a level that makes up for it."""
+    """Estimators for a fixed number of blocks, or a number decided by a width, at a compensating level."""
 
     level: float
 
     def median(self, sample: Sample) -> Estimate:
-        """Between order statistics."""
+        """Estimate the median with an interval between order statistics."""
         return median(sample, level=self.level)
 
     def difference(self, treatment: Sample, baseline: Sample) -> Estimate:
-        """Between order statistics."""
+        """Estimate the median difference with an interval between order statistics."""
         return paired_difference(treatment, baseline, level=self.level)
 
     def change(self, treatment: Sample, baseline: Sample, seed: int) -> Estimate:
-        """By bootstrap."""
+        """Estimate the relative change with a bootstrap interval."""
         return relative_change(treatment, baseline, seed=seed, level=self.level)
 
     def shift(self, treatment: Sample, baseline: Sample) -> Estimate:
-        """By signed ranks."""
+        """Estimate the shift with an interval by signed ranks."""
         return hodges_lehmann(treatment, baseline, paired=True, level=self.level)
 
     def delta(self, treatment: Sample, baseline: Sample) -> Estimate:
-        """By score."""
+        """Estimate delta with a score interval."""
         return cliffs_delta(treatment, baseline, level=self.level)
 
     def p_value(self, treatment: Sample, baseline: Sample) -> float | None:
-        """By signed ranks."""
+        """Test the pairs by signed ranks."""
         return paired_p_value(treatment, baseline)
 
 
 @dataclass(frozen=True, slots=True)
 class AtAnyLook:
-    """Of pairs that were measured until a confidence sequence decided."""
+    """Estimators for pairs measured until a confidence sequence decided."""
 
     level: float = LEVEL
 
     def median(self, sample: Sample) -> Estimate:
-        """By its sequence."""
+        """Estimate the median with its confidence sequence."""
         return median_at_any_look(sample, level=self.level)
 
     def difference(self, treatment: Sample, baseline: Sample) -> Estimate:
-        """By its sequence."""
+        """Estimate the median difference with its confidence sequence."""
         return difference_at_any_look(treatment, baseline, level=self.level)
 
     def change(self, treatment: Sample, baseline: Sample, seed: int) -> Estimate:  # noqa: ARG002
-        """By both medians' sequences; nothing is resampled."""
+        """Estimate the relative change by both medians' sequences, without resampling."""
         return change_at_any_look(treatment, baseline, level=self.level)
 
     def shift(self, treatment: Sample, baseline: Sample) -> Estimate:
-        """Without an interval."""
+        """Estimate the shift without an interval."""
         return _without_interval(hodges_lehmann(treatment, baseline, paired=True))
 
     def delta(self, treatment: Sample, baseline: Sample) -> Estimate:
-        """Without an interval."""
+        """Estimate delta without an interval."""
         return _without_interval(cliffs_delta(treatment, baseline))
 
     def p_value(self, treatment: Sample, baseline: Sample) -> float | None:  # noqa: ARG002
-        """Give none: signed ranks of pairs whose number they decided err more often than their p-value says."""
+        """Return `None`: when pairs decide their own number, signed ranks err more often than their p-value says."""
         return None
 
 

@@ -1,9 +1,9 @@
-"""Cold DNS exchanges into estimates per profile, resolver, transport and handshake, held against the closed form.
+"""Cold DNS exchanges as estimates per profile, resolver, transport and handshake, compared with the closed form.
 
-For: medians, round trips and what is left beyond them. Not for: page loads.
+For: medians, round trips and the remaining time. Not for: page loads.
 
-A failed exchange never gave an answer and counts as infinitely long: medians stay numbers while fewer than half fail.
-Up to `LISTED_COUNT` exchanges each is listed and resampled; more are counted where they lie, as distributions.
+A failed exchange gave no answer and counts as infinitely long: medians stay numbers while fewer than half fail. Up to
+`LISTED_COUNT` exchanges are listed and resampled; a larger number is counted in the dataset, as distributions.
 """
 
 import math
@@ -26,7 +26,7 @@ _MODE_ORDER = ("full", "resumed", "zero_rtt")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What exchanges share that are summed up together."""
+    """The common properties of a group of exchanges."""
 
     profile: str
     resolver: Resolver
@@ -38,7 +38,7 @@ _KEYS = (*QUERY_FACTORS, "dns_transport", "requested_handshake_mode")
 
 
 def exchange_results(plan: Plan, dataset: Dataset, rtt_ms: Mapping[str, float]) -> list[ExchangeResult]:
-    """Sum up the exchanges, profiles in the plan's order; `rtt_ms` are the access links'."""
+    """Summarise the exchanges, profiles in the plan's order; `rtt_ms` holds the access links' round-trip times."""
     if dataset.has_more_cold_exchanges(LISTED_COUNT):
         results = _of_distributions(dataset, rtt_ms, level_of(plan))
     else:
@@ -119,7 +119,7 @@ def _distribution_result(one: QueryDistribution, reached_count: int, link_rtt_ms
 
 
 def _reached(key: Key, modes: Iterable[tuple[str, int]]) -> int:
-    """Count the exchanges that had the handshake asked for; where there is none, all had."""
+    """Count the exchanges with the requested handshake; for transports without a handshake, count all exchanges."""
     return sum(
         count for mode, count in modes if not has_handshake(key.dns_transport) or mode == key.requested_handshake_mode
     )
@@ -156,7 +156,7 @@ def _result(
 
 
 def _remainder(middle: Estimate, rtt: float, trips: int) -> Estimate:
-    """Shift an estimate of T to one of T - k x RTT; k and RTT are constants, so the interval shifts along."""
+    """Convert an estimate of T to an estimate of T - k x RTT; k and RTT are constants, so the interval shifts along."""
 
     def shift(number: float | None) -> float | None:
         return None if number is None else remainder_ms(number, rtt, trips)

@@ -1,6 +1,6 @@
-"""What a dataset says: every number of the report, before it is printed or drawn.
+"""The findings of a dataset: every number of the report, before printing or drawing.
 
-For: the shapes the analysis fills and the presentations read. Not for: computing (`page_loads`, `exchanges`).
+For: the types filled by the analysis and read by the presentation. Not for: computing (`page_loads`, `exchanges`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class Comparison:
     blocks_ms: tuple[float, ...]
     change: Estimate
     expected: Expected | None
-    """The closed form; None on the live network, whose round trips nobody set."""
+    """The closed form; `None` on the live network, with unknown round-trip times."""
     shift_ms: Estimate | None = None
     """Hodges-Lehmann shift of the pairs."""
     delta: Estimate | None = None
@@ -41,7 +41,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class PairResult:
-    """One of the plan's comparisons, paired by block."""
+    """The result of a comparison of the plan, paired by block."""
 
     comparison: PlannedComparison
     difference_ms: Estimate
@@ -49,50 +49,50 @@ class PairResult:
     shift_ms: Estimate
     delta: Estimate
     p_value: float | None
-    """Of signed ranks."""
+    """The p-value of the signed-rank test."""
     adjusted_p_value: float | None
-    """By Holm over all comparisons of its kind."""
+    """The p-value after Holm's correction over all comparisons of its kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """One comparison by each choice of its loads, which `sensitivity` names."""
+    """Estimates of a comparison for each choice of loads in `sensitivity`."""
 
     comparison: PlannedComparison
     estimates: Mapping[str, Estimate]
 
     @property
     def changes_nothing(self) -> bool:
-        """Whether every choice takes the same pairs."""
+        """Return True when every choice takes the same pairs."""
         return len({one.n for one in self.estimates.values()}) == 1
 
     @property
     def turns(self) -> bool:
-        """Whether choices are decided with opposite signs."""
+        """Return True when two choices are decided with opposite signs."""
         return {-1, 1} <= {one.verdict for one in self.estimates.values()}
 
     @property
     def decides_by_some(self) -> bool:
-        """Whether some choices are decided and others are not, which fewer pairs alone may make them."""
+        """Return True when some choices are decided and others are not, possibly only because of fewer pairs."""
         return not self.turns and len({one.verdict for one in self.estimates.values()}) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class AcrossPlaces:
-    """One comparison at every vantage point, and across them."""
+    """A comparison at every vantage point, and across them."""
 
     treatment: Condition
-    """On the live network of one vantage point, whose name stands for its profile."""
+    """On the live network, the condition at the first vantage point, with the vantage point as its profile."""
     baseline: Condition
     places: Mapping[str, Estimate]
     """Paired difference by vantage point."""
     across: Estimate
-    """Over vantage points, each one observation."""
+    """The estimate over vantage points, each as a single observation."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlopeResult:
-    """By how many round trips of the access link a treatment differs from its baseline; both on no profile (`""`)."""
+    """The difference of a treatment from its baseline in round trips of the access link; both profiles are `""`."""
 
     treatment: Condition
     baseline: Condition
@@ -100,12 +100,12 @@ class SlopeResult:
     profiles_count: int
     slope: Estimate
     expected: float | None
-    """The closed form's round trips."""
+    """The closed form's number of round trips."""
 
 
 @dataclass(frozen=True, slots=True)
 class EquivalenceResult:
-    """Whether a comparison's conditions are alike within the plan's margin."""
+    """The equivalence test of a comparison's conditions, within the plan's margin."""
 
     treatment: Condition
     baseline: Condition
@@ -114,18 +114,18 @@ class EquivalenceResult:
 
 @dataclass(frozen=True, slots=True)
 class BeyondResult:
-    """How many loads of a comparison's conditions are slow, and what the pairs without any say."""
+    """The shares of slow loads in a comparison's conditions, and the difference of pairs without slow loads."""
 
     treatment: Condition
     baseline: Condition
     found: Beyond
     neither_ms: Estimate
-    """Median difference of the pairs of which neither load is slow."""
+    """Median difference of the pairs without a slow load."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShiftResult:
-    """By how much each quantile of a comparison's treatment differs from its baseline's."""
+    """The difference of each quantile between a comparison's treatment and its baseline."""
 
     treatment: Condition
     baseline: Condition
@@ -134,20 +134,20 @@ class ShiftResult:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """What the A/A comparisons show; both shares count the same p-values, their floors differ in unit."""
+    """The noise in A/A comparisons; both shares count the same p-values, and their floors differ in unit."""
 
     comparisons_count: int
     conditions_count: int
-    """Of as many conditions; three copies make three comparisons."""
+    """The number of copied conditions; three copies of a condition make three comparisons."""
     difference_ms: SignificantShare
     change: SignificantShare
     by_interval: Mapping[str, FalseAlarms]
-    """How many intervals exclude 0, by the estimate they are of."""
+    """The rate of intervals excluding 0, by estimate."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionResult:
-    """One outcome of all page loads of one condition; `comparison` is None for a baseline and for a copy."""
+    """An outcome over all page loads of a condition; `comparison` is `None` for a baseline and for a copy."""
 
     condition: Condition
     trials_count: int
@@ -155,42 +155,42 @@ class ConditionResult:
     unusable_count: int
     reached_count: int
     told_count: int
-    """Loads with a value: those that did not fail, and those that failed after it."""
+    """Loads with a value: completed loads, and loads failing after the outcome's instant."""
     median_ms: Estimate
     comparison: Comparison | None
     range_ms: tuple[float, float] | None = None
-    """The least and the greatest of those values."""
+    """The least and the greatest known value."""
 
 
 @dataclass(frozen=True, slots=True)
 class WithinLoads:
-    """An outcome against another in the same loads of one condition."""
+    """An outcome compared with another outcome of the same loads, for one condition."""
 
     other_ms: Estimate
     """Median of the other outcome."""
     difference_ms: Estimate
-    """The outcome minus the other, within each load that has both."""
+    """The outcome minus the other, within each load with both."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeFindings:
-    """What a dataset says about one outcome."""
+    """The findings about one outcome."""
 
     outcome: Outcome
     conditions: Sequence[ConditionResult]
     comparisons: Sequence[PairResult] = ()
-    """Those the plan names or, without any, all with the baseline."""
+    """The comparisons named by the plan or, without any, all with the baseline."""
     aa: Sequence[PairResult] = ()
     noise: Noise | None = None
 
     @property
     def compared(self) -> list[tuple[ConditionResult, Comparison]]:
-        """Conditions that have a baseline other than themselves."""
+        """Conditions with a baseline other than themselves."""
         return [(one, one.comparison) for one in self.conditions if one.comparison is not None]
 
     @property
     def told(self) -> list[ConditionResult]:
-        """Conditions of which some load has a value."""
+        """Conditions with a value for at least one load."""
         return [one for one in self.conditions if one.told_count]
 
 
@@ -198,7 +198,8 @@ class OutcomeFindings:
 class ExchangeResult:
     """All cold DNS exchanges of one transport and handshake on one profile with one resolver.
 
-    `round_trips` rise, `shares` is the part of all `n` that took no longer; of many exchanges they are quantiles.
+    `round_trips` is ascending. `shares` holds the part of all `n` exchanges at or below each value. For a large number
+    of exchanges, the values are quantiles.
     """
 
     profile: str
@@ -206,7 +207,7 @@ class ExchangeResult:
     resolver_cache: str
     resolver: str
     rtt_ms: float
-    """To the resolver: the link's round trip and the one beyond it."""
+    """The round-trip time to the resolver: the access link's plus the part beyond."""
     dns_transport: str
     requested_handshake_mode: str
     n: int
@@ -221,13 +222,13 @@ class ExchangeResult:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Everything the report shows."""
+    """The whole content of the report."""
 
     manifest: Manifest
     plan: Plan
     loads: Sequence[LoadRow]
     plt: OutcomeFindings
-    """The page load time, which every report shows first."""
+    """The page load time, shown first in every report."""
     exchanges: Sequence[ExchangeResult]
     failures: Sequence[FailureRow]
     flags: Sequence[FlagRow]
@@ -236,39 +237,39 @@ class Findings:
     browsers: Sequence[BrowserRow]
     trials_count: int
     oracle: Oracle
-    """What the protocols say that comparisons come to."""
+    """The expected results of comparisons according to the protocols."""
     calibrations: Sequence[CalibrationRecord] = ()
     further: Sequence[OutcomeFindings] = ()
-    """The other outcomes of which the dataset has values."""
+    """The other outcomes with values in the dataset."""
     sums: Mapping[str, WithinLoads] = field(default_factory=dict)
-    """The page load time as a sum against the page load time, by condition."""
+    """The sum of a page load's parts against the page load time, by condition."""
     browser_parts: Mapping[str, WithinLoads] = field(default_factory=dict)
-    """The page load time against the last byte, by condition: what the browser does after it."""
+    """The page load time against the last byte, by condition: the browser's work after the last byte."""
     sensitivities: Sequence[Sensitivity] = ()
-    """The plan's comparisons without the loads one may doubt."""
+    """The plan's comparisons without doubtful loads."""
     slopes: Sequence[SlopeResult] = ()
     """The comparisons over several profiles, in round trips."""
     equivalences: Sequence[EquivalenceResult] = ()
     """Empty without a margin in the plan."""
     slow_loads: Sequence[BeyondResult] = ()
-    """Comparisons in which any load is slow."""
+    """Comparisons with at least one slow load."""
     shifts: Sequence[ShiftResult] = ()
-    """Quantiles of the primary outcome, of comparisons with enough pairs for an interval."""
+    """Quantiles of the primary outcome, for comparisons with enough pairs for an interval."""
     adjusted: Sequence[Adjusted] = ()
-    """The comparisons of the page load time, without the chance that comes after all a treatment does."""
+    """The comparisons of the page load time, without the random variation after the treatment's effect."""
     varying: tuple[str, ...] = ()
-    """The optional factors in which conditions differ: none is shown without its level of them."""
+    """The optional factors with several levels; every condition is shown with its levels of these factors."""
     hellos: Sequence[HelloRow] = ()
     load_connections: Sequence[LoadConnectionsRow] = ()
-    """Connections by who opened them."""
+    """The connections by opener."""
     across_places: Sequence[AcrossPlaces] = ()
-    """The comparisons of the primary outcome, where the dataset is of several vantage points."""
+    """The comparisons of the primary outcome, for a dataset from several vantage points."""
     live: "LiveFindings | None" = None
-    """What there is only of the live network; None of an emulated one."""
+    """The additional findings of the live network; `None` for an emulated network."""
 
     @property
     def pages(self) -> Sequence[str]:
-        """Each of those that were loaded, also where `plan` has one for all."""
+        """The loaded pages, also when `plan` has a single placeholder page."""
         return list(dict.fromkeys(one.page for one in self.loads))
 
     @property
@@ -278,14 +279,14 @@ class Findings:
 
     @property
     def primary(self) -> OutcomeFindings:
-        """What the dataset says about the outcome that the plan declares to decide."""
+        """The findings about the plan's primary outcome."""
         return self.of(OUTCOMES[self.plan.analysis.primary]) or self.plt
 
     @property
     def rtt_ms(self) -> dict[str, float]:
-        """Round trips of the access links, by profile."""
+        """Round-trip times of the access links, by profile."""
         return {link.name: access_rtt_ms(link) for link in self.manifest.profiles}
 
     def of(self, outcome: Outcome) -> OutcomeFindings | None:
-        """Return what there is of an outcome, if anything."""
+        """Return the findings about an outcome; `None` when there are no findings."""
         return next((one for one in (self.plt, *self.further) if one.outcome == outcome), None)

@@ -1,7 +1,7 @@
-"""What the protocols say a comparison of page loads comes to: round trips, and bytes over the link's rates.
+"""The expected result of a comparison of page loads by the protocols: round trips, and bytes over the link's rates.
 
-For: one expected difference for tables, figures and captions. Not for: what was measured, or the browser's own work,
-which is taken as the same in both arms.
+For: the same expected difference for tables, figures and captions. Not for: measured values, or the browser's own work;
+the closed form assumes equal browser work in both arms.
 """
 
 from collections.abc import Mapping
@@ -14,15 +14,15 @@ from resolab.records import ConnectionState, HandshakeMode, LinkProfile, Resolve
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A treatment less its baseline, in milliseconds."""
+    """A treatment minus its baseline, in milliseconds."""
 
     round_trips_ms: float
     bytes_ms: float | None
-    """What bytes over the rates add; None where they are not known of both."""
+    """The difference by bytes over the rates; `None` unless the bytes of both are known."""
 
     @property
     def total_ms(self) -> float:
-        """Both, as far as they are known."""
+        """The sum of the known parts."""
         return self.round_trips_ms + (self.bytes_ms or 0.0)
 
 
@@ -33,22 +33,22 @@ class Oracle:
     plan: Plan
     rtt_ms: Mapping[str, float]
     links: Mapping[str, LinkProfile] = field(default_factory=dict)
-    """Profiles whose rates are known; none in a dataset whose hellos were of another size than those of the table."""
+    """Profiles with known rates; empty for a dataset with hellos of a different size than in the table."""
 
     def where_known(self, treatment: Condition, baseline: Condition) -> Expected | None:
-        """Return the same where the round trips of both are known; of the live network they are not, nor by chance."""
+        """Return the expected difference, or `None` with unknown round trips (live network) or random cache misses."""
         known = {treatment.profile, baseline.profile} <= self.rtt_ms.keys()
         by_chance = {treatment.resolver_miss_ratio, baseline.resolver_miss_ratio} - {0.0, 1.0}
         return self.between(treatment, baseline) if known and not by_chance else None
 
     def between(self, treatment: Condition, baseline: Condition) -> Expected:
-        """Return what the treatment takes more before the page's first byte; both profiles must be known."""
+        """Return the treatment's extra time before the page's first byte; both profiles must be known."""
         own, other = (self.before_request_ms(one) for one in (treatment, baseline))
         own_bytes, other_bytes = (self._bytes_ms(one) for one in (treatment, baseline))
         return Expected(own - other, None if own_bytes is None or other_bytes is None else own_bytes - other_bytes)
 
     def before_request_ms(self, condition: Condition) -> float:
-        """Time a page load waits before its first request: look-up at the resolver's distance, the page's handshake."""
+        """Return the wait before a page load's first request: lookup at the resolver's distance, and page handshake."""
         lookup = lookup_round_trips(
             condition.dns_transport, condition.requested_dns_handshake_mode, condition.dns_connection_state
         )
@@ -73,7 +73,7 @@ class Oracle:
 
 
 def _is_tabulated(condition: Condition) -> bool:
-    """Whether the look-up opens its connection with a full handshake, as those did that were captured."""
+    """Return True when the lookup opens its connection with a full handshake, as in the captures."""
     return (condition.dns_connection_state, condition.requested_dns_handshake_mode) == (
         ConnectionState.COLD,
         HandshakeMode.FULL,

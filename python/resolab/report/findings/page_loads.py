@@ -1,6 +1,6 @@
-"""Page loads into estimates per condition, and comparisons with the baseline, of any outcome.
+"""Page loads as estimates per condition, and comparisons with the baseline, of any outcome.
 
-For: samples of loads and what every condition has of them. Not for: what a load contributes (`store.outcomes`), or the
+For: samples of loads, and the results of each condition. Not for: a load's contribution (`store.outcomes`), or the
 estimates' mathematics (`stats`).
 """
 
@@ -21,7 +21,7 @@ Grouped = Mapping[str, Sequence[LoadRow]]
 
 
 def by_condition(loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
-    """Sort loads into conditions, in their order."""
+    """Group loads by condition, in their order."""
     grouped: dict[str, list[LoadRow]] = {}
     for load in loads:
         grouped.setdefault(load.condition, []).append(load)
@@ -29,23 +29,23 @@ def by_condition(loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
 
 
 def sample_of(outcome: Outcome, loads: Sequence[Load]) -> Sample:
-    """Return an outcome of loads that contribute to it; one without a value is at least its limit."""
+    """Return an outcome of contributing loads; a load without a value is censored at its limit."""
     return Sample.censored(*contributions(outcome, loads))
 
 
 def contributing(outcome: Outcome, loads: Sequence[LoadRow]) -> list[LoadRow]:
-    """Leave out what the instrument lost, and what says nothing about the outcome."""
+    """Return the loads without instrument losses and without loads uninformative about the outcome."""
     return [load for load in loads if outcome.contribution(load) is not None]
 
 
 def paired_samples(
     outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow], *, both_failed: bool = True
 ) -> tuple[Sample, Sample]:
-    """Return the outcome of two conditions in the blocks in which both contribute, in the same order.
+    """Return the outcome of two conditions in the blocks with contributions of both, in the same order.
 
-    Of a page that was loaded in several rounds each value is the mean of those rounds in which both contribute.
-    Without `both_failed`, pairs neither of whose loads ended are left out, round by round: where sites are sampled as
-    they are found, those that load for nobody say nothing of a difference, and a fifth of them may be such.
+    For a page loaded in several rounds, each value is the mean of the rounds with contributions of both. Without
+    `both_failed`, pairs without an ended load are left out, round by round. Reason: in a sample of arbitrary sites,
+    sites failing for all clients give no information about a difference, and may be a fifth of the sample.
     """
     if not both_failed:
         own, other = _where_one_ended(outcome, own, other)
@@ -56,7 +56,7 @@ def paired_samples(
 def paired_blocks(
     outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> tuple[list[int], Sample, Sample]:
-    """Return the blocks in which both conditions contribute, and the outcome of each condition there."""
+    """Return the blocks with contributions of both conditions, and the outcome of each condition there."""
     own, other = _of_shared_rounds(outcome, own, other)
     (own_blocks, own_sample), (other_blocks, other_sample) = by_block(outcome, own), by_block(outcome, other)
     treated, compared = pairs(own_blocks, other_blocks)
@@ -64,7 +64,7 @@ def paired_blocks(
 
 
 def unpaired_count(outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]) -> int:
-    """Count the loads of two conditions that contribute and have no counterpart: no pair holds them."""
+    """Count the contributing loads of two conditions without a counterpart, and so outside all pairs."""
     return len(_rounds(outcome, own) ^ _rounds(outcome, other))
 
 
@@ -75,9 +75,9 @@ def _rounds(outcome: Outcome, loads: Sequence[LoadRow]) -> set[tuple[int, int]]:
 def _of_shared_rounds(
     outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> tuple[list[LoadRow], list[LoadRow]]:
-    """Keep the rounds in which both conditions contribute.
+    """Return the loads of the rounds with contributions of both conditions.
 
-    Means of different rounds differ even where conditions do not: the first round of a page is slower than later ones.
+    Means over different rounds differ even for equal conditions: the first round of a page is slower than later rounds.
     """
     both = _rounds(outcome, own) & _rounds(outcome, other)
     kept = [[load for load in side if (load.block, load.round) in both] for side in (own, other)]
@@ -87,7 +87,7 @@ def _of_shared_rounds(
 def _where_one_ended(
     outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> tuple[list[LoadRow], list[LoadRow]]:
-    """Leave out the rounds in which neither condition's load has a value."""
+    """Leave out the rounds without a value in either condition's load."""
     without = [
         {(load.block, load.round) for load in side if (told := outcome.contribution(load)) and told.value_ms is None}
         for side in (own, other)
@@ -98,20 +98,20 @@ def _where_one_ended(
 
 
 def are_of_rounds(loads: Sequence[LoadRow]) -> bool:
-    """Whether a page was loaded again: what a block has of a condition is a mean then, and no load."""
+    """Return True when a page was loaded repeatedly; a block's value is then a mean instead of a load."""
     return len({(load.block, load.condition) for load in loads}) < len(loads)
 
 
 def without_both_failed(treatment: Sample, baseline: Sample) -> tuple[Sample, Sample]:
-    """Leave out the pairs of which neither value is known to end."""
+    """Leave out the pairs without a known end of either value."""
     kept = np.flatnonzero(np.isfinite(treatment.high) | np.isfinite(baseline.high))
     return treatment.take(kept.tolist()), baseline.take(kept.tolist())
 
 
 def by_block(outcome: Outcome, loads: Sequence[LoadRow]) -> tuple[list[int], Sample]:
-    """Return the blocks of the loads that contribute, and a value of each.
+    """Return the blocks of the contributing loads, with a value for each block.
 
-    Only a page that was sampled and loaded in several rounds has several loads in its block: their mean.
+    Only a sampled page loaded in several rounds has several loads in its block; the value is then their mean.
     """
     told = contributing(outcome, loads)
     blocks, sample = [load.block for load in told], sample_of(outcome, told)
@@ -125,7 +125,7 @@ def by_block(outcome: Outcome, loads: Sequence[LoadRow]) -> tuple[list[int], Sam
 
 
 def condition_results(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: Outcome) -> list[ConditionResult]:
-    """Sum up every condition of the plan, those without any load included."""
+    """Summarise every condition of the plan, including conditions without loads."""
     grouped = by_condition(loads)
     results = []
     for condition in plan.conditions():

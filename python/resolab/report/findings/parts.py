@@ -1,6 +1,6 @@
-"""The parts of a page load time that come after all a treatment does, and a comparison adjusted by one of them.
+"""The parts of a page load time after the treatment's effect, and a comparison adjusted by such a part.
 
-For: what is assumed of each part, and the shape of the result. Not for: filling it (`adjusted`).
+For: the assumptions about each part, and the type of the result. Not for: computing the result (`adjusted`).
 """
 
 import enum
@@ -15,7 +15,7 @@ ALIKE_LEVELS = 0.005
 
 
 class Refused(enum.StrEnum):
-    """Why there is no adjusted estimate."""
+    """The reason for a missing adjusted estimate."""
 
     FAILED = "a load failed, so its parts are not known"
     TOO_FEW = f"fewer than {ADJUSTABLE_FROM} pairs"
@@ -25,12 +25,12 @@ class Refused(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the page load time: what comes after an instant, at which the treatment has done all it does."""
+    """A part of the page load time: the time after an instant at which the treatment's effect is complete."""
 
     name: str
     after: Outcome
     needs_settled: bool = False
-    """Whether it takes loads that neither look up nor connect after their first byte."""
+    """True when the part needs loads without lookups and connections after their first byte."""
 
 
 PARTS: Final = (
@@ -41,28 +41,28 @@ PARTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Adjusted:
-    """One comparison adjusted by one part."""
+    """A comparison adjusted by a part."""
 
     comparison: PlannedComparison
     part: Part
     plain_ms: Estimate
-    """Of the pairs of which the part is known."""
+    """The plain difference of the pairs with a known part."""
     without_part_ms: Estimate
-    """The same of the instant before the part: the coefficient is 1 and not estimated."""
+    """The same difference of the instant before the part, equivalent to a fixed coefficient of 1."""
     moved_ms: Estimate
-    """Shift of the part: by how much the treatment moves what it must not move."""
+    """The treatment's effect on the part, 0 by assumption."""
     p_value: float | None
-    """Of signed ranks: whether it moves it at all."""
+    """The p-value of signed ranks for an effect of the treatment on the part."""
     adjusted_ms: Estimate | None
     variance_ratio: float | None
-    """What is left of the differences' variance."""
+    """The remaining share of the differences' variance."""
     refused: Refused | None
 
     @property
     def loads_ratio(self) -> float | None:
-        """Loads for an interval as wide as the plain one: widths go with the root of their number.
+        """Relative number of loads for the plain interval's width; widths scale with the root of this number.
 
-        None of few pairs, whose intervals have each a level of their own.
+        `None` for few pairs, with intervals at different levels.
         """
         one = self.adjusted_ms
         if one is None or abs(one.level - self.plain_ms.level) > ALIKE_LEVELS:

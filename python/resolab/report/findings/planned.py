@@ -1,6 +1,6 @@
-"""The plan that a dataset was made by, read back out of its manifest.
+"""The plan of a dataset, read from its manifest.
 
-For: reports and comparisons of finished datasets. Not for: resuming a run, which needs the pages and profiles, too.
+For: reports and comparisons of finished datasets. Not for: resuming a run; resuming also needs the pages and profiles.
 """
 
 from dataclasses import replace
@@ -10,15 +10,15 @@ from resolab.store import Dataset
 
 
 def is_live(plan: Plan) -> bool:
-    """Whether a plan measures on the live network: nobody set its round trips, and no edge judged what happened."""
+    """Return True for a plan on the live network, without set round-trip times and without an edge judging loads."""
     return plan.live is not None
 
 
 def plan_of(dataset: Dataset) -> Plan:
-    """Read the plan; pages and profiles may have left the project since, the dataset has what it needs of them.
+    """Read the plan; pages and profiles may be gone from the project, and the dataset has all needed parts.
 
-    On the live network the vantage point stands for the profile: nothing is compared across two of them.
-    Where the plan samples pages, it comes with one page for all, and from now on the dataset's conditions are so, too.
+    On the live network the vantage point replaces the profile: no comparison spans two vantage points. For sampled
+    pages the plan has one page for all; this function gives the dataset's conditions the same page.
     """
     manifest = dataset.manifest
     sites = None if manifest.live is None else [one.page for one in manifest.live.sites]

@@ -1,6 +1,6 @@
-"""Resolvers by distance and state of their cache, which stand for providers and vantage points, or by their names.
+"""Resolvers by distance and cache state (standing for providers and vantage points), or by name.
 
-For: telling them apart, and naming them by what differs. Not for: numbers.
+For: distinguishing them, and labelling their differences. Not for: numbers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ _CACHE_ORDER = ("hit", "miss")
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """A distance beyond the access link, and whether the cache has the answer; on the live network a name."""
+    """A resolver: its distance beyond the access link and its cache state; on the live network a name."""
 
     extra_rtt_ms: float
     cache: str
@@ -23,11 +23,11 @@ class Resolver:
 
     @property
     def place(self) -> tuple[float, int, str]:
-        """Key for sorting: near before far, hit before miss, then by name."""
+        """The sort key: near before far, hit before miss, then by name."""
         return self.extra_rtt_ms, _CACHE_ORDER.index(self.cache), self.name
 
     def label(self, among: Sequence["Resolver"]) -> str:
-        """Name it by what differs among resolvers; nothing if there is only one."""
+        """Return a label of the differences among resolvers, empty for a single resolver."""
         parts = [self.name] if len({one.name for one in among}) > 1 else []
         if several_distances(among):
             parts.append(f"resolver +{self.extra_rtt_ms:g} ms")
@@ -37,20 +37,20 @@ class Resolver:
 
 
 def several_distances(among: Iterable[Resolver]) -> bool:
-    """Whether resolvers stand at more than one distance."""
+    """Return True when resolvers have more than one distance."""
     return len({one.extra_rtt_ms for one in among}) > 1
 
 
 def several_caches(among: Iterable[Resolver]) -> bool:
-    """Whether resolvers have both states of their cache."""
+    """Return True when resolvers have both cache states."""
     return len({one.cache for one in among}) > 1
 
 
 def resolver_of(one: ExchangeResult) -> Resolver:
-    """Return the resolver that exchanges were with."""
+    """Return the resolver of exchanges."""
     return Resolver(one.resolver_extra_rtt_ms, one.resolver_cache, one.resolver)
 
 
 def resolvers_of(exchanges: Iterable[ExchangeResult]) -> list[Resolver]:
-    """List the resolvers that exchanges were with, near before far."""
+    """List the resolvers of exchanges, near before far."""
     return sorted({resolver_of(one) for one in exchanges}, key=lambda one: one.place)

@@ -1,7 +1,7 @@
-"""Whether what decides depends on loads that one may doubt: every comparison once more without them.
+"""The sensitivity of decisions to doubtful loads: every comparison once more without them.
 
-For: the primary outcome by the primary estimand. Not for: deciding; a smaller sample may be a biased one, since
-loads fail, are flagged or miss their handshake for a reason.
+For: the primary outcome by the primary estimand. Not for: deciding. A smaller sample may be biased, since loads fail,
+are flagged or miss their handshake for a reason.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,20 +24,20 @@ CHOICES: Mapping[str, Callable[[LoadRow], bool]] = {
     UNFLAGGED: lambda load: not load.flags,
     REACHED: lambda load: _page_reached(load) and _look_up_reached(load),
 }
-"""Which loads are taken."""
+"""The choices of loads, by name."""
 
 
 def _page_reached(load: LoadRow) -> bool:
-    """Whether the page's handshake was the one asked for.
+    """Return True when the page had the requested handshake.
 
-    A load that failed before any handshake missed none: without it, failing would make an arm faster.
+    A load failing before any handshake counts as reached: without these loads, failures would make an arm faster.
     """
     mode = load.handshake_mode
     return mode == load.requested_handshake_mode or (mode is None and bool(load.failure))
 
 
 def _look_up_reached(load: LoadRow) -> bool:
-    """Whether the look-up's connection was the one asked for, as far as anybody saw it."""
+    """Return True when the lookup's connection was the requested connection, as far as observed."""
     if load.dns_connection_state is None:
         return True
     if load.dns_connection_state != load.requested_dns_connection_state:
@@ -48,12 +48,12 @@ def _look_up_reached(load: LoadRow) -> bool:
 
 
 def choices_of(plan: Plan) -> Mapping[str, Callable[[LoadRow], bool]]:
-    """Return the choices that mean something: on the live network no handshake is asked for."""
+    """Return the meaningful choices: on the live network, plans request no handshake."""
     return {name: takes for name, takes in CHOICES.items() if name != REACHED or not is_live(plan)}
 
 
 def sensitivities(plan: Plan, loads: Sequence[LoadRow]) -> list[Sensitivity]:
-    """Estimate every comparison of the plan, copies apart, by each choice."""
+    """Estimate every comparison of the plan, without copies, for each choice."""
     kept = {name: by_condition([load for load in loads if takes(load)]) for name, takes in choices_of(plan).items()}
     comparisons = (one for one in plan.comparisons() if one.kind is not ComparisonKind.AA)
     return [

@@ -1,7 +1,7 @@
 """Two outcomes of the same loads beside each other, and their difference within each load.
 
-For: a sum beside the load time it is to be held against; of a page that was loaded in several rounds the first
-counts. Not for: one condition against another (`page_loads`).
+For: a sum beside the corresponding load time; for a page loaded in several rounds, the first round counts. Not for:
+comparing conditions (`page_loads`).
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from resolab.store.rows import LoadRow
 
 
 def within_loads(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome, other: Outcome) -> dict[str, WithinLoads]:
-    """Hold an outcome against another in the loads that contribute to it, by condition; a failed load is in both."""
+    """Compare an outcome with another in the loads contributing to it, by condition; a failed load is in both."""
     return {
         condition: _within(contributing(other, own), outcome, other, estimators_of(plan))
         for condition, own in by_condition(contributing(outcome, loads)).items()

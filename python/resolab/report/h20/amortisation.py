@@ -1,11 +1,12 @@
-"""After how many queries on one connection its set-up is paid for against Do53: Hounsel et al. say about 23.
+"""The number of queries on a connection after which its set-up is amortised against Do53: about 23 in Hounsel et al.
 
-For: costs of cold, warm and unconnected queries into the curve and its table. Not for: the crossing (`stats`).
+For: costs of cold, warm and unconnected queries as a curve and its table. Not for: the crossing (`stats`).
 
-Cumulated times are sums, so they are of means, a failed query counting as its limit: that is where Do53's 5 s after
-a loss are. The medians' crossing stands beside: with the same round trip to the same resolver, a query on an open
-connection can at best tie with Do53, so that at the median set-up is never paid back. For their 23 each query on the
-connection must have been faster than Do53 by a 23rd of the set-up; that is the resolver's doing, not the transport's.
+Cumulated times are sums, and therefore depend on means. A failed query counts as its limit. The mean of Do53 includes
+the 5 s after a loss. The crossing of the medians is given beside. With the same round trip to the same resolver, a
+query on an open connection can at best equal Do53. At the median the set-up is therefore never amortised. For the
+paper's 23, each query on the connection must have been faster than Do53 by a 23rd of the set-up. This gain is the
+resolver's, not the transport's.
 """
 
 import math
@@ -34,42 +35,42 @@ from resolab.stats import (
 from resolab.store.studies.h20 import QueryCostRow
 
 COUNTS = sorted({*(round(count) for count in np.geomspace(1, 200, 90)), AMORTISED_AFTER_COUNT})
-"""Numbers of queries drawn."""
+"""The numbers of queries in the figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """One transport on one network to one resolver, costs in ms."""
+    """The costs of a transport on a network to a resolver, in ms."""
 
     profile: str
     resolver: Resolver
     dns_transport: str
     warm_measured: bool
-    """Whether queries on open connections were made; else the exchanges of the cold ones stand for them."""
+    """True with measured queries on open connections; otherwise the exchanges of cold queries are used."""
     cold: BatchedMean
     warm: BatchedMean
     do53: BatchedMean
     retried_ratio: float
     failed_count: int
     limits_ms: tuple[float, float]
-    """Least and greatest time that queries were given."""
+    """The least and the greatest time limit of the queries."""
     found: Amortisation
     medians_ms: tuple[float, float, float] | None
-    """Of a cold query, one on the open connection, and one of Do53."""
+    """The medians of a cold query, a query on the open connection, and a Do53 query."""
 
     @property
     def needed_ms(self) -> float:
-        """What each query would have to save for set-up to be paid for after as many as they say."""
+        """The saving per query needed to amortise the set-up after the paper's number of queries."""
         return (self.cold.value - self.warm.value) / AMORTISED_AFTER_COUNT
 
     @property
     def medians_count(self) -> float | None:
-        """The crossing of the medians; infinite: never; None: a median is not known."""
+        """The crossing of the medians; infinite for never, `None` with an unknown median."""
         return None if self.medians_ms is None else float(break_even(*self.medians_ms))
 
 
 def amortisations(study: Study) -> list[Paid]:
-    """Find the crossing wherever there are cold queries, exchanges on their connections, and Do53."""
+    """Find the crossing for each transport with cold queries, exchanges on their connections, and Do53."""
     profiles = list(study.profiles)
     groups: dict[tuple[str, Resolver], list[QueryCostRow]] = {}
     for row in study.costs:
@@ -126,7 +127,7 @@ def _exchanges(rows: Mapping[int, QueryCostRow], batches: Sequence[int]) -> Batc
 def _medians(
     study: Study, profile: str, resolver: Resolver, transport: str, *, warm: bool
 ) -> tuple[float, float, float] | None:
-    """Medians of a cold query, one on the open connection, and one of Do53; None unless all are known."""
+    """Return the medians of a cold query, a query on the open connection, and Do53; `None` unless all are known."""
 
     def response(of: str, *connections: str) -> float | None:
         for one in study.response_times:
@@ -148,13 +149,13 @@ def _medians(
 
 
 def amortisation_drawings(study: Study, found: Sequence[Paid]) -> Iterator[Drawing]:
-    """Draw the curve, if any crossing can be sought."""
+    """Draw the curve, if there is data for any crossing."""
     if found:
         yield draw_amortisation(_caption(study, found), [_line(study, one) for one in found], AMORTISED_AFTER_COUNT)
 
 
 def missing_amortisation(found: Sequence[Paid]) -> list[str]:
-    """Say that there is nothing to draw."""
+    """Return a line about missing data, if any."""
     if found:
         return []
     return ["amortisation: no cold queries over a connection beside Do53 queries on the same network"]
@@ -166,7 +167,7 @@ def _line(study: Study, one: Paid) -> AmortisationLine:
 
 
 def amortisation_row(one: Paid) -> dict[str, Value]:
-    """Costs of one transport as numbers."""
+    """Return the costs of a transport as numbers."""
     return {
         "profile": one.profile,
         "resolver_extra_rtt_ms": one.resolver.extra_rtt_ms,
@@ -213,7 +214,7 @@ def _limits(found: Sequence[Paid]) -> str:
 
 
 def amortisation_table(study: Study, found: Sequence[Paid]) -> Table:
-    """List costs and crossings, and what their 23 would need."""
+    """List costs and crossings, and the saving needed for the paper's 23."""
     columns = (
         "network", "resolver", "transport", "Do53 mean ms", "Do53 sent again", "cold mean ms", "open mean ms",
         "saved a query ms", f"{AMORTISED_AFTER_COUNT} would need ms", "paid after queries", "by medians", "theirs",

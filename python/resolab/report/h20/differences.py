@@ -1,9 +1,9 @@
 """Figs. 2, 4 and 5 of Hounsel et al.: page load times of every configuration against others, paired.
 
-For: choosing pairs, cells and panels, and their captions. Not for: what a pair is (`loads`).
+For: choosing pairs, cells and panels, and their captions. Not for: the definition of a pair (`loads`).
 
-A vantage point is a distance of the resolver: the one nearest to the ping from Frankfurt makes Fig. 4, from Seoul
-Fig. 5.
+A vantage point is a distance of the resolver. The distance nearest to the ping from Frankfurt makes Fig. 4, the
+distance nearest to the ping from Seoul Fig. 5.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ _FIGURES = {"Frankfurt": "h20_fig4", "Seoul": "h20_fig5"}
 
 
 def difference_drawings(study: Study) -> Iterator[Drawing]:
-    """Draw the matrix of the default network, and one grid for each distance of the resolver."""
+    """Draw the matrix of the default network, and a grid for each distance of the resolver."""
     profile = matrix_profile(study)
     if profile is not None:
         cells = matrix_cells(study, profile)
@@ -46,7 +46,7 @@ def difference_drawings(study: Study) -> Iterator[Drawing]:
 
 
 def missing_differences(study: Study) -> list[str]:
-    """Say which of the three figures have nothing to draw."""
+    """List the figures without data among the three."""
     missing = []
     if matrix_profile(study) is None:
         missing.append("h20_fig2: no default network with page loads of two configurations in one block")
@@ -60,7 +60,7 @@ def missing_differences(study: Study) -> list[str]:
 
 
 def matrix_profile(study: Study) -> str | None:
-    """Choose the first default network on which two configurations met in a block."""
+    """Choose the first default network with two configurations in the same block."""
     default = (one for one in study.profiles if network_of(one) == DEFAULT_NETWORK)
     return next((one for one in default if _met(list(study.loads.get(one, {}).values()))), None)
 

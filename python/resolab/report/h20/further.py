@@ -1,6 +1,6 @@
-"""Levels of the look-up beyond the paper's transport and resolver, where loads of one transport differ in them.
+"""Levels of the lookup beyond the paper's transport and resolver, for loads of a transport with different levels.
 
-For: keeping apart and naming what must not be pooled. Not for: levels of the page, which are alike within every pair.
+For: separating and naming configurations not to be pooled. Not for: levels of the page, equal within every pair.
 """
 
 from collections.abc import Sequence
@@ -10,22 +10,22 @@ from resolab.plan.factors import applies, factors_about, word_of
 from resolab.plots import level_label
 
 _FACTORS = tuple(one for one in factors_about(Subject.CLIENT, Subject.LOOK_UP) if one != "dns_transport")
-"""What a configuration has beside its transport and its resolver."""
+"""The factors of a configuration besides transport and resolver."""
 
 
 class FurtherLevels:
-    """The factors in which any transport's loads differ."""
+    """The factors with different levels among any transport's loads."""
 
     def __init__(self, rows: Sequence[HasLevels]) -> None:
         self._varying = [factor for factor in _FACTORS if _varies(factor, rows)]
 
     def of(self, row: HasLevels) -> tuple[str, ...]:
-        """Name a row's levels of them, leaving out what does not apply to it."""
+        """Return a row's levels of these factors, without factors not applicable to the row."""
         return tuple(_word(factor, row) for factor in self._varying if applies(factor, row))
 
 
 def _varies(factor: str, rows: Sequence[HasLevels]) -> bool:
-    """Whether loads of one transport differ in a factor."""
+    """Return True when loads of the same transport differ in a factor."""
     levels: dict[str, set[object]] = {}
     for row in rows:
         levels.setdefault(str(row.dns_transport), set()).add(getattr(row, factor))

@@ -1,9 +1,9 @@
-"""Page loads by network and configuration (transport and resolver), ready to be paired as Hounsel et al. did.
+"""Page loads by network and configuration (transport and resolver), for pairing as in Hounsel et al.
 
-For: who is compared with whom, and what each pair contributes. Not for: drawing (`differences`).
+For: the choice of pairs, and the contribution of each pair. Not for: drawing (`differences`).
 
-A pair is of one block and one page, and alike in everything but transport and resolver. A load the network failed is
-at least its limit, so that its pair is a bound; one the instrument lost is left out, as everywhere in the report.
+A pair has the same block and page, and differs only in transport and resolver. A load failed by the network is censored
+at its limit, so its pair is a bound. A load lost by the instrument is left out, as everywhere in the report.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,60 +28,61 @@ from resolab.store.outcomes import Outcome
 from resolab.store.studies.h20 import H20LoadRow
 
 POINTS_COUNT = 201
-"""Points of a drawn curve at most."""
+"""The largest number of points in a drawn curve."""
 
 PairKey = tuple[Any, ...]
-"""Block, page, and the other levels that describe the page."""
+"""Block, page, and the other levels describing the page."""
 _OF_THE_PAGE = factors_about(Subject.PAGE)
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A transport to a resolver, and further levels of the look-up in which the dataset's loads differ."""
+    """A transport to a resolver, and the varying further levels of the lookup."""
 
     dns_transport: str
     resolver: Resolver
     further: tuple[str, ...] = ()
     browser: tuple[str, str | None] = ("", None)
-    """Program and preset of its settings: loads with others are no baseline of it, nor pooled with it."""
+    """Browser program and settings preset; loads with other values are neither a baseline nor pooled."""
 
     @property
     def place(self) -> tuple[Any, ...]:
-        """Key for sorting: resolvers in order, transports within them."""
+        """The sort key: resolvers in order, transports within them."""
         return *self.resolver.place, place_of(self.dns_transport), self.further
 
     @property
     def transport(self) -> str:
-        """Name it within a resolver."""
+        """The label within a resolver."""
         return ", ".join((transport_label(self.dns_transport), *self.further))
 
     def label(self, among: Sequence[Resolver]) -> str:
-        """Name it in full."""
+        """Return the full label of the configuration."""
         return ", ".join(part for part in (self.transport, self.resolver.label(among)) if part)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A configuration against Do53 to the same resolver on one network."""
+    """A configuration against Do53 to the same resolver on a network."""
 
     profile: str
     configuration: Configuration
     expected_ms: float
-    """The closed form: extra round trips of one look-up times the round trip to the resolver."""
+    """The closed form: extra round trips of a lookup times the round-trip time to the resolver."""
     connection: str
-    """Whether its look-ups find their connection open, and the handshake they ask for if not."""
+    """The connection state of the lookups; the next field holds their requested handshake."""
     handshake_mode: str
     curve: DifferenceCurve
 
 
 Loads = Mapping[str, Mapping[Configuration, Mapping[PairKey, H20LoadRow]]]
-"""By profile, configuration and pair."""
+"""Loads by profile, configuration and pair."""
 
 
 def arrange(rows: Sequence[H20LoadRow], outcome: Outcome) -> Loads:
-    """Sort what contributes to an outcome into profiles and configurations.
+    """Group the loads contributing to an outcome by profile and configuration.
 
-    A configuration has one load of a pair's key: two would be loads that differ in a factor nobody kept apart.
+    A configuration has a single load for each pair key. Raise `ConfigurationError` for two loads with equal keys,
+    because they would differ in an unknown factor.
     """
     further = FurtherLevels(rows)
     arranged: dict[str, dict[Configuration, dict[PairKey, H20LoadRow]]] = {}
@@ -98,7 +99,7 @@ def arrange(rows: Sequence[H20LoadRow], outcome: Outcome) -> Loads:
 
 
 def _twice(one: H20LoadRow, other: H20LoadRow) -> ConfigurationError:
-    """Say that no factor tells two loads of one block apart."""
+    """Return an error about two loads of a block with equal levels in all factors."""
     where = f"trials {one.trial_id} and {other.trial_id}"
     return ConfigurationError(f"failed to pair page loads: {where} have the same levels in one block; remove one")
 
@@ -113,7 +114,7 @@ def _pair_key(row: H20LoadRow) -> PairKey:
 
 
 def reference_of(configuration: Configuration, among: Sequence[Configuration]) -> Configuration | None:
-    """Find Do53 to the same resolver in the same browser with the same settings that shares most further levels."""
+    """Find Do53 to the same resolver in the same browser and settings, with the most common further levels."""
     own = (configuration.resolver, configuration.browser)
     found = [one for one in among if one.dns_transport == "doudp" and (one.resolver, one.browser) == own]
     return max(found, key=lambda one: len(set(one.further) & set(configuration.further)), default=None)
@@ -126,7 +127,7 @@ def pooled_pairs(
     *,
     both_failed: bool = True,
 ) -> PooledPairs:
-    """Subtract within pairs; failed loads make bounds. Without `both_failed`, pairs of two such are left out."""
+    """Subtract within pairs, with bounds for failed loads; `both_failed=False` leaves out pairs of two failures."""
     both = [
         key
         for key in treatment
@@ -142,7 +143,7 @@ def _has_value(row: H20LoadRow, outcome: Outcome) -> bool:
 
 
 def difference_curve(pairs: PooledPairs, key: Mapping[str, Value], level: float) -> DifferenceCurve:
-    """Sum differences up as a curve with its medians, their intervals at a level."""
+    """Return differences as a curve with its medians, and intervals at the given level."""
     differences = pairs.differences
     exact = differences.low == differences.high
     known = np.sort(differences.low[exact])
@@ -172,7 +173,7 @@ def difference_curve(pairs: PooledPairs, key: Mapping[str, Value], level: float)
 
 
 def compare_with_do53(loads: Loads, rtt_ms: Mapping[str, float], level: float, outcome: Outcome) -> list[Difference]:
-    """Compare every configuration with Do53 to the same resolver, in the order of `rtt_ms`, the access links'."""
+    """Compare every configuration with Do53 to the same resolver, in the order of the access links in `rtt_ms`."""
     found = []
     for profile, rtt in rtt_ms.items():
         arms = loads.get(profile, {})
@@ -199,7 +200,7 @@ def _lookup_ms(rtt_ms: float, loads: Mapping[PairKey, H20LoadRow]) -> float:
 
 
 def levels_of(side: str, configuration: Configuration) -> dict[str, Value]:
-    """Spell a configuration in columns of a CSV."""
+    """Return a configuration as columns of a CSV."""
     return {
         f"{side}_dns_transport": configuration.dns_transport,
         f"{side}_resolver_extra_rtt_ms": configuration.resolver.extra_rtt_ms,

@@ -1,11 +1,12 @@
-"""The medians of Hounsel et al. beside ours, network by network, with what the closed form says about their signs.
+"""The medians of Hounsel et al. beside ours, by network, with the closed form's explanation of their signs.
 
-For: the tables that answer 'same sign or not, and why'. Not for: the distributions (`differences`).
+For: the tables comparing signs and giving reasons. Not for: the distributions (`differences`).
 
-Two things decide the sign. A cold look-up over TLS takes more round trips than Do53's one: a gain of Do53 that grows
-with the distance of the resolver. A lost packet costs Do53 the 5 s of the system's resolver (resolv.conf(5)), and TCP a
-retransmission timeout: a gain of DoT and DoH. It moves the median long before half of the loads wait: when a share p of
-the pairs has Do53 wait, the median of all is the (0.5 - p) / (1 - p) quantile of those that do not.
+Two effects decide the sign. A cold lookup over TLS takes more round trips than Do53's single round trip. The gain of
+Do53 grows with the distance of the resolver. A lost packet costs Do53 the 5 s of the system's resolver
+(resolv.conf(5)), and costs TCP a retransmission timeout: a gain of DoT and DoH. The loss effect moves the
+median long before half of the loads wait. When Do53 waits in a share p of the pairs, the median of all pairs is the
+(0.5 - p) / (1 - p) quantile of the pairs without a wait.
 """
 
 import math
@@ -26,7 +27,7 @@ Row = Mapping[str, Value]
 
 
 def network_tables(study: Study, rows: Sequence[Row]) -> tuple[Table, Table, Table]:
-    """Set out `network_rows`: every configuration against Do53, what loss does on each network, and why."""
+    """Return the tables of `network_rows`: each configuration against Do53, the effect of loss, and the reasons."""
     pairs = list(zip(study.differences, rows, strict=True))
     return _medians(study, pairs), _losses(rows), _reasons(study, pairs)
 
@@ -94,7 +95,7 @@ def network_rows(study: Study) -> list[dict[str, Value]]:
 
 
 def their_median_ms(study: Study, one: Difference) -> float | None:
-    """Find the paper's median of the same transport, network and vantage point."""
+    """Return the paper's median of the same transport, network and vantage point."""
     vantage = study.vantage_points.get(one.configuration.resolver.extra_rtt_ms, "")
     return MEDIAN_DIFFERENCE_MS.get((vantage, network_of(one.profile) or ""), {}).get(one.configuration.dns_transport)
 
@@ -139,24 +140,24 @@ def _row(study: Study, one: Difference) -> dict[str, Value]:
 
 
 def same_sign(theirs_ms: float, ours_ms: Estimate) -> str:
-    """Compare signs; an interval that contains zero has none."""
+    """Compare signs; an interval containing zero has no sign."""
     if ours_ms.ci_low is None or ours_ms.ci_high is None or ours_ms.ci_contains_zero:
         return "not clear"
     return "yes" if (theirs_ms > 0) == (ours_ms.ci_low > 0) else "no"
 
 
 def median_quantile(waiting_ratio: float) -> float | None:
-    """Return which quantile of the pairs without a wait of Do53 the median of all is; None: the median is a wait."""
+    """Return the quantile of pairs without a Do53 wait equal to the median of all; `None` if the median is a wait."""
     return (0.5 - waiting_ratio) / (1 - waiting_ratio) if waiting_ratio < 0.5 else None
 
 
 def names_for_half(loss_ratio: float) -> int | None:
-    """Return how many look-ups a page needs for half of its loads to lose one; None without loss."""
+    """Return the number of lookups per page with a loss in half of the loads; `None` without loss."""
     return None if loss_ratio == 0 else math.ceil(math.log(0.5) / math.log(1 - loss_ratio))
 
 
 def names_a_page(study: Study, profile: str) -> float | None:
-    """Return the median number of names of the loads that ended on a network."""
+    """Return the median number of names over completed loads on a network."""
     counts = [row.names_count for row in study.rows if row.profile == profile and row.names_count and not row.failure]
     return float(np.median(counts)) if counts else None
 
@@ -189,10 +190,10 @@ def _why(study: Study, one: Difference, names: float | None, with_loss: float | 
 
 
 def _mean_costs(study: Study, one: Difference) -> tuple[float, float, float] | None:
-    """Mean response times of Do53 and of the transport, and the share of Do53 queries sent again.
+    """Return the mean response times of Do53 and of the transport, and the share of repeated Do53 queries.
 
-    The transport's are of queries that found their connection as the configuration's look-ups do; there are none of
-    cold ones that asked for another handshake than a full one.
+    The transport's queries have the same connection state as the configuration's lookups. For cold lookups requesting a
+    handshake other than a full one, there are no such queries.
     """
     if one.connection == "cold" and one.handshake_mode != "full":
         return None
@@ -220,7 +221,7 @@ def _number(value: Value, *, signed: bool = False) -> str:
 
 
 def _quantile(share: Value) -> str:
-    """Print which quantile of the pairs without a wait the median is."""
+    """Format the quantile, among pairs without a wait, equal to the median."""
     if not isinstance(share, float):
         return ABSENT
     at = median_quantile(share)

@@ -1,6 +1,6 @@
-"""What a reader must know beside each table of Hounsel et al.
+"""Notes needed by a reader beside each table of Hounsel et al.
 
-For: words. Not for: numbers; those are in the tables.
+For: words. Not for: numbers; the tables hold the numbers.
 """
 
 NETWORKS_NOTE = (

@@ -1,8 +1,8 @@
-"""Printed numbers of Hounsel et al. to stand beside ours.
+"""Printed numbers of Hounsel et al., for display beside ours.
 
 "Comparing the Effects of DNS, DoT, and DoH on Web Performance", WWW 2020 (sections 4.1 to 4.4, Table 1), and "Analyzing
-the Costs (and Benefits) of DNS, DoT, and DoH for the Modern Web", ANRW 2019, for the amortisation. Not for: judging who
-is right; the closed form does that.
+the Costs (and Benefits) of DNS, DoT, and DoH for the Modern Web", ANRW 2019, for the amortisation. Not for: judging the
+studies; the closed form explains differences.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,14 +20,14 @@ NETWORKS: Mapping[str, str] = {
     "lossy-4g-h20": "lossy 4G",
     "3g-h20": "3G",
 }
-"""Our profiles of their networks (section 3.2.4), in their order; what is measured on others is not theirs."""
+"""Profiles of the paper's networks (section 3.2.4), in its order; other profiles have no counterpart in the paper."""
 PING_MS: Mapping[str, float] = {"Frankfurt": 1.03, "Seoul": 26.65}
 """Average ping of Cloudflare's resolver (section 4); here a vantage point is a distance of the resolver."""
 _FIRST_FARTHER_MS = 60.0
-"""From here on a distance is none of theirs: more than twice Seoul's."""
+"""Distances from this value on match no vantage point; the value is more than twice Seoul's."""
 
 AMORTISED_AFTER_COUNT = 23
-"""Queries over which a DoT connection's set-up is amortised (ANRW 2019, section 1); WWW 2020 does not repeat it."""
+"""Queries amortising a DoT connection's set-up (ANRW 2019, section 1); WWW 2020 does not repeat the number."""
 
 # Medians of the differences of page load time to Do53 with Cloudflare's resolver, ms (sections 4.3 and 4.4). Of
 # Frankfurt's default network the text says that all three were within 30 ms; of its 3G it gives no number.
@@ -43,7 +43,7 @@ MEDIAN_DIFFERENCE_MS: Mapping[tuple[str, str], Mapping[str, float]] = {
 FASTEST_MS: Mapping[tuple[str, str], float] = {("3G", "doudp"): 150, ("3G", "dot"): 450, ("3G", "doh"): 600}
 """The fastest answers from Frankfurt (section 4.3, Fig. 3c)."""
 FASTEST_ROUND_TRIPS: Mapping[str, int] = {"doudp": 1, "dot": 3, "doh": 4}
-"""What those are in round trips: their DoH client was given a host name and looked it up first."""
+"""The round trips of these answers; the paper's DoH client first looked up the resolver's host name."""
 
 _STATUSES = tuple(one for one in H20Status if one is not H20Status.INCOMPLETE)
 _TABLE_1: Mapping[str, Mapping[str, tuple[float, float, float, float, float]]] = {
@@ -95,9 +95,9 @@ FOLLOW_UP = (
 
 @dataclass(frozen=True, slots=True)
 class FollowUpDifference:
-    """How much more their DoH and pings took from one vantage point than from another, ms.
+    """The extra time of the paper's DoH queries and pings from a vantage point compared with another, ms.
 
-    The resolvers had moved since 2020 (Cloudflare had come to Seoul): the one says nothing without the other.
+    The resolvers had moved since 2020 (Cloudflare had come to Seoul), so query times need the pings beside them.
     """
 
     response_ms: float
@@ -105,7 +105,7 @@ class FollowUpDifference:
 
 
 def follow_up_difference(resolver: str, vantage_point: str, reference: str) -> FollowUpDifference | None:
-    """Compare two of the follow-up's vantage points; names in any case, None where it lacks one."""
+    """Compare two of the follow-up's vantage points, ignoring the case of names; `None` for an unknown name."""
     found = {one.vantage_point.lower(): one for one in FOLLOW_UP if one.resolver.lower() == resolver.lower()}
     own, other = found.get(vantage_point.lower()), found.get(reference.lower())
     if own is None or other is None:
@@ -114,7 +114,7 @@ def follow_up_difference(resolver: str, vantage_point: str, reference: str) -> F
 
 
 def vantage_points(distances_ms: Iterable[float]) -> dict[str, float]:
-    """Choose for each of their vantage points the distance of ours that is nearest to its ping, if any is near it."""
+    """Return the resolver distance nearest to the ping of each vantage point, if any is near."""
     found: dict[str, float] = {}
     for distance in distances_ms:
         if distance >= _FIRST_FARTHER_MS:
@@ -126,11 +126,11 @@ def vantage_points(distances_ms: Iterable[float]) -> dict[str, float]:
 
 
 def network_of(profile: str) -> str | None:
-    """Name the paper's network that a profile stands for, if any."""
+    """Return the paper's network of a profile; `None` for other profiles."""
     return NETWORKS.get(printed_profile(profile))
 
 
 def status_percent(network: str | None, dns_transport: str, status: H20Status) -> float | None:
-    """Return their share of a status in Table 1 (Cloudflare, Frankfurt), or None where it gives none."""
+    """Return the paper's share of a status in Table 1 (Cloudflare, Frankfurt); `None` without a printed value."""
     shares = _TABLE_1.get(network or "", {}).get(dns_transport)
     return None if shares is None or status not in _STATUSES else shares[_STATUSES.index(status)]

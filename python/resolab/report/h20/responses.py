@@ -1,10 +1,10 @@
 """Figs. 1 and 3 of Hounsel et al.: query response times by resolver, and on the emulated networks.
 
-For: choosing panels and lines, and their fastest answers against the closed form. Not for: counting (`store`).
+For: choosing panels and lines, and comparing the fastest answers with the closed form. Not for: counting (`store`).
 
-A provider is a distance of the resolver and a state of its cache; Fig. 1 has one panel for each on the default
-networks, Fig. 3 one for each emulated network, with the nearest resolver and, where it was measured, a cache that has
-the answer.
+A provider is a distance of the resolver and a state of its cache. Fig. 1 has a panel for each provider on the default
+networks. Fig. 3 has a panel for each emulated network, with the nearest resolver and, if measured, a cache holding the
+answer.
 """
 
 import math
@@ -31,11 +31,11 @@ from resolab.store import QueryDistribution
 from resolab.store.distributions import DISTRIBUTION_PROBABILITIES
 
 FASTEST_PROBABILITY_PLACE = 2
-"""Of `DISTRIBUTION_PROBABILITIES`: the first percent, which a single early packet does not decide."""
+"""Index in `DISTRIBUTION_PROBABILITIES` of the first percentile, robust to a single early packet."""
 
 
 def response_drawings(study: Study) -> Iterator[Drawing]:
-    """Draw both figures as far as there are queries."""
+    """Draw both figures, as far as queries were measured."""
     default = [one for one in study.response_times if network_of(one.profile) == DEFAULT_NETWORK]
     if default:
         yield draw_response_times("h20_fig1", _caption(study, default, 1), _lines(study, default, by_resolver=True))
@@ -47,7 +47,7 @@ def response_drawings(study: Study) -> Iterator[Drawing]:
 
 
 def missing_responses(study: Study) -> list[str]:
-    """Say which of both figures have nothing to draw."""
+    """List the figures without data among both."""
     times = study.response_times
     missing = []
     if not any(network_of(one.profile) == DEFAULT_NETWORK for one in times):
@@ -59,12 +59,12 @@ def missing_responses(study: Study) -> list[str]:
 
 
 def emulated_times(study: Study) -> list[ResponseTimes]:
-    """Choose what Fig. 3 has: the emulated networks to the nearest resolver."""
+    """Return the response times for Fig. 3: the emulated networks with the nearest resolver."""
     return nearest(study, [one for one in study.response_times if network_of(one.profile) != DEFAULT_NETWORK])
 
 
 def nearest(study: Study, times: Sequence[ResponseTimes]) -> list[ResponseTimes]:
-    """Keep the nearest resolver of all, with cache hits if it was asked so."""
+    """Return the times of the nearest resolver, with cache hits if measured."""
     return [one for one in times if one.resolver == study.resolvers[0]]
 
 
@@ -109,7 +109,7 @@ def points_of(distribution: QueryDistribution) -> list[tuple[float, float]]:
 
 
 def median_of(distribution: QueryDistribution) -> Estimate:
-    """Present the distribution's median as every other estimate."""
+    """Return the distribution's median as an `Estimate`."""
     low, high = distribution.median_ci_low_ms, distribution.median_ci_high_ms
     method = Method.NONE if low is None else Method.ORDER_STATISTIC
     middle, n = distribution.median_ms, distribution.n
@@ -134,7 +134,7 @@ def _caption(study: Study, times: Sequence[ResponseTimes], figure: int) -> str:
 
 
 def fastest_table(study: Study) -> Table:
-    """Set the fastest answers on the emulated networks beside theirs and the closed form."""
+    """Show the fastest answers on the emulated networks beside the paper's answers and the closed form."""
     columns = (
         "network", "transport", "n", "ours: 1st percentile ms", "RTT ms", "round trips k", "k x RTT ms", "theirs ms",
         "theirs: round trips",
@@ -157,7 +157,7 @@ def fastest_table(study: Study) -> Table:
 
 
 def fastest_rows(study: Study) -> list[dict[str, Value]]:
-    """List the same as numbers."""
+    """List the fastest answers as numbers."""
     rows: list[dict[str, Value]] = []
     for one in emulated_times(study):
         if one.requested_handshake_mode != "full" or one.connection == "warm":
@@ -183,7 +183,7 @@ def fastest_rows(study: Study) -> list[dict[str, Value]]:
 
 
 def follow_up_table(study: Study) -> Table:
-    """Set cold DoH at growing distance of the resolver beside the group's later measurements."""
+    """Show cold DoH at growing distance of the resolver beside the group's later measurements."""
     columns = ("of", "where", "resolver", "RTT ms", "DoH median ms", "3 x RTT ms", "rest ms")
     rows = [
         (
@@ -198,7 +198,7 @@ def follow_up_table(study: Study) -> Table:
 
 
 def follow_up_rows(study: Study) -> list[dict[str, Value]]:
-    """List the same as numbers; nothing without DoH of ours on a default network."""
+    """List these values as numbers; empty without measured DoH on a default network."""
     ours = [
         ("ours", one.profile, one.resolver.label(study.resolvers) or "near", rtt, one.distribution.median_ms)
         for one in study.response_times

@@ -1,9 +1,10 @@
-"""What the pairs of a comparison are a sample of: pages, or blocks in which these very pages were loaded.
+"""The sampling unit of a comparison's pairs: pages, or blocks with loads of the given pages.
 
-For: the unit over which an interval of pooled pairs is made, and its words. Not for: the interval (`stats.clusters`).
+For: the unit of an interval of pooled pairs, and its words. Not for: the interval (`stats.clusters`).
 
-Loads of one page are alike, and so are loads of one block. Of enough pages the answer is meant for pages like them, and
-the page is what was sampled. Of fewer it is for these pages only: all pairs of a block stand together.
+Loads of a page are similar, and so are loads of a block. With enough pages, the page is the sampling unit, and the
+answer applies to similar pages. With fewer pages, the answer applies to these pages only, and all pairs of a block form
+a cluster.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -13,7 +14,8 @@ from typing import Any
 from resolab.stats import CLUSTERS_NEEDED, Estimate, Sample, clustered_median
 
 BLOCKS_NEEDED = 12
-"""Where several pages are given: with pages at different levels fewer blocks held 91 to 99 % of simulated medians."""
+"""The minimum for several given pages. With pages at different levels, fewer blocks held 91 to 99 % of simulated
+medians."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,32 +27,32 @@ class PooledPairs:
 
     @property
     def pages_count(self) -> int:
-        """Number of pages."""
+        """The number of different pages."""
         return len({page for _, page in self.places})
 
     @property
     def unit(self) -> str:
-        """What was sampled."""
+        """The sampling unit: page or block."""
         return "page" if self.pages_count >= CLUSTERS_NEEDED else "block"
 
     @property
     def units(self) -> list[Hashable]:
-        """Of each pair its page or its block."""
+        """The page or the block of each pair."""
         return [page if self.unit == "page" else block for block, page in self.places]
 
     def median(self, level: float) -> Estimate:
-        """Estimate the median over all pairs, its interval over pages or blocks."""
+        """Estimate the median over all pairs, with an interval over pages or blocks."""
         needed = CLUSTERS_NEEDED if self.unit == "page" else BLOCKS_NEEDED
         return clustered_median(self.differences, self.units, needed=needed, level=level)
 
 
 def places_of(keys: Iterable[tuple[Any, ...]]) -> list[tuple[int, str]]:
-    """Read block and page off the keys of pairs, which begin with them."""
+    """Return block and page, the first two elements of each pair key."""
     return [(int(key[0]), str(key[1])) for key in keys]
 
 
 def sampling_words(found: Iterable[tuple[str, int]]) -> str:
-    """Say of curves, each with its unit and number of pages, what their intervals were made over."""
+    """Return words for the sampling units of curves, each given by its unit and number of pages."""
     curves = list(found)
     pages = [count for unit, count in curves if unit == "page"]
     pooled = sorted({count for unit, count in curves if unit == "block" and count > 1})

@@ -1,7 +1,7 @@
-"""Figures and tables of Hounsel et al. (WWW 2020) over a dataset, by the paper's numbers.
+"""Figures and tables of Hounsel et al. (WWW 2020) for a dataset, by the paper's numbers.
 
-For: the one list of them. Not for: any of their contents (`responses`, `differences`, `statuses`,
-`networks`, `amortisation`).
+For: the list of figures and tables. Not for: any of their contents (`responses`, `differences`, `statuses`, `networks`,
+`amortisation`).
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ from resolab.store import Dataset
 
 
 class H20:
-    """The paper's figures and tables of one dataset, which must be open; what several of them need is found once."""
+    """The paper's figures and tables of a dataset, with common parts computed once; the dataset must be open."""
 
     def __init__(self, dataset: Dataset, findings: Findings) -> None:
         self.study = Study(dataset, findings)
@@ -52,17 +52,17 @@ class H20:
 
     @property
     def is_theirs(self) -> bool:
-        """Whether anything was measured on a network of the paper."""
+        """True when the dataset has a network of the paper."""
         return bool(self.study.profiles)
 
     def drawings(self) -> Iterator[Drawing]:
-        """Draw every figure the dataset has something for."""
+        """Draw every figure with data in the dataset."""
         yield from response_drawings(self.study)
         yield from difference_drawings(self.study)
         yield from amortisation_drawings(self.study, self._paid)
 
     def tables(self) -> list[NamedTable]:
-        """Make every table the dataset has something for."""
+        """Make every table with data in the dataset."""
         study, paid = self.study, self._paid
         amortised = [amortisation_row(one) for one in paid]
         found = [
@@ -93,6 +93,6 @@ class H20:
         return NamedTable("h20_networks", "Medians by network", medians, rows, NETWORKS_NOTE, further)
 
     def missing(self) -> list[str]:
-        """Name each figure that is left out and what it lacks, one line each."""
+        """List the missing figures with the missing data, one line each."""
         missing = [*missing_responses(self.study), *missing_differences(self.study)]
         return [*missing, *missing_amortisation(self._paid)]

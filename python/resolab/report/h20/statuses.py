@@ -1,8 +1,8 @@
-"""Table 1 of Hounsel et al.: how many page loads succeed on each network with each transport, and how the others fail.
+"""Table 1 of Hounsel et al.: the shares of successful and failed page loads by network and transport.
 
-For: counts and shares with intervals, theirs beside. Not for: what is which status (`report.statuses`).
+For: counts and shares with intervals, beside the paper's. Not for: the definition of a status (`report.statuses`).
 
-Every finished trial counts, those that the instrument lost, too: they have a class for them (Selenium Error).
+Every finished trial counts, including trials lost by the instrument: the paper has a class for them (Selenium Error).
 """
 
 from collections import Counter
@@ -21,11 +21,11 @@ from resolab.report.tables import Table
 from resolab.stats import Estimate, proportion
 
 Key = tuple[Resolver, str, str, tuple[str, ...]]
-"""Resolver, profile, transport, further levels of the look-up."""
+"""Resolver, profile, transport, further levels of the lookup."""
 
 
 def _counts(study: Study) -> dict[Key, Counter[H20Status]]:
-    """Add up conditions that differ in nothing of the look-up; copies are left out."""
+    """Add up conditions with equal levels of the lookup; copies are left out."""
     counts: dict[Key, Counter[H20Status]] = {}
     found = status_counts(study.findings)
     own = [one for one in found if one.replicate == 1 and one.profile in study.profiles]
@@ -68,7 +68,7 @@ def _resolver(row: Mapping[str, Value], *, several: bool) -> str:
 
 
 def status_rows(study: Study) -> list[dict[str, Value]]:
-    """List the same as numbers."""
+    """List the statuses as numbers."""
     counts = _counts(study)
     profiles = list(study.profiles)
     ordered = sorted(counts, key=lambda key: (key[0].place, profiles.index(key[1]), place_of(key[2]), key[3]))

@@ -1,6 +1,6 @@
 """A dataset as a study in the manner of Hounsel et al.: its networks, resolvers, loads and queries, read once.
 
-For: what every one of their figures and tables starts from. Not for: the figures.
+For: the common basis of the paper's figures and tables. Not for: the figures.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,12 +34,12 @@ from resolab.store.studies.h20 import (
 
 
 def has_h20_network(findings: Findings) -> bool:
-    """Whether a plan has any network of the paper."""
+    """Return True when the plan has a network of the paper."""
     return any(network_of(profile) for profile in findings.plan.factors.profile)
 
 
 class Study:
-    """Reads what is asked for, when it is asked for; the dataset must be open then."""
+    """The study of a dataset, read on demand while the dataset is open."""
 
     def __init__(self, dataset: Dataset, findings: Findings, outcome: Outcome = PLT) -> None:
         self.dataset = dataset
@@ -49,7 +49,7 @@ class Study:
 
     @property
     def level(self) -> float:
-        """Level of every interval."""
+        """The level of every interval."""
         return level_of(self.findings.plan)
 
     @cached_property
@@ -59,7 +59,7 @@ class Study:
 
     @cached_property
     def loads(self) -> Loads:
-        """Loads that contribute to the outcome by profile, configuration and pair."""
+        """Loads contributing to the outcome by profile, configuration and pair."""
         return arrange(self.rows, self.outcome)
 
     @cached_property
@@ -70,12 +70,12 @@ class Study:
 
     @cached_property
     def distributions(self) -> list[QueryDistribution]:
-        """Response times by network, resolver, transport, handshake and state of the connection."""
+        """Response times by network, resolver, transport, handshake and connection state."""
         return self.dataset.query_distributions(_DISTRIBUTION_KEYS, level=self.level)
 
     @cached_property
     def response_times(self) -> list["ResponseTimes"]:
-        """The same with their levels as values: networks in the paper's order, resolvers near before far."""
+        """The distributions with levels as values: networks in the paper's order, resolvers near before far."""
         profiles = list(self.profiles)
 
         def place(one: ResponseTimes) -> tuple[object, ...]:
@@ -88,7 +88,7 @@ class Study:
 
     @cached_property
     def costs(self) -> list[QueryCostRow]:
-        """Sums of what queries took, by batch of blocks."""
+        """Sums of query times, by batch of blocks."""
         return [row for row in query_costs(self.dataset) if row.profile in self.profiles]
 
     @cached_property
@@ -106,7 +106,7 @@ class Study:
 
     @cached_property
     def profiles(self) -> Sequence[str]:
-        """Profiles that stand for the paper's networks, in its order; what was measured on others is not theirs."""
+        """Profiles of the paper's networks, in the paper's order, without other profiles."""
         order = list(NETWORKS.values())
         theirs = {profile: network_of(profile) for profile in self.findings.plan.factors.profile}
         known = [(order.index(network), profile) for profile, network in theirs.items() if network is not None]
@@ -114,7 +114,7 @@ class Study:
 
     @cached_property
     def resolvers(self) -> list[Resolver]:
-        """Distances and cache states that occur, near before far."""
+        """Resolver distances and cache states in the dataset, near before far."""
         found = (
             Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver) for row in h20_resolvers(self.dataset)
         )
@@ -127,21 +127,21 @@ class Study:
 
     @property
     def vantage_points(self) -> dict[float, str]:
-        """The paper's vantage points that distances stand for."""
+        """The paper's vantage points by resolver distance."""
         return {distance: name for name, distance in vantage_points(self.distances_ms).items()}
 
     def rtt_ms(self, profile: str) -> float:
-        """Round trip of the access link."""
+        """Return the round-trip time of the access link."""
         return access_rtt_ms(self.links[profile])
 
     def loss_ratio(self, profile: str) -> float:
-        """Chance that a query or its response is lost on the access link, a packet each."""
+        """Return the probability of losing a query or its response on the access link, at one packet each."""
         link = self.links[profile]
         return 1 - (1 - link.up.loss_ratio) * (1 - link.down.loss_ratio)
 
     @property
     def dataset_words(self) -> str:
-        """The end of every caption."""
+        """The last sentence of every caption."""
         return f"Dataset {self.findings.manifest.dataset_id}."
 
 
@@ -150,7 +150,7 @@ _DISTRIBUTION_KEYS = (*QUERY_FACTORS, "dns_transport", "requested_handshake_mode
 
 @dataclass(frozen=True, slots=True)
 class ResponseTimes:
-    """One distribution of query response times with its levels as values."""
+    """A distribution of query response times with its levels as values."""
 
     profile: str
     resolver: Resolver
@@ -161,7 +161,7 @@ class ResponseTimes:
 
     @classmethod
     def of(cls, distribution: QueryDistribution) -> "ResponseTimes":
-        """Read the levels out of a distribution's key."""
+        """Read the levels from a distribution's key."""
         key: Mapping[str, str] = distribution.key
         return cls(
             profile=key["profile"],

@@ -1,5 +1,5 @@
 """Datasets measured on the live network: the figures and tables of Hounsel et al. by resolver and vantage point.
 
-For: what only such a dataset has (resolvers by name, cache states judged, pings, the ground it stood on). Not for:
-findings that every dataset has (`findings`), or the paper's printed numbers (`h20`).
+For: content specific to live datasets (named resolvers, judged cache states, pings, the circumstances of the run). Not
+for: findings of all datasets (`findings`), or the paper's printed numbers (`h20`).
 """

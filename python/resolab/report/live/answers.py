@@ -1,7 +1,7 @@
 """The answers of a live dataset in sentences, each with its interval over sites.
 
-For: what is fastest from where, what each encrypted transport costs against Do53 of the same resolver, what is alike.
-Not for: comparisons with the plan's baseline one by one (`plain_answers`), or tables.
+For: the fastest configuration per vantage point, the cost of each encrypted transport against Do53 of the same
+resolver, equivalence. Not for: single comparisons with the plan's baseline (`plain_answers`), or tables.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from resolab.report.findings.resolvers import Resolver
 
 NAMED_COUNT = 4
-"""Configurations that share the first place are named up to so many."""
+"""Up to this number, configurations sharing the first rank are named."""
 
 
 def live_answers(findings: Findings) -> list[str]:
-    """Answer for each vantage point by itself: page loads first, then each resolver."""
+    """Answer for each vantage point separately: page loads first, then each resolver."""
     live = findings.live
     if live is None:
         return []
@@ -59,13 +59,13 @@ def _overview(findings: Findings, place: str, pairs: Sequence[ConfigurationPair]
 
 
 def _by_chance(once: Sequence[ConfigurationPair]) -> str:
-    """Say what so many intervals, each right by itself, tell apart where nothing differs."""
+    """Return the number of false differences expected by chance from these uncorrected intervals."""
     level = once[0].curve.median_ms.level
     return f" (each interval at {level_text(level)} for itself: about {len(once) * (1 - level):.2g} by chance alone)"
 
 
 def _fastest(pairs: Sequence[ConfigurationPair]) -> str:
-    """Name the configuration that no other beats, or say that several share the first place."""
+    """Return the configuration not beaten by another, or the number of configurations sharing the first rank."""
     names = list(dict.fromkeys(one.treatment for one in pairs))
     among = [one.resolver for one in names]
     beaten = {one.treatment for one in pairs if one.verdict > 0}
@@ -99,7 +99,7 @@ def _judged(one: ConfigurationPair) -> str:
 
 
 def _lookups(found: Sequence[Lookups], place: str) -> Iterator[str]:
-    """Say for each resolver what a look-up takes: from its cache where that is known."""
+    """Yield the lookup times for each resolver, from its cache when cache states are known."""
     known = any(one.cache == "hit" for one in found)
     chosen = [one for one in found if one.cache == ("hit" if known else "every")]
     groups: dict[str, list[Lookups]] = {}

@@ -1,4 +1,4 @@
-"""In which state look-ups of a live dataset found the resolver's cache, as far as anybody outside can tell.
+"""The state of the resolver's cache at lookups of a live dataset, as far as observable from outside.
 
 For: counts and shares by configuration. Not for: judging a state (`live`), or times (`lookups`).
 """
@@ -20,7 +20,7 @@ Key = tuple[str, str, str]
 
 
 def cache_state_table(study: LiveStudy) -> NamedTable:
-    """Set one configuration a row, states with their shares side by side."""
+    """List each configuration in a row, with the shares of the states side by side."""
     counts: dict[Key, Counter[str]] = {}
     failed: Counter[Key] = Counter()
     for row in study.cache_states:

@@ -1,10 +1,10 @@
-"""Table 1 of Hounsel et al. over a live dataset: what became of the page loads of every configuration.
+"""Table 1 of Hounsel et al. for a live dataset: the results of the page loads by configuration.
 
-For: our failure classes in the paper's words, with words of their own for 429, 403 and a resolver that refuses. Not
-for: which failure a load had.
+For: resolab's failure classes in the paper's words, with additional words for 429, 403 and a refusing resolver. Not
+for: the failure of a load.
 
-Every finished trial counts, those too that the instrument lost or that manners left alone: none is dropped but those of
-copies, which are counted beside.
+Every finished trial counts, including trials lost by the instrument or not contacted because of the manners rules. Only
+copies are left out, and their number is given beside.
 """
 
 import enum
@@ -27,7 +27,7 @@ from resolab.wording import counted
 
 
 class LiveStatus(enum.StrEnum):
-    """Status of a page load; the first five are those of the paper's Table 1, Selenium being the browser's driver."""
+    """The status of a page load; the first five follow the paper's Table 1, with Selenium as the browser's driver."""
 
     SUCCESSFUL = "Successful"
     PAGE_LOAD_TIMEOUT = "Page-load timeout"
@@ -40,9 +40,9 @@ class LiveStatus(enum.StrEnum):
     HTTP_STATUS = "Other HTTP status"
     INCOMPLETE = "Incomplete"
     LEFT_ALONE = "Left alone"
-    """By our manners, as site or resolver had said no: nothing was contacted."""
+    """Not contacted under the manners rules, because the site or the resolver had refused."""
     OPTED_OUT = "Opted out"
-    """Of a domain on the opt-out list: nothing was contacted."""
+    """Not contacted, because the domain is on the opt-out list."""
 
 
 NOT_KNOWN = "not known"
@@ -61,12 +61,12 @@ STATUSES: Mapping[str, LiveStatus] = {
     "other": LiveStatus.OTHER_ERROR,
 }
 _OPT_OUT = "opt-out list"
-"""In the detail of loads that manners refused because of it (`manners.refusals`)."""
+"""Part of the failure detail of loads refused because of the list (`manners.refusals`)."""
 _HTTP = {"status 429": LiveStatus.TOO_MANY_REQUESTS, "status 403": LiveStatus.FORBIDDEN}
 
 
 def live_status(row: StatusRow) -> LiveStatus:
-    """Say what became of a load; one that never was is the browser's error, as in the paper's code."""
+    """Return the status of a load; a load not begun counts as the browser's error, as in the paper's code."""
     if not row.loaded:
         return LiveStatus.BROWSER_ERROR
     if row.failure is None:
@@ -82,20 +82,20 @@ def live_status(row: StatusRow) -> LiveStatus:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """What became of the loads of one configuration from one vantage point."""
+    """The results of the loads of a configuration from a vantage point."""
 
     profile: str
     resolver: str
     dns_transport: str
     further: tuple[str, ...]
-    """Levels of the look-up or browser in which the dataset's loads differ."""
+    """Levels of the varying factors of lookup or browser."""
     counts: Counter[LiveStatus]
     dns_failures: Counter[str]
-    """What the look-ups of loads with a DNS error came to."""
+    """The results of the lookups, for loads with a DNS error."""
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Name it in the first columns of a table."""
+        """The first columns of a table row."""
         return self.profile, self.resolver, ", ".join((transport_label(self.dns_transport), *self.further))
 
     def share(self, status: LiveStatus, level: float) -> Estimate:
@@ -104,7 +104,7 @@ class Outcomes:
 
 
 def status_results(study: LiveStudy) -> list[Outcomes]:
-    """Count what became of every configuration's loads, in the study's order."""
+    """Count the statuses of every configuration's loads, in the study's order."""
     further = FurtherLevels(study.rows)
     levels = {row.trial_id: further.of(row) for row in study.rows}
     groups: dict[tuple[str, str, str, tuple[str, ...]], list[StatusRow]] = {}
@@ -118,7 +118,7 @@ def status_results(study: LiveStudy) -> list[Outcomes]:
 
 
 def refused_sites(study: LiveStudy) -> dict[str, Counter[LiveStatus]]:
-    """Count, by vantage point, the sites that our manners refused at least once: left alone, or opted out."""
+    """Count the sites refused at least once under the manners rules, by vantage point: left alone, or opted out."""
     found = {(row.profile, live_status(row), row.page) for row in statuses(study.dataset)}
     counts: dict[str, Counter[LiveStatus]] = {place: Counter() for place in study.profiles}
     for place, status, _ in found:
@@ -132,7 +132,7 @@ def _counted(rows: Sequence[StatusRow]) -> tuple[Counter[LiveStatus], Counter[st
 
 
 def status_table(study: LiveStudy, found: Sequence[Outcomes]) -> NamedTable:
-    """Set one configuration a row: the paper's five statuses, and of ours those that occurred."""
+    """List each configuration in a row: the paper's five statuses, and the additional statuses present in the data."""
     shown = [one for one in LiveStatus if one in _OF_THE_PAPER or any(each.counts[one] for each in found)]
     columns = ("vantage point", "resolver", "transport", "loads", *(f"{one} %" for one in shown))
     rows = [
@@ -150,7 +150,7 @@ def status_table(study: LiveStudy, found: Sequence[Outcomes]) -> NamedTable:
 
 
 def _further(found: Sequence[Outcomes]) -> list[tuple[str, Table]]:
-    """Say what the look-ups came to, if there is any DNS error."""
+    """Return a table of the lookups' results, if there are DNS errors."""
     classes = [*DnsFailure, NOT_KNOWN]
     rows = [
         (*one.words, *(str(one.dns_failures[name]) for name in classes)) for one in found if one.dns_failures.total()
@@ -183,7 +183,7 @@ def _note(study: LiveStudy) -> str:
 
 
 def _dropped(study: LiveStudy) -> str:
-    """Say that copies of conditions are not in the table, if there are any."""
+    """Return a sentence about the copies left out of the table, if any."""
     copies = {one.id for one in study.findings.plan.conditions() if one.replicate > 1}
     count = sum(load.condition in copies for load in study.findings.loads)
     if not count:

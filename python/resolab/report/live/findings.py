@@ -1,6 +1,6 @@
-"""What a live dataset says beyond what every dataset does.
+"""The additional findings of a live dataset.
 
-For: one shape that tables, sentences and the terminal read. Not for: words.
+For: a common type for tables, sentences and the terminal. Not for: words.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,20 +18,20 @@ from resolab.store.live.queries import GroundRow, ground
 
 @dataclass(frozen=True, slots=True)
 class LiveFindings:
-    """All of it; every estimate is over sites."""
+    """The additional live findings; every estimate is over sites."""
 
     ground: Sequence[GroundRow]
     outcomes: Sequence[Outcomes]
     lookups: Sequence[Lookups]
     pings: Sequence[Pings]
     pairs: Sequence[ConfigurationPair]
-    """Both ways."""
+    """Every pair in both orders."""
     refused_sites: Mapping[str, Mapping[LiveStatus, int]]
-    """By vantage point, how many sites were left alone, and how many had opted out."""
+    """The number of sites left alone, and of sites opted out, by vantage point."""
 
 
 def live_findings(dataset: Dataset, findings: Findings) -> LiveFindings:
-    """Compute it; the dataset must be open."""
+    """Compute the live findings; the dataset must be open."""
     study = LiveStudy(dataset, findings)
     return LiveFindings(
         ground=ground(dataset),

@@ -1,6 +1,6 @@
-"""Where, when, how and of which sites a live dataset was made, in words.
+"""The circumstances of a live dataset in words: place, time, method and sites.
 
-For: the line that stands above every answer, and the rows of the environment's table. Not for: judging it.
+For: the line above every answer, and the rows of the environment's table. Not for: judging the circumstances.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ _WAYS = {
 
 
 def live_lines(findings: Findings) -> list[str]:
-    """Say of each vantage point what its numbers stood on; nothing of an emulated network."""
+    """Return a line of circumstances for each vantage point; empty for an emulated network."""
     live = findings.live
     if live is None:
         return []
@@ -49,7 +49,7 @@ def _instant(time_unix_ns: int) -> str:
 
 
 def _counted(found: Sequence[tuple[str, int]]) -> list[str]:
-    """Name what there is; only of several kinds each has its number of trials."""
+    """List the kinds; with several kinds, add each kind's number of trials."""
     counts: Counter[str] = Counter()
     for name, count in found:
         counts[name] += count
@@ -70,7 +70,7 @@ def _sites(findings: Findings, live: LiveFindings, place: str) -> str:
 
 
 def list_words(run: LiveRun | None) -> str:
-    """Name the list that sites are of, its ranks, and whether they were sampled."""
+    """Return the name of the site list, its ranks, and a note for sampled sites."""
     if run is None or run.list_id is None:
         return "sites by their URLs"
     ranks = ", ".join(f"{low}-{high}" for low, high in run.list_ranks)
@@ -78,7 +78,7 @@ def list_words(run: LiveRun | None) -> str:
 
 
 def live_environment(findings: Findings) -> list[tuple[str, str]]:
-    """List what a repetition needs to know of the live network; nothing of an emulated one."""
+    """List the facts about the live network needed for a repetition; empty for an emulated network."""
     live, run = findings.live, findings.manifest.live
     if live is None:
         return []

@@ -1,10 +1,10 @@
-"""What look-ups over each configuration took, over sites: from the cache and not, over open and cold connections.
+"""Lookup times of each configuration, over sites: cached and not cached, over open and cold connections.
 
-For: medians, and differences to Do53 of the same resolver and to the plan's baseline, with intervals over sites. Not
-for: distributions of single queries (`responses`).
+For: medians, and differences from Do53 of the same resolver and from the plan's baseline, with intervals over sites.
+Not for: distributions of single queries (`responses`).
 
-Of each site one number counts, the median of its look-ups in that state: names of one page are looked up together and
-are alike. A difference is within sites; a site most of whose look-ups failed is at least the client's limit.
+Each site counts once, with the median of its lookups in a state, because a page's names are looked up together and have
+similar times. Differences are within sites. A site with mostly failed lookups is censored at the client's limit.
 """
 
 import math
@@ -30,7 +30,7 @@ Sites = Mapping[str, LookupRow]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A configuration from one vantage point, with the state of the connection."""
+    """A configuration from a vantage point, with the state of the connection."""
 
     profile: str
     resolver: str
@@ -40,7 +40,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Lookups:
-    """One way in one state of the cache; every estimate is over sites."""
+    """The lookups of a configuration and connection state, in a cache state; every estimate is over sites."""
 
     way: Way
     cache: str
@@ -48,13 +48,13 @@ class Lookups:
     failed_count: int
     median_ms: Estimate
     against_do53_ms: Estimate | None
-    """None for Do53 itself, and where the resolver was not asked over it."""
+    """`None` for Do53 itself, or for a resolver without Do53 queries."""
     against_baseline_ms: Estimate | None
-    """None for the baseline itself, and where the plan's is none single."""
+    """`None` for the baseline itself, or for a plan with several baselines."""
 
 
 def lookup_results(study: LiveStudy) -> list[Lookups]:
-    """Sum up every way in every state of the cache, in the study's order."""
+    """Summarise every configuration in every cache state, in the study's order."""
     groups: dict[tuple[Way, str], dict[str, LookupRow]] = {}
     for row in study.lookups:
         way = Way(row.profile, row.resolver, row.dns_transport, row.connection)
@@ -84,7 +84,7 @@ def _result(study: LiveStudy, groups: Mapping[tuple[Way, str], Sites], way: Way,
 
 
 def baseline_way(study: LiveStudy, way: Way) -> Way | None:
-    """Name the plan's baseline from a way's vantage point, over the same state of the connection where it has one."""
+    """Return the plan's baseline from the same vantage point, in the same connection state if applicable."""
     levels = study.findings.plan.baseline.levels
     if not {"resolver", "dns_transport"} <= levels.keys():
         return None
@@ -105,13 +105,13 @@ def _against(
 
 
 def sample_of_sites(rows: Iterable[LookupRow]) -> Sample:
-    """Take each site's median; one most of whose look-ups failed is at least what those were given."""
+    """Return each site's median; a site with mostly failed lookups is censored at their limit."""
     told = [(row.median_ms if math.isfinite(row.median_ms) else None, row.limit_ms) for row in rows]
     return Sample.censored([median for median, _ in told], [limit for _, limit in told])
 
 
 def lookup_table(study: LiveStudy, found: Sequence[Lookups]) -> NamedTable:
-    """Set one way a row, states of the cache side by side."""
+    """List each configuration in a row, with the cache states side by side."""
     # Of failed look-ups alone nobody needs a column: they are counted.
     answered = {one.cache for one in found if one.failed_count < one.n}
     apart = [state for state in CACHE_WORDS if state in answered and state != "every"]
@@ -181,6 +181,6 @@ def _row(study: LiveStudy, one: Lookups) -> dict[str, Value]:
 
 
 def estimate_columns(name: str, one: Estimate | None) -> dict[str, Value]:
-    """Spell an estimate in ms in columns of a CSV; None: there is none."""
+    """Return an estimate in ms as columns of a CSV; `None` for a missing estimate."""
     value, low, high = (None, None, None) if one is None else (one.value, one.ci_low, one.ci_high)
     return {f"{name}_ms": value, f"{name}_ci_low_ms": low, f"{name}_ci_high_ms": high}

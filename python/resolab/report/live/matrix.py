@@ -1,6 +1,6 @@
-"""Fig. 2 of Hounsel et al. over a live dataset: the matrix of differences between every two configurations.
+"""Fig. 2 of Hounsel et al. for a live dataset: the matrix of differences between every two configurations.
 
-For: one figure for each vantage point, and its caption. Not for: the pairs (`pairs`).
+For: a figure for each vantage point, and its caption. Not for: the pairs (`pairs`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from resolab.report.trouble import flags_and_drops
 
 
 def matrix_drawings(study: LiveStudy, pairs: Sequence[ConfigurationPair]) -> Iterator[Drawing]:
-    """Draw one matrix for each vantage point with two configurations that met."""
+    """Draw a matrix for each vantage point with at least one pair of configurations."""
     for place in study.profiles:
         own = [one for one in pairs if one.profile == place]
         if any(one.curve.median_ms.n for one in own):

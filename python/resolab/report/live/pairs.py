@@ -1,7 +1,7 @@
-"""Every configuration of a live dataset against every other, page load times paired by site.
+"""Every configuration of a live dataset against every other, with page load times paired by site.
 
-For: the pairs of Fig. 2 of Hounsel et al., what is told apart, and what is alike within the plan's margin. Not for:
-drawing (`matrix`), or comparisons across vantage points: there are none, for their clocks and networks differ.
+For: the pairs of Fig. 2 of Hounsel et al., significant differences, and equivalence within the plan's margin. Not for:
+drawing (`matrix`), or comparisons across vantage points, impossible because of different clocks and networks.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -21,25 +21,25 @@ from resolab.stats import Equivalence, EquivalenceTest, Sample, equivalence
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationPair:
-    """A configuration less another from one vantage point."""
+    """A configuration minus another from a vantage point."""
 
     profile: str
     treatment: Configuration
     baseline: Configuration
     curve: DifferenceCurve
     tested: Equivalence | None
-    """Against the plan's margin; None without one in ms."""
+    """The equivalence test with the plan's margin; `None` without a margin in ms."""
     both_failed_count: int
-    """Pairs neither of whose loads ended: such a site says nothing of the difference, and they are left out."""
+    """Pairs with two failed loads, left out because they give no information about the difference."""
 
     @property
     def verdict(self) -> int:
-        """Say 1 where the treatment's loads take longer, -1 where shorter, 0 where they are not told apart."""
+        """1 when the treatment's loads take longer, -1 when they take less time, 0 when undecided."""
         return self.curve.median_ms.verdict
 
 
 def configuration_pairs(study: LiveStudy) -> list[ConfigurationPair]:
-    """Compare every configuration with every other of the same vantage point, both ways."""
+    """Compare every configuration with every other of the same vantage point, in both orders."""
     return [
         _pair(study, place, row, column)
         for place, arms in study.loads.items()
@@ -60,14 +60,14 @@ def _pair(study: LiveStudy, place: str, row: Configuration, column: Configuratio
 
 
 def _levels(side: str, one: Configuration) -> dict[str, Value]:
-    """Leave out what only the emulated network has."""
+    """Return a configuration's CSV columns without the columns of the emulated network."""
     lab = (f"{side}_resolver_extra_rtt_ms", f"{side}_resolver_cache")
     found: Mapping[str, Value] = levels_of(side, one)
     return {name: value for name, value in found.items() if name not in lab}
 
 
 def _tested(study: LiveStudy, pairs: PooledPairs) -> Equivalence | None:
-    """Test one difference for each site: of several rounds their mean."""
+    """Test a single difference per site, the mean over its rounds."""
     analysis = study.findings.plan.analysis
     if analysis.equivalence_margin_ms is None:
         return None
@@ -86,7 +86,7 @@ def _of_sites(pairs: PooledPairs) -> Sample:
 
 
 def each_once(pairs: Sequence[ConfigurationPair]) -> list[ConfigurationPair]:
-    """Leave out the reverse of every pair."""
+    """Return the pairs without their reverses."""
     seen: set[tuple[str, Configuration, Configuration]] = set()
     found = []
     for one in pairs:

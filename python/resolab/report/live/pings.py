@@ -1,6 +1,6 @@
-"""Round trips to the resolvers of a live dataset, as its pings measured them.
+"""Round trips to the resolvers of a live dataset, as measured by its pings.
 
-For: the distance that round trips of a handshake take, the method named. Not for: what queries took (`lookups`).
+For: the distance behind a handshake's round trips, with the method. Not for: query times (`lookups`).
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from resolab.store.live.queries import PingRow, pings
 
 @dataclass(frozen=True, slots=True)
 class Pings:
-    """All pings of one resolver by one method from one vantage point; the estimate is over sites."""
+    """All pings of a resolver by a method from a vantage point; the estimate is over sites."""
 
     profile: str
     resolver: str
@@ -29,27 +29,27 @@ class Pings:
 
     @property
     def sent_count(self) -> int:
-        """Number sent."""
+        """The number of pings sent."""
         return sum(row.sent_count for row in self.rows)
 
     @property
     def answered_count(self) -> int:
-        """Number answered."""
+        """The number of pings answered."""
         return sum(row.answered_count for row in self.rows)
 
     @property
     def least_ms(self) -> float | None:
-        """The shortest round trip."""
+        """The shortest round trip, in ms."""
         return min((row.least_ms for row in self.rows if row.least_ms is not None), default=None)
 
     @property
     def addresses(self) -> list[str]:
-        """Addresses, with the port where the method has one."""
+        """The pinged addresses, with the port for methods with ports."""
         return list(dict.fromkeys(row.address + (f" port {row.port}" if row.port else "") for row in self.rows))
 
 
 def ping_results(study: LiveStudy) -> list[Pings]:
-    """Sum up the pings of every resolver and method, in the study's order."""
+    """Summarise the pings of every resolver and method, in the study's order."""
     groups: dict[tuple[str, str, str | None], list[PingRow]] = {}
     for row in pings(study.dataset):
         groups.setdefault((row.profile, row.resolver, row.method), []).append(row)
@@ -64,7 +64,7 @@ def _result(study: LiveStudy, key: tuple[str, str, str | None], rows: Sequence[P
 
 
 def ping_table(study: LiveStudy, found: Sequence[Pings]) -> NamedTable:
-    """Set one resolver and method a row."""
+    """List each resolver and method in a row."""
     columns = ("vantage point", "resolver", "method", "address", "sent", "answered", "median RTT ms", "least RTT ms")
     rows = [
         (

@@ -1,9 +1,9 @@
-"""Fig. 1 of Hounsel et al. over a live dataset: query response times of every configuration, hits and misses apart.
+"""Fig. 1 of Hounsel et al. for a live dataset: query response times of every configuration, hits and misses separately.
 
 For: choosing panels and lines. Not for: counting (`store`), or intervals over sites (`lookups`).
 
-One panel for each state of the connection and of the resolver's cache, and one of all queries together, as the paper
-has it. A query over DoUDP needs no connection: it stands beside open and cold ones alike.
+The figure has a panel for each state of the connection and of the resolver's cache, and, as in the paper, a panel of
+all queries together. A query over DoUDP needs no connection, and so appears beside open and cold connections.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,12 +24,12 @@ from resolab.store import QueryDistribution
 from resolab.store.live.queries import CACHED, NOT_CACHED
 
 CACHES: dict[str, tuple[str, ...]] = {"cached": CACHED, "not cached": NOT_CACHED, "cache unknown": ("none",)}
-"""What panels are called, and the states they hold."""
+"""The cache states of each panel, by the panel's name."""
 CONNECTIONS = {"warm": "open connection", "cold": "cold connection"}
 
 
 def response_drawings(study: LiveStudy) -> Iterator[Drawing]:
-    """Draw one figure for each vantage point that has queries."""
+    """Draw a figure for each vantage point with queries."""
     pooled = _pooled(study)
     apart = {words: study.times(states) for words, states in CACHES.items()} if study.knows_caches else {}
     for place in study.profiles:
@@ -42,12 +42,12 @@ def response_drawings(study: LiveStudy) -> Iterator[Drawing]:
 
 
 def figure_name(name: str, study: LiveStudy, place: str) -> str:
-    """Name a figure of one vantage point; of a single one nothing needs to be told apart."""
+    """Return a figure's name, with the vantage point if there are several."""
     return name if len(study.profiles) == 1 else f"{name}_{place}"
 
 
 def _pooled(study: LiveStudy) -> list[ResponseTimes]:
-    """Count cold and open connections together."""
+    """Pool cold and open connections."""
     every = study.dataset.query_distributions((*QUERY_FACTORS, "dns_transport"), level=study.level)
     found = [ResponseTimes.of(_with_levels(one)) for one in every]
     return sorted(found, key=lambda one: (study.resolver_order[one.resolver.name], place_of(one.dns_transport)))
@@ -58,7 +58,7 @@ def _with_levels(one: QueryDistribution) -> QueryDistribution:
 
 
 def _answered(one: ResponseTimes) -> bool:
-    """Whether there is anything to draw: of queries that failed nobody knows the cache, and they have no time."""
+    """Return True when a query was answered; failed queries have no time and an unknown cache state."""
     return one.distribution.failed_count < one.distribution.n
 
 

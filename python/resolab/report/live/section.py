@@ -1,6 +1,6 @@
 """The figures and tables of a live dataset, by the numbers of Hounsel et al. (WWW 2020).
 
-For: the one list of them. Not for: any of their contents.
+For: the list of figures and tables. Not for: any of their contents.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ from resolab.store import Dataset
 
 
 class Live:
-    """The figures and tables of one live dataset, which must be open."""
+    """The figures and tables of a live dataset; the dataset must be open."""
 
     def __init__(self, dataset: Dataset, findings: Findings, live: LiveFindings) -> None:
         self.study = LiveStudy(dataset, findings)
@@ -42,13 +42,13 @@ class Live:
         return amortisations(self.study)
 
     def drawings(self) -> Iterator[Drawing]:
-        """Draw every figure the dataset has something for."""
+        """Draw every figure with data in the dataset."""
         yield from response_drawings(self.study)
         yield from matrix_drawings(self.study, self.live.pairs)
         yield from amortisation_drawings(self.study, self._paid)
 
     def tables(self) -> list[NamedTable]:
-        """Make every table the dataset has something for."""
+        """Make every table with data in the dataset."""
         study, live = self.study, self.live
         found = [
             status_table(study, live.outcomes),
@@ -68,7 +68,7 @@ class Live:
         return NamedTable("live_amortisation", "Amortisation", table, rows, AMORTISATION_NOTE + cached)
 
     def missing(self) -> list[str]:
-        """Name what is left out and what it lacks, one line each."""
+        """List the missing figures and tables with the missing data, one line each."""
         study, lacks = self.study, []
         if not study.lookups:
             lacks.append("live_fig1 and look-ups: no trial asked for its page's names")

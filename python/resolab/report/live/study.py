@@ -1,8 +1,8 @@
-"""A live dataset as a study in the manner of Hounsel et al.: resolvers by name, vantage points for networks.
+"""A live dataset as a study in the manner of Hounsel et al., with named resolvers, and vantage points as networks.
 
-For: what every one of its figures and tables starts from. Not for: the figures.
+For: the common basis of the live figures and tables. Not for: the figures.
 
-`profile` is the vantage point here (`findings.planned`), and nothing is compared across two of them.
+`profile` is the vantage point here (`findings.planned`), and comparisons never span two vantage points.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _KEYS = (*QUERY_FACTORS, "dns_transport", "requested_handshake_mode")
 
 
 class LiveStudy(Study):
-    """Reads what is asked for, when it is asked for; the dataset must be open then."""
+    """The study of a live dataset, read on demand while the dataset is open."""
 
     @cached_property
     def profiles(self) -> Sequence[str]:
@@ -29,7 +29,10 @@ class LiveStudy(Study):
 
     @cached_property
     def resolver_order(self) -> Mapping[str, int]:
-        """Place of each resolver by its name, in the plan's order: its colour in every figure."""
+        """The position of each resolver by name, in the plan's order.
+
+        The position determines the resolver's colour in every figure.
+        """
         return {name: place for place, name in enumerate(self.findings.plan.factors.levels["resolver"])}
 
     @cached_property
@@ -39,7 +42,7 @@ class LiveStudy(Study):
 
     @cached_property
     def loads(self) -> Loads:
-        """Loads that contribute to the outcome by vantage point, configuration and pair."""
+        """Loads contributing to the outcome by vantage point, configuration and pair."""
         found = arrange(self.rows, self.outcome)
         return {
             place: {one: found[place][one] for one in sorted(found[place], key=self.place_of)}
@@ -48,7 +51,7 @@ class LiveStudy(Study):
         }
 
     def place_of(self, one: Configuration) -> tuple[object, ...]:
-        """Key for sorting: resolvers in the plan's order, transports within them."""
+        """Return a sort key: resolvers in the plan's order, transports within them."""
         return self.resolver_order[one.resolver.name], place_of(one.dns_transport), one.further
 
     @property
@@ -59,21 +62,21 @@ class LiveStudy(Study):
 
     @cached_property
     def knows_caches(self) -> bool:
-        """Whether the state of the resolver's cache is known of any look-up."""
+        """True when the cache state of any lookup is known."""
         return any(one.cache_state in (*CACHED, *NOT_CACHED) for one in self.cache_states)
 
     @cached_property
     def lookups(self) -> list[LookupRow]:
-        """Look-ups by configuration and site."""
+        """Lookups by configuration and site."""
         return lookups_by_site(self.dataset)
 
     @cached_property
     def cache_states(self) -> list[CacheStateRow]:
-        """Counts of look-ups by state of the cache."""
+        """Counts of lookups by cache state."""
         return cache_states(self.dataset)
 
     def times(self, cache: Sequence[str] | None) -> list[ResponseTimes]:
-        """Response times by vantage point, resolver, transport and connection; `cache`: of these states alone."""
+        """Return response times by vantage point, resolver, transport and connection, for the given cache states."""
         where = None if cache is None else {"cache_state": cache}
         found = self.dataset.query_distributions([*_KEYS, "connection"], where, level=self.level)
         places = list(self.profiles)
@@ -87,16 +90,16 @@ class LiveStudy(Study):
 
     @cached_property
     def response_times(self) -> list[ResponseTimes]:
-        """Of answers from the cache where their state is known, else of all: what amortisation is told by."""
+        """Response times used for amortisation: cached answers when cache states are known, otherwise all answers."""
         return self.times(CACHED if self.knows_caches else None)
 
     @cached_property
     def costs(self) -> list[QueryCostRow]:
-        """Sums of the same queries, by batch of blocks; failed ones are among them."""
+        """Sums of the same queries' times, by batch of blocks, including failed queries."""
         return query_costs(self.dataset, cached_only=self.knows_caches)
 
     def exchange_median_ms(self, profile: str, resolver: Resolver, dns_transport: str) -> float | None:
-        """Return the median response over what needs no connection or finds it open."""
+        """Return the median response without a connection, or over an open connection."""
         connection = "cold" if dns_transport == "doudp" else "warm"
         for one in self.response_times:
             levels = (one.profile, one.resolver, one.dns_transport, one.connection)

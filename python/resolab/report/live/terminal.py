@@ -1,6 +1,6 @@
-"""The look-ups of a live dataset as the terminal shows them at the end of a run.
+"""The lookups of a live dataset, for the terminal at the end of a run.
 
-For: one table that fits. Not for: the whole (`lookups`).
+For: a short table. Not for: the complete table (`lookups`).
 """
 
 from resolab.plots import estimate_text, interval_text, transport_label
@@ -12,7 +12,7 @@ _CACHES = {"hit": "cached ms", "miss": "not cached ms", "every": "all ms"}
 
 
 def lookups_for_terminal(live: LiveFindings) -> FittingTable:
-    """Set one configuration and state of the connection a row; the medians are over sites."""
+    """List each configuration and connection state in a row; the medians are over sites."""
     ways: dict[Way, dict[str, Lookups]] = {}
     for one in live.lookups:
         ways.setdefault(one.way, {})[one.cache] = one

@@ -1,4 +1,4 @@
-"""What the loads of a dataset waited for: critical paths, look-ups, connections, by load and by arm."""
+"""The waits of a dataset's loads: critical paths, lookups, connections, by load and by arm."""
 
 from resolab.report.paths.loads import LoadPath, LoadPaths, load_paths
 from resolab.report.paths.summary import PathSummary, path_summaries

@@ -1,6 +1,7 @@
-"""The critical path of every load of a dataset whose page has a model, with its connections and the closed form.
+"""The critical paths of a dataset's loads of modelled pages, with their connections and the closed form.
 
-For: reading trials. Not for: sums (`summary`), or pages without a model: nobody knows who discovered whom there.
+For: reading trials. Not for: sums (`summary`), or pages without a model, because their request dependencies are
+unknown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,34 +28,34 @@ from resolab.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class LoadPath:
-    """One load's path, and what the page's structure had said of its look-ups."""
+    """A load's path, and the prediction of its lookups by the page's structure."""
 
     trial: TrialRecord
     path: CriticalPath
     predicted: LookupPrediction
     connections: LoadConnections | None
-    """As the server saw them; none without its records."""
+    """The connections as seen by the server; `None` without server records."""
 
     @property
     def arm(self) -> str:
-        """Its condition without its page."""
+        """The condition without its page."""
         return arm_of(self.trial)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadPaths:
-    """Those of a dataset, and why others have none."""
+    """The paths of a dataset, and the reasons for missing paths."""
 
     found: Sequence[LoadPath]
     pages_without_model: Sequence[str]
     loads_without_path_count: int
-    """Of pages with a model: good loads without a load event, or whose requests are none of the model's."""
+    """Successful loads of modelled pages without a load event, or without any request of the model."""
     failed_count: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Of pages with a model: loads that failed, by arm and by why; an arm may have no others."""
+    """Failed loads of modelled pages, by arm and by failure; an arm may have only failed loads."""
 
     @property
     def left_out(self) -> Sequence[str]:
-        """Say in sentences which loads have no path, and how many."""
+        """Sentences about the loads without a path, with their number."""
         told = []
         if self.failed_count:
             arms = "; ".join(f"{arm}: {_listed(whys)}" for arm, whys in self.failed_count.items())
@@ -73,7 +74,7 @@ class LoadPaths:
 
 
 def arm_of(trial: TrialRecord) -> str:
-    """Name a trial's condition without its page."""
+    """Return a trial's condition without its page."""
     return trial.condition.removeprefix(f"{trial.page}.")
 
 
@@ -82,7 +83,7 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
-    """Find the path of every measured load; models are by the page's name in the dataset."""
+    """Find the path of every measured load; `models` maps the page's name in the dataset to its model."""
     manifest = load_manifest(dataset_folder(folder))
     plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), corpus=None, begun_with=manifest.pages())
     predictions = Predictions(manifest, plan)

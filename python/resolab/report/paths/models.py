@@ -1,7 +1,7 @@
-"""The models of a plan's pages, where they have any: from where a run took them.
+"""The models of a plan's pages, if any, from the sources of the run.
 
-For: reports, which have a dataset and no files named by hand. Not for: whether a model still is what was measured: one
-that is another by now finds fewer of its requests in the loads, which are counted.
+For: reports; a report has a dataset and no files named on the command line. Not for: detecting changed models. A model
+changed after the run matches fewer requests in the loads; the report counts the missing requests.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from resolab.plan.shared_names import with_certificates
 
 
 def models_of(plan: Plan, pages: Sequence[str]) -> Mapping[str, PageModel]:
-    """Read them, by the page's name, as they are served; a file that is not there any more, or none, is left out."""
+    """Read the models as served, by the page's name; missing or invalid files are left out."""
     corpus = Corpus.of_project(plan.own_pages)
     found: dict[str, PageModel] = {}
     for page in filter(corpus.is_model, pages):

@@ -1,7 +1,7 @@
-"""What a page's structure says of the look-ups of a trial's load, under all that its condition changes of them.
+"""The predicted lookups of a trial's load, from the page's structure and the trial's condition.
 
-For: the closed form beside critical paths: the resolver's distance, what it has to find first, the handshakes of the
-page's connections, how far its servers are. Not for: the closed form itself (`pages.path.estimate`).
+For: the closed form beside critical paths: the resolver's distance, its recursive lookups, the handshakes of the page's
+connections, the distance of its servers. Not for: the closed form itself (`pages.path.estimate`).
 """
 
 from collections.abc import Set as AbstractSet
@@ -18,7 +18,7 @@ from resolab.testbed.misses import missed_names
 
 
 class Predictions:
-    """Of the trials of one dataset; those that differ in nothing are predicted once."""
+    """Predictions for the trials of a dataset, computed once for equal trials."""
 
     def __init__(self, manifest: Manifest, plan: Plan) -> None:
         self._manifest, self._plan = manifest, plan
@@ -26,7 +26,7 @@ class Predictions:
         self._known: dict[tuple[str, str, AbstractSet[int]], LookupPrediction] = {}
 
     def of(self, model: PageModel, trial: TrialRecord) -> LookupPrediction:
-        """Predict the look-ups of a trial's load."""
+        """Predict the lookups of a trial's load."""
         misses = self._misses(model, trial)
         key = (trial.page, trial.condition, misses)
         if key not in self._known:
@@ -49,7 +49,7 @@ class Predictions:
         )
 
     def _misses(self, model: PageModel, trial: TrialRecord) -> AbstractSet[int]:
-        """List the hosts whose names the resolver had to find, by place: all, or those that were drawn."""
+        """Return the positions of hosts with names missing from the resolver's cache: all hosts, or the drawn hosts."""
         places = range(len(model.hosts))
         if trial.resolver_cache is ResolverCache.MISS:
             return frozenset(places)
@@ -59,7 +59,7 @@ class Predictions:
         return frozenset(place for place in places if names[place] in missed)
 
     def _drawn_by(self, trial: TrialRecord) -> tuple[int, str]:
-        """Tell the seed and the trial's name of the run that it came from."""
+        """Return the seed of the trial's original run, and the trial's name in this run."""
         for one in self._manifest.merged_from:
             if one.first_block <= trial.block < one.first_block + one.blocks:
                 return one.seed, trial_id(trial.block - one.first_block, trial.position)

@@ -1,4 +1,4 @@
-"""What loads of modelled pages waited for, as a section of the report: parts, look-ups and connections by arm.
+"""The waits of modelled pages' loads, as a section of the report: parts, lookups and connections by arm.
 
 For: rounding and words. Not for: finding paths (`loads`) or sums (`summary`).
 """
@@ -44,14 +44,14 @@ _COUNT_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class PathSection:
-    """Tables, and what is to be known of them."""
+    """The tables of the section, with notes."""
 
     tables: Sequence[NamedTable]
     notes: Sequence[str]
 
 
 def path_section(folder: Path, plan: Plan, pages: Sequence[str]) -> PathSection | None:
-    """Make it of a dataset; none where none of its pages has a model or no load a path."""
+    """Build the section of a dataset; `None` without a modelled page or without any path."""
     models = models_of(plan, pages)
     # Every trial is read: nothing is, for pages nobody has a model of.
     paths = load_paths(folder, models) if models else LoadPaths((), (), 0)

@@ -1,9 +1,9 @@
-"""Critical paths by arm, with how sure each number is.
+"""Critical paths by arm, with the uncertainty of each number.
 
 For: medians over loads. Not for: finding paths (`loads`) or printing.
 
-An arm is a condition without its page. Loads of one page are alike, so a page is a cluster: medians over several pages
-have an interval over pages, those of one page over its loads.
+An arm is a condition without its page. Loads of a page are similar, so a page is a cluster. Medians over several pages
+have an interval over pages; medians of a single page have an interval over its loads.
 """
 
 from collections.abc import Sequence
@@ -26,22 +26,22 @@ class PathSummary(msgspec.Struct, frozen=True, kw_only=True):
     pages_count: int
     load_ms: Estimate
     shares_ratio: dict[str, Estimate]
-    """Of the load time, by part; medians, so that they need not sum up to 1."""
+    """Shares of the load time, by part; medians need not sum up to 1."""
     lookup_ms: Estimate
-    """Time of look-ups on the path."""
+    """Time of lookups on the path."""
     predicted_lookup_ms: Estimate
-    """The same by the closed form: round trips of the blocking look-ups, and of the connection to the resolver."""
+    """The same time by the closed form: round trips of the blocking lookups, and of the connection to the resolver."""
     blocking_lookups_count: Estimate
     lookups_count: Estimate
     connections: dict[str, Estimate]
-    """By what is counted: `connections`, `unused`, `failed`, handshake modes, and `names`, `sharing_names` and
+    """Counts by name: `connections`, `unused`, `failed`, handshake modes, and `names`, `sharing_names` and
     `may_share_names`."""
     with_untold_count: int
-    """Loads some of whose requests nobody told of, so that their path may have gone elsewhere."""
+    """Loads with unobserved requests; their real path may differ."""
 
 
 def path_summaries(paths: Sequence[LoadPath]) -> list[PathSummary]:
-    """Sum the loads of each arm up, in the order of their first."""
+    """Summarise the loads of each arm, in the order of first occurrence."""
     arms: dict[str, list[LoadPath]] = {}
     for one in paths:
         arms.setdefault(one.arm, []).append(one)

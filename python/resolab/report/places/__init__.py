@@ -1,1 +1,1 @@
-"""Datasets of several vantage points: each by itself, and across them. Not for: their numbers (`findings`)."""
+"""Datasets of several vantage points: each separately, and across them. Not for: their numbers (`findings`)."""

@@ -1,6 +1,6 @@
 """The comparisons at every vantage point side by side, and across them, as a table.
 
-For: rounding and words, and what so few vantage points can carry. Not for: the numbers (`findings.across_places`).
+For: rounding and words, and the limits of few vantage points. Not for: the numbers (`findings.across_places`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ NOTE = (
 
 
 def across_table(findings: Findings) -> NamedTable | None:
-    """Set one comparison a row; None of a single vantage point."""
+    """List the comparisons, one a row; `None` for a single vantage point."""
     found = findings.across_places
     if not found:
         return None
@@ -54,19 +54,19 @@ def across_table(findings: Findings) -> NamedTable | None:
 
 
 def place_cells(of_places: Mapping[str, Estimate], across: Estimate, places: Iterable[str]) -> list[str]:
-    """Write one estimate for each place, the one across, and how many places lie on either side of 0."""
+    """Return the estimate of each place, the estimate across, and the number of places on either side of 0."""
     cells = [both_text(of_places[one], signed=True) if one in of_places else ABSENT for one in places]
     return [*cells, both_text(across, signed=True), signs(of_places.values())]
 
 
 def signs(estimates: Iterable[Estimate]) -> str:
-    """Count medians above and below 0; bounds that may be either are in neither."""
+    """Count medians above and below 0; bounds on both sides count as neither."""
     known = [(one.low, one.high) for one in estimates if one.low is not None and one.high is not None]
     return f"{sum(low > 0 for low, _ in known)}, {sum(high < 0 for _, high in known)}"
 
 
 def estimate_row(place: str, one: Estimate) -> dict[str, Value]:
-    """Spell the estimate of a place, or across all, in columns of a CSV."""
+    """Return the estimate of a place, or across all, as columns of a CSV."""
     return {
         "vantage_point": place,
         "n": one.n,

@@ -1,10 +1,10 @@
-"""Look-ups and page loads of a live dataset between its vantage points, beside what Hounsel et al. print of theirs.
+"""Lookups and page loads of a live dataset between its vantage points, beside the numbers of Hounsel et al.
 
-For: by how much look-ups take longer from one place than from another, and what a transport changes at each. Not for:
-the truth of a box (`internet places`); medians from one place (`live.lookups`).
+For: the extra time of lookups from a place compared with another, and the effect of a transport at each place. Not for:
+the true differences of an emulated internet (`internet places`); medians from one place (`live.lookups`).
 
-Durations are compared, never instants. Resolvers that a plan calls cloudflare, google and quad9, and vantage points it
-calls by the paper's names, stand beside the paper's numbers.
+Durations are compared, never instants. The paper's numbers appear for resolvers named cloudflare, google and quad9 in
+the plan, and for vantage points with the paper's names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,14 @@ from resolab.stats import Estimate, hodges_lehmann, median, median_of_clusters
 from resolab.store.live.queries import LookupRow
 
 REFERENCE = "frankfurt"
-"""Where a dataset has it; else its first vantage point."""
+"""The reference vantage point, if present; otherwise the dataset's first vantage point."""
 _PAPERS_RESOLVER = "cloudflare"
-"""Of whom the paper prints page loads."""
+"""The resolver with page loads printed in the paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceDifference:
-    """Look-ups of one configuration from one place less those from the reference; both estimates are over sites."""
+    """Lookups of a configuration from a place minus lookups from the reference; both estimates are over sites."""
 
     place: str
     reference: str
@@ -45,7 +45,7 @@ class PlaceDifference:
 
 
 def place_differences(study: LiveStudy) -> list[PlaceDifference]:
-    """Compare every place with the reference, over answers from the cache where their state is known."""
+    """Compare every place with the reference, using cached answers only when cache states are known."""
     cache = "hit" if study.knows_caches else "every"
     groups: dict[tuple[str, str, str], dict[str, list[LookupRow]]] = {}
     for row in study.lookups:
@@ -77,14 +77,14 @@ def _difference(
 
 
 def _printed(way: tuple[str, str, str], place: str, reference: str) -> FollowUpDifference | None:
-    """Their clients of 2021 connected for every query: cold look-ups over DoH are what theirs stand beside."""
+    """Return the paper's numbers for cold lookups over DoH; the paper's clients of 2021 connected for every query."""
     resolver, dns_transport, connection = way
     is_theirs = (dns_transport, connection) == ("doh", "cold")
     return follow_up_difference(resolver, place, reference) if is_theirs else None
 
 
 def difference_table(study: LiveStudy) -> NamedTable:
-    """Set one configuration and place a row; empty of a single vantage point."""
+    """List each configuration and place in a row; empty for a single vantage point."""
     found, reference = place_differences(study), _reference(study)
     columns = ("vantage point", "resolver", "transport", "connection", "sites", "median ms", f"less {reference}, ms",
                "theirs, ms", "their pings, ms")  # fmt: skip
@@ -125,7 +125,7 @@ def _row(one: PlaceDifference) -> dict[str, Value]:
 
 
 def load_table(study: LiveStudy, pairs: Sequence[ConfigurationPair]) -> NamedTable:
-    """Set page loads of one resolver and transport against its Do53, places side by side; empty of a single place."""
+    """List page loads of a resolver and transport against its Do53, by place; empty for a single place."""
     grouped: dict[tuple[str, str], dict[str, Estimate]] = {}
     for one in pairs if len(study.profiles) > 1 else ():
         treatment, baseline = one.treatment, one.baseline

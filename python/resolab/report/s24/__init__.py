@@ -1,4 +1,4 @@
-"""The study of Sengupta et al. (TNSM 2024): its figures and tables over a dataset, their printed numbers beside ours.
+"""The study of Sengupta et al. (TNSM 2024): its figures and tables for a dataset, with the printed numbers beside.
 
-For: what only this study asks. Not for: findings that every dataset has (`findings`), or its SQL (`store.studies.s24`).
+For: content specific to this study. Not for: findings of all datasets (`findings`), or its SQL (`store.studies.s24`).
 """

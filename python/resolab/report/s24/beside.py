@@ -1,6 +1,6 @@
-"""Our numbers beside those of Sengupta et al.
+"""Our numbers beside the numbers of Sengupta et al.
 
-For: the comparison section. Not for: their numbers themselves (`printed`).
+For: the comparison section. Not for: the paper's numbers themselves (`printed`).
 """
 
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
@@ -14,7 +14,7 @@ from resolab.report.tables import Table
 
 
 def paper_exchange_table(findings: Findings) -> Table:
-    """Compare cold DNS exchanges."""
+    """Compare cold DNS exchanges with the paper's."""
     level = level_text(level_of(findings.plan))
     columns = (
         "profile", "transport", "k x RTT ms", "theirs: median ms", "ours: median ms", f"ours: {level} interval",
@@ -39,7 +39,7 @@ def paper_exchange_table(findings: Findings) -> Table:
 
 
 def paper_load_table(findings: Findings) -> Table:
-    """Compare changes of page load time."""
+    """Compare changes of page load time with the paper's."""
     level = level_text(level_of_loads(findings.plan))
     columns = (
         "page", "profile", "combination", "theirs", "ours", f"ours: {level} interval", "ours: difference ms",

@@ -1,6 +1,6 @@
-"""Fig. 8 of Sengupta et al. cell by cell beside ours, and both readings of their headline.
+"""Fig. 8 of Sengupta et al. cell by cell beside ours, and both readings of the paper's headline.
 
-For: same sign or not, what the closed form explains, and what is left over of DoH's overhead. Not for: figures.
+For: comparing signs, the closed form's explanation, and the remaining share of DoH's overhead. Not for: figures.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ Cell = Mapping[str, str | float | None]
 
 
 def changes_table(times: Sequence[LoadTimes], scope: Scope, findings: Findings) -> NamedTable | None:
-    """Set ours and theirs side by side, one row for each cell and combination of their Fig. 8."""
+    """Show our changes beside the paper's, one row for each cell and combination of Fig. 8."""
     plt, sums = times[0], times[1] if len(times) > 1 else None
     differences = {one.condition.id: compared.difference_ms for one, compared in findings.plt.compared}
     rows, cells = [], []
@@ -157,7 +157,7 @@ class _Row:
 
 
 def sign_of(ours: Estimate | None, theirs_ratio: float) -> str:
-    """Say whether ours has their sign; an interval that contains 0 does not say."""
+    """Compare the sign of our change with the paper's; an interval containing 0 leaves the sign undecided."""
     if ours is None or ours.value is None:
         return ABSENT
     if ours.ci_contains_zero is not False:
@@ -166,7 +166,7 @@ def sign_of(ours: Estimate | None, theirs_ratio: float) -> str:
 
 
 def overhead_table(outcome: Outcome, findings: Findings, scope: Scope) -> NamedTable | None:
-    """Set what is left over of DoH's overhead beside the change of the page load time itself, ours and theirs."""
+    """Show the remaining share of DoH's overhead beside the change of the page load time, ours and the paper's."""
     grouped = by_condition(contributing(outcome, findings.loads))
     rows, cells = [], []
     level = level_of(findings.plan)

@@ -1,9 +1,9 @@
-"""Distributions as the figures of Sengupta et al. draw them: points, counts, and the median with its interval.
+"""Distributions for the figures of Sengupta et al.: points, counts, and the median with its interval.
 
-For: pooling profiles in round trips, as their Figs. 3, 5 and 7 do. Not for: drawing.
+For: pooling profiles in round trips, as in Figs. 3, 5 and 7. Not for: drawing.
 
-A value that never came (a failed exchange, a connect without an end) counts as infinitely long: it is in `n` and has no
-point.
+A missing value (a failed exchange, a connect without an end) counts as infinitely long: the value counts in `n` and has
+no point.
 """
 
 import math
@@ -23,17 +23,17 @@ class Distribution:
 
     @property
     def failed_count(self) -> int:
-        """Number of values that never came."""
+        """The number of missing values."""
         return self.n - (self.steps[-1][1] if self.steps else 0)
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """Each value with the share of all at or below it."""
+        """Each value with the share of all values at or below."""
         return [(value, count / self.n) for value, count in self.steps]
 
     @property
     def median(self) -> float:
-        """The median, infinite when half or more never came; NaN of nothing."""
+        """The median, infinite when half or more of the values are missing; NaN without values."""
         if not self.n:
             return math.nan
         return (self.ranked((self.n + 1) // 2) + self.ranked(self.n // 2 + 1)) / 2
@@ -48,19 +48,19 @@ class Distribution:
         return next((value for value, count in self.steps if count >= rank), math.inf)
 
     def scaled(self, factor: float) -> "Distribution":
-        """Return the same in another unit."""
+        """Return the distribution in another unit."""
         return Distribution([(value * factor, count) for value, count in self.steps], self.n)
 
 
 def distribution_of(values: Iterable[float | None]) -> Distribution:
-    """Make a distribution of single values; None never came."""
+    """Make a distribution of single values, with `None` for missing values."""
     some = list(values)
     known = sorted(value for value in some if value is not None)
     return Distribution([(value, rank + 1) for rank, value in enumerate(known)], len(some))
 
 
 def pooled(parts: Sequence[Distribution]) -> Distribution:
-    """Put distributions together, every value with its own weight."""
+    """Pool distributions, every value with its own weight."""
     weighted: list[tuple[float, int]] = []
     for part in parts:
         before = 0
@@ -75,7 +75,7 @@ def pooled(parts: Sequence[Distribution]) -> Distribution:
 
 
 def median_text(one: Distribution, level: float, digits: int = 2) -> str:
-    """Print the median with its interval."""
+    """Format the median with its interval."""
     if not one.n:
         return "no data"
     middle = "never" if math.isinf(one.median) else number_text(one.median, digits)

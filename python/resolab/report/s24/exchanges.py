@@ -1,6 +1,6 @@
 """Figs. 3 to 7 of Sengupta et al.: connects of HTTP/3 and phases of cold DNS exchanges, in round trips.
 
-For: what each of those figures shows of a dataset. Not for: page load times (`loads`).
+For: a dataset's content for each of these figures. Not for: page load times (`loads`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,9 +34,9 @@ class Timings:
     zero_rtt_asked_count: int
     zero_rtt_reached_count: int
     lost_count: int
-    """Trials without a load that says anything of the network."""
+    """Trials without a load informative about the network."""
     level: float
-    """Of the medians' intervals."""
+    """The level of the medians' intervals."""
 
     def connect(self, label: str, profiles: Iterable[str]) -> Distribution:
         """Pool the connects of some profiles."""
@@ -106,7 +106,7 @@ def _phases(rows: Sequence[PhaseRow], rtt_ms: Mapping[str, float]) -> dict[tuple
 
 
 def exchange_drawings(timings: Timings, findings: Findings, scope: Scope) -> Iterator[Drawing]:
-    """Draw Figs. 3 to 7, each if the dataset has anything for it."""
+    """Draw Figs. 3 to 7, each if the dataset has its data."""
     everywhere, two = {ALL: timings.profiles}, _those(timings, ("fiber", "4g"))
     if any(one.n for one in timings.connects.values()):
         yield _draw("s24_fig3", "Fig. 3", _CONNECTS, _handshakes(timings, everywhere), timings, findings, scope)

@@ -1,7 +1,7 @@
 """Figs. 8 to 12 of Sengupta et al.: page load times against DoUDP + H3 with a full handshake.
 
-For: what each of those figures shows of a dataset, once of `plt` and once of `plt_sum`, never of both.
-Not for: the tables beside them (`changes`).
+For: a dataset's content for each of these figures, once for `plt` and once for `plt_sum`, never for both together. Not
+for: the tables beside them (`changes`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,18 +44,18 @@ from resolab.store.rows import LoadRow
 
 @dataclass(frozen=True, slots=True)
 class LoadTimes:
-    """One outcome of the page loads with everything the figures show of it."""
+    """An outcome of the page loads with the content of all figures."""
 
     outcome: Outcome
     values: Mapping[str, Distribution]
-    """By condition: its loads in milliseconds; what failed never came."""
+    """The loads of each condition in milliseconds, with failed loads as missing values."""
     medians: Mapping[str, Estimate]
     changes: Mapping[str, Estimate]
-    """By condition: the change of its median against DoUDP + H3 full."""
+    """The change of each condition's median against DoUDP + H3 full."""
 
 
 def load_times_of(findings: Findings) -> list[LoadTimes]:
-    """Return `plt`, and `plt_sum` where the dataset has it."""
+    """Return `plt`, and `plt_sum` if present in the dataset."""
     found = (findings.of(one) for one in (PLT, PLT_SUM))
     return [_load_times(one, findings.loads) for one in found if one is not None]
 
@@ -87,7 +87,7 @@ _THEIRS = (
 
 
 def load_drawings(times: LoadTimes, findings: Findings, scope: Scope) -> Iterator[Drawing]:
-    """Draw Figs. 8 to 12 of one outcome, each if the dataset has anything for it."""
+    """Draw Figs. 8 to 12 of an outcome, each if the dataset has its data."""
     if any(cell.change and cell.change.n for cell in _cells(times, scope)):
         yield _heat_map(times, findings, scope)
         yield _medians(times, findings, scope)
@@ -159,7 +159,7 @@ def _relative(times: LoadTimes, scope: Scope) -> list[Curve]:
 
 
 def _against_median(times: LoadTimes, cell: Mapping[Combination, object], combination: Combination) -> Distribution:
-    """Relate every load to the baseline's median; nothing, where that median is no number."""
+    """Divide every load by the baseline's median; return an empty distribution if this median is not a number."""
     condition, baseline = cell.get(combination), cell.get(BASELINE)
     middle = times.medians.get(getattr(baseline, "id", ""))
     values = times.values.get(getattr(condition, "id", ""))

@@ -1,7 +1,7 @@
-"""Printed numbers of Sengupta et al., to stand beside ours.
+"""Printed numbers of Sengupta et al., for display beside ours.
 
-"On cross-layer interactions of QUIC, encrypted DNS and HTTP/3: design, evaluation, and dataset", IEEE Transactions
-on Network and Service Management, 2024. Not for: judging who is right; the closed form does that.
+"On cross-layer interactions of QUIC, encrypted DNS and HTTP/3: design, evaluation, and dataset", IEEE Transactions on
+Network and Service Management, 2024. Not for: judging the studies; the closed form explains differences.
 """
 
 from resolab.report.as_printed import printed_profile
@@ -69,17 +69,17 @@ CONNECT_MEDIAN_ROUND_TRIPS: dict[str, tuple[float, float, float | None]] = {
 
 
 def is_printed(page: str, profile: str) -> bool:
-    """Whether the paper has this page on this access profile."""
+    """Return True when the paper has this page on this access profile."""
     return page in PLT_BASELINE_MS.get(printed_profile(profile), {})
 
 
 def plt_baseline_ms(profile: str, page: str) -> float:
-    """Return the paper's median page load time of the baseline, of a page and profile that it has."""
+    """Return the paper's median page load time of the baseline, for a page and profile of the paper."""
     return PLT_BASELINE_MS[printed_profile(profile)][page]
 
 
 def plt_median_ms(profile: str, page: str, dns_transport: str, handshake_mode: str) -> float | None:
-    """Return the paper's printed median page load time, or None where it prints none."""
+    """Return the paper's printed median page load time; `None` without a printed value."""
     medians = _PLT_MEDIANS_MS.get(printed_profile(profile), {}).get(page)
     combinations = (("doudp", "full"), *_PLT_COMBINATIONS)
     if medians is None or (dns_transport, handshake_mode) not in combinations:
@@ -88,7 +88,7 @@ def plt_median_ms(profile: str, page: str, dns_transport: str, handshake_mode: s
 
 
 def plt_change_percent(profile: str, page: str, dns_transport: str, handshake_mode: str) -> float | None:
-    """Return the paper's change of the median page load time, or None where it gives none."""
+    """Return the paper's change of the median page load time; `None` without a printed value."""
     changes = _PLT_CHANGES.get(printed_profile(profile), {}).get(page)
     if changes is None or (dns_transport, handshake_mode) not in _PLT_COMBINATIONS:
         return None
@@ -96,6 +96,6 @@ def plt_change_percent(profile: str, page: str, dns_transport: str, handshake_mo
 
 
 def dns_exchange_median_ms(profile: str, dns_transport: str, handshake_mode: str) -> float | None:
-    """Return the paper's median of a cold exchange, or None where it gives none."""
+    """Return the paper's median of a cold exchange; `None` without a printed value."""
     medians = DNS_EXCHANGE_MEDIAN_MS.get(printed_profile(profile), {})
     return medians.get(dns_transport) if handshake_mode == "full" else None

@@ -1,9 +1,10 @@
-"""Quantiles of the page load times of Sengupta et al., to be drawn over ours.
+"""Quantiles of the page load times of Sengupta et al., for drawing over ours.
 
-For: their Figs. 9 to 12. Not for: their medians (`printed`), which tables set beside ours.
+For: the paper's Figs. 9 to 12. Not for: its medians (`printed`), shown beside ours in tables.
 
-Read from the vector data of their Fig. 9: quantiles of single loads (their sum) against the median of DoUDP + H3 full
-on the same page and profile. With the baseline's median they give those of Figs. 10 and 11 in milliseconds.
+The values are read from the vector data of Fig. 9. They are quantiles of single loads (the paper's sum) relative to the
+median of DoUDP + H3 full on the same page and profile. Multiplied by the baseline's median, they give the quantiles of
+Figs. 10 and 11 in milliseconds.
 """
 
 from collections.abc import Sequence
@@ -105,7 +106,7 @@ _RELATIVE: dict[str, dict[str, tuple[tuple[float, ...], ...]]] = {
 
 
 def relative_quantiles(page: str, profile: str, dns_transport: str, handshake_mode: str) -> list[tuple[float, float]]:
-    """Return ratios with their shares, or nothing where the paper has no such loads."""
+    """Return ratios with their shares; an empty list if the paper has no loads of this kind."""
     combination = (dns_transport, handshake_mode)
     cells = _RELATIVE.get(printed_profile(profile), {}).get(page)
     if cells is None or combination not in _COMBINATIONS:
@@ -115,7 +116,7 @@ def relative_quantiles(page: str, profile: str, dns_transport: str, handshake_mo
 
 
 def quantiles_ms(page: str, profile: str, dns_transport: str, handshake_mode: str) -> list[tuple[float, float]]:
-    """Return the same in milliseconds, on the baseline's median that is printed or, without one, computed."""
+    """Return the quantiles in milliseconds, from the baseline's printed median or, without one, its computed median."""
     ratios = relative_quantiles(page, profile, dns_transport, handshake_mode)
     if not ratios:
         return []
@@ -126,7 +127,7 @@ def quantiles_ms(page: str, profile: str, dns_transport: str, handshake_mode: st
 def medians_quantiles(
     cells: Sequence[tuple[str, str]], dns_transport: str, handshake_mode: str
 ) -> list[tuple[float, float]]:
-    """Return their changes of the median in some cells (page, profile), each with the share at or below it."""
+    """Return the paper's changes of the median in the cells (page, profile), each with the share at or below."""
     found = (plt_change_percent(profile, page, dns_transport, handshake_mode) for page, profile in cells)
     known = sorted(percent / 100 for percent in found if percent is not None)
     return [(ratio, (rank + 1) / len(known)) for rank, ratio in enumerate(known)]

@@ -1,6 +1,6 @@
-"""A table of the paper's section: for people in the report, and as CSV for everything else.
+"""Tables of the paper's profiles and connects: for people in the report, and as CSV for programs.
 
-For: the shape, and Table II. Not for: the comparison (`changes`).
+For: the layout, and Table II. Not for: the comparison (`changes`).
 """
 
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ Value = str | int | float | None
 
 
 def profile_table(findings: Findings) -> NamedTable | None:
-    """Set Table II beside the profiles as applied, and as measured where the dataset holds a calibration."""
+    """Show Table II beside the profiles as applied, and as measured if the dataset has a calibration."""
     links = [link for link in findings.manifest.profiles if printed_profile(link.name) in TABLE_2]
     if not links:
         return None
@@ -94,7 +94,7 @@ def _loss(link: LinkProfile) -> str:
 
 
 def connect_table(timings: Timings) -> NamedTable | None:
-    """Set the medians of Figs. 3 and 4 beside ours."""
+    """Show the medians of Figs. 3 and 4 beside ours."""
     rows: list[tuple[str, ...]] = []
     cells: list[Mapping[str, Value]] = []
     for panel, theirs in CONNECT_MEDIAN_ROUND_TRIPS.items():

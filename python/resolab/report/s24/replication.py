@@ -1,7 +1,7 @@
-"""Our run as a repeat of Sengupta et al.: sign, overlap and prediction in each cell of their Fig. 8, of their sum only.
+"""Our run as a repeat of Sengupta et al.: sign, overlap and prediction for each cell of Fig. 8, for the sum only.
 
-For: like beside like, with both studies' spread and size. Not for: `plt`, which has the look-up inside and is another
-quantity; what the closed form explains (`changes`).
+For: comparing equal quantities, with both studies' spread and size. Not for: `plt`, a different quantity including the
+lookup; the closed form's explanation (`changes`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from resolab.stats import Printed, Replication, printed_change, replication
 from resolab.store.outcomes import PLT_SUM
 
 LOADS_A_CELL = 344_616 // 90 // 3
-"""Of 5 access networks, 3 pages and 6 combinations (their section IV); each load stands with three look-ups."""
+"""Loads per cell, with 5 access networks, 3 pages and 6 combinations (section IV) and three lookups per load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class _Cell:
 
 
 def replication_table(times: Sequence[LoadTimes], scope: Scope, level: float) -> NamedTable | None:
-    """Set both studies side by side at a level, a row a cell; None without the paper's sum."""
+    """Show both studies side by side at a level, one row per cell; `None` without the paper's sum."""
     sums = next((one for one in times if one.outcome == PLT_SUM), None)
     if sums is None:
         return None
@@ -157,5 +157,5 @@ def _percent(ratio: float) -> str:
 
 
 def _yes(value: object) -> str:
-    """Print a truth that may be unknown."""
+    """Format a truth value, possibly unknown."""
     return "undecided" if value is None else "yes" if value else "no"

@@ -1,6 +1,6 @@
-"""Which conditions of a dataset are those of Sengupta et al.: their pages and profiles, HTTP/3, a cold look-up.
+"""The conditions of a dataset matching Sengupta et al.: the paper's pages and profiles, HTTP/3, a cold lookup.
 
-For: one condition for each page, profile, transport and page handshake, whatever else the plan varies.
+For: a single condition for each page, profile, transport and page handshake, whichever other factors vary in the plan.
 Not for: numbers.
 """
 
@@ -19,19 +19,19 @@ Combination = tuple[str, str]
 
 BASELINE: Combination = ("doudp", "full")
 IN_PAPER: Sequence[Combination] = (("doq", "zero_rtt"), ("doq", "full"), ("doh", "full"))
-"""The combinations of their Fig. 8, in its order."""
+"""The combinations of Fig. 8, in its order."""
 LEFT_OUT: Sequence[Combination] = (("doudp", "zero_rtt"), ("doh", "zero_rtt"))
-"""What 0-RTT does without DoQ: 'not investigated in this paper' (section IV-C)."""
+"""0-RTT without DoQ: 'not investigated in this paper' (section IV-C)."""
 
 _VARIED = ("page", "profile", "dns_transport", "requested_handshake_mode")
-"""The factors of the paper."""
+"""The factors varied by the paper."""
 _UNTOLD = (*factors_about(Subject.CLIENT), "h3_discovery")
-"""How the instrument makes its loads: any will do, and of several the first is drawn."""
+"""Factors of the instrument; any level is accepted, and the first of several is drawn."""
 _AS_IN_PAPER: Mapping[str, str] = {"http_version": "h3"} | {
     factor: word_of(level, factor) for factor, level in OPTIONAL_FACTORS.items() if factor not in {*_VARIED, *_UNTOLD}
 }
-"""What else there is was as in a plan that does not name it: a resolver where the pages are, with the answers; a cold
-look-up with a full handshake; and nothing of what came after the paper."""
+"""The paper's levels of all other factors, equal to the default levels of a plan. The resolver is beside the pages,
+with cached answers. Lookups are cold, with a full handshake. No feature is newer than the paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class Scope:
 
     cells: Mapping[tuple[str, str], Mapping[Combination, Condition]]
     left_out_count: int
-    """Conditions as in the paper that differ from one of `cells` in a factor the paper did not vary."""
+    """Conditions differing from a condition of `cells` in a factor not varied by the paper."""
     unlike_count: int = 0
-    """Conditions on the paper's pages and profiles at other levels than its loads had."""
+    """Conditions on the paper's pages and profiles with other levels than the paper's loads."""
     unlike: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Those levels, by factor."""
+    """The levels of these conditions, by factor."""
     drawn: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The factors in which they differ, and the levels of them that `cells` have."""
+    """The factors with different levels, and the levels of `cells`."""
 
     @property
     def pages(self) -> list[str]:
@@ -59,12 +59,12 @@ class Scope:
         return list(dict.fromkeys(profile for _, profile in self.cells))
 
     def having(self, combinations: Sequence[Combination]) -> list[Combination]:
-        """List those combinations that any page and profile has."""
+        """List the combinations present for any page and profile."""
         return [one for one in combinations if any(one in cell for cell in self.cells.values())]
 
     @property
     def note(self) -> str:
-        """Say in a caption what is not drawn."""
+        """A sentence for captions about the conditions not drawn."""
         return self._note_of_further() + self._note_of_unlike()
 
     def _note_of_further(self) -> str:
@@ -83,7 +83,7 @@ class Scope:
 
 
 def scope_of(plan: Plan) -> Scope:
-    """Choose the first condition of the plan for every page, profile and combination of the paper's kind."""
+    """Choose the plan's first matching condition for every page, profile and combination of the paper."""
     cells: dict[tuple[str, str], dict[Combination, Condition]] = {}
     further: list[Condition] = []
     unlike: list[Condition] = []
@@ -108,7 +108,7 @@ def scope_of(plan: Plan) -> Scope:
 
 
 def _words(found: Iterable[tuple[str, Condition]]) -> dict[str, list[str]]:
-    """List the levels that conditions have of factors, each once."""
+    """List the conditions' levels of each factor, without duplicates."""
     words: dict[str, dict[str, None]] = {}
     for factor, condition in found:
         words.setdefault(factor, {})[word_of(getattr(condition, factor), factor)] = None
@@ -124,17 +124,17 @@ def _differing(one: Condition, other: Condition) -> list[str]:
 
 
 def combination_name(combination: Combination) -> str:
-    """Name a combination as figures do."""
+    """Return the name of a combination, as in figures."""
     return combination_label(combination[0], "h3", combination[1])
 
 
 def combination_in_paper(condition: Condition) -> Combination | None:
-    """Return which combination of the paper a condition is; None: it has levels that the paper's loads had not."""
+    """Return a condition's combination in the paper; `None` for a condition with levels not in the paper."""
     return None if condition.replicate > 1 or _unlike(condition) else _combination(condition)
 
 
 def is_resolver_in_paper(one: object) -> bool:
-    """Whether what has a resolver's levels has those of the paper's: it stood where the pages did, with the answers."""
+    """Return True for the paper's resolver levels: at the distance of the pages, with cached answers."""
     return not _unlike(one, factors_about(Subject.RESOLVER))
 
 
@@ -143,5 +143,5 @@ def _combination(condition: Condition) -> Combination:
 
 
 def _unlike(one: object, factors: Iterable[str] = tuple(_AS_IN_PAPER)) -> list[str]:
-    """Name the factors whose level is not that of the paper's loads."""
+    """List the factors with a level different from the paper's loads."""
     return [factor for factor in factors if word_of(getattr(one, factor), factor) != _AS_IN_PAPER[factor]]

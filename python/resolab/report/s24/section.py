@@ -1,8 +1,7 @@
-"""The figures and tables of Sengupta et al. (TNSM 2024), each from one dataset, under the paper's numbers.
+"""The figures and tables of Sengupta et al. (TNSM 2024), each from a single dataset, under the paper's numbers.
 
-For: one list of them for the report, and what the dataset lacks.
-Not for: what is in each (`exchanges`, `loads`, `changes`, `replication`, `profiles`,
-`beside`).
+For: the report's list of figures and tables, and the missing data. Not for: the content of each (`exchanges`, `loads`,
+`changes`, `replication`, `profiles`, `beside`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +34,7 @@ _NEEDS = {
 
 
 class S24:
-    """The paper's figures and tables of one dataset, which must be open; what several of them need is found once."""
+    """The paper's figures and tables of a dataset, with common parts computed once; the dataset must be open."""
 
     def __init__(self, dataset: Dataset, findings: Findings) -> None:
         self.dataset = dataset
@@ -43,32 +42,32 @@ class S24:
 
     @cached_property
     def scope(self) -> Scope:
-        """The conditions that are the paper's."""
+        """The conditions matching the paper."""
         return scope_of(self.findings.plan)
 
     @cached_property
     def timings(self) -> Timings:
-        """Durations in round trips."""
+        """The durations in round trips."""
         return timings_of(self.dataset, self.findings, self.scope)
 
     @cached_property
     def times(self) -> list[LoadTimes]:
-        """The page load time and, where the dataset has it, the paper's sum."""
+        """The page load time and, if present in the dataset, the paper's sum."""
         return load_times_of(self.findings)
 
     @property
     def is_theirs(self) -> bool:
-        """Whether any condition is of their pages, profiles and protocols."""
+        """True when a condition has the paper's page, profile and protocols."""
         return bool(self.scope.cells)
 
     def drawings(self) -> Iterator[Drawing]:
-        """Draw every figure of the paper for which the dataset has something."""
+        """Draw every figure of the paper with data in the dataset."""
         yield from exchange_drawings(self.timings, self.findings, self.scope)
         for times in self.times:
             yield from load_drawings(times, self.findings, self.scope)
 
     def tables(self) -> list[NamedTable]:
-        """Make every table that compares with the paper for which the dataset has something."""
+        """Make every table of comparisons with the paper, given data in the dataset."""
         found = [
             profile_table(self.findings),
             connect_table(self.timings),
@@ -80,6 +79,6 @@ class S24:
 
     @staticmethod
     def missing(drawn: Iterable[str]) -> list[str]:
-        """Name the figures of the paper that are not among those drawn, each with what the dataset would need."""
+        """List the paper's figures missing from `drawn`, each with the data needed."""
         names = set(drawn)
         return [f"{name}: needs {what}." for name, what in _NEEDS.items() if name not in names]

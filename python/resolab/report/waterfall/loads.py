@@ -1,4 +1,4 @@
-"""Which page load of a dataset, and its records as a waterfall.
+"""Choose a page load of a dataset, and show its records as a waterfall.
 
 For: any measured load by its trial or condition. Not for: drawing (`plots`) or printing (`text`).
 """
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Waterfall:
-    """One load: its requests in the order in which they began, and the page's events."""
+    """A load: its requests in the order of their start, and the page's events."""
 
     name: str
-    """Of the trial, or of the page."""
+    """The name of the trial, or of the page."""
     title: str
     caption: str
     requests: Sequence[WaterfallRequest]
@@ -34,7 +34,7 @@ class Waterfall:
 def waterfalls(folder: Path, wanted: str | None = None) -> list[Waterfall]:
     """Return one load by its trial, the median load of a condition, or the median load of every condition.
 
-    Median: of the loads that ended, the one with the median page load time, the faster of the two in the middle.
+    The median load is the completed load with the median page load time, the faster of the two in the middle.
     """
     trials = finished_trials(dataset_folder(folder))
     if wanted in trials:
@@ -65,7 +65,7 @@ def _median_trials(folder: Path) -> dict[str, str]:
 
 
 def waterfall_of(folder: Path, trial: str) -> Waterfall:
-    """Read one trial's measured load."""
+    """Read the measured load of a trial."""
     records = list(read_trial(finished_trials(folder)[trial]))
     load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
     if load is None:
@@ -95,14 +95,17 @@ def _caption(trial: str, condition: str, dataset_id: str) -> str:
 
 
 def draw_load(waterfall: Waterfall) -> Drawing:
-    """Draw it as a figure."""
+    """Draw a waterfall as a figure."""
     return draw_waterfall(
         f"waterfall-{waterfall.name}", waterfall.title, waterfall.requests, waterfall.events, waterfall.caption
     )
 
 
 def _document(load: PageLoadRecord) -> WaterfallRequest:
-    """Make the document's request of a load that has no other account of it: it failed before its first byte."""
+    """Return the document's request from the load's own record, for a load without resource records.
+
+    Such a load failed before its first byte.
+    """
     resource = ResourceRecord(
         url=load.url,
         initiator_type="navigation",
@@ -120,7 +123,7 @@ def _document(load: PageLoadRecord) -> WaterfallRequest:
 
 
 def request_spans(resource: ResourceRecord) -> list[Span]:
-    """Tell a request's phases, in the order in which they begin; undivided is what an origin does not tell."""
+    """Return a request's phases, in the order of their start; origins hiding their timing have an undivided phase."""
     handshake = "QUIC" if resource.next_hop_protocol == "h3" else "TLS"
     # Over TCP the handshake begins at secureConnectionStart; QUIC's is one with connecting (RFC 9001 section 4).
     secure = _secure_ms(resource)
@@ -142,7 +145,7 @@ def request_spans(resource: ResourceRecord) -> list[Span]:
 
 
 def _secure_ms(resource: ResourceRecord) -> float | None:
-    """When the handshake for keys began."""
+    """Return the start of the TLS or QUIC handshake."""
     return resource.connect_start_ms if resource.next_hop_protocol == "h3" else resource.secure_connection_start_ms
 
 

@@ -1,6 +1,6 @@
-"""A page model as a waterfall: when each request began, what it waited and how long it took to come, in the recording.
+"""A page model as a waterfall: each request's start, wait and receive time in the recording.
 
-Not for: measured loads (`loads`). A model has no names: hosts are numbers, of the sites they belong to.
+Not for: measured loads (`loads`). A model has no host names: hosts are numbers, within their sites.
 """
 
 from resolab.pages.model import PageModel, Resource
@@ -9,7 +9,7 @@ from resolab.report.waterfall.loads import Waterfall
 
 
 def waterfall_of_page(model: PageModel) -> Waterfall:
-    """Lay out what a recording said."""
+    """Return the waterfall of a recording."""
     instants = (("DOMContentLoaded", model.dom_content_loaded_ms), ("load", model.load_ms))
     source = model.source
     return Waterfall(

@@ -19,7 +19,7 @@ LEAST_BAR_WIDTH = 20
 
 
 def terminal_waterfall(waterfall: Waterfall, width: int) -> Text:
-    """Print a load: a line for each request with when it began and how long it took, then the page's events."""
+    """Format a load: a line for each request with its start and duration, then the page's events."""
     bar_width = max(LEAST_BAR_WIDTH, width - LABEL_WIDTH - TIMES_WIDTH - 2)
     ends = [one.end_ms for one in waterfall.requests] + [one.at_ms for one in waterfall.events]
     scale = bar_width / (max([1.0, *ends]))

@@ -1,1 +1,1 @@
-"""How often what `stats` prints holds the truth, by simulation. Not for: estimates."""
+"""The coverage of the intervals of `stats`, by simulation. Not for: estimates."""

@@ -1,10 +1,10 @@
-"""How often an adjusted difference holds the truth, what it saves, and what a false assumption does, by simulation.
+"""The coverage of an adjusted difference, its savings, and the effect of a false assumption, by simulation.
 
 For: the test of the adjusted difference and its tables in docs/method/statistics.md
 (`scripts/coverage_of_adjusted.py`). Not for: the estimate (`adjusted`).
 
-An outcome's paired differences are those of an instant (`sequence.KINDS`, median 0, spread 10) and of a part
-after it that is three times as wide.
+An outcome's paired difference is the sum of an instant's (`sequence.KINDS`, median 0, spread 10) and of a later part's,
+with three times the spread.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ def _normal(rng: np.random.Generator, n: int) -> FloatArray:
 
 
 def _frames(rng: np.random.Generator, n: int) -> FloatArray:
-    """Draw parts that end with one of two frames, some milliseconds apart."""
+    """Draw parts ending with either of two frames, some milliseconds apart."""
     frames = rng.integers(0, 2, n) - rng.integers(0, 2, n)
     return np.asarray(PART_SPREAD * (frames * np.sqrt(2) + 0.1 * rng.standard_normal(n)))
 
@@ -46,22 +46,23 @@ PARTS: Mapping[str, Callable[[np.random.Generator, int], FloatArray]] = {
 
 @dataclass(frozen=True, slots=True)
 class Adjusting:
-    """What became of simulated comparisons."""
+    """The results of simulated comparisons."""
 
     offered_ratio: float
-    """Of all, those whose part explains enough and was not found to have moved."""
+    """Share of comparisons with a sufficient part, and without a significant move of the part."""
     held_ratio: float
-    """Of those, the ones that held the shift of the outcome."""
+    """Share of the offered comparisons holding the shift of the outcome."""
     loads_ratio: float
-    """Their median square of the width against the plain one's."""
+    """Squared median ratio of the adjusted to the plain interval's width."""
 
 
 def adjusting(
     instant: str, part: str, pairs: int, rounds: int, *, weight: float = 1.0, moved: float = 0.0, seed: int = 1
 ) -> Adjusting:
-    """Adjust by a part of which the outcome has so much; `moved` is what the treatment adds to it, which it must not.
+    """Simulate adjusting by a part with factor `weight` in the outcome; `moved` is a wrong shift of the part.
 
-    Less than all of a part is in an outcome whose instant makes up for some of it, as the next frame does.
+    The treatment must not shift the part; `moved` is its shift against this assumption. A weight below 1 stands for an
+    outcome compensating some of the part, for example by waiting for the next frame.
     """
     rng = np.random.default_rng(seed)
     held, widths, offered = 0, [], 0

@@ -1,10 +1,10 @@
-"""How often the interval of a clustered median holds the truth, beside other ways, by simulation.
+"""The coverage of the interval of a clustered median, beside other methods, by simulation.
 
 For: the test of the interval and its tables in docs/method/statistics.md (`scripts/coverage_of_clusters.py`). Not for:
 the interval (`clusters`).
 
-Pages are drawn with an effect each, and blocks of every page with theirs; or few pages are given, and only blocks are
-drawn.
+Pages are drawn with an effect each, and so are the blocks of every page. Alternatively, a few pages are given, and only
+blocks are drawn.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,32 +25,35 @@ Ends = tuple[float, float]
 
 
 def draw(kind: str, rng: np.random.Generator, pages: int, blocks: int, effect: float) -> FloatArray:
-    """Draw differences, a row a page: each page has an effect so many times as wide as its blocks are spread."""
+    """Draw differences, one row per page.
+
+    `effect` is the standard deviation between pages divided by the standard deviation within pages.
+    """
     page = KINDS[kind](rng, pages).low
     return np.asarray(effect * page[:, None] + KINDS[kind](rng, pages * blocks).low.reshape(pages, blocks))
 
 
 @lru_cache
 def truth_of(kind: str, effect: float) -> float:
-    """Return the median over all pages and blocks there could be."""
+    """Return the median over all possible pages and blocks."""
     return float(np.median(draw(kind, np.random.default_rng(1), TRUTH_SIZE, 1, effect)))
 
 
 def clustered(values: FloatArray, _: np.random.Generator) -> Ends:
-    """Make the interval that is taken."""
+    """Return the interval in use."""
     pages, blocks = values.shape
     found = clustered_median(Sample.exact(values.ravel()), np.repeat(np.arange(pages), blocks).tolist())
     return _ends(found.ci_low, found.ci_high)
 
 
 def independent(values: FloatArray, _: np.random.Generator) -> Ends:
-    """Take pairs as if they were independent."""
+    """Return the interval for pairs regarded as independent."""
     found = quantile(Sample.exact(values.ravel()), 0.5)
     return _ends(found.ci_low, found.ci_high)
 
 
 def resampled(values: FloatArray, rng: np.random.Generator) -> Ends:
-    """Resample pages and, within each, blocks (Davison and Hinkley 1997, section 3.8); percentiles."""
+    """Resample pages and, within each, blocks (Davison and Hinkley 1997, section 3.8); return percentiles."""
     pages, blocks = values.shape
     chosen = rng.integers(0, pages, (RESAMPLES_COUNT, pages))
     within = rng.integers(0, blocks, (RESAMPLES_COUNT, pages, blocks))
@@ -58,18 +61,18 @@ def resampled(values: FloatArray, rng: np.random.Generator) -> Ends:
 
 
 def resampled_pages(values: FloatArray, rng: np.random.Generator) -> Ends:
-    """Resample pages with all their blocks; percentiles."""
+    """Resample pages with all their blocks; return percentiles."""
     return _percentiles(values[rng.integers(0, values.shape[0], (RESAMPLES_COUNT, values.shape[0]))])
 
 
 def page_medians(values: FloatArray, _: np.random.Generator) -> Ends:
-    """Take the pages' medians as the sample."""
+    """Return the interval with the pages' medians as the sample."""
     found = quantile(Sample.exact(np.median(values, axis=1)), 0.5)
     return _ends(found.ci_low, found.ci_high)
 
 
 def page_means(values: FloatArray, _: np.random.Generator) -> Ends:
-    """Take Student's t of the pages' means: what a mixed model gives where every page has as many blocks."""
+    """Return Student's t interval of the pages' means, as from a mixed model with equal numbers of blocks."""
     means = values.mean(axis=1)
     reach = float(scipy.stats.t.ppf((1 + LEVEL) / 2, means.size - 1)) * float(scipy.stats.sem(means))
     return float(means.mean()) - reach, float(means.mean()) + reach
@@ -83,11 +86,11 @@ WAYS: Mapping[str, Callable[[FloatArray, np.random.Generator], Ends]] = {
     "pages' medians": page_medians,
     "pages' means, t": page_means,
 }
-"""The first is the one that is taken."""
+"""The methods by name; the first method is in use."""
 
 
 def held(way: str, kind: str, pages: int, blocks: int, effect: float, rounds: int, seed: int = 1) -> float:
-    """Return the share of rounds whose interval holds the median."""
+    """Return the share of rounds with the median inside the interval."""
     rng, truth = np.random.default_rng(seed), truth_of(kind, effect)
     count = 0
     for _ in range(rounds):
@@ -97,7 +100,7 @@ def held(way: str, kind: str, pages: int, blocks: int, effect: float, rounds: in
 
 
 def held_over_blocks(levels: Sequence[float], alike: float, blocks: int, rounds: int, seed: int = 1) -> float:
-    """Return the same of given pages at these levels; `alike` is the correlation of pages within a block."""
+    """Return the same share for given pages at these levels; `alike` is the correlation of pages within a block."""
     rng, pages = np.random.default_rng(seed), np.asarray(levels)
     truth = float(np.median(pages + 10 * np.random.default_rng(2).standard_normal((TRUTH_SIZE // 5, pages.size))))
     count = 0

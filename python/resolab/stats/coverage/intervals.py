@@ -1,7 +1,7 @@
-"""How often intervals hold the truth, by simulation on data like page load times: skewed, bimodal, tied.
+"""The coverage of intervals, by simulation on data like page load times: skewed, bimodal, tied.
 
-For: the one list of data and of intervals that the tests and the tables of docs/method/statistics.md
-(`scripts/coverage`) simulate. Not for: estimates.
+For: the common list of data and intervals for the tests and for the tables of docs/method/statistics.md
+(`scripts/coverage`). Not for: estimates.
 """
 
 import math
@@ -32,18 +32,18 @@ from resolab.stats.two_medians import change_of_medians
 Draw = Callable[[np.random.Generator, int], FloatArray]
 TRUTH_SIZE = 1_000_001
 SLOPE, SLOPE_LEVELS = 2.0, (15.0, 25.0, 42.0, 92.0, 105.0)
-"""Round trips, and round-trip times as those of the project's profiles."""
+"""Round trips, and round-trip times like the times of the project's profiles."""
 OVERHEAD = 200.0
-"""Two round trips of a good mobile network."""
+"""Two round trips of a good mobile network, in ms."""
 WAIT = 5_000.0
-"""The limit of the system's resolver after which it asks again (resolv.conf(5))."""
+"""The system resolver's timeout before repeating a query (resolv.conf(5)), in ms."""
 SAVED = 30.0
-"""By which a query on an open connection is sooner than one without."""
+"""The time saved by a query on an open connection, in ms."""
 BATCH_OF = (1, 8, 9)
-"""Cold queries, queries on the connection, and queries without one, in a batch."""
+"""The number of cold queries, queries on the connection, and queries without a connection, in a batch."""
 EXTRA_AFTER = 10
 CAP = 60
-"""Blocks after which a stopping rule gives up."""
+"""The number of blocks at which a stopping rule gives up."""
 
 
 def _skewed(rng: np.random.Generator, n: int) -> FloatArray:
@@ -88,13 +88,14 @@ DATA: Mapping[str, Draw] = {
     "waits 20 %": _waits(0.2),
     "waits 50 %": _waits(0.5),
 }
-"""Log-normal with sigma 0.5; seven in ten at 100 and three at 180; the first rounded to 2; half and half, so that
-the median lies where nothing is; the first rounded to 20, so that some eight different values are left; Student's t
-with 1.5 degrees of freedom around 500; 500 with sigma 0.1, of which a share waits 5,000 for a query that was lost."""
+"""The kinds of data, in order. Log-normal with sigma 0.5. Seven in ten at 100 and three in ten at 180. The first kind
+rounded to 2. Half at 100 and half at 180, with the median in the gap. The first kind rounded to 20, with about eight
+different values. Student's t with 1.5 degrees of freedom around 500. 500 with sigma 0.1, with a share waiting 5,000
+for a lost query."""
 
 
 def arms_of(kind: str, rng: np.random.Generator, blocks: int, count: int) -> list[FloatArray]:
-    """Draw arms of the same blocks that differ by nothing: the block slows all alike, by some 10 %."""
+    """Draw arms of the same blocks without any difference: the block slows all arms alike, by about 10 %."""
     drift = np.exp(0.1 * rng.standard_normal(blocks))
     arms = [DATA[kind](rng, blocks) * drift for _ in range(count)]
     if kind in {"tied", "coarse"}:
@@ -106,13 +107,13 @@ def arms_of(kind: str, rng: np.random.Generator, blocks: int, count: int) -> lis
 def pair_of(
     kind: str, rng: np.random.Generator, blocks: int, *, add: float = 0.0, factor: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw a treatment and a baseline of the same blocks."""
+    """Draw a treatment and a baseline from the same blocks."""
     treatment, baseline = arms_of(kind, rng, blocks, 2)
     return treatment * factor + add, baseline
 
 
 def truth_of(kind: str, statistic: Callable[[FloatArray], float]) -> float:
-    """Return a statistic of the distribution itself, from a sample so large that its error plays no part."""
+    """Return a statistic of the distribution itself, from a sample large enough to make its error negligible."""
     return float(statistic(DATA[kind](np.random.default_rng(1), TRUTH_SIZE)))
 
 
@@ -124,9 +125,10 @@ def coverage(
     *,
     offered_least: float = 1.0,
 ) -> float:
-    """Return the share of rounds whose interval holds the truth; `estimate` gets the generator and the round.
+    """Return the share of rounds with the truth inside the interval; `estimate` gets the generator and the round.
 
-    Where a method may offer none for what was drawn, it is the share of the others, if they are as many as said.
+    Rounds without an interval are left out. Raise `ValueError` when fewer than `offered_least` of the rounds have an
+    interval.
     """
     rng = np.random.default_rng(seed)
     held = offered = 0
@@ -144,19 +146,19 @@ def coverage(
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """One kind of interval: how it is made of `n` blocks of simulated data, and what it should hold."""
+    """A kind of interval: its construction from `n` blocks of simulated data, and its true value."""
 
     estimate: Callable[[str, int, np.random.Generator, int], Estimate]
-    """Of kind of data, number of blocks (of each sample, for two samples), generator, and seed for resampling."""
+    """A function of data kind, number of blocks (of each sample, for two samples), generator and resampling seed."""
     truth: float | Callable[[FloatArray], float]
-    """The number, or the statistic of the data's own distribution."""
+    """The true number, or a statistic of the data's own distribution."""
     least_blocks: int = 5
-    """With fewer it is not offered."""
+    """With fewer blocks, the interval is not offered."""
     offered_least: float = 1.0
-    """Of what is drawn, the least share for which it must be offered."""
+    """The smallest share of draws with an interval."""
 
     def coverage(self, kind: str, blocks: int, rounds: int) -> float:
-        """Return the share of rounds in which it holds the truth."""
+        """Return the share of rounds with the truth inside the interval."""
         truth = truth_of(kind, self.truth) if callable(self.truth) else self.truth
 
         def drawn(rng: np.random.Generator, number: int) -> Estimate:
@@ -178,7 +180,7 @@ def _two(kind: str, n: int, rng: np.random.Generator) -> list[Sample]:
 
 
 def _lines(kind: str, n: int, rng: np.random.Generator) -> list[list[tuple[float, tuple[float, float]]]]:
-    """Draw blocks in each of which the difference of a pair grows with the level."""
+    """Draw blocks with the difference of a pair growing with the level, in each block."""
     found: list[list[tuple[float, tuple[float, float]]]] = [[] for _ in range(n)]
     for level in SLOPE_LEVELS:
         treatment, baseline = pair_of(kind, rng, n, add=SLOPE * level)
@@ -188,14 +190,14 @@ def _lines(kind: str, n: int, rng: np.random.Generator) -> list[list[tuple[float
 
 
 def _share_of_overhead(kind: str, n: int, rng: np.random.Generator, seed: int) -> Estimate:
-    """Draw a costly reference and a treatment that goes half of the way back to the baseline."""
+    """Draw a costly reference, and a treatment halfway between reference and baseline."""
     baseline, treatment, reference = arms_of(kind, rng, n, 3)
     arms = (treatment + OVERHEAD / 2, reference + OVERHEAD, baseline)
     return remaining_share(*map(Sample.exact, arms), seed=seed)
 
 
 def _amortisation(kind: str, n: int, rng: np.random.Generator) -> Amortisation:
-    """Draw batches of a cold query, eight on its connection and nine without one, each of which costs more."""
+    """Draw batches of a cold query, eight queries on its connection, and nine queries without, at a higher cost."""
     drift = np.exp(0.1 * rng.standard_normal((n, 1)))
     added = zip(BATCH_OF, (OVERHEAD, 0.0, SAVED), strict=True)
     drawn = [DATA[kind](rng, n * members).reshape(n, members) * drift + more for members, more in added]
@@ -245,13 +247,14 @@ INTERVALS: Mapping[str, Interval] = {
         BATCHES_FOR_CROSSING,
     ),
 }
-"""Every interval of the report that is simulated, by the name it has in docs/method/statistics.md."""
+"""Every simulated interval of the report, by its name in docs/method/statistics.md."""
 
 
 def coverage_when_stopped(kind: str, level: float, min_blocks: int, target_blocks: int, rounds: int) -> float:
-    """Return what is left of the level when a run stops as soon as the interval of a difference is narrow enough.
+    """Return the coverage when a run stops as soon as the interval of a difference is narrow enough.
 
-    Narrow enough is the width typical of `target_blocks`; the rule looks after every block from `min_blocks` on.
+    The target is the typical width with `target_blocks` blocks. The rule checks the width after every block, from
+    `min_blocks` on.
     """
     widths = np.random.default_rng(2)
     typical = [paired_difference(*_pair(kind, target_blocks, widths)).ci_width or 0.0 for _ in range(200)]

@@ -1,7 +1,7 @@
-"""How often the interval of a number of blocks holds the number that it takes, by simulated pilots.
+"""The coverage of the interval of a required number of blocks, by simulated pilots.
 
-For: the table of docs/method/statistics.md (`scripts/coverage_of_power.py`) and its test. Not for: the
-numbers (`power`).
+For: the table of docs/method/statistics.md (`scripts/coverage_of_power.py`) and its test. Not for: the numbers
+(`power`).
 """
 
 from dataclasses import dataclass
@@ -12,29 +12,29 @@ from resolab.stats.coverage.sequence import KINDS
 from resolab.stats.power import Aim, Rule, blocks_needed
 
 LARGE = 2_001
-"""Pairs of a pilot that knows its distribution."""
+"""The pairs of a pilot large enough to know its distribution."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What simulated pilots of one size said."""
+    """The answers of simulated pilots of equal size."""
 
     truth: int
-    """Blocks that it takes."""
+    """The true number of blocks needed."""
     held_ratio: float
-    """Of the pilots that said something."""
+    """Share of the pilots with an answer whose interval holds the truth."""
     silent_ratio: float
-    """Of all pilots: too many failed loads."""
+    """Share of all pilots without an answer, because of too many failed loads."""
     median: float
-    """Of what they said; infinite: not within the most."""
+    """The median answer; infinite when the answer exceeds the largest number of blocks."""
     low: float
-    """A tenth said less than this ..."""
+    """The 10 % quantile of the answers."""
     high: float
-    """... and a tenth more than that."""
+    """The 90 % quantile of the answers."""
 
 
 def held(kind: str, pairs: int, aim: Aim, rule: Rule, rounds: int, *, most: int = 1_000, seed: int = 1) -> Held:
-    """Ask pilots of some pairs, drawn of one kind of data, and hold them against a very large one."""
+    """Compare pilots of some pairs, drawn from one kind of data, with a very large pilot."""
     rng = np.random.default_rng(seed)
     large = blocks_needed(KINDS[kind](rng, LARGE), aim, rule, most=most, seed=seed)
     if large is None or large.blocks is None:

@@ -1,10 +1,10 @@
-"""How often a confidence sequence holds the truth at every look, and how many blocks it takes, by simulation.
+"""The coverage of a confidence sequence at every look, and its number of blocks, by simulation.
 
 For: the test of the sequence and its tables in docs/method/statistics.md (`scripts/coverage_of_sequences.py`). Not for:
 the sequence (`sequence`), intervals of a fixed number of blocks (`coverage`).
 
-The data are paired differences as this lab sees them: page loads with some milliseconds of spread, of which a share
-waits five seconds for a lost query, or fails.
+The data are paired differences as measured in this lab: page loads with some milliseconds of spread. A share of the
+loads waits five seconds for a lost query, or fails.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +55,7 @@ def _waits(share: float) -> Callable[[np.random.Generator, int], Sample]:
 
 
 def _fails(rng: np.random.Generator, n: int) -> Sample:
-    """Draw pairs of which the treatment fails in a fifth and the baseline in a tenth: all that is known is a bound."""
+    """Draw pairs with a failed treatment in a fifth and a failed baseline in a tenth, known only as bounds."""
     middle = 1_000 + 50 * rng.standard_normal(n)
     arms = []
     for share, own in ((0.2, 0.0), (0.1, 0.0)):
@@ -79,7 +79,7 @@ _BIMODAL_MEDIAN = _root(
 
 @lru_cache
 def waits_median(share: float) -> float:
-    """Return the median difference where the treatment waits in this share of blocks and the baseline in a fourth."""
+    """Return the median difference for a treatment waiting in this share of blocks, and a baseline in a fourth."""
     both = share / 4
     alike = share * both + (1 - share) * (1 - both)
 
@@ -112,13 +112,14 @@ KINDS: Mapping[str, Callable[[np.random.Generator, int], Sample]] = {
     "waits 50 %": _waits(0.5),
     "fails 20 %": _fails,
 }
-"""Differences whose median is 0: normal with a spread of 10 ms; the same rounded to 5 ms; log-normal; Student's t with
-1.5 degrees of freedom; two modes 80 ms apart, four in ten in the second; a treatment that waits five seconds in a share
-of blocks, the baseline in a fourth of it; a treatment that fails in a fifth of blocks, the baseline in a tenth."""
+"""Differences with a median of 0, in order. Normal with a spread of 10 ms. The same rounded to 5 ms. Log-normal.
+Student's t with 1.5 degrees of freedom. Two modes 80 ms apart, four in ten in the second. A treatment waiting five
+seconds in a share of blocks, and the baseline in a fourth of this share. A treatment failing in a fifth of blocks,
+and the baseline in a tenth."""
 
 
 def holds_at_every_look(kind: str, blocks: Sequence[int], rounds: int, seed: int = 1) -> list[float]:
-    """Return the share of campaigns whose every interval, up to each number of blocks, holds the median."""
+    """Return the share of campaigns with the median inside every interval, up to each number of blocks."""
     rng = np.random.default_rng(seed)
     held = np.zeros(len(blocks))
     for _ in range(rounds):
@@ -128,7 +129,7 @@ def holds_at_every_look(kind: str, blocks: Sequence[int], rounds: int, seed: int
 
 
 def fixed_holds_at_every_look(kind: str, blocks: Sequence[int], least: int, rounds: int, seed: int = 1) -> list[float]:
-    """Return the same of intervals of a fixed number of blocks, looked at after every block from `least` on."""
+    """Return the same share for intervals of a fixed number of blocks, checked after every block from `least` on."""
     rng = np.random.default_rng(seed)
     held = np.zeros(len(blocks))
     for _ in range(rounds):
@@ -144,7 +145,7 @@ def _fixed_holds(sample: Sample, blocks: int) -> bool:
 
 
 def _run(sample: Sample, blocks: Sequence[int]) -> list[tuple[float, float]]:
-    """Return the ends of the sequence after some numbers of blocks."""
+    """Return the ends of the sequence after each given number of blocks."""
     sequence, found = MedianSequence(), {}
     for number, (low, high) in enumerate(zip(sample.low, sample.high, strict=True), start=1):
         sequence.add(float(low), float(high))
@@ -155,22 +156,22 @@ def _run(sample: Sample, blocks: Sequence[int]) -> list[tuple[float, float]]:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Blocks until a true difference is seen."""
+    """The number of blocks until a true difference is detected."""
 
     effect: float
     fixed: int
-    """A fixed number that sees it with a chance of 80 %."""
+    """The fixed number of blocks detecting the difference with a power of 80 %."""
     mean: float
-    """Of the sequence; a campaign that sees nothing counts with the cap, four times the fixed number."""
+    """Mean blocks of the sequence; without a detection, a campaign counts with the cap, four times the fixed number."""
     p80: float
-    """Within which four in five campaigns see it."""
+    """The number of blocks within which four in five campaigns detect the difference."""
     within_fixed_ratio: float
     mean_of_twice: float
-    """Mean blocks if the difference is twice as large as the fixed number was planned for."""
+    """Mean blocks when the difference is twice as large as planned for the fixed number."""
 
 
 def blocks_taken(kind: str, fixed: int, rounds: int, seed: int = 1) -> Taken:
-    """Compare the rule that stops as soon as 0 is excluded with a fixed number of blocks of 80 % power."""
+    """Compare stopping as soon as 0 is excluded with a fixed number of blocks of 80 % power."""
     effect = _effect_of(kind, fixed, seed)
     ends = _ends_at(kind, effect, 4 * fixed, rounds, seed + 1)
     twice = _ends_at(kind, 2 * effect, 4 * fixed, rounds, seed + 2)
@@ -185,7 +186,7 @@ def blocks_taken(kind: str, fixed: int, rounds: int, seed: int = 1) -> Taken:
 
 
 def _effect_of(kind: str, blocks: int, seed: int, rounds: int = 1_000) -> float:
-    """Find the difference that an interval of so many blocks excludes 0 of with a chance of 80 %."""
+    """Find the difference detected by an interval of `blocks` blocks with a power of 80 %."""
     rng = np.random.default_rng(seed)
     lows = [quantile(KINDS[kind](rng, blocks), 0.5).ci_low for _ in range(rounds)]
     # The interval moves with the difference: its lower end must be above 0 in four of five rounds.

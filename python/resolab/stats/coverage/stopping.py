@@ -1,10 +1,10 @@
-"""What is left of an interval's level when a run stops as soon as the relative change is narrow enough, by simulation.
+"""The coverage left when a run stops as soon as the relative change is narrow enough, by simulation.
 
-For: the test of the rule and its table in docs/method/statistics.md (`scripts/coverage_of_relative_stopping.py`).
-Not for: the rule (`stopping`), intervals of a fixed number of blocks (`coverage`).
+For: the test of the rule and its table in docs/method/statistics.md (`scripts/coverage_of_relative_stopping.py`). Not
+for: the rule (`stopping`), intervals of a fixed number of blocks (`coverage`).
 
-A run is simulated whole: its blocks are drawn once, the rule looks at the first ones again and again with one seed of
-the bootstrap, as a campaign does, and the interval it stops with is the one that holds the truth or not.
+Whole runs are simulated: the blocks of a run are drawn once. The rule checks a growing number of first blocks, with the
+same bootstrap seed each time, as a campaign does. The final interval then holds the truth or not.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ from resolab.stats.sample import FloatArray, Sample
 from resolab.stats.stopping import width_reached
 
 CHANGE = 0.2
-"""The true relative change: treatments are 1.2 times as long."""
+"""The true relative change: treatments take 1.2 times as long."""
 DRIFT = 0.1
-"""How much blocks differ, shared by both conditions."""
+"""The spread between blocks, shared by both conditions."""
 
 
 KINDS = ("skewed", "bimodal", "tied", "loads")
@@ -29,7 +29,7 @@ KINDS = ("skewed", "bimodal", "tied", "loads")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """When a run looks, how sure its intervals are, and where it ends in any case."""
+    """A run's checks, the level of its intervals, and its largest number of blocks."""
 
     level: float
     least_blocks: int
@@ -37,23 +37,23 @@ class Rule:
     every_blocks: int = 1
 
     def looks(self) -> list[int]:
-        """List the numbers of blocks after which it looks; the cap is always one."""
+        """List the numbers of blocks with a check of the width; the cap is always included."""
         return [*range(self.least_blocks, self.cap_blocks, self.every_blocks), self.cap_blocks]
 
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """What came of the simulated runs that stop at one width."""
+    """The results of simulated runs stopping at a given width."""
 
     held_ratio: float
-    """Share of final intervals that hold the truth."""
+    """Share of final intervals holding the truth."""
     blocks_mean: float
     capped_ratio: float
-    """Share of runs that ended without having been narrow enough."""
+    """Share of runs reaching the cap without a sufficiently narrow interval."""
 
 
 def pair(kind: str, rng: np.random.Generator, blocks: int) -> tuple[Sample, Sample]:
-    """Draw a treatment and a baseline that share their blocks' drift."""
+    """Draw a treatment and a baseline with the same drift of their blocks."""
     if kind != "loads":
         treatment, baseline = pair_of(kind, rng, blocks, factor=1 + CHANGE)
     else:
@@ -63,27 +63,27 @@ def pair(kind: str, rng: np.random.Generator, blocks: int) -> tuple[Sample, Samp
 
 
 def _loads(rng: np.random.Generator, n: int) -> FloatArray:
-    """Draw page load times: little spread, and one load in ten that waited for a retransmission."""
+    """Draw page load times with little spread, and one load in ten waiting for a retransmission."""
     waited = np.where(rng.random(n) < 0.1, rng.uniform(1.2, 1.8, n), 1.0)
     return np.round(500 * np.exp(0.06 * rng.standard_normal(n)) * waited, 1)
 
 
 def typical_width(kind: str, blocks: int, level: float, rounds: int = 100) -> float:
-    """Return the median width of intervals of so many blocks: a rule that asks for it stops near there."""
+    """Return the median width of intervals of `blocks` blocks; a rule with this target stops near this number."""
     rng = np.random.default_rng(2)
     widths = [relative_change(*pair(kind, rng, blocks), seed=number, level=level).ci_width for number in range(rounds)]
     return float(np.median([width for width in widths if width is not None]))
 
 
 def simulate(kind: str, widths: Sequence[float], rule: Rule, rounds: int, seed: int = 1) -> list[Stopped]:
-    """Simulate whole runs; the result for each width asked, all of them on the same runs."""
+    """Simulate whole runs; return the result for each width, all on the same runs."""
     rng = np.random.default_rng(seed)
     ends = [_ends(pair(kind, rng, rule.cap_blocks), widths, rule, number) for number in range(rounds)]
     return [_summary([run[position] for run in ends], width) for position, width in enumerate(widths)]
 
 
 def _ends(run: tuple[Sample, Sample], widths: Sequence[float], rule: Rule, seed: int) -> list[Estimate]:
-    """Return the interval a run would have ended with at each width."""
+    """Return a run's final interval for each width."""
     treatment, baseline = run
     found: dict[float, Estimate] = {}
     for blocks in rule.looks():
