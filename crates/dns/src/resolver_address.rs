@@ -264,7 +264,8 @@ fn path_of(url: &Url, transport: DnsTransport, text: &str) -> Result<String, Res
         Some(query) => format!("{path}?{query}"),
         None => path.to_owned(),
     };
-    if path.contains(['{', '}']) || path.contains("%7B") || path.contains("%7D") {
+    let capitals = path.to_ascii_uppercase();
+    if path.contains(['{', '}']) || capitals.contains("%7B") || capitals.contains("%7D") {
         return Err(wrong(
             "a variable of a template but {?dns} or {&dns} at its end",
         ));

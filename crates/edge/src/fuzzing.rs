@@ -65,6 +65,7 @@ impl Resolvers {
                 transport,
                 peer: [192, 0, 2, 1].into(),
                 now_ns: 0,
+                in_early_data: false,
             };
             let answer = |resolver: &mut Resolver| {
                 let mut out = Vec::new();
@@ -118,6 +119,7 @@ pub fn zone_answers(records: Vec<FileRecord>) -> Vec<Vec<u8>> {
             transport: DnsTransport::Dotcp,
             peer: [192, 0, 2, 1].into(),
             now_ns: 0,
+            in_early_data: false,
         };
         let mut out = Vec::new();
         resolver.judge(&query, way, &mut out);

@@ -9,7 +9,6 @@ use crate::config::names::{NameConfig, QueryRecords};
 use crate::connections::{Connections, OpenConnection, RecordSink};
 use crate::dns::answer::Facts;
 use crate::dns::behaviour::Behaviours;
-use crate::dns::early_data;
 use crate::dns::resolver::{Resolver, ResolverSettings, Verdict, Way};
 use crate::dns::wire::{name_text, type_text};
 use crate::forward::Forwarder;
@@ -172,10 +171,7 @@ impl World {
 
     /// Decides on a message, and writes an immediate response into `out`.
     pub fn plan(&self, arrival: &Arrival<'_>, out: &mut Vec<u8>) -> Planned {
-        let mut verdict = self.resolver().judge(arrival.message, arrival.way(), out);
-        if arrival.in_early_data == Some(true) && !early_data::is_repeatable(arrival.message) {
-            verdict.answer = early_data::too_early(arrival.message, out);
-        }
+        let verdict = self.resolver().judge(arrival.message, arrival.way(), out);
         if let Some(connection) = arrival.connection {
             connection.count_query();
         }
@@ -328,6 +324,7 @@ impl Arrival<'_> {
             transport: self.transport,
             peer: self.peer.ip(),
             now_ns: self.received_ns,
+            in_early_data: self.in_early_data == Some(true),
         }
     }
 }

@@ -53,7 +53,7 @@ def estimate_text(estimate: Estimate, digits: int = 1, *, scale: float = 1, sign
         return "≥ " + number_text(low, digits, signed=signed)
     if math.isinf(low) and math.isfinite(high):
         return "≤ " + number_text(high, digits, signed=signed)
-    if math.isinf(low) and low == high:
+    if low == high == math.inf:
         return "never"
     return "not determined"
 

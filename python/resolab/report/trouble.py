@@ -78,7 +78,11 @@ def _shares(rows: Sequence[LatenessRow], dropped: Callable[[LatenessRow], int]) 
     for one in rows:
         packets[one.profile] = packets.get(one.profile, 0) + one.packets_count
         drops[one.profile] = drops.get(one.profile, 0) + dropped(one)
-    return ", ".join(f"{drops[name] / packets[name]:.2%} on {name}" for name in drops if drops[name])
+    return ", ".join(f"{_share(drops[name], packets[name])} on {name}" for name in drops if drops[name])
+
+
+def _share(drops_count: int, packets_count: int) -> str:
+    return f"{drops_count / packets_count:.2%}" if packets_count else "all packets"
 
 
 def _listed(counts: dict[str, int]) -> str:

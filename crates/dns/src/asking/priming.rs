@@ -34,6 +34,9 @@ impl DnsClient {
         let asking = Asking::begin(self, question);
         let outcome = asking.ask(&mut slot, deadline).await;
         let record = asking.record(&outcome, QueryPurpose::Priming, sequence, None);
+        if needs_cookie && record.failure.is_some() {
+            self.fast_open_is_primed.store(false, Ordering::Relaxed);
+        }
         if let Some(tickets) = tickets.filter(|_| record.failure.is_none()) {
             let times = record
                 .query_exchange_end_ns

@@ -22,8 +22,9 @@ pub(super) async fn serve_datagrams(socket: Arc<AnsweringSocket>, service: Arc<S
     let queries = Arc::new(Semaphore::new(service.limits.queries_max_count));
     let mut buffer = vec![0; DATAGRAM_MAX_BYTES];
     while let Ok(permit) = Arc::clone(&queries).acquire_owned().await {
-        // An error here is an ICMP message about an earlier reply.
+        // An error here is an ICMP message about an earlier reply; a lasting error must not spin.
         let Ok((length, way)) = socket.receive(&mut buffer).await else {
+            tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
         let received_ns = monotonic_ns();

@@ -5,6 +5,7 @@
 
 use crate::dns::answer::{Asked, Channel, Facts, Response, answer_bare};
 use crate::dns::behaviour::{Behaviours, Treatment};
+use crate::dns::early_data;
 use crate::dns::wire::{Query, QueryError, Question, Rcode};
 use crate::dns::wire_cache::{WireCache, bound_ttls};
 use crate::dns::zone::Zone;
@@ -65,6 +66,8 @@ pub struct Way {
     pub peer: IpAddr,
     /// The arrival time, in ns.
     pub now_ns: u64,
+    /// True when the message arrived in early data, which an attacker may repeat.
+    pub in_early_data: bool,
 }
 
 impl Way {
@@ -135,7 +138,7 @@ impl Resolver {
     /// Decides on a message, and writes an immediate response into `out`.
     pub fn judge<'a>(&mut self, message: &'a [u8], way: Way, out: &mut Vec<u8>) -> Verdict<'a> {
         self.counts.queries[way.transport.index()] += 1;
-        let verdict = match Query::parse(message) {
+        let mut verdict = match Query::parse(message) {
             Ok(query) => self.judge_query(message, query, way, out),
             Err(error) => Verdict {
                 answer: unreadable(message, error, out),
@@ -145,6 +148,9 @@ impl Resolver {
                 keepalive_asked: false,
             },
         };
+        if way.in_early_data && !early_data::is_repeatable(message) {
+            verdict.answer = early_data::too_early(message, out);
+        }
         self.count(&verdict);
         verdict
     }

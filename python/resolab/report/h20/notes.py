@@ -32,7 +32,7 @@ AMORTISATION_NOTE = (
     "saves). With loss Do53's mean holds the 5 s after each lost packet, and those pay set-up back; the medians "
     "know nothing of it. For the 23 of Hounsel et al. (ANRW 2019) each query over DoT must have been answered "
     "faster than over Do53, on these networks by what the column '23 would need' says: a resolver can do that, a "
-    "transport cannot. Means count a failed query as 10 s."
+    "transport cannot. Means count a failed query as its time limit."
 )
 
 FASTEST_NOTE = (

@@ -90,6 +90,7 @@ fn way(channel: Channel) -> Way {
         },
         peer: [192, 0, 2, 1].into(),
         now_ns: 1_000_000_000,
+        in_early_data: false,
     }
 }
 
@@ -313,6 +314,21 @@ fn the_apex_has_an_ns_and_negative_answers_the_smaller_ttl() {
     let message = query("none.resolab.test.", RecordType::A).to_vec().unwrap();
     let verdict = resolver.judge(&message, way(Channel::Stream), &mut Vec::new());
     assert_eq!(verdict.answer.unwrap().ttl_s, Some(60));
+}
+
+#[test]
+fn a_message_that_came_too_early_is_counted_by_the_code_it_got() {
+    let mut update = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
+    update[2] |= 0x28; // opcode UPDATE
+    let early = Way {
+        in_early_data: true,
+        ..way(Channel::Encrypted)
+    };
+    let mut resolver = resolver(false);
+    let verdict = resolver.judge(&update, early, &mut Vec::new());
+    assert_eq!(verdict.answer.unwrap().rcode, Rcode::Refused);
+    let codes = resolver.summary(None, 0).rcodes;
+    assert_eq!(codes, [("REFUSED".to_owned(), 1)].into());
 }
 
 #[test]
