@@ -17,7 +17,7 @@ VERSION_TIMEOUT_S = 20.0
 
 @dataclass(frozen=True)
 class _Wanted:
-    """Where a browser may be."""
+    """The possible locations of a browser."""
 
     name: str
     variable: str

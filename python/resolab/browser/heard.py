@@ -21,7 +21,7 @@ class HearingRequest(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float
     """The limit of the whole load, from the navigation on."""
     quiet_after_s: float = QUIET_AFTER_S
-    """How long no request begins or ends before the listening is over; 0: at the load event."""
+    """The time without a begin or end of a request before the end of listening, in s; 0: end at the load event."""
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):

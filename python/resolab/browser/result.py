@@ -1,7 +1,7 @@
 """The request for a page load and its result: data only.
 
-For: the shapes handed out by the browser package. Names and meaning of the timings are those of `PageLoadRecord`. Not
-for: reading timings from a browser (`timings`, `network_log`) or writing timings to a dataset.
+For: the shapes handed out by the browser package. Names and meaning of the timings are those of `PageLoadRecord`.
+Not for: reading timings from a browser (`timings`, `network_log`) or writing timings to a dataset.
 """
 
 from collections.abc import Awaitable, Callable

@@ -42,7 +42,7 @@ class BrowserSettings(msgspec.Struct, frozen=True, kw_only=True):
     query, so no background request leaves the lab. `*`: every request of a page, and no request of the browser
     itself."""
     http_version: HttpVersion = HttpVersion.H3
-    """Of pages. h1 and h2: HTTP/3 is off towards pages."""
+    """The HTTP version for pages. With h1 and h2, HTTP/3 is off for pages."""
     h3_discovery: H3Discovery = H3Discovery.FORCED
     h3_hosts: tuple[str, ...] = ()
     """Hosts of pages with forced HTTP/3 on port 443."""
@@ -52,7 +52,7 @@ class BrowserSettings(msgspec.Struct, frozen=True, kw_only=True):
     ca_file: Path | None = None
     """The authority (PEM) trusted by the browser; the browser checks certificates against the authority."""
     scratch_folder: Path | None = None
-    """Where the throw-away profile is made; `None`: the system's place for temporary files."""
+    """The folder for the throw-away profile; `None`: the system's folder for temporary files."""
     netlog_file: Path | None = None
     """The path of the browser's own log of its network stack, for browsers with a log."""
     netlog_for_judging: bool = False
@@ -60,7 +60,7 @@ class BrowserSettings(msgspec.Struct, frozen=True, kw_only=True):
     key_log_file: Path | None = None
     """The file for the secrets of the browser's TLS connections (NSS key log); the browser appends."""
     screenshot_folder: Path | None = None
-    """Where a failed load's screenshot goes."""
+    """The folder for a failed load's screenshot."""
     binary: Path | None = None
     """`None`: the machine's stock browser."""
     own_sandbox: bool = False

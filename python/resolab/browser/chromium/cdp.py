@@ -89,7 +89,7 @@ class Session:
         self.session_id = session_id
 
     async def call(self, method: str, params: Json | None = None, *, timeout_s: float = 10.0) -> Json:
-        """As `Connection.call`, for this target."""
+        """Send a call to this target; see `Connection.call`."""
         return await self.connection.call(method, params, session_id=self.session_id, timeout_s=timeout_s)
 
     def listen(self, handler: EventHandler | None) -> None:

@@ -1,7 +1,7 @@
 """Chromium's command line, made from the settings common to every browser.
 
-For: pure construction of flags, each with the reason beside the flag; errors for settings impossible in Chromium. Not
-for: files of the profile (`profile`) or the process (`process`).
+For: pure construction of flags, each with the reason beside the flag; errors for settings impossible in Chromium.
+Not for: files of the profile (`profile`) or the process (`process`).
 """
 
 from pathlib import Path

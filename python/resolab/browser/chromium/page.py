@@ -48,7 +48,7 @@ class Navigation:
     timeout_s: float
     measured: bool
     screenshot_file: Path | None = None
-    """Where a failed load's screenshot goes."""
+    """The file for a failed load's screenshot."""
 
 
 class Page:

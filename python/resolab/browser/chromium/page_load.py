@@ -78,7 +78,7 @@ class TrialLoad:
         self._warmup: PageLoad | None = None
         self._parts_ms: dict[str, float] = {}
         self._created_s = 0.0
-        """When the measured load's context was made, by the monotonic clock."""
+        """The creation of the measured load's context, in s of the monotonic clock."""
         self._cache_is_cleared = False
         self._renderers_before: frozenset[int] | None = None
         """The renderers existing before the measured load; `None` before the load's begin."""

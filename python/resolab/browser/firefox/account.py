@@ -1,7 +1,7 @@
 """A page's account from its own process: the timings and the errors on the console.
 
-For: the script run by the agent in the page, around the collection script of every browser, and reading the answer. Not
-for: the moment of running (`page`).
+For: the script run by the agent in the page, around the collection script of every browser, and reading the answer.
+Not for: the moment of running (`page`).
 """
 
 from typing import Any

@@ -14,7 +14,8 @@ SILENT = 'exec "$@" </dev/null >&2'
 """Sends Firefox's output to standard error; the standard streams carry nothing."""
 LOGGED = "timestamp,nsHttp:4,nsHostResolver:5,nsSocketTransport:4,neqo_transport::*:4"
 LOGGED_FOR_JUDGING = "sync,timestamp,nsHttp:{http},nsHostResolver:4,pipnss:4"
-"""Of DoH over HTTP/2 the lowest level tells enough, a fourth of the lines; QUIC sessions have names from level 3 on."""
+"""The log modules for judging. For DoH over HTTP/2 the lowest level suffices, with a fourth of the lines; QUIC sessions
+have names from level 3 on."""
 LOG_SUFFIX = ".moz_log"
 """The suffix added by Firefox to the log's name."""
 

@@ -42,7 +42,7 @@ class Requests:
         """Requests with the jobs behind their connections."""
         self._session_requests: dict[int, list[Asked]] = defaultdict(list)
         self.reasons: dict[tuple[int, str], Sharing] = {}
-        """By socket or QUIC session, once finished."""
+        """Reasons for sharing by socket or QUIC session, complete after `finish`."""
         self._told: dict[tuple[int, str], Sharing] = {}
         self.handlers: Handlers = {
             "HTTP2_SESSION": self._h2_session,
