@@ -26,7 +26,7 @@ _ENDINGS = {
     Kind.OTHER: "bin",
 }
 _PATH = re.compile(r"/([0-9]{1,9})\.[a-z0-9]+")
-"""Of nine digits at most: a page may ask for a path of any length, and Python converts no number of thousands."""
+"""At most nine digits: a page may request any path, and Python converts no number of thousands of digits."""
 
 
 def host_name(model: PageModel, host: int) -> str:

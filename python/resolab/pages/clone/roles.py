@@ -30,7 +30,7 @@ class Role:
     taken_over_ms: dict[int, float] = field(default_factory=dict)
     """Of a document: the time of each request taken over from another discoverer, in ms since the first byte."""
     styles: list[int] = field(default_factory=list)
-    """Of a style sheet."""
+    """Of a style sheet: the requests of its rules."""
     is_parsed: bool = False
     """True when a parser found the request, or an ancestor of the request."""
     slots: list[int] = field(default_factory=list)
@@ -105,7 +105,7 @@ class _Casting:
         return self._is(place, kind) and (status < _ERRORS_FROM or place in self._seen_asking)
 
     def _runs(self, place: int) -> bool:
-        """Return True when an answer can be run as a script; a preload by markup has no script to run it."""
+        """Return True when an answer can be run as a script; a preload by markup has no script running the text."""
         one = self._resources[place]
         runs = one.kind is Kind.SCRIPT or (one.kind in _TEXTS and one.discovery in _BY_RUNS)
         return runs and self._is_used(place, one.kind)

@@ -1,7 +1,7 @@
 """The form of each request of a generated page: method, status, script mode, priority, CORS.
 
-Priorities are Chromium's initial values for the request's trigger (resource fetch priorities), as in recordings. Not
-for: sizes of answers, or times.
+Priorities are Chromium's initial values for the request's trigger (resource fetch priorities), as in recordings.
+Not for: sizes of answers, or times.
 """
 
 from collections.abc import Mapping, Sequence

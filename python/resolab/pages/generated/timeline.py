@@ -105,7 +105,7 @@ class _Load:
         self._hosts, self._instants = hosts, instants
         self._children: dict[int, list[int]] = defaultdict(list)
         self._ready: dict[int, float] = {}
-        """When each host's connection is there."""
+        """The instant of each host's open connection."""
         self._held: dict[int, float] = defaultdict(float)
         """Until when scripts and style sheets hold a document's next script up."""
         self._document = next(place for place, node in enumerate(nodes) if node.is_page_document)

@@ -27,7 +27,7 @@ class LoadConnections(msgspec.Struct, frozen=True, kw_only=True):
     failed_count: int
     """Connections with an unfinished handshake; not among the others."""
     handshakes_count: dict[str, int]
-    """By handshake mode, of connections opened in the load."""
+    """Number of connections opened in the load, by handshake mode."""
     names_count: int
     """Names of the page with at least one request."""
     sharing_names_count: int

@@ -117,7 +117,7 @@ def _before(
 
     At the request's start the script had run, even with a later recorded end: clocks are rounded. For a script without
     instants, the model names the blockers, and the blockers may have instants. The script's nearest ancestor with
-    instants then stands for the script. If the ancestor ended after the request's start, the ancestor's start counts.
+    instants then represents the script. If the ancestor ended after the request's start, the ancestor's start counts.
     """
     discoverer = _told_ancestor(place, model, load)
     parent = model.resources[place].parent

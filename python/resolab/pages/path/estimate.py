@@ -27,10 +27,10 @@ from resolab.records import HttpVersion
 
 
 class LoadEstimate(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a load would take, and how much longer with dearer look-ups."""
+    """The estimated load time, and its growth with the cost of look-ups."""
 
     load_ms: float
-    """To the last byte of the last request before the load event."""
+    """The time to the last byte of the last request before the load event, in ms."""
     blocking_lookups_count: int
     """Look-ups of the longest chain: the slope of the load time over the cost of a look-up, at this cost."""
     lookups_count: int
@@ -145,7 +145,7 @@ class _Walk:
             for host, trip in zip(model.hosts, self._trips, strict=True)
         ]
         self._ready: dict[int, Instant] = {}
-        """When each host looked up can take a request."""
+        """The first instant for a request to each resolved host."""
         self._first_bytes: dict[int, Instant] = {}
         self._ends: dict[int, Instant] = {}
         self._starts: dict[int, Instant] = {}

@@ -2,10 +2,10 @@
 
 For: the only knowledge of the rule, for estimates. Pure. Not for: a script's blockers (`holders`).
 
-Chromium limits requests of low priority (pictures, non-blocking scripts) to two at a time, all other requests of the
-document counted, until the begin of the document's body (the layout-blocking state; seen in loads of clones). The body
-begins after the run of the parser-blocking scripts in the head. Scripts' fetches, frames, style sheets and fonts are
-never held back.
+Until the begin of the document's body (the layout-blocking state), Chromium limits requests of low priority (pictures,
+non-blocking scripts) to two at a time. The limit counts all other requests of the document (seen in loads of clones).
+The body begins after the run of the parser-blocking scripts in the head. Scripts' fetches, frames, style sheets and
+fonts are never held back.
 """
 
 import bisect

@@ -4,7 +4,7 @@ For: the only knowledge of the rule, for paths of loads and for estimates. Not f
 
 A parser-blocking script runs after the earlier scripts and style sheets of its document; a deferred script after the
 document (HTML, sections 4.12.1.1 and 13.2.7). A request with an arrival after the script's first request in the
-recording cannot have blocked the script, whatever the markup.
+recording cannot have blocked the script, with any markup.
 """
 
 from collections import defaultdict
