@@ -35,7 +35,7 @@ class Estimand(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """How far two conditions may lie apart and still count as alike: milliseconds or round trips."""
+    """The equivalence margin for two conditions, in ms or round trips."""
 
     ms: float | None = None
     rtts: float | None = None

@@ -17,7 +17,7 @@ WithLevels = Callable[[Condition, Baseline], Condition]
 
 
 class ComparisonKind(StrEnum):
-    """Why two conditions are compared."""
+    """The reason for comparing two conditions."""
 
     PLANNED = "planned"
     """The plan names the comparison."""

@@ -128,7 +128,7 @@ class Condition:
         ),
     ] = HandshakeMode.FULL
     resolver_extra_rtt_ms: Annotated[float, About(bounds=(0.0, 10_000.0), subject=Subject.RESOLVER)] = 0.0
-    """How far the resolver is beyond the access link, both directions together."""
+    """The resolver's distance beyond the access link, in ms, both directions together."""
     resolver_cache: Annotated[ResolverCache, About(subject=Subject.RESOLVER)] = ResolverCache.HIT
     browser_preset: Annotated[BrowserPreset | None, About(absent_word="none", subject=Subject.CLIENT)] = None
     connection_sharing: Annotated[

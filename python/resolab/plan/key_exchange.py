@@ -18,7 +18,7 @@ class KeyExchange:
     """Groups, most preferred first; a client sends a share of its first group."""
 
     client: tuple[KeyExchangeGroup, ...] = EVERY_GROUP
-    """Of the stub and of resolab's own DNS client."""
+    """The groups of the stub and of resolab's own DNS client."""
     edge: tuple[KeyExchangeGroup, ...] = EVERY_GROUP
 
 

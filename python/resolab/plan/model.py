@@ -75,9 +75,9 @@ class Plan:
     design: Design = field(default_factory=Design)
     pages: PageSettings = field(default_factory=PageSettings)
     live: LiveSettings | None = None
-    """Of a plan for the real network."""
+    """The live settings of a plan for the real network."""
     at: str = LAB
-    """Where a plan for the lab is run; no key of the file, for a plan is the same everywhere (`vantage`)."""
+    """The vantage point of a lab plan's run; no key of the file, for a plan is the same everywhere (`vantage`)."""
 
     @property
     def vantage_point(self) -> str:

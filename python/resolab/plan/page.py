@@ -51,7 +51,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of names with special serving."""
 
     def served(self, host: str) -> Serving:
-        """How a name is served."""
+        """Return the serving of a name."""
         return self.serving.get(host, ORDINARY)
 
     @property

@@ -2,8 +2,8 @@
 
 For: a plan's pages, in its order, before any check of its keys, and the rest of `[pages]`. Not for: reading pages.
 
-A pattern is expanded while reading the plan, with pages sorted by name: `corpus/*` and `names/flat-*` mean included
-page models, by their folder and name; `./mine/*.page.json` and other paths mean files and folders beside the plan.
+A pattern is expanded while reading the plan, with pages sorted by name. `corpus/*` and `names/flat-*` mean included
+page models, by their folder and name. `./mine/*.page.json` and other paths mean files and folders beside the plan.
 `!NAME` removes pages matched by other patterns.
 """
 

@@ -44,7 +44,7 @@ class SomeOf:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a load is given up, and when a trial is flagged."""
+    """The limits for giving up a load and for flagging a trial."""
 
     page_timeout_s: Annotated[float, Within(0, 600)] = 30.0
     lateness_p99_ms: Annotated[float, Within(0, 1000)] = 0.5
@@ -52,7 +52,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """How the instrument itself is set."""
+    """The settings of the instrument itself."""
 
     keep_awake: bool = True
     failure_screenshots: bool = False
@@ -71,7 +71,7 @@ class Instrument:
 
 @dataclass(frozen=True, slots=True)
 class ResolverSettings:
-    """How the resolver behaves."""
+    """The settings of the resolver."""
 
     miss_delay_ms: Annotated[float, Within(0, 10_000)] = 40.0
     """The extra time of an uncached answer, beyond the time of a cached answer."""
@@ -79,10 +79,10 @@ class ResolverSettings:
 
 @dataclass(frozen=True, slots=True)
 class EdgeSettings:
-    """How the servers behind the path send."""
+    """The sending parameters of the servers behind the path."""
 
     quic_initial_window_bytes: Annotated[int, Within(2_400, 1 << 24)] = 12_000
-    """On the way on a new QUIC connection before any is acknowledged (RFC 9002 section 7.2)."""
+    """Bytes in flight on a new QUIC connection before the first acknowledgement (RFC 9002 section 7.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How trials are laid out."""
+    """The layout of the trials."""
 
     unit: Annotated[Unit, OneOf(tuple(Unit))] = Unit.BLOCK
 
@@ -119,17 +119,17 @@ class PageCertificates(StrEnum):
 
 
 class PageDistances(StrEnum):
-    """How far beyond the access link a page's servers are."""
+    """The distance of a page's servers beyond the access link."""
 
     RECORDED = "recorded"
-    """As far as the page says."""
+    """The distances recorded in the page."""
     NONE = "none"
     """All servers at the link's end: every server takes the same round trip."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageSettings:
-    """How the pages of a plan are served."""
+    """The serving of the plan's pages."""
 
     certificates: Annotated[PageCertificates, OneOf(tuple(PageCertificates))] = PageCertificates.RECORDED
     distances: Annotated[PageDistances, OneOf(tuple(PageDistances))] = PageDistances.RECORDED

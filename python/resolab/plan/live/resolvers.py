@@ -15,7 +15,7 @@ from resolab.protocols import OVER_HTTP, facts_of
 from resolab.records import DnsTransport, ResolverPath
 
 SYSTEM = "system"
-"""In place of an address: the first name server of `/etc/resolv.conf`."""
+"""The word in place of an address: the first name server of `/etc/resolv.conf`."""
 _OF_BROWSERS = {DnsTransport.DOUDP: 53, DnsTransport.DOH: 443, DnsTransport.DOH3: 443}
 """Ports used by a browser's own resolver."""
 DOH_PATH = "/dns-query"

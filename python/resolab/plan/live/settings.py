@@ -81,7 +81,7 @@ class LiveSettings:
     """Goes into every user agent."""
     resolvers: Mapping[str, LiveResolver]
     sites: Mapping[str, LiveSite] = field(default_factory=dict)
-    """By the page's name; empty where a list is not at hand, as when a dataset is read."""
+    """Sites by the page's name; empty without the list's file, as when reading a dataset."""
     site_list: SiteList | None = None
     opt_out: str | None = None
     """URL or file of the list of domains never to be contacted."""
