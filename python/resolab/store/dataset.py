@@ -95,7 +95,7 @@ class Dataset:
             self._takes_pages_as_one = True
 
     def take_places_as_profiles(self) -> None:
-        """Have conditions of the live network told apart by vantage point, as emulated ones are by profile."""
+        """Separate conditions of the live network by vantage point, as emulated conditions by profile."""
         if not self._takes_places_as_profiles:
             view_places_as_profiles(self.connection)
             self._takes_places_as_profiles = True

@@ -3,7 +3,7 @@
 For: quantiles and medians with intervals from counted response times. Not for: the counting (`histograms`).
 
 A failed query counts as infinitely long. A quantile is the smallest response time not exceeded by at least the given
-share of all queries (type 1 of Hyndman and Fan 1996), so a quantile is a measured time. A median of an even number is
+share of all queries (type 1 of Hyndman and Fan 1996). So a quantile is a measured time. A median of an even number is
 the mean of the two middle times. The median's interval is by order statistics, free of any assumption on the
 distribution: its ranks are the sign test's (David and Nagaraja 2003, section 7.1).
 """
@@ -49,7 +49,7 @@ class QueryDistribution(msgspec.Struct, kw_only=True, frozen=True):
     """`None` for too few queries for the level: below 6 at 95 %."""
     median_ci_high_ms: float | None
     level: float
-    """Of the median's interval."""
+    """The level of the median's interval."""
     relative_error: float
     """Largest relative error of a time here against the measured time; 0 for exact times."""
 

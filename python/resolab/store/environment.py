@@ -27,7 +27,7 @@ class Environment(msgspec.Struct, kw_only=True, frozen=True):
     load_average_5min: float | None = None
     load_average_15min: float | None = None
     runnable_tasks_count: int | None = None
-    """Of other processes and threads, at this moment."""
+    """Number of other runnable processes and threads, at this moment."""
     memory_available_bytes: int | None = None
     cpu_governors: list[str] = []
     """Each once; empty where the kernel sets no frequencies, as in most virtual machines."""

@@ -26,7 +26,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class RunStatus(enum.StrEnum):
-    """How far a campaign came."""
+    """The progress of a campaign."""
 
     RUNNING = "running"
     FINISHED = "finished"
@@ -34,7 +34,7 @@ class RunStatus(enum.StrEnum):
 
 
 class StopReason(enum.StrEnum):
-    """Why a campaign runs no more trials."""
+    """The reason for a campaign's end."""
 
     PRECISION = "precision"
     """Every comparison's interval is as narrow as the plan asked."""
@@ -43,7 +43,7 @@ class StopReason(enum.StrEnum):
     CAP = "cap"
     """All blocks are done."""
     INTERRUPTED = "interrupted"
-    """By a signal or an error; the campaign can be resumed."""
+    """Interrupted by a signal or an error; the campaign can be resumed."""
 
 
 class WidthReached(msgspec.Struct, kw_only=True, frozen=True):
@@ -57,7 +57,7 @@ class WidthReached(msgspec.Struct, kw_only=True, frozen=True):
     """The width for the paired difference, if requested by the plan; `None` also without an interval or for an
     unbounded interval."""
     ci_width_ratio: float | None = None
-    """Of the relative change, likewise."""
+    """The width for the relative change, under the same rules."""
 
 
 class Decision(msgspec.Struct, kw_only=True, frozen=True):
@@ -91,7 +91,7 @@ class Versions(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=False):
 
 
 class Machine(msgspec.Struct, kw_only=True, frozen=True):
-    """Where a campaign ran."""
+    """The machine of a campaign."""
 
     kernel: str
     architecture: str
@@ -125,7 +125,7 @@ class RunStart(msgspec.Struct, kw_only=True, frozen=True):
     pages_sha256: dict[str, str] = {}
     """Hash of every page of the plan: names and contents of all files in the page's folder."""
     versions: dict[str, str] = {}
-    """Of resolab, resolab-core and every browser, by name."""
+    """Versions of resolab, resolab-core and every browser, by name."""
 
 
 class LiveSiteLine(msgspec.Struct, kw_only=True, frozen=True):
@@ -144,7 +144,7 @@ class LiveRun(msgspec.Struct, kw_only=True, frozen=True):
     vantage_point: str
     operator_url: str
     opt_out: str | None = None
-    """Where the list of domains never to be contacted was fetched, before each block."""
+    """The source of the opt-out list (domains never to be contacted), fetched before each block."""
     sites: list[LiveSiteLine]
     list_id: str | None = None
     """Id of the list for drawing sites; `None`: the plan named the sites, as with the other three fields."""
@@ -201,11 +201,11 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     blocks_finished_count: int | None = None
     """Number of blocks with every trial finished."""
     widths_reached: list[WidthReached] = []
-    """Of a plan with a stopping rule, at the last look."""
+    """The widths at the last interim analysis, for a plan with a stopping rule."""
     decisions: list[Decision] = []
     """The decisions of a plan with confidence sequences, at the last interim analysis; from format 1.8 on."""
     environment_start: Environment | None = None
-    """When the campaign was begun."""
+    """The environment at the campaign's beginning."""
     environment_end: Environment | None = None
     """The environment at the last end of the process running trials; shares of time are this process's."""
     starts: list[RunStart] = []

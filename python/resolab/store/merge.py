@@ -64,7 +64,7 @@ def merge_datasets(out: Path, folders: Sequence[Path]) -> Manifest:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a run goes in the new dataset."""
+    """The position of a run in the new dataset."""
 
     fresh: Path
     first_block: int

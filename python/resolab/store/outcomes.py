@@ -5,7 +5,7 @@ outcome is a row here and, for an instant missing in records, a change in readin
 
 A load failed by the network or the server (time-out, DNS, connect, TLS, HTTP, or a missing part of the page) never
 ended. Such a load counts as 'at least the limit', even for a paint before the failure, so a transport cannot look
-better by failing. The document's first byte, if received, is an exception: later failures (the rest of the page, or the
+better by failing. The document's first byte, if received, is an exception. Later failures (the rest of the page, or the
 load's limit) did not move the first byte, so its time counts as seen. A load failed by the instrument, or forbidden by
 the rules of live mode, says nothing about the network and contributes nothing.
 """

@@ -64,7 +64,7 @@ class FailureRow(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class FlagRow(msgspec.Struct, kw_only=True, frozen=True):
-    """How often trials of a condition were flagged."""
+    """The number of flagged trials of a condition, by flag."""
 
     flag: str
     condition: str

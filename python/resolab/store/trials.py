@@ -37,7 +37,7 @@ def finished_trials(folder: Path) -> dict[str, Path]:
 
 
 def _place(file: Path) -> tuple[float, float, str]:
-    """Sort trials by their numbers: as text, block 1000 stands before block 999; foreign files come last."""
+    """Return a sort key by numbers: as text, block 1000 would come before block 999. Foreign files come last."""
     numbers = _ID.fullmatch(file.stem)
     block, position = map(int, numbers.groups()) if numbers else (math.inf, math.inf)
     return block, position, file.stem
