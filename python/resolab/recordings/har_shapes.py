@@ -127,4 +127,4 @@ class Archive(Log):
     trace_events: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     """The events of a trace."""
     data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    """Of WebPageTest's own result."""
+    """The data of WebPageTest's own result."""

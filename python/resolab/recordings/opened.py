@@ -45,7 +45,8 @@ _TAIL_BYTES = 64
 _HEAD_BYTES = 65_536
 _PIECE_BYTES = 1 << 20
 _PACKED_PIECE_BYTES = 1 << 14
-"""Behind the end of a member the rest of a piece is copied: pieces are small, as members may be."""
+"""The size of a packed piece: after a member's end the rest of a piece is copied, so pieces are as small as members may
+be."""
 _LIMIT_BYTES = 4 << 30
 """The size limit of an unpacked file or a pipe's content, in bytes."""
 

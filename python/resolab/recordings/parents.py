@@ -55,7 +55,7 @@ class _Judge:
         self._of_site = defaultdict[tuple[int, Kind, str], _Ended](_Ended)
         """... and by site of the host."""
         self._lines: dict[int, int] = {}
-        """How far each document's parser had come."""
+        """The furthest known line of each document's parser."""
 
     def all(self) -> list[Discovered]:
         for place, exchange in enumerate(self._exchanges):

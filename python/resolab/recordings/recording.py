@@ -17,7 +17,7 @@ class Initiator:
     """The discoverer of a request, as the recorder names it."""
 
     kind: str
-    """CDP's words: `parser`, `script`, `preload`, `preflight`, `other`; empty where only a URL is told."""
+    """CDP's type: `parser`, `script`, `preload`, `preflight`, `other`; empty for a URL alone."""
     url: str | None = None
     """Document or style sheet, or script at the top of the stack."""
     line: int | None = None
@@ -43,7 +43,7 @@ class Timings:
 
     @property
     def total(self) -> float:
-        """From the wish to the last byte."""
+        """Return the time from the request's start to the last byte, in ms."""
         parts = (self.blocked, self.dns, self.connect, self.send, self.wait, self.receive)
         return sum(part for part in parts if part is not None)
 
@@ -91,12 +91,12 @@ class Exchange:
 
     @property
     def end_ms(self) -> float:
-        """When the last byte came."""
+        """Return the arrival of the last byte, in ms."""
         return self.start_ms + self.timings.total
 
     @property
     def first_byte_ms(self) -> float:
-        """When the first byte of the answer came."""
+        """Return the arrival of the answer's first byte, in ms."""
         return self.end_ms - (self.timings.receive or 0.0)
 
     @property

@@ -9,7 +9,7 @@ from resolab.recordings.har_shapes import Response
 from resolab.recordings.values import count, number
 
 _HEAD_MIN_BYTES = 9
-"""Of an HTTP/2 answer: a frame's head."""
+"""The smallest head of an HTTP/2 answer: a frame's head."""
 _BODILESS = {None, 0, 204, 205, *range(300, 400)}
 """Statuses of answers with an empty body; redirects count as empty."""
 
