@@ -11,7 +11,7 @@ from resolab.errors import MachineError
 
 _PACKAGE = Path(__file__).resolve().parent
 _PACKAGED = _PACKAGE / "data"
-"""In a wheel only: `plans/`, `pages/`, `profiles/` and `schema/`, as they stand in a checkout (pyproject.toml)."""
+"""Only in a wheel: `plans/`, `pages/`, `profiles/` and `schema/`, equal to a checkout's (pyproject.toml)."""
 _CHECKOUT = _PACKAGE.parents[1]
 CORE = "resolab-core"
 
