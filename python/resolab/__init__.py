@@ -1,3 +1,3 @@
-"""resolab: measures what name resolution does to the web a person feels. This package runs experiments."""
+"""resolab: measures the effect of name resolution on page loads. This package runs the experiments."""
 
 __version__ = "0.1.0"

@@ -1,19 +1,19 @@
-"""The one error tree; the command line turns each into one line and an exit code.
+"""The one error tree; the command line turns each error into one line and an exit code.
 
     ResolabError                 70  something in resolab itself
-    ├── UsageError                2  the command line cannot mean anything
+    ├── UsageError                2  the command line has no meaning
     ├── ConfigurationError        3  a plan, profile, page or folder given by the user is wrong
     ├── MachineError              4  the machine lacks a program, a permission or a device
-    │   └── StorageError          4  what is measured cannot be written: no space, no permission, no disk
-    ├── DeadlineError             5  something did not end in its time
-    └── UnsupportedError        127  a combination that is not built
+    │   └── StorageError          4  measurements cannot be written: no space, no permission, no disk
+    ├── DeadlineError             5  an operation did not end before its deadline
+    └── UnsupportedError        127  the combination is not built
 
-Not for: measured failures of queries and page loads; those are data.
+Not for: measured failures of queries and page loads; these failures are data.
 """
 
 
 class ResolabError(Exception):
-    """Something went wrong that ends the command; the message is one line with what to do."""
+    """An error ending the command; the message is one line with the remedy."""
 
     exit_code = 70
 
@@ -25,7 +25,7 @@ class UsageError(ResolabError):
 
 
 class ConfigurationError(ResolabError):
-    """What the user gave is wrong."""
+    """The user's input is wrong: a plan, profile, page or folder."""
 
     exit_code = 3
 
@@ -37,11 +37,11 @@ class MachineError(ResolabError):
 
 
 class StorageError(MachineError):
-    """What was measured cannot be written."""
+    """Measurements cannot be written: no space, no permission, no disk."""
 
 
 class DeadlineError(ResolabError):
-    """Something did not end in its time."""
+    """An operation did not end before its deadline."""
 
     exit_code = 5
 
@@ -53,7 +53,7 @@ class UnsupportedError(ResolabError):
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Whether somebody asked for an end; DuckDB takes the signal in a query and raises this instead."""
+    """Return True when the user asked for an end. On SIGINT in a query, DuckDB raises the RuntimeError instead."""
     return isinstance(error, KeyboardInterrupt) or (
         isinstance(error, RuntimeError) and str(error) == "Query interrupted"
     )

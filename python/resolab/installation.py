@@ -1,6 +1,6 @@
-"""Where this resolab lies: a checkout, or a wheel that brought everything along.
+"""The location of this resolab: a checkout, or a wheel with all files.
 
-For: finding plans, pages, profiles, the records' schema and resolab-core in both. Not for: what is in them.
+For: finding plans, pages, profiles, the records' schema and resolab-core in both. Not for: the content of these files.
 """
 
 import os
@@ -11,34 +11,34 @@ from resolab.errors import MachineError
 
 _PACKAGE = Path(__file__).resolve().parent
 _PACKAGED = _PACKAGE / "data"
-"""In a wheel only: `plans/`, `pages/`, `profiles/` and `schema/`, as they stand in a checkout (pyproject.toml)."""
+"""Only in a wheel: `plans/`, `pages/`, `profiles/` and `schema/`, equal to a checkout's (pyproject.toml)."""
 _CHECKOUT = _PACKAGE.parents[1]
 CORE = "resolab-core"
 
 
 def is_installed() -> bool:
-    """Whether this is a wheel's copy and not a checkout's."""
+    """Return True when this package is a wheel's copy, not a checkout's."""
     return _PACKAGED.is_dir()
 
 
 def project_root() -> Path:
-    """Find the folder that holds `plans/`, `pages/`, `profiles/` and `schema/`."""
+    """Find the folder with `plans/`, `pages/`, `profiles/` and `schema/`."""
     return _PACKAGED if is_installed() else _CHECKOUT
 
 
 def checkout() -> Path | None:
-    """Find the checkout, whose git says which code this is; none for a wheel's copy."""
+    """Find the checkout with the git history of this code; `None` for a wheel's copy."""
     return None if is_installed() else _CHECKOUT
 
 
 def packaged_commit() -> str | None:
-    """Read the commit that a wheel was built from; none in a checkout."""
+    """Read the commit of the wheel's build; `None` in a checkout."""
     file = _PACKAGED / "commit"
     return file.read_text("utf-8").strip() if file.is_file() else None
 
 
 def find_core() -> Path:
-    """Find resolab-core: `RESOLAB_CORE` if set, else the wheel's own or the checkout's release build."""
+    """Find resolab-core: `RESOLAB_CORE` if set, else the wheel's binary or the checkout's release build."""
     named = os.environ.get("RESOLAB_CORE")
     path = Path(named) if named else _own_core()
     if not os.access(path, os.X_OK):

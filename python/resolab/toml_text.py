@@ -1,6 +1,6 @@
-"""Values as TOML on one line, so that they can stand in any table: the one place that writes TOML. Pure.
+"""Values as TOML on one line, valid in any table: the only writer of TOML. Pure.
 
-For: plans, pages, invitations and the edge's settings. Not for: reading, which is the library's.
+For: plans, pages, invitations and the edge's settings. Not for: reading, a task of the library.
 """
 
 import json
@@ -18,7 +18,7 @@ def key_lines(table: Mapping[str, object]) -> list[str]:
 
 
 def key_text(key: str) -> str:
-    """Write a key."""
+    """Write a key, quoted where TOML needs quotes."""
     return key if _BARE_KEY.fullmatch(key) else value_text(key)
 
 
@@ -41,7 +41,7 @@ def value_text(value: object) -> str:
 
 
 def _scalar_values(text: str) -> str:
-    """Put U+FFFD for each lone surrogate, which no file in UTF-8 can hold; two that belong together are a character."""
+    """Replace each lone surrogate by U+FFFD, as UTF-8 cannot hold surrogates; join a pair to a character."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

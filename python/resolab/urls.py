@@ -1,13 +1,13 @@
-"""URLs of pages, which anybody wrote.
+"""URLs of pages, from any author.
 
-For: their parts, without an error. Not for: refusing a URL that a user typed (`plan.live`), or names of hosts.
+For: splitting a URL without an error. Not for: refusing a user's URL (`plan.live`), or names of hosts.
 """
 
 from urllib.parse import SplitResult, urlsplit
 
 
 def split_url(url: str) -> SplitResult:
-    """Take a URL apart; all of what is none (a bracket that nothing closes, for example) counts as its path."""
+    """Split a URL; all of an invalid URL (an unclosed bracket, for example) counts as its path."""
     try:
         return urlsplit(url)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Small parts of sentences that many rooms say: a number with its noun, the word that was meant.
+"""Parts of sentences used by many packages: a number with its noun, the word probably meant.
 
 For: messages and texts for people. Not for: numbers with units or intervals (`plots`), or any sentence as a whole.
 """
@@ -16,7 +16,7 @@ def counted(count: int, noun: str, several: str | None = None) -> str:
 
 
 def meant(word: object, known: Iterable[str]) -> str:
-    """Ask whether another word was meant, as the end of a sentence; empty where none is alike, or it is no word."""
+    """Ask for the nearest known word, as the end of a sentence; empty without a similar word, or for a non-string."""
     if not isinstance(word, str):
         return ""
     alike = difflib.get_close_matches(word, list(known), n=1)
@@ -24,16 +24,16 @@ def meant(word: object, known: Iterable[str]) -> str:
 
 
 def clean(words: str) -> str:
-    """Take out what commands a terminal, line breaks too: of words that came from elsewhere, before they are shown."""
+    """Replace control characters of a terminal, line breaks included, in foreign text before display."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words)
 
 
 def in_markup(text: str) -> str:
-    """Replace the characters that no document in XML may hold, escaped or not (XML 1.0, section 2.2)."""
+    """Replace the characters forbidden in any XML document, escaped or not (XML 1.0, section 2.2)."""
     return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def shown(words: str, *, longest: int = 200) -> str:
-    """Write words that came from elsewhere as part of a line: clean, and no longer than a line can bear."""
+    """Write foreign text as part of a line: clean, and cut to `longest` characters."""
     kept = clean(words[: longest + 1])
     return kept if len(kept) <= longest else f"{kept[:longest]}..."

@@ -1,7 +1,7 @@
 """Stock browsers under the lab's control, driven over their own protocols.
 
 For: starting a browser inside a network namespace, one measured page load in a fresh context, its timings or its
-failure as data. Not for: which condition is measured, servers, links, or writing records down.
+failure as data. Not for: the measured condition, servers, links, or writing records.
 """
 
 from resolab.browser.chromium import Chromium

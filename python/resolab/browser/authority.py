@@ -1,6 +1,6 @@
-"""Making a browser trust the lab's authority, by the certificate database (NSS) that both browsers read.
+"""Trust in the lab's authority, through the certificate database (NSS) read by both browsers.
 
-For: one database with one authority. Not for: where each browser looks for it.
+For: one database with one authority. Not for: the database's path in each browser.
 """
 
 import subprocess

@@ -1,9 +1,9 @@
-"""What a browser's own log says of its connections and look-ups: the same shapes for every browser.
+"""The connections and look-ups in a browser's own log: the same shapes for every browser.
 
-For: data only; what a log does not tell is `None`. Not for: reading logs (`chromium.netlog`, `firefox.log`) or judging
-a load by them (`resolab.live.judged`).
+For: data only; values missing in a log are `None`. Not for: reading logs (`chromium.netlog`, `firefox.log`) or judging
+a load by the log (`resolab.live.judged`).
 
-Instants are the log's, in ms; `BrowserLog.unix_offset_ms` makes Unix time of them.
+Instants are on the log's clock, in ms; `BrowserLog.unix_offset_ms` converts to Unix time.
 """
 
 import enum
@@ -14,18 +14,18 @@ from resolab.records import HandshakeMode
 
 
 class Sharing(enum.StrEnum):
-    """Why requests for one name went over a connection opened for another."""
+    """The reason for requests to one name over a connection opened for another name."""
 
     ADDRESS = "address"
-    """Both names have its address, and its certificate is for both (RFC 9113 section 9.1.1)."""
+    """Both names have the connection's address, and the certificate covers both (RFC 9113 section 9.1.1)."""
     CERTIFICATE = "certificate"
-    """Its certificate is for both, and the browser did not ask for one address (RFC 9114 section 3.3)."""
+    """The certificate covers both names; the browser did not require a shared address (RFC 9114 section 3.3)."""
     UNTOLD = "untold"
     """The log shows the requests, not the decision."""
 
 
 class Carrier(enum.StrEnum):
-    """What a connection is made over."""
+    """The transport below a connection."""
 
     TCP = "tcp"
     QUIC = "quic"
@@ -33,51 +33,51 @@ class Carrier(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request's head, as it was sent."""
+    """The head of one request, as sent."""
 
     at_ms: float
     host: str
     path: str | None = None
-    """With its query, as in the request line."""
+    """The path with its query, as in the request line."""
     in_early_data: bool | None = None
-    """Whether it went in early data that the server accepted; `None` where the log does not tell."""
+    """True when the request went in early data accepted by the server; `None` when the log does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """One connection."""
+    """One connection of the browser, with its handshake and requests."""
 
     host: str | None
-    """Name it was opened for."""
+    """The name behind the opening of the connection."""
     address: str | None
     protocol: str | None
-    """`h1`, `h2` or `h3`; none if it failed before that was settled."""
+    """`h1`, `h2` or `h3`; `None` when the connection failed before the choice."""
     carrier: Carrier = Carrier.TCP
     opened_ms: float
     connected_ms: float | None = None
-    """TCP's handshake was over; of QUIC, that and TLS's."""
+    """The end of TCP's handshake; for QUIC, the end of the combined handshake with TLS."""
     handshake_start_ms: float | None = None
     handshake_end_ms: float | None = None
     closed_ms: float | None = None
     tls_version: str | None = None
-    """As `TLS 1.3`."""
+    """The TLS version, as `TLS 1.3`."""
     resumed: bool | None = None
-    """Whether the server took a ticket of an earlier connection (RFC 8446 section 2.2)."""
+    """True when the server accepted a ticket of an earlier connection (RFC 8446 section 2.2)."""
     early_data: bool | None = None
-    """Whether the server accepted early data."""
+    """True when the server accepted early data."""
     certificate: str | None = None
     """Hash of the server's own certificate."""
     requests: Sequence[Request] = ()
     shared_with: Mapping[str, Sharing] = field(default_factory=dict)
-    """Other names it had requests for."""
+    """Other names with requests on this connection."""
 
     @property
     def is_open(self) -> bool:
-        """Whether it ever could carry requests."""
+        """Return True when the connection was ever able to carry requests."""
         return self.connected_ms is not None and (self.handshake_start_ms is None or self.handshake_end_ms is not None)
 
     def is_of(self, names: Collection[str]) -> bool:
-        """Whether it was opened for one of these names or carried a request for one."""
+        """Return True when the connection was opened for one of these names or carried a request for one."""
         return self.host in names or any(request.host in names for request in self.requests)
 
     def handshake_of(self, request: Request) -> HandshakeMode | None:
@@ -91,33 +91,33 @@ class Connection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookUp:
-    """One question the browser's own DNS client asked, for one name and type."""
+    """One question of the browser's own DNS client, for one name and type."""
 
     name: str
     qtype: str | None
     begun_ms: float
     ended_ms: float | None = None
-    """`None`: it was still under way when the log ended."""
+    """`None`: the look-up was still under way at the end of the log."""
     rcode: str | None = None
-    """Of the last answer; `None`: none came, or the log does not tell."""
+    """The RCODE of the last answer; `None` without an answer, or when the log does not say."""
     error: str | None = None
-    """The browser's word for why it failed."""
+    """The browser's error code for the failure."""
     connection: Connection | None = None
-    """The DoH connection it went over."""
+    """The DoH connection used by the look-up."""
     request: Request | None = None
-    """The DoH request it went in."""
+    """The DoH request carrying the look-up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserLog:
-    """A log, as far as it goes, or the part of it that is of one load."""
+    """A log, up to its last line, or the part of a log about one load."""
 
     connections: Sequence[Connection]
     look_ups: Sequence[LookUp] = ()
     unix_offset_ms: float | None
-    """What is to be added to an instant for Unix time."""
+    """The offset from the log's clock to Unix time, in ms."""
     is_cut_off: bool
-    """It has no end: the browser still writes it, or was killed."""
+    """The log has no end: the browser still writes it, or was killed."""
 
     def during(self, begin_ms: float, end_ms: float) -> Sequence[Connection]:
         """List the connections opened or used in a span of the log's own clock."""
@@ -130,7 +130,7 @@ class BrowserLog:
         return [one for one in self.connections if used(one)]
 
     def since(self, begin_ms: float) -> "BrowserLog":
-        """Leave out what was over before an instant of the log: connections last used, look-ups begun before it."""
+        """Leave out connections last used before an instant of the log, and look-ups begun before the instant."""
 
         def used(one: Connection) -> bool:
             return one.opened_ms >= begin_ms or any(request.at_ms >= begin_ms for request in one.requests)

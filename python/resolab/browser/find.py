@@ -1,7 +1,7 @@
-"""Which browsers this machine has.
+"""The browsers installed on this machine.
 
-For: the path of the binary itself (a distribution's wrapper script adds flags of its own) and its version.
-Not for: starting it.
+For: the path of the binary itself (a distribution's wrapper script adds its own flags) and its version. Not for:
+starting the browser.
 """
 
 import os
@@ -17,7 +17,7 @@ VERSION_TIMEOUT_S = 20.0
 
 @dataclass(frozen=True)
 class _Wanted:
-    """Where a browser may be."""
+    """The possible locations of a browser."""
 
     name: str
     variable: str
@@ -47,22 +47,22 @@ _FIREFOX = _Wanted(
 
 
 def find_chromium() -> Path:
-    """Find a stock Chromium: `RESOLAB_CHROMIUM` if set, else the binary itself rather than a distribution's wrapper."""
+    """Find a stock Chromium: `RESOLAB_CHROMIUM` if set, else the binary instead of a distribution's wrapper."""
     return _find(_CHROMIUM)
 
 
 def find_firefox() -> Path:
-    """Find a stock Firefox: `RESOLAB_FIREFOX` if set, else the binary itself rather than a distribution's wrapper."""
+    """Find a stock Firefox: `RESOLAB_FIREFOX` if set, else the binary instead of a distribution's wrapper."""
     return _find(_FIREFOX)
 
 
 def chromium_version(binary: Path | None = None) -> str:
-    """Version as the browser itself tells it, e.g. `Chromium 156.0.8078.79`."""
+    """Return the browser's own version text, e.g. `Chromium 156.0.8078.79`."""
     return " ".join(_version_words(binary or find_chromium())[:2])
 
 
 def firefox_version(binary: Path | None = None) -> str:
-    """Version as the browser itself tells it, e.g. `Mozilla Firefox 153.7.0esr`."""
+    """Return the browser's own version text, e.g. `Mozilla Firefox 153.7.0esr`."""
     return " ".join(_version_words(binary or find_firefox())[:3])
 
 

@@ -1,7 +1,8 @@
-"""A load as a browser told it while it happened: what it asked for, in which order, and who made it ask.
+"""A load as reported live by the browser: requests, their order, and their initiators.
 
-For: data only, in each browser's own words. They hold URLs, so they are for memory and not for files; page models are
-made of them by `recordings`. Not for: times of a measured load (`result`): whoever listens so closely slows it down.
+For: data only, in each browser's own format. The messages hold URLs, so they stay in memory and out of files;
+`recordings` makes page models from the messages. Not for: times of a measured load (`result`): close listening slows
+the load.
 """
 
 import msgspec
@@ -10,38 +11,38 @@ from resolab.browser.remote import Json
 from resolab.records import PageFailure
 
 QUIET_AFTER_S = 4.0
-"""Without a request beginning or ending for so long after its load event, a page is taken for done."""
+"""A page is done after this time without a begin or end of a request, counted from its load event."""
 
 
 class HearingRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One load to listen to."""
+    """One load to listen to, with the limits of listening."""
 
     url: str
     timeout_s: float
-    """Limit of all of it, from the navigation on."""
+    """The limit of the whole load, from the navigation on."""
     quiet_after_s: float = QUIET_AFTER_S
-    """How long no request begins or ends before the listening is over; 0: at the load event."""
+    """The time without a begin or end of a request before the end of listening, in s; 0: end at the load event."""
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """What was heard of one load, whatever became of it."""
+    """Everything heard of one load, successful or failed."""
 
     url: str
     browser: str
-    """`chromium` or `firefox`: whose words these are."""
+    """`chromium` or `firefox`: the browser behind the messages."""
     version: str
     messages: list[Json] = []
-    """Chromium's events of the domains Network and Page, `{"method": ..., "params": ...}`, with ids that are one
-    request's in all of them."""
+    """Chromium's events of the domains Network and Page, `{"method": ..., "params": ...}`. A request keeps its id in
+    all events."""
     rows: list[Json] = []
-    """Firefox's requests, as `firefox/hearing/ear.js` describes them."""
+    """Firefox's requests, as described by `firefox/hearing/ear.js`."""
     loaded_unix_ms: float | None = None
     """Load event on the clock of `rows`."""
     complete_unix_ms: float | None = None
-    """DOMContentLoaded on that clock."""
+    """DOMContentLoaded on the clock of `rows`."""
     load_ms: float | None = None
     """Load event, since the page's own request."""
     status: int | None = None
-    """Of the page's document, behind its redirections."""
+    """The HTTP status of the page's document, after its redirections."""
     failure: PageFailure | None = None
     failure_detail: str | None = None

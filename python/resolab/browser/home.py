@@ -1,6 +1,6 @@
-"""A browser's throw-away home: a folder that exists before the browser starts and is gone after it ended.
+"""A browser's throw-away home: a folder made before the browser's start and removed after its end.
 
-For: making and removing it, whatever happens while it is filled. Not for: what is in it (`profile` of each browser).
+For: making and removing the folder, even when filling fails. Not for: the folder's content (`profile` of each browser).
 """
 
 import os
@@ -14,11 +14,12 @@ from resolab.browser.locked_folder import LockedFolder
 from resolab.browser.settings import BrowserSettings
 
 LONGEST_PATH_BYTES = 62
-"""Of the folder for temporary files: Chromium makes a socket in a folder in it, whose path may have 107 bytes."""
+"""The limit for the temporary folder's path: Chromium makes a socket in a subfolder, and a socket's path may have 107
+bytes."""
 
 
 class BrowserHome(ABC):
-    """A temporary folder that is the browser's HOME and holds its profile and its temporary files."""
+    """A temporary folder as the browser's HOME, with its profile and its temporary files."""
 
     PREFIX: ClassVar[str]
     """Start of the folder's name."""
@@ -36,7 +37,7 @@ class BrowserHome(ABC):
             raise
 
     def remove(self) -> None:
-        """Delete everything; a browser that still dies may write a last file meanwhile."""
+        """Delete everything, twice if necessary: a dying browser may still write a last file."""
         for folder in (self.folder, self.temporary_folder):
             shutil.rmtree(folder, ignore_errors=True)
             if folder.exists():
@@ -54,4 +55,4 @@ class BrowserHome(ABC):
 
     @abstractmethod
     def _write(self, settings: BrowserSettings) -> None:
-        """Fill the folder."""
+        """Fill the folder with the browser's profile files."""

@@ -1,6 +1,6 @@
-"""What every browser of the lab can do; the testbed knows only this.
+"""The operations of every browser of the lab; the testbed knows only this interface.
 
-For: the one interface behind which browsers differ. Not for: how (`chromium`, `firefox`).
+For: the one interface behind all browsers. Not for: the implementation (`chromium`, `firefox`).
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,15 @@ class Browser(Protocol):
     """One browser process; after a crash or a hang `usable` is false and `start` may be called again."""
 
     async def start(self, command_prefix: Sequence[str], settings: BrowserSettings) -> None:
-        """Start the browser behind `command_prefix` (a program that runs it elsewhere; empty: here).
+        """Start the browser behind `command_prefix` (a program running the browser elsewhere; empty: here).
 
-        Raises `UnsupportedError` for settings this browser cannot have, `MachineError` when it does not start.
+        Raises `UnsupportedError` for settings impossible in this browser, `MachineError` when the browser does not
+        start.
         """
 
     @property
     def name(self) -> str:
-        """`chromium` or `firefox`."""
+        """Name of the browser: `chromium` or `firefox`."""
 
     @property
     def version(self) -> str:
@@ -34,16 +35,16 @@ class Browser(Protocol):
 
     @property
     def usable(self) -> bool:
-        """Whether it runs, answers, and can take a load."""
+        """Return True when the browser runs, answers, and can take a load."""
 
     async def load(self, request: LoadRequest) -> LoadResult:
         """Carry out one request in a fresh context, warm-up included; failures are data, only `between` may raise."""
 
     async def hear(self, asked: HearingRequest) -> Heard:
-        """Load once in a fresh context, with nothing of a former load, and listen to all of it; failures are data.
+        """Load once in a fresh context, without state of a former load, and listen to everything; failures are data.
 
-        Whoever listens slows the page down: not for times.
+        Listening slows the page down: do not use for times.
         """
 
     async def close(self) -> None:
-        """End the browser and remove its files; harmless when it is not running."""
+        """End the browser and remove its files; harmless without a running browser."""

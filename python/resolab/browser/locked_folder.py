@@ -1,10 +1,10 @@
-"""A folder for temporary files that lasts as long as its process, and that a later run removes after a kill.
+"""A folder for temporary files with its process's lifetime; a later run removes the folder after a kill.
 
-For: a name that tells the process, a lock that tells whether it lives, and the removal of what nobody holds. Not for:
-what is in it (`home`, `testbed.scratch`).
+For: a name with the process id, a lock proving the process alive, and the removal of unlocked folders. Not for: the
+folder's content (`home`, `testbed.scratch`).
 
-The name alone is not enough: a process of another PID namespace may share the folder above. Anybody may put anything
-beside these folders, and what is no folder of this user is passed by.
+The name alone is not enough: a process of another PID namespace may share the folder above. Any user may put anything
+beside these folders; entries other than folders of this user are skipped.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ _LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBL
 
 
 class LockedFolder:
-    """The folder, which only this user can read."""
+    """The folder, readable only by this user."""
 
     def __init__(self) -> None:
         self._lock: int | None = None
@@ -34,7 +34,7 @@ class LockedFolder:
         raise FileNotFoundError(f"folders in {self.path.parent} are removed as soon as they are made")
 
     def remove(self) -> None:
-        """Remove it with all it holds."""
+        """Remove the folder with all its files."""
         shutil.rmtree(self.path, ignore_errors=True)
         if self._lock is not None:
             os.close(self._lock)
@@ -42,7 +42,7 @@ class LockedFolder:
 
 
 def remove_abandoned() -> None:
-    """Remove this user's folders whose process is no more."""
+    """Remove this user's folders of ended processes."""
     for folder in Path(tempfile.gettempdir()).glob("resolab-*"):
         name = NAME.fullmatch(folder.name)
         if name and not Path("/proc", name[1]).exists():
@@ -52,7 +52,7 @@ def remove_abandoned() -> None:
 
 
 def _locked(folder: Path) -> int | None:
-    """Lock a folder of ours; None: a run that clears up was faster, and took it for abandoned."""
+    """Lock our own folder; `None`: a clean-up run took the folder for abandoned and removed it first."""
     try:
         return _hold(os.open(folder / LOCK, _LOCK_FLAGS, 0o600), fcntl.LOCK_EX)
     except FileNotFoundError:
@@ -60,9 +60,9 @@ def _locked(folder: Path) -> int | None:
 
 
 def _remove_if_free(folder: Path) -> None:
-    """Remove a folder of ours whose lock nobody holds; a process that is about to lock it makes another folder.
+    """Remove one of our folders when its lock is free; a process just about to lock the folder makes another.
 
-    A folder without a lock file may have been made this instant: the lock is taken there too, before anything goes.
+    A folder without a lock file may have been made this instant: here too the lock is taken before any removal.
     """
     found = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -77,7 +77,7 @@ def _remove_if_free(folder: Path) -> None:
 
 
 def _hold(lock: int, how: int) -> int | None:
-    """Lock an open lock file; None: it was removed before the lock was ours. Raises: BlockingIOError."""
+    """Lock an open lock file; `None`: the file was removed before the lock was ours. Raises: BlockingIOError."""
     try:
         fcntl.flock(lock, how)
         if os.fstat(lock).st_nlink:

@@ -1,12 +1,15 @@
 """The browser's process: started behind a prefix, spoken to over a pipe, ended for certain.
 
-For: file descriptors, process groups, and no process left however the run ends.
-Not for: what is said on the pipe (`cdp`) or the flags (`settings`).
+For: file descriptors, process groups, and no process left after any end of the run. Not for: the messages on the pipe
+(`cdp`) or the flags (`settings`).
 
-Chromium reads its debugging pipe from descriptor 3 and writes to 4. Any prefix passes descriptors 0 and 1 on, so the
-pipe travels as standard input and output, and a shell inside the prefix moves it to 3 and 4 before it becomes Chromium.
-When this process dies, the pipe closes and Chromium ends itself; should it hang, the kernel kills the outermost process
-with the thread that started it, so browsers are started from a thread that lives as long as they (the event loop's).
+Chromium reads its debugging pipe from descriptor 3 and writes to 4. Any prefix passes descriptors 0 and 1 on. So the
+pipe travels as standard input and output, and a shell inside the prefix moves the pipe to 3 and 4 before its exec of
+Chromium.
+
+When this process dies, the pipe closes and Chromium ends itself. Should Chromium hang, the kernel kills the outermost
+process at the end of its parent thread. Therefore browsers are started from a thread with a longer life (the event
+loop's).
 """
 
 import asyncio
@@ -23,11 +26,11 @@ from resolab.errors import MachineError
 MOVE_PIPE = 'exec "$@" 3<&0 4>&1 </dev/null >&2'
 STDERR_LINES_KEPT = 20
 NOT_PASSED_ON = ("XDG_", "SSLKEYLOGFILE")
-"""Beginnings of variables: where else than in HOME files are, and what would have a browser write a log of its keys."""
+"""Prefixes of removed environment variables: paths of files outside HOME, and the path for a log of TLS keys."""
 
 
 def tie() -> list[str]:
-    """Words before a command that tie it to whatever starts it: the kernel kills it with that."""
+    """Return the words before a command for tying its life to its parent: the kernel kills both together."""
     return ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
 
 
@@ -37,7 +40,7 @@ def piped_command(prefix: Sequence[str], browser: Sequence[str]) -> list[str]:
 
 
 class BrowserProcess:
-    """One running browser and its process group."""
+    """One running browser process with its process group."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -48,7 +51,7 @@ class BrowserProcess:
 
     @classmethod
     async def start(cls, command: Sequence[str], home: Path, temporary_folder: Path | None = None) -> "BrowserProcess":
-        """Start the command in a session of its own; HOME is `home`, temporary files go into their own folder."""
+        """Start the command in its own session; HOME is `home`, temporary files go into their own folder."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith(NOT_PASSED_ON)}
         environment["HOME"] = str(home)
         if temporary_folder is not None:
@@ -75,16 +78,16 @@ class BrowserProcess:
 
     @property
     def pid(self) -> int:
-        """Process id of the outermost process, which is also its group's."""
+        """Process id of the outermost process, equal to the id of its group."""
         return self._process.pid
 
     @property
     def running(self) -> bool:
-        """Whether the outermost process has not ended."""
+        """Return True while the outermost process runs."""
         return self._process.returncode is None
 
     def last_words(self) -> str:
-        """Find the last line on standard error that is not about the missing desktop bus."""
+        """Find the last line on standard error, except lines about the missing desktop bus."""
         return next((line for line in reversed(self._stderr) if line and "dbus" not in line), "it said nothing")
 
     async def ended(self) -> None:
@@ -92,7 +95,7 @@ class BrowserProcess:
         await self._process.wait()
 
     async def end(self, timeout_s: float) -> None:
-        """Wait for an end that was asked for over the pipe; then kill whatever is left of the group."""
+        """Wait for the end requested over the pipe; then kill the rest of the group."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), timeout_s)
         if not self._ended.is_set():
@@ -103,7 +106,7 @@ class BrowserProcess:
         await asyncio.gather(self._drain, return_exceptions=True)
 
     def _watch(self) -> None:
-        """Kill what is left of the group as soon as its first process ends: later its number may be another's."""
+        """Kill the rest of the group at the end of its first process: later the kernel may reuse the group's number."""
         loop = asyncio.get_running_loop()
         try:
             descriptor = os.pidfd_open(self.pid)

@@ -1,7 +1,7 @@
-"""What the remote protocols of all browsers have in common: numbered calls, answers, deadlines, and three ways to fail.
+"""The common parts of all browsers' remote protocols: numbered calls, answers, deadlines, and three kinds of failure.
 
-For: one connection's calls under way, and the errors every driver is written against. Not for: how a message looks on
-the wire or what it means (`chromium.cdp`, `firefox.marionette`).
+For: one connection's calls under way, and the errors known to every driver. Not for: a message's form on the wire or
+its meaning (`chromium.cdp`, `firefox.marionette`).
 """
 
 import asyncio
@@ -16,7 +16,7 @@ import msgspec
 Json = dict[str, Any]
 
 ALIVE_TIMEOUT_S = 3.0
-"""How long a browser that is asked for nothing may take to answer."""
+"""The time limit for a browser's answer to an empty call."""
 _READ_BYTES = 1 << 18
 
 
@@ -28,7 +28,7 @@ class CallError(Exception):
 
 
 class CallTimeoutError(Exception):
-    """A call was not answered before its deadline."""
+    """A call without an answer before its deadline."""
 
     def __init__(self, name: str, timeout_s: float) -> None:
         super().__init__(f"{name}: no answer within {timeout_s:g} s")
@@ -46,9 +46,9 @@ REMOTE_ERRORS = (CallError, CallTimeoutError, BrowserGoneError)
 
 
 def read_json(message: bytes | str) -> Any:
-    """Decode JSON that holds what a page says; `ValueError` when it is none.
+    """Decode JSON with text from a page; raise `ValueError` for invalid JSON.
 
-    Half a surrogate pair, which scripts may write and no text can hold, becomes a question mark.
+    Half a surrogate pair, allowed in scripts but in no text, becomes a question mark.
     """
     try:
         return msgspec.json.decode(message)
@@ -91,7 +91,7 @@ class RemoteConnection(ABC):
         """Take one message; answers go to `_answered`."""
 
     async def _ask(self, name: str, encode: Callable[[int], bytes], timeout_s: float) -> Any:
-        """Send the message that `encode` makes of the call's number, and wait for its answer."""
+        """Send the message made by `encode` from the call's number, and wait for its answer."""
         if self.closed.is_set():
             raise BrowserGoneError(name)
         self._last_number += 1
@@ -108,7 +108,7 @@ class RemoteConnection(ABC):
             self._waiting.pop(number, None)
 
     def _answered(self, number: int, error: Json | None, result: Any) -> None:
-        """Hand an answer to the call it is for; one that nobody waits for any more is ignored."""
+        """Hand an answer to the call with its number; answers to abandoned calls are ignored."""
         name, future = self._waiting.get(number, ("", None))
         if future is None or future.done():
             return

@@ -1,7 +1,7 @@
-"""What is asked of a page load and what comes back: data only.
+"""The request for a page load and its result: data only.
 
-For: the shapes the browser room hands out. Names and meaning of the timings are those of `PageLoadRecord`.
-Not for: reading them out of a browser (`timings`, `network_log`) or writing them to a dataset.
+For: the shapes handed out by the browser package. Names and meaning of the timings are those of `PageLoadRecord`.
+Not for: reading timings from a browser (`timings`, `network_log`) or writing timings to a dataset.
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,36 +13,36 @@ from resolab.records import PageFailure, ResourceRecord
 
 
 class Cleared(msgspec.Struct, frozen=True, kw_only=True):
-    """What is forgotten between the warm-up and the measured load; the rest is as the warm-up left it."""
+    """The state cleared between the warm-up and the measured load; other state stays as after the warm-up."""
 
     dns_cache: bool = True
     http_cache: bool = True
     sockets: bool = True
     """Every open connection, the browser's own to a DoH server included."""
     doh_connection: bool = True
-    """With `sockets`: the connection to the DoH server too. Kept warm where false, while those of pages are closed."""
+    """With `sockets`: close the connection to the DoH server too. When false, only pages' connections are closed."""
     tickets: bool = False
 
 
 class LoadRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One load in a fresh context, with a warm-up before it."""
+    """One load in a fresh context, with a warm-up before the load."""
 
     url: str
     timeout_s: float
-    """Limit of each of the two navigations, from its start to its load event."""
+    """The limit of each of the two navigations, from its start to its load event."""
     warmup: bool = True
-    """Without one everything is as cold as a fresh context is, tickets included."""
+    """Without a warm-up all state is as cold as in a fresh context, tickets included."""
     cleared: Cleared = Cleared()
     settle: Callable[[], Awaitable[bool]] | None = None
-    """Called when the page of the warm-up is closed and its connections are: closes connections from the servers' side
-    and says whether nothing of the warm-up is under way there. Where something is, the browser closes and clears again
-    and calls it again: it must say yes in the end."""
+    """Called after the closing of the warm-up's page and connections. The call closes connections at the servers, and
+    returns True when the servers have no open work of the warm-up. On False, the browser closes and clears again and
+    repeats the call: the call must return True in the end."""
     between: Callable[[], Awaitable[None]] | None = None
-    """Called once, after that: what is done right before the measured load."""
+    """Called once after `settle`, right before the measured load."""
 
 
 class PageTimings(msgspec.Struct, frozen=True, kw_only=True):
-    """Instants in ms since navigationStart as the browser gives them; `None` is what did not happen or is withheld."""
+    """Instants in ms since navigationStart, as the browser gives them; `None` for absent or withheld instants."""
 
     navigation_start_unix_ms: float | None = None
     next_hop_protocol: str | None = None
@@ -65,7 +65,10 @@ class PageTimings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NetworkRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One request as the network stack told it, failed ones included. Instants are ms since the document's request."""
+    """One request in the network stack's account, failed requests included.
+
+    Instants are ms since the document's request.
+    """
 
     url: str
     resource_type: str
@@ -80,10 +83,10 @@ class NetworkRequest(msgspec.Struct, frozen=True, kw_only=True):
     encoded_bytes: int | None = None
     error_text: str | None = None
     tls_version: str | None = None
-    """This and the two below are of its connection; Chromium tells them in its log alone."""
+    """The TLS version of the connection, as are the two fields below; Chromium reports the three only in its log."""
     session_resumed: bool | None = None
     in_early_data: bool | None = None
-    """Whether this request went in early data that the server accepted."""
+    """True when this request went in early data accepted by the server."""
     dns_start_ms: float | None = None
     dns_end_ms: float | None = None
     connect_start_ms: float | None = None
@@ -91,11 +94,11 @@ class NetworkRequest(msgspec.Struct, frozen=True, kw_only=True):
     send_start_ms: float | None = None
     headers_end_ms: float | None = None
     retry_after: str | None = None
-    """Its response's field (RFC 9110 section 10.2.3)."""
+    """The response's Retry-After field (RFC 9110 section 10.2.3)."""
 
 
 class PageLoad(msgspec.Struct, frozen=True, kw_only=True):
-    """One navigation, whatever became of it."""
+    """One navigation, successful or failed."""
 
     url: str
     measured: bool
@@ -103,23 +106,23 @@ class PageLoad(msgspec.Struct, frozen=True, kw_only=True):
     """A `page_timeout` is a censored value: the load event came later than this, if at all."""
     timings: PageTimings | None = None
     resources: list[ResourceRecord] = []
-    """The document first, then Resource Timing in the order of its starts."""
+    """The document first, then the Resource Timing entries in the order of their starts."""
     network: list[NetworkRequest] = []
     status: int | None = None
     console_errors: list[str] = []
-    """What the page's scripts and the browser wrote to the console as errors."""
+    """The errors on the console, from the page's scripts and from the browser."""
     screenshot_file: Path | None = None
-    """Of a failed load, when the browser's settings asked for it."""
+    """The screenshot of a failed load, when requested by the browser's settings."""
     failure: PageFailure | None = None
     failure_detail: str | None = None
 
 
 class Overhead(msgspec.Struct, frozen=True, kw_only=True):
-    """What a load costs beside its navigations and `between`."""
+    """The time of a load beside its navigations and `between`."""
 
     prepare_ms: float = 0.0
     warmup_ms: float = 0.0
-    """Of the warm-up beyond its page load time: its account, and whatever else had to be ready by its end."""
+    """The warm-up's time beyond its page load time: reading its timings, and preparing the measured load meanwhile."""
     clear_ms: float = 0.0
     collect_ms: float = 0.0
     dispose_ms: float = 0.0
@@ -131,7 +134,7 @@ class Overhead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoadResult(msgspec.Struct, frozen=True, kw_only=True):
-    """Warm-up and measured load of one request."""
+    """The warm-up and the measured load of one request."""
 
     warmup: PageLoad | None
     measured: PageLoad
@@ -139,5 +142,5 @@ class LoadResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def failure(self) -> PageFailure | None:
-        """The measured load's."""
+        """Return the measured load's failure."""
         return self.measured.failure

@@ -1,7 +1,7 @@
-"""What one browser process is set to for its whole life, the same words for every browser.
+"""The settings of one browser process for its whole life, in the same words for every browser.
 
-For: data only; which of them a browser cannot do is said by `unsupported` of its own module. Not for: command lines,
-preferences and profiles, which are each browser's.
+For: data only; each browser's own module raises errors for its impossible settings. Not for: command lines, preferences
+and profiles, built by each browser's module.
 """
 
 from pathlib import Path
@@ -14,15 +14,15 @@ __all__ = ["BrowserName", "BrowserSettings", "DohMethod", "DohSettings", "H3Disc
 
 
 class DohSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The browser's own DoH, without falling back to anything else."""
+    """The settings of the browser's own DoH, without a fallback to another transport."""
 
     host: str
     address: str
-    """Where `host` is, so that nothing is asked over Do53 first."""
+    """The address of `host`, to avoid a first query over Do53."""
     http_version: HttpVersion = HttpVersion.H2
     """h2 or h3, the latter from the first query on."""
     method: DohMethod | None = None
-    """`None`: as the browser does it by itself."""
+    """The HTTP method of DoH; `None`: the browser's default."""
     path: str = "/dns-query"
 
     @property
@@ -35,36 +35,36 @@ ANY_NAME = "*"
 
 
 class BrowserSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Fixed for the life of one browser process."""
+    """The settings fixed for the life of one browser process."""
 
     resolvable_names: tuple[str, ...]
-    """Names and addresses the browser may ask for (`*.resolab.test`, `127.0.0.1`); everything else shall fail unasked,
-    so that no background request leaves the lab. `*`: whatever a page asks for, and nothing that the
-    browser asks for by itself."""
+    """Names and addresses allowed to the browser (`*.resolab.test`, `127.0.0.1`). Everything else shall fail without a
+    query, so no background request leaves the lab. `*`: every request of a page, and no request of the browser
+    itself."""
     http_version: HttpVersion = HttpVersion.H3
-    """Of pages. h1 and h2: HTTP/3 is off towards pages."""
+    """The HTTP version for pages. With h1 and h2, HTTP/3 is off for pages."""
     h3_discovery: H3Discovery = H3Discovery.FORCED
     h3_hosts: tuple[str, ...] = ()
-    """Hosts of pages spoken to over HTTP/3 on port 443 when it is forced."""
+    """Hosts of pages with forced HTTP/3 on port 443."""
     name_resolution: NameResolution = NameResolution.BUILT_IN
     doh: DohSettings | None = None
     """`None`: Do53 to the host's name server."""
     ca_file: Path | None = None
-    """Authority (PEM) the browser trusts; certificates are checked against it."""
+    """The authority (PEM) trusted by the browser; the browser checks certificates against the authority."""
     scratch_folder: Path | None = None
-    """Where the throw-away profile is made; `None`: the system's place for temporary files."""
+    """The folder for the throw-away profile; `None`: the system's folder for temporary files."""
     netlog_file: Path | None = None
-    """Where the browser's own log of its network stack goes, if it has one."""
+    """The path of the browser's own log of its network stack, for browsers with a log."""
     netlog_for_judging: bool = False
-    """Firefox: only what tells handshakes and look-ups, each line written at once; else everything, for people."""
+    """Firefox: log only handshakes and look-ups, each line written at once. When false, log everything, for people."""
     key_log_file: Path | None = None
-    """Where the browser appends the secrets of its TLS connections (NSS key log)."""
+    """The file for the secrets of the browser's TLS connections (NSS key log); the browser appends."""
     screenshot_folder: Path | None = None
-    """Where a failed load's screenshot goes."""
+    """The folder for a failed load's screenshot."""
     binary: Path | None = None
     """`None`: the machine's stock browser."""
     own_sandbox: bool = False
-    """Whether Chromium locks its pages' processes up: for pages of others. As root it cannot."""
+    """True when Chromium confines its pages' processes in its sandbox, for foreign pages. Impossible as root."""
     window_width_px: int = 1280
     window_height_px: int = 720
     extra_flags: tuple[str, ...] = ()
@@ -74,5 +74,5 @@ class BrowserSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def any_name(self) -> bool:
-        """Whether pages may ask for whatever they want; the browser itself then asks for nothing."""
+        """Return True when pages may request any name; the browser itself then requests nothing."""
         return ANY_NAME in self.resolvable_names

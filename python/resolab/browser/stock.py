@@ -1,7 +1,7 @@
-"""The life of a stock browser's process, which is the same for all: start, loads one after the other, end for certain.
+"""The life of a stock browser's process, common to all browsers: start, loads in sequence, a certain end.
 
-For: the order of these steps and what is cleaned up when one fails. Not for: how a browser is told what to do, which
-its own driver fills in (`chromium.driver`, `firefox.driver`).
+For: the order of these steps and the clean-up after a failed step. Not for: the commands to a browser, sent by its own
+driver (`chromium.driver`, `firefox.driver`).
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class StockBrowser(ABC, Generic[ConnectionT]):
 
     NAME: ClassVar[str]
     START_ERRORS: ClassVar[tuple[type[Exception], ...]] = REMOTE_ERRORS
-    """What a start can fail in once the binary is known; its message gets the browser's last words."""
+    """The errors of a start with a known binary; the message gets the browser's last words."""
 
     def __init__(self) -> None:
         self._home: BrowserHome | None = None
@@ -44,7 +44,7 @@ class StockBrowser(ABC, Generic[ConnectionT]):
         self._broken = False
 
     async def start(self, command_prefix: Sequence[str], settings: BrowserSettings) -> None:
-        """Start the browser behind `command_prefix` (a program that runs it elsewhere; empty: here)."""
+        """Start the browser behind `command_prefix` (a program running the browser elsewhere; empty: here)."""
         await self.close()
         binary = settings.binary or self._find()
         self._settings = settings
@@ -75,7 +75,7 @@ class StockBrowser(ABC, Generic[ConnectionT]):
 
     @property
     def usable(self) -> bool:
-        """Whether it runs, answers, and can take a load."""
+        """Return True when the browser runs, answers, and can take a load."""
         return (
             self._connection is not None
             and not self._connection.closed.is_set()
@@ -87,7 +87,7 @@ class StockBrowser(ABC, Generic[ConnectionT]):
     async def load(self, request: LoadRequest) -> LoadResult:
         """Carry out one request, warm-up included; failures are data.
 
-        Only `between` may raise, and `UnsupportedError` comes of what the browser cannot clear.
+        Only `between` may raise. `UnsupportedError` is raised for state impossible to clear in this browser.
         """
         async with self._one_load:
             self._check_usable()
@@ -96,7 +96,7 @@ class StockBrowser(ABC, Generic[ConnectionT]):
             return result
 
     async def hear(self, asked: HearingRequest) -> Heard:
-        """Load once in a fresh context and listen to all of it; failures are data."""
+        """Load once in a fresh context and listen to everything; failures are data."""
         async with self._one_load:
             self._check_usable()
             heard = await self._listen(asked)
@@ -104,7 +104,7 @@ class StockBrowser(ABC, Generic[ConnectionT]):
             return heard
 
     async def close(self) -> None:
-        """End the browser and remove its files; harmless when it is not running."""
+        """End the browser and remove its files; harmless without a running browser."""
         asked = False
         if self._connection is not None:
             asked = await self._ask_to_end(self._connection)
@@ -122,7 +122,7 @@ class StockBrowser(ABC, Generic[ConnectionT]):
             raise ResolabError("could not load a page: the browser is not running; start it first")
 
     async def _judge(self, failure: PageFailure | None) -> None:
-        """See whether the browser outlived a load that failed."""
+        """Check if the browser survived a failed load."""
         if failure is PageFailure.BROWSER_HANG:
             self._broken = True
         elif failure is not None:
@@ -143,23 +143,23 @@ class StockBrowser(ABC, Generic[ConnectionT]):
 
     @abstractmethod
     async def _begin(self, binary: Path, command_prefix: Sequence[str], settings: BrowserSettings) -> str:
-        """Make home, process and connection, each kept as soon as it is there; returns the browser's version."""
+        """Make home, process and connection, and keep each at once; return the browser's version."""
 
     @abstractmethod
     async def _carry_out(self, request: LoadRequest) -> LoadResult:
-        """Carry out one request in the browser that runs."""
+        """Carry out one request in the running browser."""
 
     @abstractmethod
     async def _listen(self, asked: HearingRequest) -> Heard:
-        """Load and listen in the browser that runs."""
+        """Load and listen in the running browser."""
 
     @abstractmethod
     async def _check_alive(self) -> None:
-        """Ask for nothing; one of `REMOTE_ERRORS` when there is no answer."""
+        """Send an empty call; raise one of `REMOTE_ERRORS` when no answer comes."""
 
     @abstractmethod
     async def _ask_to_end(self, connection: ConnectionT) -> bool:
-        """Ask for an orderly end where one is wanted; whether it is under way."""
+        """Ask for an orderly end where the browser needs this; return True when the end is under way."""
 
     def _after_end(self) -> None:
-        """Do what can be done only when the process has ended, before its home is removed."""
+        """Do the work possible only between the end of the process and the removal of its home."""

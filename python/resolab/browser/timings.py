@@ -1,10 +1,10 @@
 """A page's own account of its load: W3C Navigation, Resource and Paint Timing, Largest Contentful Paint.
 
-For: the script that is run in the page once its load event has passed, and turning its answer into `PageTimings` and
-`ResourceRecord`s. Not for: when it is run (`page`) or the network stack's account (`network_log`).
+For: the script for the page after its load event, and its answer as `PageTimings` and `ResourceRecord`s. Not for: the
+moment of running the script (`page`) or the network stack's account (`network_log`).
 
-Zero in these interfaces means "did not happen" or "withheld from another origin" (Resource Timing, section 4.5): it
-becomes `None`. Largest contentful paint is the last candidate known two frames after load event and first paint.
+Zero in these interfaces means "did not happen" or "withheld from another origin" (Resource Timing, section 4.5). Such a
+zero becomes `None`. Largest contentful paint is the last candidate known two frames after load event and first paint.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ BUFFER_SCRIPT = "performance.setResourceTimingBufferSize(10000)"
 """Run before the page's own scripts: the buffer holds 250 entries otherwise."""
 
 PAINT_WAIT_MS = 500
-"""How long a page without any paint at its load event is waited for."""
+"""The longest wait for the first paint, for a page without any paint at its load event."""
 
 COLLECT_SCRIPT = """
 (async () => {
@@ -59,7 +59,7 @@ COLLECT_SCRIPT = """
 
 
 def collect_script(*, wait_for_paint: bool) -> str:
-    """Build the expression to evaluate; it ends in bounded time."""
+    """Build the expression to evaluate; its run time is bounded."""
     return COLLECT_SCRIPT.replace("WAIT", str(PAINT_WAIT_MS if wait_for_paint else 0))
 
 

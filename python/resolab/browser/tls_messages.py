@@ -1,22 +1,23 @@
 """A TLS 1.3 server's first message, read from the bytes of a handshake.
 
-For: whether the server took a ticket, which its ServerHello says and nothing else of a QUIC handshake in a browser's
-log does. Pure. Not for: certificates, keys, or hellos of clients.
+For: the server's acceptance of a ticket. In a browser's log of a QUIC handshake, only the ServerHello shows the
+acceptance. Pure. Not for: certificates, keys, or hellos of clients.
 """
 
 import hashlib
 
 _SERVER_HELLO = 2
 _RETRY = hashlib.sha256(b"HelloRetryRequest").digest()
-"""Random of a ServerHello that asks for another ClientHello (RFC 8446 section 4.1.3)."""
+"""The random value marking a HelloRetryRequest (RFC 8446 section 4.1.3)."""
 _PRE_SHARED_KEY = 41
 _HEAD_BYTES, _RANDOM_AT, _RANDOM_BYTES = 4, 2, 32
 
 
 def server_took_ticket(stream: bytes) -> bool | None:
-    """Say whether the ServerHello in these bytes, a handshake's first, has the `pre_shared_key` extension.
+    """Return True when the ServerHello, the first message in these bytes, has the `pre_shared_key` extension.
 
-    That is how a server says that it resumes (RFC 8446 section 4.2.11). `None`: there is no whole ServerHello.
+    With this extension a server resumes a session (RFC 8446 section 4.2.11). `None`: the bytes hold no whole
+    ServerHello.
     """
     at = 0
     while at + _HEAD_BYTES <= len(stream):
@@ -32,7 +33,7 @@ def server_took_ticket(stream: bytes) -> bool | None:
 
 
 def _extensions(body: bytes) -> set[int] | None:
-    """List a ServerHello's extensions by number; `None` where it is no ServerHello."""
+    """List a ServerHello's extensions by number; `None` for anything but a ServerHello."""
     session_id_at = _RANDOM_AT + _RANDOM_BYTES
     if len(body) <= session_id_at:
         return None

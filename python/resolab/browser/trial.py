@@ -1,6 +1,6 @@
-"""What one trial's loads have in common in every browser: parts timed, and the load that could not be measured.
+"""The common parts of a trial's loads in every browser: timed parts, and the load impossible to measure.
 
-For: the bookkeeping around warm-up and measured load. Not for: their order and steps, which are each browser's.
+For: the bookkeeping around warm-up and measured load. Not for: their order and steps, defined by each browser.
 """
 
 import time
@@ -10,7 +10,7 @@ from resolab.records import INSTRUMENT_FAILURES, PageFailure
 
 
 class WarmUpFailedError(Exception):
-    """The browser failed in the warm-up, so that nothing can be measured."""
+    """The browser failed in the warm-up, so no load can be measured."""
 
     def __init__(self, warmup: PageLoad) -> None:
         super().__init__()
@@ -18,7 +18,7 @@ class WarmUpFailedError(Exception):
 
 
 class Stopwatch:
-    """Time from its making, or the last lap."""
+    """A clock of the time since its creation or its last lap."""
 
     def __init__(self) -> None:
         self._since_s = time.monotonic()
@@ -31,29 +31,32 @@ class Stopwatch:
 
 
 def beyond_load_ms(passed_ms: float, load: PageLoad) -> float:
-    """Time beyond the page load time; 0 for a load that had none: its limit is not a cost of the driver's."""
+    """Return the time beyond the page load time, in ms.
+
+    The result is 0 for a load without a page load time: the load's limit is not a cost of the driver.
+    """
     plt_ms = load.timings.plt_ms if load.timings is not None else None
     return 0.0 if plt_ms is None else max(0.0, passed_ms - plt_ms)
 
 
 def not_measured(request: LoadRequest, failure: PageFailure, detail: str) -> PageLoad:
-    """Return the measured load of a request whose trial ended before it."""
+    """Return the measured load of a request for a trial ended before the load."""
     return PageLoad(
         url=request.url, measured=True, limit_ms=request.timeout_s * 1000, failure=failure, failure_detail=detail
     )
 
 
 def check_warmup(warmup: PageLoad) -> None:
-    """End the trial if the browser failed. What the network or the page failed in is no reason not to measure.
+    """End the trial if the browser failed. After a failure of the network or the page, measure all the same.
 
-    Leaving those out would leave the worst of a slow network out. A load after such a warm-up may lack its ticket; the
-    handshake that happened tells.
+    Leaving out the latter would leave out the worst of a slow network. A load after such a warm-up may lack its ticket;
+    the handshake's mode in the record shows this.
     """
     if warmup.failure in INSTRUMENT_FAILURES:
         raise WarmUpFailedError(warmup)
 
 
 def not_measured_after(request: LoadRequest, warmup: PageLoad) -> PageLoad:
-    """Return the measured load of a request in whose warm-up the browser failed."""
+    """Return the measured load of a request with a browser failure in its warm-up."""
     failure = warmup.failure or PageFailure.DRIVER
     return not_measured(request, failure, f"in the warm-up load: {warmup.failure_detail}")

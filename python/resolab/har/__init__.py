@@ -1,7 +1,7 @@
-"""Measured page loads as HTTP Archives (HAR 1.2), for the viewers and tools that read them.
+"""Measured page loads as HTTP Archives (HAR 1.2), for HAR viewers and tools.
 
-For: one trial's file into one archive. Not for: loads that were not recorded, or anything new: every number is in the
-dataset already.
+For: one trial's file into one archive. Not for: loads without a record, or anything new: every number is in the dataset
+already.
 """
 
 from resolab.har.archive import archive

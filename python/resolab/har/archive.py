@@ -1,9 +1,9 @@
 """One trial as an HTTP Archive, version 1.2.
 
-For: HAR's shapes, field by field; what a dataset knows beyond HAR stands under `_resolab`, as HAR allows.
-Not for: the arithmetic of phases (`timings`) or files (`write`).
+For: HAR's shapes, field by field. Dataset values beyond HAR are under `_resolab`, as HAR allows. Not for: the
+arithmetic of phases (`timings`) or files (`write`).
 
-Headers and cookies are not recorded: their lists are empty and their sizes -1, HAR's words for "not known". The MIME
+Headers and cookies are not recorded: their lists are empty and their sizes -1, HAR's value for "not known". The MIME
 type is guessed from the path. A status has no text in HTTP/2 and HTTP/3.
 """
 
@@ -27,7 +27,7 @@ UNKNOWN_TYPE = "x-unknown"
 
 
 def archive(records: Iterable[Record]) -> Json:
-    """Make the archive of a trial from the records of its file; a trial without a measured load has no pages."""
+    """Make a trial's archive from the records of its file; a trial without a measured load has no pages."""
     trial = measured_trial(records)
     log: Json = {"version": "1.2", "creator": {"name": "resolab", "version": resolab.__version__}}
     if trial.load is not None:
@@ -38,7 +38,7 @@ def archive(records: Iterable[Record]) -> Json:
 
 
 def _started(trial: MeasuredTrial) -> datetime:
-    """Instant of navigationStart, else of the trial's start: a browser that cannot load has no navigationStart."""
+    """Return the instant of navigationStart, or the trial's start for a browser unable to load."""
     if trial.load is not None and trial.load.navigation_start_unix_ms is not None:
         return datetime.fromtimestamp(trial.load.navigation_start_unix_ms / 1e3, UTC)
     return datetime.fromtimestamp(trial.trial.wall_time_unix_ns / 1e9, UTC)
@@ -136,7 +136,10 @@ def _mime_type(resource: ResourceRecord, status: int) -> str:
 
 
 def _status_text(status: int, version: str) -> str:
-    """Reason phrase, which only HTTP/1.1 has (RFC 9113, section 8.3.2; RFC 9114, section 4.3.2)."""
+    """Return the reason phrase.
+
+    Only HTTP/1.1 has a reason phrase (RFC 9113, section 8.3.2; RFC 9114, section 4.3.2).
+    """
     if version != "http/1.1" or status not in set(HTTPStatus):
         return ""
     return HTTPStatus(status).phrase

@@ -1,11 +1,11 @@
 """A request's W3C instants as the phases of HAR 1.2.
 
-For: pure arithmetic. Not for: what else stands in an entry (`entry`).
+For: pure arithmetic. Not for: the other parts of an entry (`archive`).
 
-HAR's phases follow each other without overlap and sum up to the entry's time: -1 is what did not happen, `ssl` is part
-of `connect` and not added. W3C's instants leave gaps (waiting for a connection, for the renderer) and overlap where a
-request is sent in early data, before the handshake is over. So a gap goes to `blocked`, `connect` ends where the
-request begins, and `send` is 0 because no instant tells when the last byte of a request had been sent.
+HAR's phases follow each other without overlap and sum up to the entry's time. A phase of -1 did not happen. `ssl` is
+part of `connect` and not added. W3C's instants leave gaps: waiting for a connection, or for the renderer. The instants
+overlap for a request in early data, sent before the end of the handshake. Therefore a gap goes to `blocked`, and
+`connect` ends at the start of the request. `send` is 0 because no instant marks the last byte of a request.
 """
 
 from resolab.records import ResourceRecord
@@ -14,7 +14,7 @@ ABSENT = -1.0
 
 
 def timings_of(resource: ResourceRecord) -> dict[str, float]:
-    """Phases of one request in ms; whole only when the browser told them, else all of its time is `receive`."""
+    """Return the phases of one request in ms. Without the browser's instants, all of the time is `receive`."""
     request, response, end = resource.request_start_ms, resource.response_start_ms, resource.response_end_ms
     if request is None or response is None:
         # Withheld (another origin without Timing-Allow-Origin), or never answered.
@@ -38,14 +38,14 @@ def timings_of(resource: ResourceRecord) -> dict[str, float]:
 
 
 def _tls(resource: ResourceRecord, connect: float, connect_end: float | None) -> float:
-    """How much of `connect` was TLS: all of it where QUIC's handshake is TLS's."""
+    """Return the TLS part of `connect`: all of `connect` for QUIC, as QUIC's handshake is TLS's."""
     if resource.next_hop_protocol == "h3" or connect == ABSENT:
         return connect
     return _length(resource.secure_connection_start_ms, connect_end)
 
 
 def total_ms(timings: dict[str, float]) -> float:
-    """Sum of the phases that happened, as HAR defines an entry's time."""
+    """Sum the phases with a duration, as HAR defines an entry's time."""
     return _rounded(sum(value for name, value in timings.items() if name != "ssl" and value > 0))
 
 
@@ -64,7 +64,7 @@ def _phases(
 
 
 def _length(start: float | None, end: float | None) -> float:
-    """How long a phase took; equal instants mean that it did not happen (Resource Timing, section 4.3)."""
+    """Return a phase's duration; equal instants mark an absent phase (Resource Timing, section 4.3)."""
     if start is None or end is None or end <= start:
         return ABSENT
     return end - start

@@ -1,4 +1,4 @@
-"""A trial's records sorted for an archive: the measured load, its requests, and what the edge saw of each.
+"""A trial's records sorted for an archive: the measured load, its requests, and the edge's record of each request.
 
 For: picking and matching. Not for: HAR's shapes (`archive`).
 """
@@ -23,7 +23,7 @@ from resolab.urls import split_url
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTrial:
-    """What of one trial goes into its archive."""
+    """The records of one trial for its archive."""
 
     trial: TrialRecord
     end: TrialEndRecord | None
@@ -58,7 +58,7 @@ def measured_trial(records: Iterable[Record]) -> MeasuredTrial:
 def _matched(
     resources: Sequence[ResourceRecord], edge: Sequence[EdgeRequestRecord]
 ) -> list[tuple[ResourceRecord, EdgeRequestRecord | None]]:
-    """Give each request the edge's record of it: same host and path, in order, each used once."""
+    """Match each request to the edge's record: same host and path, in order, each record used once."""
     waiting: dict[tuple[str, str], list[EdgeRequestRecord]] = {}
     for one in sorted(edge, key=lambda record: record.received_ns):
         waiting.setdefault((_host(one.authority), one.path), []).append(one)
@@ -76,7 +76,7 @@ def _host(authority: str) -> str:
 
 
 def _document(load: PageLoadRecord) -> ResourceRecord:
-    """Make the document's request of a load that has no other account of it: it failed before its first byte."""
+    """Make the document's request of a load without resource records. Such a load failed before its first byte."""
     return ResourceRecord(
         url=load.url,
         initiator_type="navigation",

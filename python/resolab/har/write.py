@@ -1,6 +1,6 @@
 """Archives as files beside a dataset.
 
-For: one trial's text, or the archives of many trials into a folder. Not for: what is in an archive (`archive`).
+For: one trial's text, or the archives of many trials into a folder. Not for: the content of an archive (`archive`).
 """
 
 import json
@@ -15,12 +15,12 @@ SUFFIX = ".har"
 
 
 def har_text(dataset: Path, trial: str) -> str:
-    """Make one trial's archive."""
+    """Make the archive of one trial as JSON text."""
     return _text(_files(dataset, [trial])[0])
 
 
 def write_archive(dataset: Path, trial: str, target: Path) -> None:
-    """Write one trial's archive into a file."""
+    """Write the archive of one trial into a file."""
     write_named(target, har_text(dataset, trial).encode())
 
 

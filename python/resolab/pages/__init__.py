@@ -1,1 +1,1 @@
-"""Models of pages: what a page is made of without its content, where it came from, what can be said of it."""
+"""Models of pages: a page's structure without content, the model's origin, and facts about the page."""

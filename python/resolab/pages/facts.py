@@ -1,4 +1,4 @@
-"""What can be said of a page in numbers: sizes, hosts, depth, how much is known of who asked.
+"""A page in numbers: sizes, hosts, depth, and the share of known discoverers.
 
 For: summaries, and comparing pages. Not for: printing.
 """
@@ -12,7 +12,7 @@ from resolab.pages.model import Discovery, Evidence, Kind, Outcome, PageModel, R
 
 _HOLDING = (Kind.DOCUMENT, Kind.STYLESHEET, Kind.SCRIPT, Kind.IMAGE)
 INFERRED_BELOW = 0.5
-"""With less evidence a model says what could have been, and nothing of the page's own discoverers."""
+"""The limit of evidence: below this share a model shows possible discoverers, and nothing of the real discoverers."""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,12 +33,12 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     bytes_by_kind: Mapping[str, int]
     requests_by_kind: Mapping[str, int]
     evidence_ratio: float
-    """Share of the requests, but for the page's own, whose discoverer the recording names."""
+    """Share of the requests, without the page's own, with a discoverer named by the recording."""
     load_ms: float | None
 
 
 def facts_of(model: PageModel) -> Facts:
-    """Count."""
+    """Count the requests, hosts and bytes of a model."""
     resources = model.resources
     by_host = Counter(one.host for one in resources)
     sizes: Counter[str] = Counter()
@@ -64,14 +64,14 @@ def facts_of(model: PageModel) -> Facts:
 
 
 def leads_on(one: Resource) -> bool:
-    """Whether its answer was a redirect."""
+    """Return True when the answer was a redirect."""
     return 300 <= one.status < 400 and one.status != 304
 
 
 def holds_load(one: Resource) -> bool:
-    """Whether the load event waits for its answer (HTML, "delay the load event"); what scripts fetch it does not.
+    """Return True when the load event waits for the answer (HTML, "delay the load event"), never for scripts' fetches.
 
-    Of the rest of what was asked for before the load event it waits until it is asked for: a clone's scripts see to it.
+    For other requests before the load event, the event waits until the request is sent: a clone's scripts ensure this.
     """
     is_used = one.kind is Kind.FONT and one.discovery in {Discovery.DOCUMENT, Discovery.STYLESHEET}
     return not one.after_load and (one.kind in _HOLDING or is_used)
@@ -86,7 +86,7 @@ def depths(resources: Sequence[Resource]) -> list[int]:
 
 
 def evidence_ratio(resources: Sequence[Resource]) -> float:
-    """Share of requests, but for the first, whose discoverer the recording itself names; 1 where there is no other."""
+    """Return the share of requests, except the first, with a discoverer named by the recording; 1 if alone."""
     others = resources[1:]
     known = sum(one.evidence in {Evidence.INITIATOR, Evidence.REDIRECT} for one in others)
     return known / len(others) if others else 1.0

@@ -1,6 +1,6 @@
-"""Page model files: one JSON object, a line for each host and request, so that two versions can be compared by eye.
+"""Page model files: one JSON object, a line for each host and request, so two versions can be compared by eye.
 
-For: reading and writing them. Not for: what stands in them (`model`).
+For: reading and writing these files. Not for: the content (`model`).
 """
 
 import codecs
@@ -17,7 +17,7 @@ _LISTS = ("hosts", "resources", "losses")
 
 
 def read_model(file: Path) -> PageModel:
-    """Read a model; the error says what is wrong where."""
+    """Read a model; the error names the fault and its position."""
     try:
         content = file.read_bytes().removeprefix(codecs.BOM_UTF8)
         _check_version(content, file)
@@ -51,7 +51,7 @@ def model_text(model: PageModel) -> str:
 
 
 def _told(shape: msgspec.Struct) -> dict[str, Any]:
-    """Give the fields that say more than their default; msgspec leaves those out that are the very same object."""
+    """Return the fields different from their default; msgspec omits only fields with the identical default object."""
     fields = ((one.name, getattr(shape, one.name), one.default) for one in msgspec.structs.fields(shape))
     return {name: value for name, value, default in fields if value != default}
 

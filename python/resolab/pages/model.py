@@ -1,7 +1,7 @@
-"""What a page is made of, without its content: its requests, who discovered each and when, and where they are served.
+"""A page without its content: requests, the discoverer and time of each request, and the serving hosts.
 
-For: the shape of a page model file, one for every page, however it came to be (docs/formats/page-model.md). Not for:
-reading recordings (`recordings`), or serving (`clone`).
+For: the shape of a page model file, equal for every page of any origin (docs/formats/page-model.md). Not for: reading
+recordings (`recordings`), or serving (`clone`).
 """
 
 import enum
@@ -9,7 +9,8 @@ import enum
 import msgspec
 
 FORMAT = "1.0"
-"""Version of the shape: the minor number grows with what a reader may ignore, the major one with what it must know."""
+"""Version of the shape. The minor number grows with changes safe to ignore by a reader, the major number with all other
+changes."""
 
 
 class Kind(enum.StrEnum):
@@ -35,28 +36,28 @@ class Discovery(enum.StrEnum):
     REDIRECT = "redirect"
     """The answer to the parent, status 3xx."""
     DOCUMENT = "document"
-    """Markup of the parent, found by its parser or preload scanner."""
+    """Markup of the parent, found by the parser or the preload scanner."""
     STYLESHEET = "stylesheet"
-    """The parent is a style sheet that names it."""
+    """A style sheet, the parent, names the request."""
     SCRIPT = "script"
-    """The run of the parent, a script of its own URL."""
+    """The run of the parent, a script with its own URL."""
     INLINE_SCRIPT = "inline_script"
-    """A script that stands in the parent, a document."""
+    """An inline script of the parent, a document."""
     LATE = "late"
-    """Something in the parent document that ran after its parser had passed: a script nobody can name."""
+    """Code in the parent document, run after its parser had passed: an unknown script."""
 
 
 class Evidence(enum.StrEnum):
     """How it is known who discovered a request."""
 
     INITIATOR = "initiator"
-    """The recording names it."""
+    """The recording names the discoverer."""
     REDIRECT = "redirect"
-    """The answer that led here names it."""
+    """The answer before the request names the request."""
     REFERER = "referer"
-    """The request's Referer names the document, and its type what in it may ask so."""
+    """The request's Referer names the document, and the request's type fits a discoverer in the document."""
     INFERRED = "inferred"
-    """By order and type alone: the latest that could have."""
+    """By order and type alone: the latest possible discoverer."""
 
 
 class Cors(enum.StrEnum):
@@ -81,7 +82,7 @@ class Outcome(enum.StrEnum):
 
     ANSWERED = "answered"
     FAILED = "failed"
-    """No response: reset, refused, blocked, or the browser gave it up."""
+    """No response: reset, refused, blocked, or given up by the browser."""
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -195,7 +196,7 @@ class PageModel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     losses: tuple[Loss, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what no page can be; the message names the place."""
+        """Refuse values impossible for a page; the message names the position."""
         for place, resource in enumerate(self.resources):
             problem = self._problem(place, resource)
             if problem:

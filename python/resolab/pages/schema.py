@@ -1,6 +1,6 @@
-"""JSON Schema of page model files, its words those of the model's source.
+"""JSON Schema of page model files, with the texts of the model's source.
 
-Not for: what spans fields (parents that stand before their children); reading a model says those.
+Not for: rules across fields (parents before their children); reading a model reports violations.
 """
 
 import ast
@@ -18,7 +18,7 @@ Schema = dict[str, Any]
 
 
 def page_schema() -> Schema:
-    """Make the schema."""
+    """Make the JSON Schema of page models."""
     made = msgspec.json.schema(PageModel)
     for name, described in made["$defs"].items():
         notes = _notes(getattr(model, name))

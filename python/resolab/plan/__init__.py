@@ -1,7 +1,7 @@
-"""Plans: what a study asks, which conditions it has and in which order a block runs them.
+"""Plans: a study's question, its conditions and their order in a block.
 
-For: reading and checking a plan file, the corpus of pages and profiles it may name, conditions, baselines, orders
-and seeds. Not for: running anything or judging results.
+For: reading and checking a plan file, the corpus of pages and profiles available to plans, conditions, baselines,
+orders and seeds. Not for: running anything or judging results.
 """
 
 from resolab.plan.access_link import access_rtt_ms

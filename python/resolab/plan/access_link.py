@@ -1,7 +1,7 @@
 """The round trip of an access link, by its profile.
 
-For: the one figure that closed forms, reports and scripts take of a link. Not for: what its queues and rates add, nor
-how far the resolver is beyond it (`testbed.distance`).
+For: the one figure of a link used by closed forms, reports and scripts. Not for: the extra time of queues and rates, or
+the resolver's distance beyond the link (`testbed.distance`).
 """
 
 from resolab.records import LinkProfile

@@ -1,4 +1,4 @@
-"""What a plan declares of its analysis before any load: the outcome and estimand that decide, and what counts as alike.
+"""A plan's declaration of its analysis before any load: the deciding outcome and estimand, the equivalence margin.
 
 For: `[analysis]`. Not for: the outcomes themselves (`store.outcomes`) or estimates (`stats`).
 """
@@ -23,7 +23,7 @@ class OutcomeName(StrEnum):
 
 
 class Estimand(StrEnum):
-    """What is estimated of a comparison."""
+    """The estimand of a comparison."""
 
     PAIRED_DIFFERENCE = "paired_difference"
     """The median of the differences within blocks."""
@@ -35,19 +35,19 @@ class Estimand(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """How far two conditions may lie apart and still count as alike: milliseconds or round trips."""
+    """The equivalence margin for two conditions, in ms or round trips."""
 
     ms: float | None = None
     rtts: float | None = None
 
     def of(self, rtt_ms: float) -> float:
-        """Return it in milliseconds where a round trip takes this long."""
+        """Return the margin in ms for a given round trip."""
         return self.ms if self.ms is not None else (self.rtts or 0.0) * rtt_ms
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What decides; everything else is shown beside it."""
+    """The deciding outcome and estimand; a report shows all others in addition."""
 
     primary: Annotated[OutcomeName, OneOf(tuple(OutcomeName))] = OutcomeName.PLT
     estimand: Annotated[Estimand, OneOf(tuple(Estimand))] = Estimand.PAIRED_DIFFERENCE
@@ -56,14 +56,14 @@ class Analysis:
 
     @property
     def equivalence_margin(self) -> Margin | None:
-        """The margin, if one was declared: without it nothing may be called alike."""
+        """Return the declared margin, or `None`: without a margin no result counts as equivalent."""
         if self.equivalence_margin_ms is None and self.equivalence_margin_rtts is None:
             return None
         return Margin(self.equivalence_margin_ms, self.equivalence_margin_rtts)
 
 
 def analysis_in(section: Section) -> Analysis:
-    """Read what decides."""
+    """Read the deciding outcome, estimand and margin."""
     analysis = table_in(section, Analysis)
     if analysis.equivalence_margin_ms is not None and analysis.equivalence_margin_rtts is not None:
         section.fail("", "takes one of equivalence_margin_ms and equivalence_margin_rtts, not both")

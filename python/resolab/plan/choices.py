@@ -1,6 +1,6 @@
-"""Tables of a plan that choose conditions by their levels: exclusions, repetitions, baseline and comparisons.
+"""Tables of a plan for choosing conditions by levels: exclusions, repetitions, baseline and comparisons.
 
-For: reading them. Not for: whether what they choose exists (`support`).
+For: reading these tables. Not for: the existence of the chosen conditions (`support`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ from resolab.plan.settings import value_in
 
 _OF_CORPUS = ("page", "profile")
 BASELINE_FACTORS = tuple(factor for factor in (*FACTORS, *NAMED_ORDER) if factor not in _OF_CORPUS)
-"""Those whose levels conditions may be compared with: all but page and profile, within which they are compared."""
+"""The factors available in a baseline: all except page and profile, as comparisons stay within these two."""
 
 
 def exclusion_in(section: Section, corpus: Corpus | None) -> Selection:
-    """Read one table of levels by factor; levels the plan does not have may stand in it."""
+    """Read one table of levels by factor; levels absent from the plan are allowed."""
     selection = _selection(section, _vocabularies(corpus))
     section.finish()
     if not selection:
@@ -28,7 +28,7 @@ def exclusion_in(section: Section, corpus: Corpus | None) -> Selection:
 
 
 def repeat_in(section: Section, corpus: Corpus | None) -> Repeat:
-    """Read which conditions run as copies, and how many; without a factor, all."""
+    """Read the conditions to run as copies, and the number of copies; without a factor, all conditions."""
     selection = _selection(section, _vocabularies(corpus))
     repeat = Repeat(selection, times=value_in(section, Repeat, "times"))
     section.finish()
@@ -53,7 +53,7 @@ def baseline_in(section: Section, plan: Plan) -> Baseline:
 
 
 def comparison_in(section: Section, plan: Plan) -> ComparisonRule:
-    """Read one comparison: which conditions, against the same with other levels."""
+    """Read one comparison: the treated conditions, and the levels of their baseline."""
     name = section.text("name")
     treatment = section.section("treatment")
     selection = _selection(treatment, {factor: plan.words(factor) for factor in EVERY_FACTOR})
@@ -66,7 +66,7 @@ def comparison_in(section: Section, plan: Plan) -> ComparisonRule:
 
 
 def _vocabularies(corpus: Corpus | None) -> dict[str, Sequence[str] | None]:
-    """List the words each factor may have; None where any will do."""
+    """List the allowed words of each factor; `None` when any word is allowed."""
     words: dict[str, Sequence[str] | None] = {factor: DECLARED[factor].words for factor in EVERY_FACTOR}
     return words if corpus is None else {**words, "page": corpus.pages(), "profile": corpus.profiles()}
 

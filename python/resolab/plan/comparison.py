@@ -1,8 +1,8 @@
-"""What a plan compares: the comparisons it names, or every condition with its baseline, and copies with each other.
+"""The comparisons of a plan: the named ones, or every condition with its baseline, and copies with each other.
 
-For: one list, by which the report corrects, a campaign stops and people read. Not for: estimates.
+For: one list for the report's correction, the campaign's stop and people. Not for: estimates.
 
-Which condition another is compared with, only the whole plan knows; it is handed in.
+Only the whole plan knows a condition's baseline; a function for this is handed in.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,30 +13,30 @@ from resolab.plan.condition import Baseline, Condition
 from resolab.plan.factors import Selection, selects
 
 WithLevels = Callable[[Condition, Baseline], Condition]
-"""Finds the plan's condition that differs from another in the levels of a baseline."""
+"""Finds the plan's condition different from another only in the levels of a baseline."""
 
 
 class ComparisonKind(StrEnum):
-    """Why two conditions are compared."""
+    """The reason for comparing two conditions."""
 
     PLANNED = "planned"
     """The plan names the comparison."""
     ALL = "all"
-    """The plan names none: each condition against its baseline."""
+    """The plan names no comparison: each condition against its baseline."""
     AA = "aa"
-    """Two copies of one condition: whatever differs is noise."""
+    """Two copies of one condition: any difference is noise."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRule:
-    """One `[[comparison]]`: conditions with the treatment's levels, each against the same with the baseline's."""
+    """One `[[comparison]]`: conditions with the treatment's levels, each against a condition with the baseline's."""
 
     name: str
     treatment: Selection
     baseline: Baseline
 
     def pairs(self, conditions: Iterable[Condition], with_levels: WithLevels) -> "list[PlannedComparison]":
-        """List the pairs it makes; a condition that is its own baseline makes none."""
+        """List the pairs of this rule; a condition equal to its baseline makes no pair."""
         treated = (one for one in conditions if selects(self.treatment, one))
         pairs = ((one, with_levels(one, self.baseline)) for one in treated)
         return [
@@ -48,7 +48,7 @@ class ComparisonRule:
 
 @dataclass(frozen=True, slots=True)
 class PlannedComparison:
-    """Two conditions that are compared; of one rule there may be several, on different pages and profiles."""
+    """Two conditions to compare; one rule may make several, on different pages and profiles."""
 
     name: str
     treatment: Condition
@@ -57,7 +57,7 @@ class PlannedComparison:
 
     @property
     def id(self) -> str:
-        """Name the comparison in seeds; against the baseline it is the treatment's name, as it always was."""
+        """Return the comparison's name in seeds; against the baseline the name stays the treatment's."""
         if self.kind is ComparisonKind.ALL:
             return self.treatment.id
         return f"{self.kind}/{self.name}/{self.treatment.id}/{self.baseline.id}"
@@ -70,7 +70,7 @@ def planned_comparisons(
     with_levels: WithLevels,
     baseline_of: Callable[[Condition], Condition],
 ) -> list[PlannedComparison]:
-    """List the comparisons that are named, or all with the baseline; then those of a condition's copies, each two."""
+    """List the named comparisons, or all with the baseline; then each pair of a condition's copies."""
     first = [one for one in conditions if one.replicate == 1]
     named = [pair for rule in rules for pair in rule.pairs(first, with_levels)]
     if not rules:
@@ -84,7 +84,7 @@ def planned_comparisons(
 
 
 def _of_copies(conditions: Sequence[Condition]) -> list[PlannedComparison]:
-    """Compare every copy with those before it."""
+    """Compare every copy with each earlier copy."""
     copies: dict[Condition, list[Condition]] = {}
     for one in conditions:
         copies.setdefault(one.first, []).append(one)

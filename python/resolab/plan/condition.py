@@ -1,7 +1,7 @@
-"""The factors, declared once: the fields of a condition, from whose type, default and `About` all else follows.
+"""The factors, declared once: the fields of a condition, with all else derived from their type, default and `About`.
 
-For: the shapes of a condition, of the levels a plan has, and of those others are compared with. Not for: which
-conditions a plan has (`model`), which of them are compared (`comparison`) or which cannot be (`support`).
+For: the shapes of a condition, of a plan's levels, and of a baseline's levels. Not for: a plan's conditions (`model`),
+its comparisons (`comparison`) or impossible conditions (`support`).
 """
 
 from collections.abc import Mapping
@@ -31,17 +31,17 @@ from resolab.records import (
 
 
 def sends_doh(one: HasLevels) -> bool:
-    """Whether the browser itself asks over DoH or DoH3."""
+    """Return True when the browser itself sends queries over DoH or DoH3."""
     return one.resolver_path == ResolverPath.NATIVE and one.dns_transport in OVER_HTTP
 
 
 def goes_by_gateway(one: HasLevels) -> bool:
-    """Whether the page is loaded through the gateway."""
+    """Return True when the page is loaded through the gateway."""
     return one.resolver_path == ResolverPath.GATEWAY
 
 
 def _has_sharing(one: HasLevels) -> bool:
-    """Whether what is shared is set: by a gateway, or by servers that tell the browser."""
+    """Return True when connection sharing is configurable: by a gateway, or by servers sending an ORIGIN frame."""
     return goes_by_gateway(one) or one.connection_sharing == ConnectionSharing.ORIGIN_FRAME
 
 
@@ -67,9 +67,9 @@ def _shakes_hands_to_ask(one: HasLevels) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One level of each factor, and how the browser reaches that transport.
+    """One level of each factor, and the browser's path to the transport.
 
-    A field with `About` is a factor; in the order of the fields the levels make the condition's identifier.
+    A field with `About` is a factor. In the order of the fields, the levels make the condition's identifier.
     """
 
     page: Annotated[str, About(subject=Subject.PAGE)]
@@ -116,7 +116,7 @@ class Condition:
             applies=sends_doh,
         ),
     ] = None
-    """None: as the browser does it by itself."""
+    """`None`: the browser's default."""
     dns_connection_state: Annotated[
         ConnectionState, About(labels={"cold": "DNS cold", "warm": "DNS warm"}, applies=_asks_over_connection)
     ] = ConnectionState.COLD
@@ -128,7 +128,7 @@ class Condition:
         ),
     ] = HandshakeMode.FULL
     resolver_extra_rtt_ms: Annotated[float, About(bounds=(0.0, 10_000.0), subject=Subject.RESOLVER)] = 0.0
-    """How far the resolver is beyond the access link, both directions together."""
+    """The resolver's distance beyond the access link, in ms, both directions together."""
     resolver_cache: Annotated[ResolverCache, About(subject=Subject.RESOLVER)] = ResolverCache.HIT
     browser_preset: Annotated[BrowserPreset | None, About(absent_word="none", subject=Subject.CLIENT)] = None
     connection_sharing: Annotated[
@@ -144,34 +144,34 @@ class Condition:
             applies=_has_sharing,
         ),
     ] = ConnectionSharing.SEPARATE
-    """Which connections a gateway shares among a page's names; with `origin_frame` servers tell their origins."""
+    """The connections shared by a gateway among a page's names; with `origin_frame` servers announce their origins."""
     speculation: Annotated[
         PageSpeculation,
         About(labels={"off": "in turn", "document": "speculative"}, applies=goes_by_gateway),
     ] = PageSpeculation.OFF
-    """Whether a gateway asks for the document in the flight of its name's query."""
+    """True when a gateway requests the document in the flight of its name's query."""
     query_gathering: Annotated[
         QueryGathering,
         About(labels={"off": "queries alone", "on": "queries gathered"}, applies=_goes_by_stub),
     ] = QueryGathering.OFF
-    """Whether a stub asks queries that come together in one message."""
+    """True when a stub sends simultaneous queries in one message."""
     answer_push: Annotated[
         AnswerPush,
         About(labels={"off": "names looked up", "page_names": "answers pushed"}, applies=_goes_by_stub),
     ] = AnswerPush.OFF
-    """Whether a stub has the answers for the page's names before the browser asks."""
+    """True when a stub has the answers for the page's names before the browser's queries."""
     resolver_miss_ratio: Annotated[float, About(bounds=(0.0, 1.0))] = 0.0
-    """Share of a page's names that the resolver has not, drawn name by name for each block."""
+    """Share of a page's names missing from the resolver's cache, drawn name by name for each block."""
     resolver: Annotated[str, About(subject=Subject.RESOLVER)] = LAB
-    """Its name in a live plan."""
+    """The resolver's name in a live plan."""
     named: tuple[str, ...] = ()
-    """The optional factors its plan names, which its identifier therefore has."""
+    """The optional factors named by the plan, and therefore present in the identifier."""
     replicate: int = 1
-    """Which copy it is of a condition the plan repeats; copies are compared with each other only."""
+    """The number of the copy, for a condition repeated by the plan; copies are compared only with each other."""
 
     @property
     def first(self) -> "Condition":
-        """The condition whose copy it is: itself, of a first."""
+        """Return the first copy of this condition; the first returns itself."""
         return replace(self, replicate=1)
 
     @property
@@ -186,7 +186,7 @@ class Condition:
 
 
 DECLARED: Mapping[str, Factor] = factors_in(Condition)
-"""Every factor by name, in the order in which the levels make a condition's identifier."""
+"""Every factor by name, in the order of the levels in a condition's identifier."""
 _IN_EVERY_PLAN = [name for name, one in DECLARED.items() if not one.is_optional and not one.about.of_transport]
 
 
@@ -200,12 +200,12 @@ class Factors:
 
     @property
     def page(self) -> tuple[str, ...]:
-        """Pages."""
+        """Return the plan's pages."""
         return self.levels["page"]
 
     @property
     def profile(self) -> tuple[str, ...]:
-        """Access profiles."""
+        """Return the plan's access profiles."""
         return self.levels["profile"]
 
     @property
@@ -216,9 +216,9 @@ class Factors:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The levels every other condition of the same page and profile is compared with.
+    """The levels of the baseline of every other condition of the same page and profile.
 
-    By factor, as a condition has them; of a factor that is not among them a condition keeps its own level.
+    By factor, in a condition's own values; for other factors a condition keeps its own level.
     """
 
     levels: Mapping[str, Any]

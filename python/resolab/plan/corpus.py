@@ -1,6 +1,6 @@
-"""The pages and access profiles a plan may name, and the plans that come along: folders and files, read by name.
+"""The pages and access profiles available to a plan, and the included plans: folders and files, read by name.
 
-For: what exists and where. Not for: what a `page.toml` may say; that is `page`'s.
+For: the existence and location of each. Not for: the content of a `page.toml` (`page`).
 """
 
 import tomllib
@@ -31,26 +31,25 @@ class Corpus:
 
     root: Path
     own_pages: Mapping[str, OwnPage] = field(default_factory=dict)
-    """Folders of pages that lie elsewhere, their page models, or pages drawn by a seed, by the name a plan has them
-    under."""
+    """Page folders outside the corpus, page models, or pages drawn by a seed, by their name in the plan."""
 
     @classmethod
     def of_project(cls, own_pages: Mapping[str, OwnPage] | None = None) -> Self:
-        """Open the corpus that this code came with, wherever the command was typed; a plan may have pages besides."""
+        """Open the corpus of this code's installation, for any working folder; a plan may have further pages."""
         return cls(PROJECT_ROOT, own_pages or {})
 
     def pages(self) -> tuple[str, ...]:
-        """Names of all pages: folders that hold a `page.toml`, page models, then a plan's own."""
+        """Return the names of all pages: folders with a `page.toml`, page models, then a plan's own."""
         folders = (file.parent.name for file in (self.root / "pages").glob("*/page.toml"))
         return (*sorted(folders), *self.models(), *self.own_pages)
 
     def models(self) -> Mapping[str, Path]:
-        """Files of the page models that come along, by name; a plan loads their clones."""
+        """Return the files of the included page models, by name; a plan loads their clones."""
         files = sorted((self.root / "pages").glob(f"*/*{ENDING}"))
         return {file.name.removesuffix(ENDING): file for file in files}
 
     def model_file(self, page: str) -> Path:
-        """File of a page model that comes along."""
+        """Return the file of an included page model; raise ConfigurationError for an unknown name."""
         models = self.models()
         if page not in models:
             raise ConfigurationError(_unknown("page model", page, tuple(models)))
@@ -61,17 +60,17 @@ class Corpus:
         return tuple(sorted(file.stem for file in (self.root / "profiles").glob("*.toml")))
 
     def plans(self) -> tuple[str, ...]:
-        """Names of the plans that come along."""
+        """Return the names of the included plans."""
         return tuple(sorted(file.stem for file in (self.root / "plans").glob("*.toml")))
 
     def plan_file(self, wanted: Path) -> Path:
-        """Find a plan: a file, or else the name of one that comes along."""
+        """Find a plan: a file, or else an included plan by name."""
         named = self.root / "plans" / f"{wanted.name.removesuffix('.toml')}.toml"
         is_name = wanted.parent == Path() and not wanted.exists()
         return named if is_name and named.is_file() else wanted
 
     def page_folder(self, page: str) -> Path:
-        """Folder of a page; of a page model, that of its clone."""
+        """Return the folder of a page; for a page model, the folder of its clone."""
         if page not in self.pages():
             raise ConfigurationError(_unknown("page", page, self.pages()))
         place = self._place(page)
@@ -80,17 +79,17 @@ class Corpus:
         return kept_clone(place) if is_model(place) else place
 
     def is_model(self, page: str) -> bool:
-        """Whether a page is a model, whose clone is loaded."""
+        """Return True when a page is a model, loaded as a clone."""
         place = self._place(page)
         return isinstance(place, GeneratedPage) or is_model(place)
 
     def model(self, page: str) -> PageModel:
-        """Read or draw the model of a page that is one."""
+        """Read or draw the model of a page."""
         place = self._place(page)
         return generate(place.seed, place.number) if isinstance(place, GeneratedPage) else read_model(place)
 
     def hosts_of_model(self, page: str) -> list[str]:
-        """Name the hosts that the clone of a model has, without making it."""
+        """Name the hosts of a model's clone, without making the clone."""
         model = self.model(page)
         return [host_name(model, host) for host in sorted({one.host for one in model.resources})]
 

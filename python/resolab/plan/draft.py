@@ -1,6 +1,6 @@
-"""A plan written from levels: every needed key, what is impossible excluded, each part with what it is for.
+"""A plan written from levels: every required key, impossible conditions excluded, each part with its purpose.
 
-For: text that `load` reads without complaint. Not for: choosing levels.
+For: text accepted by `load`. Not for: choosing levels.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from resolab.records import DnsTransport, ResolverPath
 from resolab.toml_text import value_text
 
 _NATIVE = (DnsTransport.DOUDP, DnsTransport.DOH)
-"""What both browsers ask over by themselves; the rest goes by the stub unless the plan says otherwise."""
+"""The transports of both browsers' own resolvers; other transports use the stub unless the plan says otherwise."""
 
 _NEVER_COMPARED = ("page", "profile", "browser", "resolver_path")
 """Their levels are compared within themselves."""
@@ -26,20 +26,20 @@ _NEVER_COMPARED = ("page", "profile", "browser", "resolver_path")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a plan is to compare."""
+    """The content of a plan to be written."""
 
     name: str
     question: str
     seed: int
     blocks: int
     levels: Mapping[str, Sequence[str]]
-    """By factor, of each the first is the baseline's; of an optional factor that is left out, its default."""
+    """Levels by factor, the first being the baseline's; an omitted optional factor has its default."""
     paths: Mapping[str, Sequence[str]]
-    """How the browser reaches each transport, where that is not the usual way."""
+    """The browser's path to each transport, where different from the usual path."""
 
 
 def plan_text(draft: Draft, base: Path) -> str:
-    """Write the plan; what it cannot be is a ConfigurationError, as when it is read."""
+    """Write the plan; an impossible plan raises ConfigurationError, as in reading."""
     corpus, source = Corpus.of_project(), f"{draft.name}.toml"
     baseline = ["dns_transport", "requested_handshake_mode"]
     if all(len(draft.levels[factor]) == 1 for factor in baseline):
@@ -102,7 +102,7 @@ def _level(factor: str, word: str) -> str:
 
 
 def question_of(levels: Mapping[str, Sequence[str]]) -> str:
-    """Ask what the levels ask, for a plan whose author asks nothing else."""
+    """Return a question about the varying levels, for a plan without an author's question."""
     # A word that is no transport is refused with the rest of the plan.
     known = allowed_words("dns_transport")
     first, *others = (transport_label(one) if one in known else one for one in levels["dns_transport"])

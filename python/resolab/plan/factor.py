@@ -1,6 +1,6 @@
-"""One factor of a plan: its levels, their words in plans and for people, and where its level says anything.
+"""One factor of a plan: levels, words in plans and for people, and the conditions with a meaningful level.
 
-For: what a field of `Condition` declares, and what follows from it. Not for: which factors there are (`condition`).
+For: the declaration in a field of `Condition`, and its consequences. Not for: the list of factors (`condition`).
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from typing import Any, Protocol, get_args, get_type_hints
 
 
 class HasLevels(Protocol):
-    """A condition, or a row of a table that has the levels of one; what decides where other levels matter."""
+    """A condition, or a table's row with a condition's levels; input for deciding about other factors' levels."""
 
     @property
     def dns_transport(self) -> str: ...  # noqa: D102
@@ -30,60 +30,60 @@ def _everywhere(_: HasLevels) -> bool:
 
 
 class Subject(Enum):
-    """What of a trial a factor describes, which decides what may be pooled over its levels.
+    """The part of a trial described by a factor; the part decides about pooling over the factor's levels.
 
-    A new factor describes the look-up unless it says otherwise, so that no table pools its levels unnoticed.
+    A new factor describes the look-up unless declared otherwise, so no table pools its levels unnoticed.
     """
 
     PAGE = auto()
-    """The page and how it is fetched: alike within every pair of loads."""
+    """The page and its fetching: alike within every pair of loads."""
     NETWORK = auto()
-    """The access link."""
+    """The access link and its profile."""
     RESOLVER = auto()
-    """The resolver that is asked, also by our own client's queries beside the load."""
+    """The queried resolver, also for our own client's queries beside the load."""
     CLIENT = auto()
-    """The program that asks and loads."""
+    """The program for queries and loads."""
     LOOK_UP = auto()
-    """How names are looked up, and what the page's connections owe to it."""
+    """The method of looking names up, with its effect on the page's connections."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What a field's name, type and default do not say of its factor; a field that has it is a factor."""
+    """The facts about a factor beyond a field's name, type and default; a field with `About` is a factor."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
-    """What people read, by the plan's word; where there are any, each level has one."""
+    """Labels for people, by the plan's word; with any label, every level has a label."""
     absent_word: str | None = None
     """The plan's word for the level `None`."""
     bounds: tuple[float, float] | None = None
     """Lowest and highest level, where levels are numbers; as words they have six digits."""
     applies: Callable[[HasLevels], bool] = _everywhere
-    """Whether another level would change anything; if not, the level says nothing."""
+    """Returns True when another level would change anything; if not, the level has no meaning."""
     subject: Subject = Subject.LOOK_UP
-    """What of a trial it describes."""
+    """The part of a trial described by the factor."""
     of_transport: bool = False
-    """A plan gives it for each transport, in a table of its own, and not among the factors."""
+    """True when a plan sets the factor for each transport, in a separate table, outside the factors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A factor as its field declares it."""
+    """A factor with the declarations of its field."""
 
     name: str
     kind: Any
     """Type of the levels: an enum of words, a number, or text where any name will do."""
     default: Any
-    """The only level in plans that do not name it; `MISSING`: every plan names it."""
+    """The only level in plans without this factor; `MISSING`: every plan names the factor."""
     about: About
 
     @property
     def is_optional(self) -> bool:
-        """Whether a plan may leave it out of its factors."""
+        """Return True when a plan may omit the factor."""
         return self.default is not MISSING
 
     @property
     def words(self) -> tuple[str, ...] | None:
-        """The closed list of its levels; `None` for names and numbers."""
+        """Return the closed list of levels; `None` for names and numbers."""
         if not issubclass(self.kind, StrEnum):
             return None
         absent = self.about.absent_word
@@ -112,5 +112,5 @@ def factors_in(condition: type) -> dict[str, Factor]:
 
 
 def _kind(hint: Any) -> Any:
-    """Name the type of the levels that are not `None`."""
+    """Return the type of the levels other than `None`."""
     return next((one for one in get_args(hint) if one is not NoneType), hint)

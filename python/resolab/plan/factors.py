@@ -1,7 +1,7 @@
-"""The factors of a plan as lists, their levels as words, and which conditions a choice of levels selects.
+"""The factors of a plan as lists, their levels as words, and the conditions selected by levels.
 
-For: what reading, identifiers, exclusions, tables, figures and schemas ask; all of it follows from the fields of
-`Condition`. Not for: which levels go together (`support`) or what a plan chose (`model`).
+For: reading, identifiers, exclusions, tables, figures and schemas; everything follows from the fields of `Condition`.
+Not for: possible combinations of levels (`support`) or a plan's choice (`model`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,43 +11,43 @@ from resolab.plan.condition import DECLARED
 from resolab.plan.factor import HasLevels, Subject
 
 FACTORS = tuple(name for name, one in DECLARED.items() if not one.is_optional and not one.about.of_transport)
-"""The factors every plan names, in the order in which their levels make a condition's identifier."""
+"""The factors of every plan, in the order of the levels in a condition's identifier."""
 
 OPTIONAL_FACTORS: Mapping[str, Any] = {name: one.default for name, one in DECLARED.items() if one.is_optional}
-"""The factors a plan may name, each with the only level it has in a plan that does not."""
+"""The optional factors, each with the only level in a plan without the factor."""
 
 NAMED_ORDER = tuple(name for name in DECLARED if name not in FACTORS)
-"""Order in which the levels of named optional factors follow in a condition's identifier. `resolver_path` is one when
-the plan gives a list for any transport."""
+"""Order of the levels of named optional factors in a condition's identifier. `resolver_path` is a named factor when the
+plan gives a list for any transport."""
 
 EVERY_FACTOR = (*FACTORS, *(name for name in NAMED_ORDER if name not in OPTIONAL_FACTORS), *OPTIONAL_FACTORS)
-"""All of them, in the order of lists."""
+"""All factors, in the order of lists."""
 
 NUMBERS: Mapping[str, tuple[float, float]] = {
     name: one.about.bounds for name, one in DECLARED.items() if one.about.bounds is not None
 }
-"""The factors whose levels are numbers, with the lowest and the highest; as words they have six digits."""
+"""The factors with numbers as levels, with the lowest and the highest; as words the numbers have six digits."""
 
 FREE_NAMES = tuple(
     name for name, one in DECLARED.items() if one.is_optional and one.words is None and one.about.bounds is None
 )
-"""The optional factors whose levels are names that the plan itself declares."""
+"""The optional factors with names declared by the plan as levels."""
 
 
 def factors_about(*subjects: Subject) -> tuple[str, ...]:
-    """List the factors that describe one of these subjects: what a table keeps apart, or may pool."""
+    """List the factors about one of these subjects, for separating or pooling in a table."""
     return tuple(name for name in EVERY_FACTOR if DECLARED[name].about.subject in subjects)
 
 
 QUERY_FACTORS = factors_about(Subject.NETWORK, Subject.RESOLVER)
-"""The factors on which our own client's queries beside a load depend; whatever else a plan varies, they are alike."""
+"""The factors affecting our own client's queries beside a load; the queries are alike over all other factors."""
 
 Selection = Mapping[str, Sequence[str]]
-"""Levels by factor; selects the conditions that have one of them in every factor it names."""
+"""Levels by factor; selects the conditions with a listed level in every named factor."""
 
 
 def allowed_words(factor: str) -> tuple[str, ...]:
-    """List a factor's closed vocabulary; pages, profiles and numbers have none."""
+    """List a factor's closed vocabulary; pages, profiles and numbers have no vocabulary."""
     words = DECLARED[factor].words
     if words is None:
         raise KeyError(f"{factor} has no closed vocabulary")
@@ -60,20 +60,20 @@ def level_of(factor: str, word: str) -> Any:
 
 
 def word_of(level: object, factor: str) -> str:
-    """Turn a condition's level into the plan's word; which word `None` has, its factor says."""
+    """Turn a condition's level into the plan's word; the factor defines the word for `None`."""
     return DECLARED[factor].word_of(level)
 
 
 def label_of(factor: str, word: str) -> str | None:
-    """Spell a level for people so that it can stand alone; `None` where its factor has no such words."""
+    """Return a level's label for people, complete by itself; `None` when the factor has no labels."""
     return DECLARED[factor].about.labels.get(word)
 
 
 def applies(factor: str, one: HasLevels) -> bool:
-    """Whether a factor can have another level where a condition stands; if not, its level says nothing."""
+    """Return True when a factor can have another level in this condition; if not, the level has no meaning."""
     return DECLARED[factor].about.applies(one)
 
 
 def selects(selection: Selection, condition: object) -> bool:
-    """Whether a condition has one of the selection's levels in every factor the selection names."""
+    """Return True when a condition has a level of the selection in every factor of the selection."""
     return all(word_of(getattr(condition, factor), factor) in words for factor, words in selection.items())

@@ -1,6 +1,6 @@
-"""Key exchange groups of a plan: those our own clients offer, and those the edge takes.
+"""Key exchange groups of a plan: the groups offered by our own clients, and the groups accepted by the edge.
 
-For: `[key_exchange]` of a plan, read and described. Not for: browsers, which offer their own.
+For: `[key_exchange]` of a plan, read and described. Not for: browsers, with their own offer.
 """
 
 from dataclasses import dataclass, fields
@@ -10,20 +10,20 @@ from resolab.plan.section import Section
 from resolab.records import KeyExchangeGroup
 
 EVERY_GROUP = tuple(KeyExchangeGroup)
-"""In the order in which Chromium and Firefox prefer them."""
+"""All groups, in the order of preference of Chromium and Firefox."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyExchange:
-    """Groups, the one preferred first; a client sends a share of its first."""
+    """Groups, most preferred first; a client sends a share of its first group."""
 
     client: tuple[KeyExchangeGroup, ...] = EVERY_GROUP
-    """Of the stub and of resolab's own DNS client."""
+    """The groups of the stub and of resolab's own DNS client."""
     edge: tuple[KeyExchangeGroup, ...] = EVERY_GROUP
 
 
 def key_exchange_in(section: Section) -> KeyExchange:
-    """Read the groups; what is not given has its default."""
+    """Read the groups; missing keys have their default."""
     words = [group.value for group in EVERY_GROUP]
     given = {one.name: section.optional_levels(one.name, words) for one in fields(KeyExchange)}
     section.finish()

@@ -1,6 +1,6 @@
-"""Reading a plan: TOML in, a checked `Plan` out, or one line that names file, key and what is allowed.
+"""Reading a plan: TOML in, a checked `Plan` out, or one line with file, key and the allowed values.
 
-For: every check that can be made before a run. Not for: whether the machine can run it.
+For: every check possible before a run. Not for: the machine's ability to run the plan.
 """
 
 import tomllib
@@ -71,7 +71,7 @@ def _text(path: Path, corpus: Corpus) -> str:
 
 
 def _name(top: Section, corpus: Corpus | None) -> str:
-    """Take the plan's name, which is part of its runs' folders: no path may hide in it."""
+    """Take the plan's name, part of its runs' folders: the name may contain no path."""
     name = top.text("name")
     if corpus is not None and ("/" in name or name.startswith(".") or not name.isprintable()):
         top.fail("name", f"becomes part of a folder's name: no slash, no dot at its start, not {name!r}")
@@ -88,8 +88,8 @@ def parse_plan(
 ) -> Plan:
     """Check a plan's text; without a corpus pages and profiles are not looked up, as when reading an old dataset.
 
-    Pages that are paths lie relative to `base`, or to the folder the command was typed in. Of a dataset's plan,
-    `begun_with` are the pages its patterns stood for.
+    Pages given as paths are relative to `base`, or to the working folder. For a dataset's plan, `begun_with` are the
+    pages matched by its patterns.
     """
     base = base or Path.cwd()
     read = live_table(source, _table(text, source), base, begun_with, at_hand=corpus is not None)
@@ -143,7 +143,7 @@ def _table(text: str, source: str) -> Mapping[str, Any]:
 
 
 def _settings(top: Section) -> dict[str, Any]:
-    """Read the tables that no other has a say in, by the plan's field."""
+    """Read the tables independent of all others, by the plan's field."""
     tables = {
         "limits": Limits,
         "instrument": Instrument,
@@ -160,7 +160,7 @@ def _settings(top: Section) -> dict[str, Any]:
 
 
 def _check_whole(source: str, plan: Plan, corpus: Corpus) -> None:
-    """Check what only a reading of the whole plan knows; pages that are alike in this stand for each other."""
+    """Check rules across the whole plan; pages alike in a rule represent each other."""
     compared = over_pages(plan)
     check_combinations(source, compared)
     check_baselines(source, compared)
@@ -174,7 +174,7 @@ def _check_whole(source: str, plan: Plan, corpus: Corpus) -> None:
 
 
 def _hosts(source: str, plan: Plan, corpus: Corpus, *, drawn: bool) -> list[str]:
-    """Read pages and name their hosts; of models no clone is made for it, and what is drawn needs no reading."""
+    """Read pages and name their hosts, without making clones; drawn pages are read only with `drawn`."""
     models = [page for page in plan.factors.page if corpus.is_model(page)]
     pages = corpus.read_pages([page for page in plan.factors.page if page not in set(models)])
     read = [page for page in models if drawn or not isinstance(plan.own_pages.get(page), GeneratedPage)]
@@ -188,7 +188,7 @@ def _hosts(source: str, plan: Plan, corpus: Corpus, *, drawn: bool) -> list[str]
 
 
 def _page_level(table: Mapping[str, Any]) -> object:
-    """Take the levels of `page` before anything is checked; what is none is told later."""
+    """Take the levels of `page` before any check; faults are reported later."""
     factors = table.get("factors")
     return factors.get("page") if isinstance(factors, dict) else None
 
@@ -262,7 +262,7 @@ def _check_names(section: Section, key: str, names: tuple[str, ...]) -> None:
 def _resolver_paths(
     section: Section, factors: Factors
 ) -> tuple[Mapping[DnsTransport, tuple[ResolverPath, ...]], Factors]:
-    """Read how each transport is reached; a list for any of them makes `resolver_path` a named factor."""
+    """Read the path to each transport; a list for any transport makes `resolver_path` a named factor."""
     allowed = allowed_words("resolver_path")
     # A transport that is not among the levels may stand here, so that a plan can be narrowed by one line.
     given = {transport: _paths(section, transport, allowed) for transport in DnsTransport}

@@ -1,4 +1,4 @@
-"""The plan as the rest of resolab sees it: checked, frozen, without any file behind it.
+"""The checked and frozen plan for the rest of resolab, without any file.
 
 For: a plan's conditions and the baseline of each. Not for: reading TOML (`load`) or ordering trials (`order`).
 """
@@ -37,7 +37,7 @@ HIGHEST_SEED = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Conditions that run several times a block, as copies that are compared with each other."""
+    """Conditions run several times a block, as copies compared with each other."""
 
     levels: Selection
     times: Annotated[int, Within(2, 20)] = 2
@@ -45,7 +45,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One study: its question, factors, baseline, limits, and the text it was read from."""
+    """One study: question, factors, baseline, limits, and the text of the plan's file."""
 
     name: str
     question: str
@@ -59,14 +59,14 @@ class Plan:
     instrument: Instrument = field(default_factory=Instrument)
     source_text: str = ""
     base: Path | None = None
-    """Folder its relative paths begin at."""
+    """The folder for the plan's relative paths."""
     own_pages: Mapping[str, OwnPage] = field(default_factory=dict)
-    """Where the pages come from that it names by path or has drawn, by their names."""
+    """The origin of pages named by path or drawn, by their names."""
     repeat: tuple[Repeat, ...] = ()
     comparison_rules: tuple[ComparisonRule, ...] = ()
-    """Comparisons the plan names; see `comparisons` for what follows from them."""
+    """Comparisons named by the plan; see `comparisons` for all derived comparisons."""
     stop: Stop | None = None
-    """None: all blocks are run."""
+    """`None`: all blocks are run."""
     resolver: ResolverSettings = field(default_factory=ResolverSettings)
     edge: EdgeSettings = field(default_factory=EdgeSettings)
     queries: Queries = field(default_factory=Queries)
@@ -75,18 +75,18 @@ class Plan:
     design: Design = field(default_factory=Design)
     pages: PageSettings = field(default_factory=PageSettings)
     live: LiveSettings | None = None
-    """Of a plan for the real network."""
+    """The live settings of a plan for the real network."""
     at: str = LAB
-    """Where a plan for the lab is run; no key of the file, for a plan is the same everywhere (`vantage`)."""
+    """The vantage point of a lab plan's run; no key of the file, for a plan is the same everywhere (`vantage`)."""
 
     @property
     def vantage_point(self) -> str:
-        """Where it is run from."""
+        """Return the vantage point of the run."""
         return self.at if self.live is None else self.live.vantage_point
 
     @property
     def samples_pages(self) -> bool:
-        """Whether pages are what is sampled: each block loads one of them."""
+        """Return True when pages are the sampled unit: each block loads one page."""
         return self.design.unit is Unit.PAGE
 
     def combinations(self) -> list[Condition]:
@@ -100,7 +100,7 @@ class Plan:
         ]
 
     def conditions(self) -> list[Condition]:
-        """Every combination of levels that the plan does not exclude, in the plan's order, with its copies."""
+        """Return every combination of levels except the excluded, in the plan's order, with copies."""
         kept = (one for one in self.combinations() if not any(selects(selection, one) for selection in self.exclude))
         return [
             replace(one, replicate=number) if number > 1 else one
@@ -109,7 +109,7 @@ class Plan:
         ]
 
     def comparisons(self) -> list[PlannedComparison]:
-        """List what is compared: the named comparisons or, without any, all with the baseline; then the copies."""
+        """List the comparisons: the named ones or, without any, all with the baseline; then the copies."""
         return planned_comparisons(
             self.conditions(), self.comparison_rules, with_levels=self.with_levels, baseline_of=self.baseline_of
         )
@@ -119,21 +119,21 @@ class Plan:
         return tuple(word_of(level, factor) for level in self._levels(factor))
 
     def varying(self) -> tuple[str, ...]:
-        """List the optional factors it names in which its conditions differ, in the order of identifiers."""
+        """List the named optional factors with differing levels in the conditions, in the order of identifiers."""
         conditions = self.conditions()
         return tuple(factor for factor in self.factors.named if len({getattr(one, factor) for one in conditions}) > 1)
 
     def baseline_of(self, condition: Condition) -> Condition:
-        """Find the condition of the same page and profile that `condition` is compared with; may be itself.
+        """Find the baseline of `condition`, on the same page and profile; may be the condition itself.
 
-        A copy is compared with the first of its condition and nothing else.
+        A copy is compared only with the first copy of its condition.
         """
         if condition.replicate > 1:
             return replace(condition, replicate=1)
         return self.with_levels(condition, self.baseline)
 
     def with_levels(self, condition: Condition, baseline: Baseline) -> Condition:
-        """Find the condition that differs from another in the levels a baseline names."""
+        """Find the condition different from another only in a baseline's levels."""
         reference = replace(condition, **baseline.levels, replicate=1)
         paths = self.resolver_path[reference.dns_transport]
         if "resolver_path" not in baseline.levels and reference.resolver_path not in paths:
@@ -141,7 +141,7 @@ class Plan:
         return self._settled(reference)
 
     def _settled(self, condition: Condition) -> Condition:
-        """Give the factors the plan does not name the level that holds beside a preset, or else their default."""
+        """Set factors absent from the plan to the level fixed by a preset, or else to their default."""
         if not any(self._levels("browser_preset")):
             return condition
         levels = {**OPTIONAL_FACTORS, **fixed_levels(condition)}

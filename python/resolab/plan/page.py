@@ -1,6 +1,6 @@
-"""A page's `page.toml`, read and checked: everything wrong with the pages of a plan is said in one go.
+"""A page's `page.toml`, read and checked: all faults in the pages of a plan are reported together.
 
-For: what a page is made of. Not for: addresses and certificates, which the testbed gives.
+For: the parts of a page. Not for: addresses and certificates, given by the testbed.
 """
 
 import re
@@ -18,12 +18,12 @@ from resolab.plan.serving import ORDINARY, Serving, read_serving
 
 RESOLVER_NAME = "dns.resolab.test"
 PAGES_DOMAIN = "resolab.test"
-"""Of pages that come along, and of those whose description is written by us."""
+"""The domain of included pages, and of pages with a description written by resolab."""
 TOP_DOMAIN = "test"
-"""Every page's (RFC 6761): the lab's authority signs for names below it."""
+"""The top-level domain of every page (RFC 6761): the lab's authority signs for names below this domain."""
 INDEX = "index.html"
 ADDRESSES_LIMIT = 253 + 254 * 254
-"""10.77.1.1 to 10.77.255.254, without those that end in 0 or 255 and one that is the browsers' own."""
+"""10.77.1.1 to 10.77.255.254, without addresses ending in 0 or 255 and without the browsers' own address."""
 
 _NEEDED = {"host": str, "folder": str, "path": str, "request_count": int}
 _FOR_PEOPLE = {"description": str, "source": str}
@@ -34,29 +34,29 @@ _NAME_MAX_CHARACTERS = 253
 
 
 def registrable_domain(host: str) -> str:
-    """Name the domain that one of the lab's names belongs to: below .test these are two labels."""
+    """Return the registrable domain of a lab name: below .test the last two labels."""
     return ".".join(host.split(".")[-2:])
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """What a load asks for: host names with their files, the document's first."""
+    """The requests of a load: host names with their files, the document's first."""
 
     name: str
     hosts: dict[str, Path]
     path: str
-    """Of the document."""
+    """The path of the document."""
     request_count: int
-    """Requests that a whole load has answered before its load event."""
+    """Number of requests answered before the load event, in a complete load."""
     serving: dict[str, Serving] = {}
-    """Of names that are not served as all others are."""
+    """Settings of names with special serving."""
 
     def served(self, host: str) -> Serving:
-        """How a name is served."""
+        """Return the serving of a name."""
         return self.serving.get(host, ORDINARY)
 
     @property
     def addresses_count(self) -> int:
-        """Addresses its names need."""
+        """Return the number of addresses for the page's names."""
         groups = [self.served(host).address_group for host in self.hosts]
         return groups.count(None) + len({*groups} - {None})
 
@@ -115,7 +115,7 @@ def _wrong_keys(table: dict[str, Any]) -> Iterator[str]:
 
 
 def _wrong_values(table: dict[str, Any], folder: Path, serving: Mapping[str, Serving] | None) -> Iterator[str]:
-    """Say what no page can have; without `serving`, which is wrong itself, not whether there is anything to serve."""
+    """Report values impossible in a page; with a wrong `serving`, skip the check for anything to serve."""
     yield from _wrong_hosts(table, folder, serving)
     if not table["path"].startswith("/"):
         yield f"path: must begin with /, not {table['path']!r}"
@@ -147,7 +147,7 @@ def _wrong_hosts(table: dict[str, Any], folder: Path, serving: Mapping[str, Serv
 
 
 def _is_served(files: Path, target: str) -> bool:
-    """Whether the edge answers for the document: a file called like it, query included, else the file of its path."""
+    """Return True when the edge serves the document: a file named as the target, query included, or as the path."""
     names = [unquote(target), unquote(target.partition("?")[0])]
     return any((files / f"{name}{INDEX if name.endswith('/') else ''}".lstrip("/")).is_file() for name in names)
 

@@ -1,11 +1,10 @@
-"""Levels of `page` that stand for many: patterns, and pages drawn by a seed (`[pages.generated]`).
+"""Levels of `page` for many pages: patterns, and pages drawn by a seed (`[pages.generated]`).
 
-For: the pages a plan names, in its order, before any of its keys is checked, and the rest of `[pages]`. Not for:
-reading pages.
+For: a plan's pages, in its order, before any check of its keys, and the rest of `[pages]`. Not for: reading pages.
 
-A pattern is expanded when the plan is read, its pages sorted by name: `corpus/*` and `names/flat-*` mean page models
-that come along, by their folder and name; `./mine/*.page.json` and other paths mean files and folders beside the plan.
-`!NAME` leaves out pages that other patterns brought.
+A pattern is expanded while reading the plan, with pages sorted by name. `corpus/*` and `names/flat-*` mean included
+page models, by their folder and name. `./mine/*.page.json` and other paths mean files and folders beside the plan.
+`!NAME` removes pages matched by other patterns.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,13 +27,13 @@ _NOT = "!"
 
 @dataclass(frozen=True, slots=True)
 class GeneratedPages:
-    """Which pages are drawn: those of the numbers from 1 on."""
+    """The pages to draw: numbers from 1 to `count`."""
 
     count: Annotated[int, Within(1, MOST_GENERATED)]
     seed: Annotated[int, Within(0, HIGHEST_SEED)] = 1
 
     def pages(self) -> Mapping[str, OwnPage]:
-        """Name them."""
+        """Name the drawn pages."""
         return {
             generated_name(self.seed, number): GeneratedPage(self.seed, number) for number in range(1, self.count + 1)
         }
@@ -42,7 +41,7 @@ class GeneratedPages:
 
 @dataclass(frozen=True, slots=True)
 class PageLevels:
-    """The pages of a plan as if it had written them out."""
+    """The expanded list of a plan's pages."""
 
     words: Sequence[object]
     own: Mapping[str, OwnPage]
@@ -56,10 +55,10 @@ def page_levels(
     corpus: Corpus | None,
     begun_with: Sequence[str] | None = None,
 ) -> PageLevels | None:
-    """Expand what `factors.page` has and add what is drawn; None where that is no list, which others will say.
+    """Expand `factors.page` and add drawn pages; `None` for anything but a list, reported later.
 
-    A dataset's plan is read with the pages that it was begun with: pages that have come since are left out, and
-    without a corpus they are taken as they are.
+    A dataset's plan is read with the pages of its begin: later pages are left out. Without a corpus the pages are taken
+    unchanged.
     """
     if given is None and generated:
         given = []
@@ -75,7 +74,7 @@ def page_levels(
 
 
 def pages_in(section: Section) -> tuple[Mapping[str, OwnPage], PageSettings]:
-    """Read `[pages]`: the pages that are drawn, and how all are served."""
+    """Read `[pages]`: the drawn pages, and the serving of all pages."""
     table = section.section("generated", required=False)
     drawn = table_in(table, GeneratedPages).pages() if "generated" in section else {}
     return drawn, table_in(section, PageSettings)
@@ -127,13 +126,13 @@ def _beside(word: str, base: Path) -> list[str]:
 
 
 def _split(whole: Path) -> tuple[Path, str]:
-    """Part a path before its first part that is a pattern: what stands before may hold any character."""
+    """Split a path before its first part with a pattern; the part before may hold any character."""
     first = next(place for place, part in enumerate(whole.parts) if _is_pattern(part))
     return Path(*whole.parts[:first]), "/".join(whole.parts[first:])
 
 
 def _of_corpus(word: str, corpus: Corpus) -> list[str]:
-    """Name the page models that match by folder and name or, without a folder, all pages that match by name."""
+    """Name the page models matched by folder and name or, without a folder, all pages matched by name."""
     models = corpus.models()
     if "/" in word:
         return sorted(name for name, file in models.items() if fnmatchcase(f"{file.parent.name}/{name}", word))

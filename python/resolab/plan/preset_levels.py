@@ -1,6 +1,6 @@
-"""What a browser preset decides of a condition: the factors it fixes, and to which level.
+"""The factors fixed by a browser preset, and their levels.
 
-For: conditions that say what their browser really did. Not for: the presets' other settings (`browser.presets`).
+For: conditions describing the browser's real behaviour. Not for: the presets' other settings (`browser.presets`).
 """
 
 from typing import Any
@@ -10,9 +10,9 @@ from resolab.records import BrowserPreset, DohMethod, NameResolution
 
 
 def fixed_levels(condition: Condition) -> dict[str, Any]:
-    """Levels of the optional factors that the condition's preset sets, whatever their defaults are.
+    """Return the levels of the optional factors set by the condition's preset, regardless of their defaults.
 
-    Hounsel et al. had Do53, and what their DoT stub was asked, by getaddrinfo, and DoH by POST.
+    Hounsel et al. used getaddrinfo for Do53 and for the queries to their DoT stub, and POST for DoH.
     """
     if condition.browser_preset is not BrowserPreset.H20:
         return {}

@@ -1,7 +1,7 @@
 """JSON Schema of plan files, for editors: completion, and mistakes underlined while typing.
 
-For: keys, types and closed vocabularies. Not for: what only a reading of the whole plan knows (names of pages and
-profiles, combinations that cannot be); `resolab plan check` says those.
+For: keys, types and closed vocabularies. Not for: rules known only from the whole plan (names of pages and profiles,
+impossible combinations); `resolab plan check` reports violations.
 """
 
 from dataclasses import fields
@@ -35,7 +35,7 @@ _HAS_DRAWN_PAGES: Schema = {"properties": {"pages": {"required": ["generated"]}}
 
 
 def plan_schema() -> Schema:
-    """Make the schema."""
+    """Make the JSON Schema of plans."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "resolab plan",

@@ -1,6 +1,6 @@
-"""One table of a plan file, handing out its keys by type.
+"""One table of a plan file, handing out keys by type.
 
-For: messages that name file, key and what is allowed. Not for: what the keys mean.
+For: messages with file, key and allowed values. Not for: the meaning of keys.
 """
 
 import difflib
@@ -13,12 +13,12 @@ from resolab.wording import meant
 
 MISSING = object()
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-"""What a plan may call things: names become parts of condition identifiers, which are joined by dots."""
+"""The pattern for names in a plan: names become parts of condition identifiers, joined by dots."""
 Bounds = tuple[float, float]
 
 
 class Section:
-    """A TOML table; remembers which keys were asked for, so that the others can be called unknown."""
+    """A TOML table with a memory of the requested keys, for reporting unknown keys."""
 
     def __init__(self, source: str, table: Mapping[str, object], name: str = "") -> None:
         self.source = source
@@ -35,14 +35,14 @@ class Section:
         return key in self._table
 
     def text(self, key: str) -> str:
-        """Take a string that is not empty."""
+        """Take a non-empty string."""
         value = self._take(key)
         if not isinstance(value, str) or not value.strip():
             self.fail(key, f"must be a text, not {value!r}")
         return value
 
     def integer(self, key: str, *, low: int, high: int, default: object = MISSING) -> int:
-        """Take a whole number within [low, high]; without a default it must be there."""
+        """Take a whole number within [low, high]; required without a default."""
         value = self._take(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             self.fail(key, f"must be a whole number from {low} to {high}, not {value!r}")
@@ -63,14 +63,14 @@ class Section:
         return value
 
     def optional_number(self, key: str, *, above: float, high: float) -> float | None:
-        """Take a number within (above, high], or None where the key is absent."""
+        """Take a number within (above, high], or `None` when the key is absent."""
         if key in self._table:
             return self.number(key, above=above, high=high, default=high)
         self._known.append(key)
         return None
 
     def optional_one_of(self, key: str, allowed: Sequence[str], bounds: Bounds | None = None) -> str | None:
-        """Take one word of a closed list, or None where the key is absent; with bounds, a number as its word."""
+        """Take a word of a closed list, or `None` when the key is absent; with bounds, a number as its word."""
         if key not in self._table:
             self._known.append(key)
             return None
@@ -80,9 +80,9 @@ class Section:
         return value
 
     def levels(self, key: str, allowed: Sequence[str] | None, bounds: Bounds | None = None) -> tuple[str, ...]:
-        """Take the levels of a factor: at least one, each once, each of the closed list where there is one.
+        """Take the levels of a factor: at least one level, no repetition, only words of the closed list if given.
 
-        With bounds they are numbers within [low, high], and come out as words.
+        With bounds the levels are numbers within [low, high], returned as words.
         """
         value = self._take(key)
         hint = f"; allowed: {_listed(allowed)}" if allowed is not None else ""
@@ -101,14 +101,14 @@ class Section:
     def optional_levels(
         self, key: str, allowed: Sequence[str] | None, bounds: Bounds | None = None
     ) -> tuple[str, ...] | None:
-        """Take the levels of a factor, or None where the key is absent."""
+        """Take the levels of a factor, or `None` when the key is absent."""
         if key in self._table:
             return self.levels(key, allowed, bounds)
         self._known.append(key)
         return None
 
     def _spelled(self, key: str, value: object, bounds: Bounds | None) -> object:
-        """Turn a number within bounds into its word."""
+        """Turn a number within bounds into a word."""
         if bounds is None:
             return value
         low, high = bounds
@@ -117,25 +117,25 @@ class Section:
         return f"{value:g}"
 
     def is_list(self, key: str) -> bool:
-        """Whether a key is there and holds a list."""
+        """Return True when a key exists and holds a list."""
         return isinstance(self._table.get(key), list)
 
     def one_of(self, key: str, allowed: Sequence[str]) -> str:
-        """Take one word of a closed list, which must be there."""
+        """Take a required word of a closed list."""
         value = self._take(key)
         if value not in allowed:
             self.fail(key, f"must be one of {_listed(allowed)}, not {value!r}")
         return str(value)
 
     def values(self, key: str) -> Mapping[str, object]:
-        """Take an optional table of whose keys and values others know what they may be."""
+        """Take an optional table with keys and values checked by other code."""
         value = self._take(key, {})
         if not isinstance(value, dict):
             self.fail(key, f"must be a table, not {value!r}")
         return value
 
     def allow(self, *keys: str) -> None:
-        """Know of keys that need not be there."""
+        """Register optional keys as known."""
         self._known += [key for key in keys if key not in self._known]
 
     def tables(self, key: str) -> "list[Section]":
@@ -146,14 +146,14 @@ class Section:
         return [Section(self.source, table, f"{key}[{number}]") for number, table in enumerate(value)]
 
     def section(self, key: str, *, required: bool = True) -> "Section":
-        """Take a table; an absent optional one is empty."""
+        """Take a table; an absent optional table is empty."""
         value = self._take(key, MISSING if required else {})
         if not isinstance(value, dict):
             self.fail(key, f"must be a table, not {value!r}")
         return Section(self.source, value, ".".join(part for part in (self.name, key) if part))
 
     def finish(self) -> None:
-        """Fail if the table holds a key nobody asked for."""
+        """Fail if the table holds an unrequested key."""
         for key in self._table:
             if key not in self._known:
                 self.fail(key, f"unknown key; allowed: {_listed(self._known)}{meant(key, self._known)}")

@@ -1,7 +1,7 @@
-"""How single names of a page are served: `[serving."NAME"]` of its `page.toml`, read and checked.
+"""The serving of single names of a page: `[serving."NAME"]` of its `page.toml`, read and checked.
 
-For: what the edge is told of a name, with whom it shares address and certificate, how far away it is. Not for: giving
-addresses (`testbed.sites`), or whether the edge takes a setting: that is the edge's to say.
+For: a name's settings for the edge, its shared address and certificate, its distance. Not for: giving addresses
+(`testbed.sites`), or the validity of a setting, checked by the edge.
 """
 
 import math
@@ -15,9 +15,9 @@ from urllib.parse import unquote
 import msgspec
 
 LONGEST_EXTRA_RTT_MS = 20_000.0
-"""The link adds at most half of it in each direction."""
+"""The largest extra round trip, in ms; the link adds at most half in each direction."""
 OF_THE_TESTBED = ("host", "address", "addresses", "folder", "ticket_policy")
-"""Keys of the edge's `[[site]]` that a page has no say in."""
+"""Keys of the edge's `[[site]]` reserved for the testbed."""
 _CODED = ".gz"
 _KEYS = {
     "settings": "the path of a TOML file",
@@ -29,7 +29,7 @@ _KEYS = {
 
 
 class Serving(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """What is particular about one name; of an ordinary one nothing is."""
+    """The special settings of one name; an ordinary name has no special setting."""
 
     settings: Mapping[str, Any] = {}
     """Keys of the edge's `[[site]]`."""
@@ -38,9 +38,9 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     certificate: int | None = None
     """Names of one page with the same number share a certificate."""
     extra_rtt_ms: float = 0.0
-    """How much farther away it is than the access network's end."""
+    """The extra distance beyond the access network's end."""
     not_awaited: frozenset[str] = frozenset()
-    """Paths whose answers the load event does not wait for: asked for after it, or by a script that fetches."""
+    """Paths ignored by the load event: requested after the event, or fetched by a script."""
 
     @cached_property
     def responses(self) -> Mapping[str, Mapping[str, Any]]:
@@ -49,32 +49,32 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def protocols(self) -> frozenset[str] | None:
-        """HTTP versions it speaks, `h1`, `h2`, `h3`; `None`: all."""
+        """Return the supported HTTP versions, `h1`, `h2`, `h3`; `None`: all."""
         told = self.settings.get("protocols")
         return frozenset(told) if isinstance(told, list) else None
 
     def speaks(self, version: str) -> bool:
-        """Whether it speaks an HTTP version."""
+        """Return True when the name supports an HTTP version."""
         return self.protocols is None or version in self.protocols
 
     def response(self, target: str) -> Mapping[str, Any] | None:
-        """Find what the settings say of a request target, as the edge does: query included, else its path's."""
+        """Find the settings for a request target, as the edge does: query included, else by path."""
         if not self.responses:
             return None
         return self.responses.get(unquote(target)) or self.responses.get(unquote(target.partition("?")[0]))
 
     def has_anything(self, folder: Path) -> bool:
-        """Whether there is something to serve."""
+        """Return True when the name has anything to serve."""
         return bool(self.responses) or has_files(folder)
 
     def files(self, folder: Path) -> list[Path]:
-        """List what the edge sends, as it travels: of a file with a coding beside it, the coding."""
+        """List the files as sent by the edge: for a file with a coded version beside, the coded version."""
         files = sorted(file for file in folder.rglob("*") if file.is_file())
         coded = {file.with_name(file.name.removesuffix(_CODED)) for file in files if file.suffix == _CODED}
         return [file for file in files if file not in coded] if self._precoded else files
 
     def is_never_awaited(self, folder: Path) -> bool:
-        """Whether the load event waits for nothing of it, so that a load can do without the name."""
+        """Return True when the load event waits for no file of this name, so a load is complete without the name."""
         if not self.not_awaited:
             return False
         ending = _CODED if self._precoded else ""
@@ -87,7 +87,7 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def has_files(folder: Path) -> bool:
-    """Whether there is a file below a folder."""
+    """Return True when a folder contains any file."""
     return any(file.is_file() for file in folder.rglob("*"))
 
 
@@ -95,7 +95,7 @@ ORDINARY = Serving()
 
 
 def read_serving(told: object, folder: Path) -> tuple[Serving, list[str]]:
-    """Read what is told of one name, and say everything that is wrong with it; files are relative to the page's."""
+    """Read the serving of one name, and report all faults; files are relative to the page's folder."""
     if not isinstance(told, dict):
         return ORDINARY, [f"must be a table, not {told!r}"]
     problems = [*_wrong_keys(told)]

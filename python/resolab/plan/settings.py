@@ -1,8 +1,10 @@
-"""Tables of a plan that set numbers and switches: declared once, as fields with their bounds, then read and described.
+"""Tables of a plan with numbers and switches: declared once, as fields with their bounds, then read and described.
 
 For: limits, instrument, resolver, queries, the design, when to stop; reading any such field of a section, and its JSON
 Schema.
+
 `analysis` declares its table by the same means.
+
 Not for: levels of factors (`choices`), or the whole schema (`schema`).
 """
 
@@ -18,31 +20,31 @@ HIGHEST_BLOCKS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Bounds of a number: a whole one may be as low as `low`, another must be above it; neither is above `high`."""
+    """Bounds of a number: a whole number is at least `low`, another is above `low`; both are at most `high`."""
 
     low: float
     high: float
     note: str = ""
-    """What editors show."""
+    """The description shown by editors."""
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """Words of a closed vocabulary, one of which may be given."""
+    """Words of a closed vocabulary, for a single choice."""
 
     words: tuple[StrEnum, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SomeOf:
-    """Words of a closed vocabulary, a list of which may be given."""
+    """Words of a closed vocabulary, for a list of choices."""
 
     words: tuple[StrEnum, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a load is given up, and when a trial is flagged."""
+    """The limits for giving up a load and for flagging a trial."""
 
     page_timeout_s: Annotated[float, Within(0, 600)] = 30.0
     lateness_p99_ms: Annotated[float, Within(0, 1000)] = 0.5
@@ -50,49 +52,49 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """How the instrument itself is set."""
+    """The settings of the instrument itself."""
 
     keep_awake: bool = True
     failure_screenshots: bool = False
-    """Whether a picture of every failed load is kept in the dataset."""
+    """True when the dataset keeps a picture of every failed load."""
     netlog: bool = False
-    """Whether Chromium's logs of its network stack are kept in the dataset, one per browser process."""
+    """True when the dataset keeps Chromium's logs of its network stack, one per browser process."""
     pcap: bool = False
-    """Whether every packet of a trial is kept in the dataset."""
+    """True when the dataset keeps every packet of a trial."""
     key_log: bool = False
-    """Whether the TLS secrets of a trial's connections are kept in the dataset."""
+    """True when the dataset keeps the TLS secrets of a trial's connections."""
     paths: Annotated[int, Within(1, 16, "On which trials run at a time.")] = 1
-    """Emulated paths, each with edge, stub and browsers of its own, on which trials of a block run at a time."""
+    """Emulated paths for simultaneous trials of a block, each path with its own edge, stub and browsers."""
     backend: Annotated[PathBackend, OneOf((PathBackend.TUN, PathBackend.PACKET))] = PathBackend.TUN
-    """What joins the hosts to the link model (docs/method/backends.md)."""
+    """The backend between the hosts and the link model (docs/method/backends.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolverSettings:
-    """How the resolver behaves."""
+    """The settings of the resolver."""
 
     miss_delay_ms: Annotated[float, Within(0, 10_000)] = 40.0
-    """Time an answer takes that is not in its cache, beyond that of one that is."""
+    """The extra time of an uncached answer, beyond the time of a cached answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeSettings:
-    """How the servers behind the path send."""
+    """The sending parameters of the servers behind the path."""
 
     quic_initial_window_bytes: Annotated[int, Within(2_400, 1 << 24)] = 12_000
-    """On the way on a new QUIC connection before any is acknowledged (RFC 9002 section 7.2)."""
+    """Bytes in flight on a new QUIC connection before the first acknowledgement (RFC 9002 section 7.2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """What our own client asks in every trial, beside the cold exchange of each transport."""
+    """The queries of our own client in every trial, beside the cold exchange of each transport."""
 
     warm_count: Annotated[int, Within(0, 100)] = 0
-    """Further names of the page, asked one after the other over the connections the cold exchanges opened."""
+    """Further names of the page, queried in sequence over the connections of the cold exchanges."""
 
 
 class Unit(StrEnum):
-    """What a plan samples, and what a block therefore is."""
+    """The sampled unit of a plan, and so the meaning of a block."""
 
     BLOCK = "block"
     """Times: a block loads every page under every condition."""
@@ -102,64 +104,65 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How trials are laid out."""
+    """The layout of the trials."""
 
     unit: Annotated[Unit, OneOf(tuple(Unit))] = Unit.BLOCK
 
 
 class PageCertificates(StrEnum):
-    """Which names of a page stand on one certificate."""
+    """The names of a page on a shared certificate."""
 
     RECORDED = "recorded"
-    """Those of which its model says so."""
+    """Names with a shared certificate in the page's model."""
     SITE = "site"
-    """Those of one site: a wildcard below its registrable domain."""
+    """Names of one site: a wildcard below the registrable domain."""
 
 
 class PageDistances(StrEnum):
-    """How far beyond the access link a page's servers are."""
+    """The distance of a page's servers beyond the access link."""
 
     RECORDED = "recorded"
-    """As far as the page says."""
+    """The distances recorded in the page."""
     NONE = "none"
-    """At its end, all of them: whichever of them answers, it takes the same round trip."""
+    """All servers at the link's end: every server takes the same round trip."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageSettings:
-    """How the pages of a plan are served."""
+    """The serving of the plan's pages."""
 
     certificates: Annotated[PageCertificates, OneOf(tuple(PageCertificates))] = PageCertificates.RECORDED
     distances: Annotated[PageDistances, OneOf(tuple(PageDistances))] = PageDistances.RECORDED
 
 
 class StopRule(StrEnum):
-    """How a campaign knows that it has seen enough."""
+    """The rule for the end of a campaign."""
 
     FIXED_WIDTH = "fixed_width"
     """Every interval is as narrow as asked; all conditions run until then."""
     CONFIDENCE_SEQUENCE = "confidence_sequence"
-    """Each comparison is decided by its own sequence of intervals; what no open one needs is loaded no more."""
+    """Each comparison is decided by its own confidence sequence. Conditions without an open comparison are loaded no
+    more."""
 
 
 class DecidedBy(StrEnum):
-    """What decides a comparison, once it holds of its confidence sequence."""
+    """The criterion for deciding a comparison, applied to its confidence sequence."""
 
     DIFFERENCE = "difference"
-    """It excludes 0."""
+    """The comparison's interval excludes 0."""
     EQUIVALENCE = "equivalence"
-    """It lies within the plan's equivalence margin."""
+    """The interval lies within the plan's equivalence margin."""
     WIDTH = "width"
-    """It is as narrow as asked."""
+    """The interval is as narrow as requested."""
 
 
 SEQUENCE_MIN_BLOCKS = 8
-"""The fewest that have an interval of a confidence sequence."""
+"""The smallest number of blocks with an interval of a confidence sequence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """When a campaign has seen enough; a rule of a fixed width has exactly one width, any other at most one."""
+    """The end of a campaign; a fixed-width rule has exactly one width, any other at most one."""
 
     ci_width_ms: Annotated[float | None, Within(0, 600_000, "Full width of the interval of a paired difference.")] = (
         None
@@ -171,16 +174,16 @@ class Stop:
     check_every_blocks: Annotated[int, Within(1, HIGHEST_BLOCKS)] = 1
     rule: Annotated[StopRule, OneOf(tuple(StopRule))] = StopRule.FIXED_WIDTH
     decided_by: Annotated[tuple[DecidedBy, ...], SomeOf(tuple(DecidedBy))] = ()
-    """Empty: by whatever the plan has a number for, and by excluding 0."""
+    """Empty: by every criterion with a number in the plan, and by excluding 0."""
 
     @property
     def drops_conditions(self) -> bool:
-        """Whether conditions are loaded no more once no open comparison needs them."""
+        """Return True when conditions without an open comparison are loaded no more."""
         return self.rule is StopRule.CONFIDENCE_SEQUENCE
 
 
 class _Settings(Protocol):
-    """Any dataclass."""
+    """Any dataclass with settings."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -189,7 +192,7 @@ Table = TypeVar("Table", bound=_Settings)
 
 
 def table_in(section: Section, table: type[Table]) -> Table:
-    """Read a table of settings; what is not given has its default."""
+    """Read a table of settings; missing keys have their default."""
     values = {one.name: value_in(section, table, one.name) for one in fields(table)}
     section.finish()
     return table(**values)
@@ -217,7 +220,7 @@ def stop_in(section: Section) -> Stop:
 
 
 def value_in(section: Section, table: type, key: str) -> Any:
-    """Read one setting as its field declares it."""
+    """Read one setting, with the declaration of its field."""
     kind, bounds = _declared(table, key)
     default: Any = next(one.default for one in fields(table) if one.name == key)
     if isinstance(bounds, OneOf):
@@ -237,7 +240,7 @@ def value_in(section: Section, table: type, key: str) -> Any:
 
 
 def schema_of(table: type, key: str) -> dict[str, Any]:
-    """Describe one setting as its field declares it."""
+    """Describe one setting by the declaration of its field."""
     kind, bounds = _declared(table, key)
     if isinstance(bounds, OneOf):
         return {"enum": [word.value for word in bounds.words]}
@@ -253,7 +256,7 @@ def schema_of(table: type, key: str) -> dict[str, Any]:
 
 
 def _declared(table: type, key: str) -> tuple[type, Within | OneOf | SomeOf]:
-    """Name a setting's type, `None` left out, and its bounds; a switch has none."""
+    """Return a setting's type, `None` left out, and its bounds; for a switch the bounds are unused."""
     hint = get_type_hints(table, include_extras=True)[key]
     if hint is bool:
         return bool, Within(0, 1)

@@ -1,7 +1,7 @@
-"""Whether ways of sharing connections by certificate have anything to share: two names of a page on one.
+"""The check of connection sharing by certificate: two names of a page must share a certificate.
 
-For: refusing a plan whose arms would all be the same, before it runs; which of a model's names may share. Not for:
-which names the edge puts on one (`testbed.layout`).
+For: refusing a plan with identical arms before its run; the names of a model with a shared certificate. Not for: the
+edge's certificates (`testbed.layout`).
 """
 
 from collections import Counter
@@ -19,11 +19,11 @@ from resolab.plan.settings import PageCertificates
 from resolab.records import ConnectionSharing
 
 BY_CERTIFICATE = (ConnectionSharing.BROWSER_RULE, ConnectionSharing.ORIGIN_FRAME, ConnectionSharing.CERTIFICATE)
-"""Ways that need two names on one certificate."""
+"""Methods of sharing with the need for two names on one certificate."""
 
 
 def check_shared_names(source: str, plan: Plan, corpus: Corpus, conditions: Sequence[Condition]) -> None:
-    """Refuse ways of sharing by certificate where no page of the plan has two names on one."""
+    """Refuse sharing by certificate for a plan without a page with two names on one certificate."""
     asked = [way.value for way in BY_CERTIFICATE if any(one.connection_sharing is way for one in conditions)]
     if not asked or any(_shares(groups) for groups in _groups(plan, corpus)):
         return
@@ -41,7 +41,7 @@ def _shares(groups: Iterable[object]) -> bool:
 
 
 def _groups(plan: Plan, corpus: Corpus) -> Iterable[list[object]]:
-    """List, page by page, what each name has its certificate in common with; None: nothing known."""
+    """List, page by page, the certificate group of each name; `None`: not known."""
     certificates = plan.pages.certificates
     by_site = certificates is PageCertificates.SITE
     models = [page for page in plan.factors.page if corpus.is_model(page)]
@@ -54,7 +54,7 @@ def _groups(plan: Plan, corpus: Corpus) -> Iterable[list[object]]:
 
 
 def with_certificates(model: PageModel, certificates: PageCertificates) -> PageModel:
-    """Return a model with the certificates that a plan gives its names."""
+    """Return a model with the certificates assigned by the plan."""
     if certificates is PageCertificates.RECORDED:
         return model
     hosts = tuple(msgspec.structs.replace(host, certificate=host.site) for host in model.hosts)

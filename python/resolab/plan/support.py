@@ -1,6 +1,6 @@
-"""Which combinations of levels no browser can do, and what a plan says about those it does not exclude.
+"""The combinations of levels impossible in any browser, and the errors of a plan without their exclusion.
 
-For: refusing a plan before it runs, in one line that says what to leave out. Not for: driving anything.
+For: refusing a plan before its run, in one line with the exclusion to add. Not for: driving anything.
 """
 
 import functools
@@ -27,7 +27,7 @@ from resolab.toml_text import value_text
 
 @dataclass(frozen=True, slots=True)
 class Impossible:
-    """Conditions that cannot be, and why."""
+    """Impossible conditions with their reason."""
 
     levels: Selection
     reason: str
@@ -39,12 +39,12 @@ def _named(transports: Sequence[str], joint: str) -> str:
 
 
 def _but(factor: str, *words: str) -> tuple[str, ...]:
-    """List a factor's other levels: one that is new is refused until somebody says that it can be."""
+    """List a factor's other levels: a new level is refused until declared possible."""
     return tuple(word for word in allowed_words(factor) if word not in words)
 
 
 _BROWSERS_SPEAK = (DnsTransport.DOUDP, DnsTransport.DOH, DnsTransport.DOH3)
-"""Over which a browser's own resolver asks."""
+"""The transports of browsers' own resolvers."""
 _BEYOND_BROWSERS = _but("dns_transport", *_BROWSERS_SPEAK)
 _NATIVE_DOH: Selection = {"resolver_path": ("native",), "dns_transport": OVER_HTTP}
 _OVER_TCP = _but("http_version", "h3")
@@ -62,7 +62,7 @@ _OF_LOOKUPS: Selection = {
     "dns_connection_state": ("warm",),
     "requested_dns_handshake_mode": _NOT_FULL,
 }
-"""Levels that change the browser's own look-up and nothing else."""
+"""Levels affecting only the browser's own look-up."""
 
 IMPOSSIBLE = (
     Impossible(
@@ -190,7 +190,7 @@ def impossible(condition: Condition) -> Impossible | None:
 
 
 def check_combinations(source: str, plan: Plan) -> None:
-    """Fail for conditions that cannot be, with every reason at once, and for a plan that excludes every one."""
+    """Fail for impossible conditions, with every reason at once, and for a plan without any condition left."""
     conditions = plan.conditions()
     if not conditions:
         raise ConfigurationError(f"{source}: exclude: leaves no condition; exclude less")
@@ -208,7 +208,7 @@ def check_combinations(source: str, plan: Plan) -> None:
 
 
 def _key_of(condition: Condition, found: Impossible) -> str:
-    """Name the key that is wrong: a transport's path, or the factor that goes beyond what every plan names."""
+    """Return the faulty key: a transport's path, or the factor beyond the factors of every plan."""
     if set(found.levels) == {"resolver_path", "dns_transport"}:
         return f"resolver_path.{condition.dns_transport}"
     optional = [factor for factor in found.levels if factor in NAMED_ORDER and factor != "resolver_path"]
@@ -216,7 +216,7 @@ def _key_of(condition: Condition, found: Impossible) -> str:
 
 
 def _way_out(plan: Plan, found: Impossible) -> str:
-    """Say which exclusion would help."""
+    """Return the remedy: an exclusion or another level."""
     if set(found.levels) == {"resolver_path", "dns_transport"}:
         return 'use "stub"'
     keys = [f"{factor} = {value_text(words)}" for factor, words in _narrowed(plan, found).items()]
@@ -227,20 +227,20 @@ def _way_out(plan: Plan, found: Impossible) -> str:
 
 
 def _narrowed(plan: Plan, found: Impossible) -> dict[str, list[str]]:
-    """Choose what cannot be with no more keys and levels than this plan needs."""
+    """Choose the impossible conditions by the fewest keys and levels for this plan."""
     meant = {factor: [word for word in plan.words(factor) if word in words] for factor, words in found.levels.items()}
     return {factor: words for factor, words in meant.items() if len(words) < len(plan.words(factor))}
 
 
 def exclusions_needed(plan: Plan) -> list[tuple[Selection, str]]:
-    """List what a plan must exclude, with the reasons; nothing for what no exclusion mends."""
+    """List the necessary exclusions of a plan, with the reasons; omit faults without a mending exclusion."""
     found = {id(rule): rule for rule in map(impossible, plan.conditions()) if rule is not None}
     needed = ((_narrowed(plan, rule), rule.reason) for rule in found.values())
     return [(levels, reason) for levels, reason in needed if levels]
 
 
 def baselines_lack(plan: Plan) -> list[str]:
-    """List further factors of which a baseline must name the first level, so that every condition has one."""
+    """List further factors for a baseline's first levels, so every condition has a baseline."""
     conditions = plan.conditions()
     known = set(conditions)
     lacking = []
@@ -256,7 +256,7 @@ def baselines_lack(plan: Plan) -> list[str]:
 
 
 def check_baselines(source: str, plan: Plan) -> None:
-    """Fail when a condition would be compared with one the plan does not have."""
+    """Fail when a condition's baseline is no condition of the plan."""
     conditions = plan.conditions()
     known = set(conditions)
     for condition in conditions:
@@ -270,7 +270,10 @@ def check_baselines(source: str, plan: Plan) -> None:
 
 
 def check_gateway(source: str, plan: Plan) -> None:
-    """Fail where a load through the gateway has none beside it without: what the gateway costs must be measured."""
+    """Fail for a load through the gateway without a comparable load avoiding the gateway.
+
+    The gateway's own cost must be measured.
+    """
     conditions = plan.conditions()
     known = set(conditions)
     for one in conditions:
@@ -291,7 +294,7 @@ def check_repeats(source: str, plan: Plan) -> None:
 
 
 def check_comparisons(source: str, plan: Plan) -> None:
-    """Fail when a comparison has a name twice, no condition, or one that the plan does not have."""
+    """Fail when comparisons share a name, or a comparison has no condition or an unknown condition."""
     conditions = plan.conditions()
     known, names = set(conditions), set[str]()
     for number, rule in enumerate(plan.comparison_rules):

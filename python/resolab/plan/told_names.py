@@ -1,6 +1,6 @@
-"""Whether Chromium can be told all names of a plan's pages: each stands in one argument of its command line.
+"""The limit for the names in Chromium's command line: all names of a plan's pages are in one argument.
 
-For: refusing a plan before it runs. Not for: the command line itself (`browser.chromium.flags`).
+For: refusing a plan before its run. Not for: the command line itself (`browser.chromium.flags`).
 """
 
 from collections.abc import Sequence
@@ -11,18 +11,18 @@ from resolab.plan.model import Plan
 from resolab.records import BrowserName, BrowserPreset, HttpVersion
 
 LONGEST_ARGUMENT_BYTES = 131_072 - 512
-"""Linux takes no longer one (MAX_ARG_STRLEN); less what stands beside the pages' names."""
+"""The longest argument in Linux (MAX_ARG_STRLEN), less the text beside the pages' names."""
 _PORT_BYTES = len(":443,")
 _MAPPING_BYTES = len("MAP  10.77.255.254 , EXCLUDE 10.77.255.254 , ")
 
 
 def tells_names(plan: Plan) -> bool:
-    """Whether a browser is told the names of pages at its start."""
+    """Return True when a browser gets the names of pages at its start."""
     return bool(_told(plan))
 
 
 def check_told_names(source: str, plan: Plan, hosts: Sequence[str]) -> None:
-    """Refuse pages over HTTP/3 in Chromium, or with the preset that tells it addresses, whose names are too many."""
+    """Refuse too many names, for pages over HTTP/3 in Chromium, or with the preset mapping addresses."""
     told = _told(plan)
     if not told:
         return

@@ -1,9 +1,10 @@
-"""What a plan samples: blocks of given pages, or pages, each of which is a block then (`[design] unit = "page"`).
+"""The sampled unit of a plan: blocks of given pages, or pages, each as a block (`[design] unit = "page"`).
 
-For: a plan's comparisons over pages, what one block holds, and what such a plan cannot have. Not for: orders (`order`).
+For: a plan's comparisons over pages, the content of a block, and forbidden parts of such a plan. Not for: orders
+(`order`).
 
-Where the page is the unit, no condition is compared page by page: the pairs of a comparison are the pages. So the
-plan's conditions and comparisons are those of one page that stands for all.
+With the page as the unit, no condition is compared page by page: the pairs of a comparison are the pages. So the plan's
+conditions and comparisons are those of one page representing all.
 """
 
 from dataclasses import replace
@@ -13,11 +14,11 @@ from resolab.plan.condition import Condition
 from resolab.plan.model import Plan
 
 EVERY_PAGE = "all-pages"
-"""Stands for the page in identifiers of what is compared over pages."""
+"""The page's word in identifiers of comparisons over pages."""
 
 
 def over_pages(plan: Plan) -> Plan:
-    """Return the plan as its comparisons are made: with one page for all where pages are sampled, else as it is."""
+    """Return the plan for comparisons: with one page for all when pages are sampled, else unchanged."""
     if not plan.samples_pages:
         return plan
     levels = {**plan.factors.levels, "page": (EVERY_PAGE,)}
@@ -25,7 +26,7 @@ def over_pages(plan: Plan) -> Plan:
 
 
 def compared_as(plan: Plan, condition: Condition) -> Condition:
-    """Return the condition that a trial of this one counts for."""
+    """Return the condition counting this condition's trials."""
     return replace(condition, page=EVERY_PAGE) if plan.samples_pages else condition
 
 
@@ -35,7 +36,7 @@ def trials_a_block(plan: Plan) -> int:
 
 
 def check_unit(source: str, plan: Plan) -> None:
-    """Refuse what makes no sense where pages are sampled."""
+    """Refuse settings without meaning for sampled pages."""
     if not plan.samples_pages:
         return
     chosen = [

@@ -1,6 +1,6 @@
-"""From a recording to a page model: names and URLs go, structure stays.
+"""From a recording to a page model: names and URLs are dropped, the structure stays.
 
-For: putting together who (`parents`), when (`timing`) and where (`hosts`). Not for: files.
+For: combining discoverers (`parents`), times (`timing`) and hosts (`hosts`). Not for: files.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from resolab.recordings.values import host_of
 _ASKED_BY_BROWSER = "/favicon.ico"
 _NOT_MODIFIED = 304
 _SILENCE_MS = 10_000.0
-"""A load event so long after the last answer before it may be of another clock."""
+"""A load event at least this time after the last answer may be on another clock, in ms."""
 _DIGITS = 3
 
 
@@ -57,7 +57,7 @@ def build(recording: Recording, name: str, *, keep_names: bool = False) -> PageM
 
 
 def _kept(recording: Recording) -> list[Exchange]:
-    """Begin with the page's own request; browsers' requests for icons are none of the page's."""
+    """Begin with the page's own request; browsers' requests for icons are not the page's."""
     exchanges = [one for one in recording.exchanges if urlsplit(one.url).path != _ASKED_BY_BROWSER]
     icons = len(recording.exchanges) - len(exchanges)
     if icons:
@@ -81,7 +81,7 @@ def _no_page(exchanges: Sequence[Exchange]) -> str:
 
 
 def _preflighted(exchanges: Sequence[Exchange]) -> set[int]:
-    """Say which requests a preflight went before, by identity: the next of its URL."""
+    """Return the requests after a preflight, by identity: the next request of the preflight's URL."""
     open_urls: list[str] = []
     found = set()
     for one in exchanges:
@@ -94,7 +94,7 @@ def _preflighted(exchanges: Sequence[Exchange]) -> set[int]:
 
 
 def _with_targets_kinds(exchanges: list[Exchange], sources: Mapping[int, int]) -> list[Exchange]:
-    """Give redirects, whose answers say nothing of it, the kind of what they lead to."""
+    """Give redirects the kind of their targets, as a redirect's answer has no kind."""
     kinds = [one.kind for one in exchanges]
     for target in sorted(sources, reverse=True):
         kinds[sources[target]] = kinds[target]
@@ -102,7 +102,7 @@ def _with_targets_kinds(exchanges: list[Exchange], sources: Mapping[int, int]) -
 
 
 def _since(exchanges: Sequence[Exchange], instant: float | None) -> float | None:
-    """Count an instant from the page's own request, if it came after that."""
+    """Count an instant from the page's own request; `None` for an earlier instant."""
     since = None if instant is None else instant - exchanges[0].start_ms
     return None if since is None or since <= 0 else round(since, _DIGITS)
 

@@ -1,7 +1,7 @@
-"""A log of the Chrome DevTools Protocol as a recording: what Chromium itself said of a load.
+"""A log of the Chrome DevTools Protocol as a recording: Chromium's own account of a load.
 
-For: logs of Lighthouse, Puppeteer and the like, an array of messages or one a line, and what `page record` hears.
-Not for: the protocol's commands (`browser.chromium`).
+For: logs of Lighthouse, Puppeteer and similar programs, as an array of messages or a message a line, and the messages
+of `page record`. Not for: the protocol's commands (`browser.chromium`).
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ _OF_WORKERS = {"worker", "sharedworker", "serviceworker"}
 
 
 def read_cdp(content: bytes | memoryview, shown: str) -> Recording:
-    """Read a log."""
+    """Read a DevTools log as a recording."""
     found = Recording(form="cdp", exchanges=[], creator="Chrome DevTools Protocol")
     messages = _messages(content, shown, found)
     return recording_of(messages, found, shown)
@@ -50,7 +50,7 @@ def _messages(content: bytes | memoryview, shown: str, found: Recording) -> Iter
 
 
 def _of_driver(one: object) -> object:
-    """Take an event out of what chromedriver's performance log wraps it in; others are as they are."""
+    """Unwrap an event of chromedriver's performance log; other messages stay unchanged."""
     if not isinstance(one, Mapping) or not isinstance(one.get("message"), str):
         return one
     try:
@@ -66,7 +66,7 @@ class _Request:
 
     sent: Json
     place: int = 0
-    """Of its event in the log."""
+    """Index of the request's event in the log."""
     response: Json | None = None
     redirect_to: str | None = None
     moved_bytes: int = 0
@@ -76,14 +76,14 @@ class _Request:
     asked: dict[str, str] = field(default_factory=dict)
     answered: dict[str, str] = field(default_factory=dict)
     has_extra: bool = True
-    """Whether its heads are told a second time, as they were on the wire."""
+    """True when the log has the request's heads a second time, as on the wire."""
 
 
 @dataclass(slots=True)
 class _Chain:
-    """The requests of one id, one behind each redirection, and what the network told of their heads.
+    """The requests with one id, a request for each redirection, and the network's account of their heads.
 
-    That comes from another process, before or after the rest, and in the order of the requests.
+    The heads come from another process, before or after the other events, in the order of the requests.
     """
 
     requests: list[_Request] = field(default_factory=list)
@@ -91,7 +91,7 @@ class _Chain:
     answered: list[dict[str, str]] = field(default_factory=list)
 
     def pair(self) -> None:
-        """Give each request its own."""
+        """Give each request its own heads."""
         told = [one for one in self.requests if one.has_extra]
         for one, heads in zip(told, self.asked, strict=False):
             one.asked |= heads
@@ -110,7 +110,7 @@ class _Log:
         self.navigations = Navigations(goes_on=goes_on)
 
     def take(self, event: str, params: Json) -> None:
-        """Take one event; what is none of a load's is passed over."""
+        """Take one event; ignore events unrelated to a load."""
         handler = {
             "Network.requestWillBeSent": self._sent,
             "Network.requestWillBeSentExtraInfo": self._sent_heads,
@@ -127,7 +127,7 @@ class _Log:
             handler(params)
 
     def of_load(self, load: PageLoad | None) -> list[_Request]:
-        """Give every request of a page's load, those that never ended, too; without a navigation every one there is."""
+        """Return every request of a page's load, unfinished ones included; without a navigation, all requests."""
         for chain in self._chains.values():
             chain.pair()
         every = [one for chain in self._chains.values() for one in chain.requests]
@@ -204,9 +204,9 @@ class _Log:
 
 
 def recording_of(messages: Iterable[Json], found: Recording, shown: str, *, goes_on: bool = False) -> Recording:
-    """Make a recording of events, whoever heard them: of the first page that was answered.
+    """Make a recording from events of any listener: of the first page with an answer.
 
-    `goes_on`: nobody but the page itself navigates, so that what comes before a load event is of one load.
+    `goes_on`: only the page itself navigates, so everything before a load event is of one load.
     """
     log = _Log(found, goes_on=goes_on)
     for one in messages:

@@ -1,7 +1,7 @@
-"""A HAR file as a recording: the first page's requests, whoever wrote it.
+"""A HAR file as a recording: the first page's requests, from any maker.
 
-For: HAR 1.2 of any maker, and what makers add. What a file does not say, or says so that nobody can use it, becomes a
-named loss. Not for: who discovered what (`parents`).
+For: HAR 1.2 of any maker, with the makers' additions. Missing or unusable values become a named loss. Not for:
+discoverers (`parents`).
 """
 
 from collections import Counter, defaultdict
@@ -37,14 +37,15 @@ from resolab.recordings.values import (
 )
 
 _WEBKIT = "WebKit Web Inspector"
-"""It writes instants of the inspector's clock where HAR has times since the page began."""
+"""Safari's maker name. Safari writes instants of the inspector's clock in HAR's fields for times since the page's
+begin."""
 
 Shape = TypeVar("Shape", Page, Entry)
 Heads = dict[str, str]
 
 
 def read_har(content: bytes | memoryview, shown: str) -> Recording:
-    """Read the first page of an archive that was answered."""
+    """Read an archive's first page with an answer."""
     try:
         log = _log(decoded(content, Archive))
     except (*JSON_ERRORS, ValueError) as error:
@@ -59,7 +60,7 @@ def read_har(content: bytes | memoryview, shown: str) -> Recording:
 
 
 def _log(said: Archive) -> Log:
-    """Take the archive; raises ValueError that says what it is instead."""
+    """Take the archive; raise ValueError with the file's real kind for any other file."""
     if said.log is not None:
         return said.log
     if said.entries is not None:
@@ -79,7 +80,7 @@ def _as_no_har(error: Exception) -> str:
 
 
 def _first_answered(loads: Iterable[Recording]) -> Recording:
-    """Choose the first page with a document, fetched if there is one; without any the first with a request."""
+    """Choose the first page with a fetched document, else with a cached document, else with a request."""
     passed: list[Recording] = []
     for one in loads:
         if own_request(one.exchanges, one.url, from_cache=False) is not None:
@@ -90,7 +91,7 @@ def _first_answered(loads: Iterable[Recording]) -> Recording:
 
 
 def _load(page: Page | None, entries: list[Entry], every: Sequence[Entry], begun: Recording) -> Recording:
-    """Read one page's entries; those of others are left out."""
+    """Read one page's entries; leave out entries of other pages."""
     found = replace(begun, exchanges=[], losses=Counter(begun.losses))
     zone = _zone([*([] if page is None else [page]), *entries])
     if len(entries) < len(every):
@@ -116,7 +117,7 @@ def _month(entries: Sequence[Entry]) -> str | None:
 
 
 def _zone(told: Sequence[Page | Entry]) -> tzinfo:
-    """Find the zone of dates that have none: that of the first which has one, so that a file has one clock."""
+    """Find the zone for dates without a zone: the first zone in the file, for one clock in a file."""
     began = (instant(one.started_date_time) for one in told)
     return next((at.tzinfo for at in began if at is not None and at.tzinfo is not None), UTC)
 
@@ -133,7 +134,7 @@ def _each(raws: list[msgspec.Raw] | None, shape: type[Shape], found: Recording, 
 
 
 def _by_page(pages: Sequence[Page], entries: list[Entry]) -> Iterator[tuple[Page | None, list[Entry]]]:
-    """Tell pages that entries name apart, in their order; where none is named there is one."""
+    """Split entries by page, in the pages' order; without page names all entries are of one page."""
     named = dict.fromkeys(name for name in (text(one.pageref) for one in entries) if name is not None)
     known = {name: one for one in reversed(pages) if (name := text(one.id)) is not None and name in named}
     if len(named) < 2:
@@ -229,7 +230,7 @@ def _is_preflight(entry: Entry) -> bool:
 
 
 def _heads(said: object) -> Heads:
-    """Read a list of names and values, as HAR has it, or an object of them."""
+    """Read a list of names and values, as in HAR, or an object of names and values."""
     named: Iterable[tuple[object, object]] = ()
     if isinstance(said, Mapping):
         named = said.items()

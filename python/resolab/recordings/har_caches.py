@@ -1,7 +1,7 @@
-"""Answers from a cache or from a service worker, as HARs of different makers tell of them.
+"""Answers from a cache or from a service worker, as HARs of different makers mark them.
 
 For: Chromium's makers (`fromDiskCache`, `_fromCache`), Safari (`_fetchType`), Firefox (`cache.afterRequest`). Not for:
-what becomes of such requests (`har`, `service_workers`).
+the use of such requests (`har`, `service_workers`).
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _FIREFOX = "firefox"
 
 
 def is_cached(entry: Entry, maker: str | None) -> bool:
-    """Tell if a cache answered; where a service worker had it from is seen beside its own requests."""
+    """Return True when a cache answered. For a service worker's answer, the worker's own requests show the source."""
     if is_by_service_worker(entry):
         return False
     response = entry.response or Response()
@@ -26,7 +26,7 @@ def is_cached(entry: Entry, maker: str | None) -> bool:
 
 
 def is_by_service_worker(entry: Entry) -> bool:
-    """Tell by chrome-har's word, by that of Chromium's developer tools or by Safari's."""
+    """Return True for a service worker's answer, by the field of chrome-har, Chromium's developer tools or Safari."""
     response = entry.response or Response()
     said = (response.from_service_worker, response.fetched_via_service_worker)
     return any(one is True for one in said) or _fetch_type(entry) == _SERVICE_WORKER
@@ -37,9 +37,9 @@ def _fetch_type(entry: Entry) -> str:
 
 
 def _has_cache_entry(entry: Entry, maker: str | None) -> bool:
-    """Read HAR's `cache`: Firefox writes the state after a request, if only as null, where the cache answered.
+    """Read HAR's `cache`: for answers from its cache, Firefox writes the state after a request, possibly null.
 
-    Others write it of what the network answered, too: there an answer that took no time came from the cache.
+    Other makers write the state for network answers, too. There an answer without any duration came from the cache.
     """
     if not isinstance(entry.cache, Mapping) or "afterRequest" not in entry.cache:
         return False

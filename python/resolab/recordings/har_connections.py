@@ -1,7 +1,8 @@
-"""What HARs of different makers say of the connection of a request.
+"""The connection of a request, in HARs of different makers.
 
-For: numbers that tell connections apart. Chromium's makers write its own, 0 where there was none; Firefox and Firebug
-the server's port (HAR 1.2 permits it), which tells nothing apart. Not for: which host one was opened to (`hosts`).
+For: numbers of connections. Chromium's makers write Chromium's own number, 0 without a connection. Firefox and Firebug
+write the server's port (HAR 1.2 permits the port), useless as a number of connections. Not for: the host of a
+connection (`hosts`).
 """
 
 from collections.abc import Iterable
@@ -16,13 +17,13 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def connection_of(said: object) -> str | None:
-    """Read it as it stands in an entry."""
+    """Read an entry's connection; `None` for a missing connection or the number 0."""
     told = text(said)
     return None if told == _NONE else told
 
 
 def without_ports(exchanges: Iterable[Exchange]) -> list[Exchange]:
-    """Take connections away where each is the port of its URL."""
+    """Remove all connections when each equals the port of its URL."""
     known = list(exchanges)
     told = [one for one in known if one.connection is not None]
     if any(one.connection != _port(one.url) for one in told):

@@ -1,7 +1,7 @@
-"""What HARs of different makers say of a request's initiator.
+"""The initiator of a request, in HARs of different makers.
 
-For: chrome-har (CDP's initiator as text beside short forms of it), Chrome HAR Capturer and DevTools (CDP's initiator
-itself), WebPageTest (a URL and a line that says nothing of order). Not for: which exchange that is (`parents`).
+For: chrome-har (CDP's initiator as text beside short forms), Chrome HAR Capturer and DevTools (CDP's initiator itself),
+WebPageTest (a URL and a line without meaning for the order). Not for: the initiator's exchange (`parents`).
 """
 
 from collections.abc import Mapping

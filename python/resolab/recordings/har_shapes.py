@@ -1,6 +1,6 @@
-"""HAR 1.2 as it is written in the wild: every field may be missing or of another type.
+"""HAR 1.2 in real files: every field may be missing or of another type.
 
-For: decoding no more than is needed, so that a large file with bodies takes little memory. Not for: meaning.
+For: decoding only the necessary fields, so a large file with bodies takes little memory. Not for: meaning.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ import msgspec
 
 
 class _Shape(msgspec.Struct, rename="camel", gc=False):
-    """Fields in HAR's spelling; those of recorders' own begin with an underscore."""
+    """Fields in HAR's spelling; additional fields of recorders begin with an underscore."""
 
 
 class Content(_Shape):
@@ -21,7 +21,7 @@ class Content(_Shape):
 
 
 class Request(_Shape):
-    """What was asked."""
+    """The request of an entry."""
 
     method: Any = None
     url: Any = None
@@ -32,7 +32,7 @@ class Request(_Shape):
 
 
 class Response(_Shape):
-    """What was answered."""
+    """The response of an entry."""
 
     status: Any = None
     status_text: Any = None
@@ -51,7 +51,7 @@ class Response(_Shape):
 
 
 class Phases(_Shape):
-    """HAR's timings."""
+    """The timings of a HAR entry."""
 
     blocked: Any = None
     dns: Any = None
@@ -63,7 +63,7 @@ class Phases(_Shape):
 
 
 class Entry(_Shape):
-    """One exchange."""
+    """One exchange of request and response."""
 
     pageref: Any = None
     started_date_time: Any = None
@@ -94,7 +94,7 @@ class PageTimings(_Shape):
 
 
 class Page(_Shape):
-    """One load of several a file may hold."""
+    """One load, as a file may hold several."""
 
     id: Any = None
     title: Any = None
@@ -103,14 +103,14 @@ class Page(_Shape):
 
 
 class Maker(_Shape):
-    """Program or browser that wrote the file."""
+    """The program or browser behind the file."""
 
     name: Any = None
     version: Any = None
 
 
 class Log(_Shape):
-    """The archive; pages and entries are decoded one by one, so that a bad one is one lost."""
+    """The archive; pages and entries are decoded individually, so a bad entry is the only loss."""
 
     creator: Maker | None = None
     browser: Maker | None = None
@@ -119,12 +119,12 @@ class Log(_Shape):
 
 
 class Archive(Log):
-    """The file: the archive is its `log`, or stands there bare, as extensions of Chromium get it."""
+    """The file: the archive is in `log`, or bare at the top, as passed to extensions of Chromium."""
 
     log: Log | None = None
     constants: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    """Of a netlog."""
+    """The constants of a netlog."""
     trace_events: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    """Of a trace."""
+    """The events of a trace."""
     data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    """Of WebPageTest's own result."""
+    """The data of WebPageTest's own result."""

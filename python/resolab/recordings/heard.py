@@ -1,6 +1,6 @@
-"""What a browser of ours was heard to ask for, as a recording.
+"""The requests heard in a browser of ours, as a recording.
 
-For: `page record`, and loads of clones that are compared with their models. Not for: listening (`browser`).
+For: `page record`, and loads of clones for a comparison with their models. Not for: listening (`browser`).
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ FORM = "record"
 
 
 def recording_of_heard(heard: Heard) -> Recording:
-    """Make the recording, also of a load that failed once it had asked for something."""
+    """Make the recording, also of a failed load with at least one request."""
     shown = f"what {heard.browser} was heard to ask for"
     found = _READERS[heard.browser](heard, shown)
     found.url = same_url(heard.url)

@@ -1,7 +1,7 @@
 """Firefox's requests of one load, as its parent process saw them, as a recording. Pure.
 
-For: what Firefox tells of who asked: the document's parser (where it made the element or read ahead), the style sheet
-(which is the referrer), the frame. Scripts it does not name; those are inferred. Not for: listening
+For: the discoverers named by Firefox: the document's parser (for elements made by the parser or read ahead), the style
+sheet (as the referrer), the frame. Firefox names no scripts; scripts are inferred. Not for: listening
 (`browser.firefox.hearing`).
 """
 
@@ -22,7 +22,7 @@ _WORDS = {
     "web_manifest": "manifest",
     "object": "iframe",
 }
-"""Where a content policy's name (nsIContentPolicy) is not the word others have for it."""
+"""Replacements for content policies (nsIContentPolicy) with another name elsewhere."""
 _MODES = ("same-origin", "no-cors", "cors", "navigate")
 _PRIORITIES = ((-15, "VeryHigh"), (-5, "High"), (1, "Medium"), (11, "Low"))
 """Firefox's numbers (nsISupportsPriority), the smaller the sooner, in the words for Chromium's."""
@@ -31,7 +31,7 @@ _WORKERS = {"internal_worker", "internal_shared_worker", "internal_service_worke
 
 
 def recording_of_rows(rows: Iterable[Row], found: Recording) -> None:
-    """Add the exchanges, and say what Firefox did not tell."""
+    """Add the exchanges, and note the facts missing in Firefox's account."""
     found.exchanges = sorted(_exchanges(rows, found), key=lambda one: one.start_ms)
     if found.loaded_ms is None:
         found.lose("the time of the load event", 0)
@@ -103,7 +103,7 @@ def _exchange(row: Row, word: str) -> Exchange:
 
 
 def _initiator(row: Row, kind: Kind) -> Initiator | None:
-    """Name the parser where Firefox does; else what is told is that it is nobody's markup, or nothing."""
+    """Return the parser when Firefox names the parser; else an initiator outside markup, or `None`."""
     internal = row["internalPolicy"] or ""
     if internal in _WORKERS:
         return Initiator(kind="other")
@@ -116,7 +116,7 @@ def _initiator(row: Row, kind: Kind) -> Initiator | None:
 
 
 def _is_preload(row: Row, kind: Kind) -> bool:
-    """Tell a preload that markup or a script asks for from the parser's reading ahead, which looks alike."""
+    """Return True for a preload by markup or a script; the parser's reading ahead looks alike."""
     ahead = (row["internalPolicy"] or "").endswith(_READ_AHEAD)
     return ahead and row["initiatorType"] == "link" and kind is not Kind.STYLESHEET
 
@@ -128,7 +128,7 @@ def _priority(value: int | None) -> str | None:
 
 
 def _timings(row: Row) -> Timings:
-    """Instants are microseconds, 0 for what did not happen."""
+    """Read a request's phases; instants are microseconds, 0 for absent events."""
     opened_us = _opened_us(row)
     asked_us, answered_us = row["requestUs"], row["responseUs"]
     if not asked_us or not answered_us:

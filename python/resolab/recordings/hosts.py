@@ -1,6 +1,6 @@
-"""The hosts of a recording: which belong to one site, one address, one certificate, and how far each is.
+"""The hosts of a recording: groups of one site, one address, one certificate, and the distance of each.
 
-For: what the model keeps of names once they are gone. Not for: times of single requests.
+For: the model's facts about names after dropping the names. Not for: times of single requests.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ def _suffixes() -> PublicSuffixList:
 
 
 def site_of(host: str) -> str:
-    """Name the registrable domain, or the host itself where it has none (addresses, bare suffixes)."""
+    """Return the registrable domain, or the host itself without such a domain (addresses, bare suffixes)."""
     return _suffixes().privatesuffix(host) or host
 
 
@@ -70,7 +70,7 @@ def _groups(
 
 
 def _opened(exchanges: Iterable[Exchange]) -> dict[str | None, str]:
-    """Tell which host each connection was opened to: that of the request with its handshake, else of its first."""
+    """Return the host of each connection: the host of the request with the handshake, else of the first request."""
     hosts: dict[str | None, str] = {}
     for one in sorted(exchanges, key=lambda one: not one.timings.connect):
         hosts.setdefault(one.connection, host_of(one.url) or "")
@@ -78,7 +78,7 @@ def _opened(exchanges: Iterable[Exchange]) -> dict[str | None, str]:
 
 
 def _connections(host: str, asked: Iterable[Exchange], opened: Mapping[str | None, str]) -> int | None:
-    """Count those opened to a host, 0 if its requests went over those of others; none where none is told."""
+    """Count the connections to a host, 0 if all its requests used others' connections; `None` without connections."""
     told = {one.connection for one in asked if one.connection}
     return sum(opened[one] == host for one in told) if told else None
 
@@ -89,7 +89,7 @@ def _any(values: Iterable[bool | None]) -> bool | None:
 
 
 def round_trip(asked: Sequence[Exchange]) -> float | None:
-    """Give the smallest round trip of a host's handshakes: TCP's, or QUIC's, which is one, too."""
+    """Return the smallest round trip of a host's handshakes: TCP's, or QUIC's, as QUIC's takes one round trip."""
     trips = [trip for trip in (_trip(one.timings, one.protocol) for one in asked) if trip is not None]
     return min(trips) if trips else None
 

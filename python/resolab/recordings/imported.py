@@ -1,4 +1,4 @@
-"""A file of any known form as a page model. Not for: what a form means (`har`, `cdp`)."""
+"""A file of any known form as a page model. Not for: the meaning of a form (`har`, `cdp`)."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,14 +20,14 @@ _READERS: dict[Form, Callable[[bytes | memoryview, str], Recording]] = {
 
 
 def import_page(file: Path, name: str, *, keep_names: bool = False) -> PageModel:
-    """Read a recording; the error names what cannot be read."""
+    """Read a recording; the error names the unreadable part."""
     return import_recording(file, name, keep_names=keep_names)
 
 
 def import_recording(
     file: Path, name: str, *, keep_names: bool, before: Callable[[Recording], None] | None = None
 ) -> PageModel:
-    """Read a recording, and let it be added to before it becomes a model."""
+    """Read a recording; `before` may add to the recording before the model is made."""
     opened = open_recording(file)
     recording = _READERS[opened.form](opened.content, str(file))
     recording.sha256 = opened.sha256

@@ -1,7 +1,7 @@
-"""Redirects that the browser made itself, as to https by HSTS: recorders tell them as if a server had answered.
+"""Redirects made by the browser, as to https by HSTS: in recordings they look like a server's answer.
 
-For: knowing them, and models in which what they lead to stands in their place, asked for by whom they were asked for.
-Not for: redirects of servers (`redirects`).
+For: recognising these redirects, and models with the target in the redirect's position, asked for by the redirect's
+discoverer. Not for: redirects of servers (`redirects`).
 """
 
 from collections.abc import Mapping
@@ -12,18 +12,18 @@ from resolab.recordings.redirects import joined
 
 _HEAD = "non-authoritative-reason"
 _STATUS_TEXT = "internal redirect"
-"""Chromium's, of what it answers itself (net::RedirectUtil); some recordings have heads scrubbed."""
+"""Chromium's status text for its own answers (net::RedirectUtil), as some recordings have scrubbed heads."""
 _TEMPORARY = 307
 
 
 def is_internal(*, status: int, status_text: str | None, heads: Mapping[str, str], address: str | None) -> bool:
-    """Tell by Chromium's own head and text; what a server answered came from an address."""
+    """Return True by Chromium's own head and text; a server's answer has an address."""
     told = _HEAD in heads or (status_text or "").lower() == _STATUS_TEXT
     return told and 300 <= status < 400 and address is None
 
 
 def leave_out_internal(recording: Recording) -> None:
-    """Put what each leads to in its place, also as the page's own; one that led to nothing recorded goes as well."""
+    """Put each target in its redirect's position, also for the page's own; drop redirects without a recorded target."""
     has_addresses = any(one.address for one in recording.exchanges)
     internal = [
         place
@@ -51,7 +51,7 @@ def leave_out_internal(recording: Recording) -> None:
 
 
 def _is_timeless_upgrade(one: Exchange) -> bool:
-    """Know Chromium's HTTPS upgrades of navigations, whose text is a server's, where heads are scrubbed."""
+    """Return True for Chromium's HTTPS upgrades of navigations, with a server's text, under scrubbed heads."""
     is_upgrade = one.url.startswith("http:") and one.redirect_to == one.url.replace("http:", "https:", 1)
     return is_upgrade and one.status == _TEMPORARY and one.address is None and one.timings.total == 0
 

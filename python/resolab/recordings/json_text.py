@@ -1,8 +1,8 @@
-"""JSON as browsers and other makers really write it, decoded.
+"""JSON as really written by browsers and other makers, decoded.
 
-For: text that a strict reader refuses whole for one character in a body nobody reads: escapes of lone surrogates, which
-RFC 8259 section 8.2 permits and every browser writes; and what is no JSON but harmless, raw control characters and
-escapes that there are not. Not for: what was said.
+For: text refused as a whole by a strict reader for one character in an unused body. Escapes of lone surrogates are
+permitted by RFC 8259 section 8.2 and written by every browser. Raw control characters and unknown escapes are invalid
+JSON but harmless. Not for: the content.
 """
 
 import re
@@ -13,7 +13,7 @@ import msgspec
 
 Shape = TypeVar("Shape")
 JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""Decoding raises these for text that is no JSON, or none of the shape."""
+"""Decoding raises these errors for invalid JSON, or for JSON of another shape."""
 
 _ONE_LINE = bytes.maketrans(bytes(range(32)), b" " * 32)
 """Outside of strings a line's end is white space like another."""
@@ -25,7 +25,7 @@ _PAIR_BYTES, _LONE_BYTES = 12, 6
 
 
 def decoded(content: bytes | memoryview, shape: type[Shape]) -> Shape:
-    """Decode it; raises one of `JSON_ERRORS`."""
+    """Decode JSON text; raise one of `JSON_ERRORS`."""
     try:
         return msgspec.json.decode(content, type=shape)
     except msgspec.DecodeError:
@@ -36,7 +36,7 @@ def decoded(content: bytes | memoryview, shape: type[Shape]) -> Shape:
 
 
 def decoded_lines(content: bytes | memoryview) -> list[Any]:
-    """Decode an object a line; raises one of `JSON_ERRORS`."""
+    """Decode an object a line; raise one of `JSON_ERRORS`."""
     try:
         return msgspec.json.Decoder().decode_lines(content)
     except msgspec.DecodeError:
@@ -47,7 +47,7 @@ def decoded_lines(content: bytes | memoryview) -> list[Any]:
 
 
 def mend(content: bytes | memoryview, *, keeps_lines: bool = False) -> bytearray | None:
-    """Put U+FFFD for each odd escape and a space for each raw control character; none where there is neither."""
+    """Put U+FFFD for each odd escape and a space for each raw control character; `None` without any."""
     mended = bytearray(bytes(content).translate(_LINES if keeps_lines else _ONE_LINE))
     for begin, end in _odd_escapes(mended):
         mended[begin:end] = b"\\ufffd" if end - begin == _LONE_BYTES else b"??"
@@ -55,7 +55,7 @@ def mend(content: bytes | memoryview, *, keeps_lines: bool = False) -> bytearray
 
 
 def _odd_escapes(text: bytearray) -> Iterator[tuple[int, int]]:
-    """Find lone surrogates, which are replaced by as many bytes, and escapes of two bytes that there are not."""
+    """Find lone surrogates, replaced by the same number of bytes, and unknown escapes of two bytes."""
     place = 0
     while (match := _ODD_ESCAPE.search(text, place)) is not None:
         begin, end = match.span()
@@ -68,7 +68,7 @@ def _odd_escapes(text: bytearray) -> Iterator[tuple[int, int]]:
 
 
 def _is_escaped(text: bytearray, place: int) -> bool:
-    """Tell if a backslash belongs to one before it."""
+    """Return True when an earlier backslash escapes this backslash."""
     begin = place
     while begin > 0 and text[begin - 1] == ord("\\"):
         begin -= 1

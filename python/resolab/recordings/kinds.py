@@ -1,6 +1,6 @@
-"""What a request was for, from what recorders say of it: their own word, Fetch's destination, the MIME type, the name.
+"""The kind of a request, from the recorder's own word, Fetch's destination, the MIME type, the name.
 
-Not for: what the page model calls it (`pages.model.Kind`).
+Not for: the names of kinds in the page model (`pages.model.Kind`).
 """
 
 from urllib.parse import urlsplit
@@ -58,7 +58,7 @@ _ENDINGS = {
 }
 
 UNKEPT = {"websocket", "eventsource", "manifest", "prefetch"}
-"""Recorders' words for what a clone does not do again."""
+"""Recorders' words for requests not repeated by a clone."""
 
 
 def kind_of(*, word: str | None, mime: str | None, url: str, destination: str | None, accept: str | None) -> Kind:

@@ -1,6 +1,6 @@
-"""Exchanges by URL as of a place in their order, and the documents among them: what a request can refer to.
+"""Exchanges by URL up to a position in their order, with the documents: the possible referents of a request.
 
-For: looking up who a URL means at a moment, with copies in several frames told apart where that can be. Not for:
+For: finding the exchange meant by a URL at a moment, with copies in several frames separated where possible. Not for:
 deciding on discoverers (`parents`).
 """
 
@@ -14,7 +14,7 @@ from resolab.recordings.values import same_url
 
 
 class Known:
-    """What was asked so far; exchanges are added in the order of their start."""
+    """The requests so far; exchanges are added in the order of their start."""
 
     def __init__(self, exchanges: Sequence[Exchange], sources: Mapping[int, int]) -> None:
         self._exchanges = exchanges
@@ -38,7 +38,7 @@ class Known:
                 self._by_frame_id[exchange.frame_id] = place
 
     def find(self, url: str | None, frame: int | None = None) -> int | None:
-        """Find the latest exchange of a URL, in the frame if one of it is there; of a redirect, where it led."""
+        """Find the latest exchange of a URL, in the frame if present there; for a redirect, its final target."""
         if url is None:
             return None
         places = self._by_url.get(same_url(url))
@@ -53,7 +53,7 @@ class Known:
         return place
 
     def frame_of(self, exchange: Exchange) -> int | None:
-        """Tell a request's document by frame id, by Referer, or by the Referer's origin where it has no more."""
+        """Return a request's document by frame id, by Referer, or by the Referer's origin without more information."""
         if exchange.frame_id is not None and exchange.frame_id in self._by_frame_id:
             return self._by_frame_id[exchange.frame_id]
         if exchange.referer is None:

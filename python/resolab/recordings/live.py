@@ -1,4 +1,4 @@
-"""One load of a page of anybody's, listened to in a browser of this machine, as a page model.
+"""One load of any public page, listened to in a browser of this machine, as a page model.
 
 For: the browser's life and settings for pages outside the lab, and each failure as an error of one line. Not for:
 listening (`browser`) or meaning (`heard`).
@@ -28,7 +28,7 @@ _NO_SANDBOX = "the browser's own sandbox is off, so the page's code has"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What to record."""
+    """The options of a recording."""
 
     url: str
     name: str
@@ -40,7 +40,7 @@ class Wish:
 
 
 async def record(wish: Wish, say: Callable[[str], None]) -> PageModel:
-    """Load the page once and make its model; `say` takes what its user should know."""
+    """Load the page once and make the model; `say` receives messages for the user."""
     browser: Browser = Chromium() if wish.browser is BrowserName.CHROMIUM else Firefox()
     try:
         await _start(browser, wish, say)
@@ -57,7 +57,7 @@ async def record(wish: Wish, say: Callable[[str], None]) -> PageModel:
 
 
 async def _start(browser: Browser, wish: Wish, say: Callable[[str], None]) -> None:
-    """Start it with its sandbox where there can be one."""
+    """Start the browser, with the sandbox where possible."""
     is_root = os.geteuid() == 0
     if wish.browser is not BrowserName.CHROMIUM:
         await browser.start([], _settings(wish, own_sandbox=False))

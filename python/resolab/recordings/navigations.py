@@ -1,6 +1,6 @@
-"""Which page load each request and instant of a DevTools log belongs to: a log may hold several, one after another.
+"""The page load of each request and instant of a DevTools log; a log may hold several loads in sequence.
 
-For: telling the main frame's navigations apart. Not for: what a request was, or came to (`cdp`).
+For: separating the main frame's navigations. Not for: the meaning or outcome of a request (`cdp`).
 """
 
 import bisect
@@ -18,10 +18,10 @@ LOADED, COMPLETE = "Page.loadEventFired", "Page.domContentEventFired"
 
 @dataclass(slots=True, eq=False)
 class Navigation:
-    """A document that the main frame asked for."""
+    """A document requested by the main frame."""
 
     place: int
-    """Of its first request among the log's events."""
+    """Index of the first request among the log's events."""
     request_id: str
     frame_id: str | None
     loader_id: str | None
@@ -37,7 +37,7 @@ class Navigation:
 
 @dataclass(frozen=True, slots=True)
 class PageLoad:
-    """A navigation, and those by which its page went elsewhere before its load event."""
+    """A navigation, with the navigations of its page before the load event."""
 
     navigations: list[Navigation]
 
@@ -48,12 +48,12 @@ class PageLoad:
 
     @property
     def loaded_s(self) -> float | None:
-        """The first load event of its pages, by the log's clock."""
+        """Return the first load event of its pages, by the log's clock."""
         return self._first([at for one in self.navigations for _, at in one.loaded])
 
     @property
     def complete_s(self) -> float | None:
-        """The first DOMContentLoaded of its pages, by the log's clock."""
+        """Return the first DOMContentLoaded of its pages, by the log's clock."""
         return self._first([at for one in self.navigations for _, at in one.complete])
 
     def _first(self, instants: list[float]) -> float | None:
@@ -61,9 +61,9 @@ class PageLoad:
 
 
 class Navigations:
-    """Takes events in their order, then tells loads apart.
+    """Takes events in their order, then separates the loads.
 
-    `goes_on`: nobody but the page itself navigates, so that what comes before a load event is of one load.
+    `goes_on`: only the page itself navigates, so everything before a load event is of one load.
     """
 
     def __init__(self, *, goes_on: bool) -> None:
@@ -79,7 +79,7 @@ class Navigations:
         self._commits: list[tuple[int, Navigation | None]] = []
 
     def take(self, event: str, params: Json) -> int:
-        """Take one event; return its place."""
+        """Take one event; return its index."""
         self._place += 1
         if event == "Network.requestWillBeSent":
             self._take_request(params)
@@ -130,7 +130,7 @@ class Navigations:
             self._navigated.append((self._place, frame))
 
     def loads(self) -> list[PageLoad]:
-        """Tell the page loads apart, in their order; call it once, after the last event."""
+        """Separate the page loads, in their order; call once, after the last event."""
         asked = self._of_main_frame()
         for one in asked:
             self._of_loader[one.loader_id or ""].append(one)
@@ -148,7 +148,7 @@ class Navigations:
         return found
 
     def of(self, place: int, request_id: str, loader_id: str | None) -> Navigation | None:
-        """Say whose page made a request; none: that of no navigation in the log."""
+        """Return the navigation of a request's page; `None` outside every navigation of the log."""
         for known in (self._of_request.get(request_id), self._of_loader.get(loader_id or "") if loader_id else None):
             before = [one for one in known or () if one.place <= place]
             if before:
@@ -166,7 +166,7 @@ class Navigations:
         return kept
 
     def _when_committed(self, asked: list[Navigation]) -> list[tuple[int, Navigation | None]]:
-        """Say from which event on the main frame showed whose page; none: one without a request, as `about:blank`."""
+        """Return the commits of the main frame, by event index; `None`: a page without a request, as `about:blank`."""
         commits: list[tuple[int, Navigation | None]] = []
         for place, frame in self._navigated:
             one = self._committed(place, frame, asked)
@@ -192,6 +192,6 @@ class Navigations:
         return self._commits[after - 1][1] if after else before_all
 
     def _is_led_to(self, before: Navigation, one: Navigation) -> bool:
-        """Tell if a page that had not loaded went there by itself."""
+        """Return True when an unloaded page went there by itself."""
         has_loaded = any(place < one.place for place, _ in before.loaded)
         return has_body(before.status) and not has_loaded and (self._goes_on or one.is_by_script)

@@ -1,6 +1,6 @@
-"""A recording's file as JSON: without what packs it (gzip) or stands around it (byte order mark, JSONP).
+"""A recording's file as JSON: without compression (gzip) or wrapping (byte order mark, JSONP).
 
-For: bytes and what they are a recording of. Not for: reading the form itself.
+For: bytes and their form. Not for: reading the form itself.
 """
 
 import enum
@@ -29,7 +29,7 @@ _PACKED = {
     b"\xfd7zXZ\x00": "packed by xz: unpack it with `unxz`",
 }
 _BROTLI = ".br"
-"""Brotli has no sign of its own (RFC 7932)."""
+"""The file ending of Brotli, as Brotli has no magic number (RFC 7932)."""
 _WIDE = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
@@ -38,20 +38,21 @@ _WIDE = {
     b"\x00{": "utf-16-be",
     b"\x00[": "utf-16-be",
 }
-"""UTF-16 by its byte order mark or by the first letter of its JSON."""
+"""UTF-16 by the byte order mark or by the first letter of the JSON."""
 _JSONP = re.compile(rb"^\s*(?:/\*.{0,200}?\*/\s*)?[A-Za-z_$][\w.$]{0,100}\s*\(\s*(?=[{\[])", re.DOTALL)
 _JSONP_END = re.compile(rb"\)\s*;?\s*$")
 _TAIL_BYTES = 64
 _HEAD_BYTES = 65_536
 _PIECE_BYTES = 1 << 20
 _PACKED_PIECE_BYTES = 1 << 14
-"""Behind the end of a member the rest of a piece is copied: pieces are small, as members may be."""
+"""The size of a packed piece: after a member's end the rest of a piece is copied, so pieces are as small as members may
+be."""
 _LIMIT_BYTES = 4 << 30
-"""A packed file that grows beyond this, or a pipe that gives more, is not read."""
+"""The size limit of an unpacked file or a pipe's content, in bytes."""
 
 
 class Form(enum.StrEnum):
-    """What a file is."""
+    """The form of a file."""
 
     HAR = "har"
     CDP = "cdp"
@@ -60,16 +61,16 @@ class Form(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A file's JSON."""
+    """The JSON of a file, with form and hash."""
 
     content: bytes | memoryview
     form: Form
     sha256: str
-    """Of the file as it lies there."""
+    """Hash of the file's bytes, still packed."""
 
 
 def open_recording(file: Path) -> Opened:
-    """Open it; a plain file is mapped, so that its bodies need no memory. `-` is standard input."""
+    """Open a recording; a plain file is mapped, so bodies need no memory. `-` is standard input."""
     try:
         if file == STANDARD_INPUT:
             packed = _read(sys.stdin.buffer)
@@ -86,7 +87,7 @@ def open_recording(file: Path) -> Opened:
 
 
 def _mapped(handle: BinaryIO) -> memoryview:
-    """Map a file; read what is none, as a pipe."""
+    """Map a regular file; read anything else, as a pipe."""
     status = os.fstat(handle.fileno())
     if not stat.S_ISREG(status.st_mode):
         return _read(handle)
@@ -107,7 +108,7 @@ def _read(handle: BinaryIO) -> memoryview:
 
 
 def _plain(packed: memoryview, file: Path) -> memoryview:
-    """Take off what packs it; raises ValueError for what cannot be taken off."""
+    """Unpack the content; raise ValueError for an unsupported packing."""
     content = _unpacked(packed) if packed[:2] == _GZIP else packed
     head = bytes(content[:8])
     for sign, what in _PACKED.items():
@@ -127,7 +128,7 @@ def _looks_like_no_json(head: bytes) -> bool:
 
 
 def _unpacked(packed: memoryview) -> memoryview:
-    """Unpack gzip, of one member or of several, within the limit."""
+    """Unpack gzip with a single member or several, within the limit."""
     content, place = bytearray(), 0
     unpacker = None
     while place < len(packed):

@@ -1,7 +1,7 @@
-"""Which request of a recording is the page's own: the first for a document that was answered with one.
+"""The page's own request in a recording: the first request for a document, with a document as the answer.
 
-For: recordings that begin with something else: a navigation cut off and tried again, a page before. Not for: who
-discovered the others (`parents`).
+For: recordings with an earlier begin: an aborted and repeated navigation, a page before. Not for: the discoverers of
+other requests (`parents`).
 """
 
 from collections.abc import Sequence
@@ -11,20 +11,20 @@ from resolab.recordings.recording import Exchange
 from resolab.recordings.redirects import joined
 
 _WITHOUT_BODY = (204, 205)
-"""RFC 9110, sections 15.3.5 and 15.3.6: the browser stays on the page it has."""
+"""RFC 9110, sections 15.3.5 and 15.3.6: the browser stays on its present page."""
 _NOT_MODIFIED = 304
 _NO_DOCUMENTS = {Kind.STYLESHEET, Kind.SCRIPT, Kind.IMAGE, Kind.FONT, Kind.MEDIA, Kind.BEACON}
 
 
 def has_body(status: int) -> bool:
-    """Tell if an answer with this status brings a document, be it one that tells of an error."""
+    """Return True when an answer with this status brings a document, an error's document included."""
     return (200 <= status < 300 and status not in _WITHOUT_BODY) or status >= 400
 
 
 def own_request(exchanges: Sequence[Exchange], url: str | None, *, from_cache: bool = True) -> int | None:
-    """Find its place; none: no request for a document was answered with one.
+    """Find the own request's index; `None` when no request for a document brought a document.
 
-    `url` is the page's, where the recording says it. `from_cache`: an answer 304 will do, if its body is known.
+    `url` is the page's, if recorded. `from_cache`: an answer 304 with a known body is accepted.
     """
     targets = {source: target for target, source in joined(exchanges).sources.items()}
 

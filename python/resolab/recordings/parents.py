@@ -1,8 +1,7 @@
-"""Who discovered each request of a recording, and how that is known.
+"""The discoverer of each request of a recording, with the evidence.
 
-For: recorders' initiators where they are believable, Referer, type and order where there is none. Browsers name the
-parser for images that scripts made before the document was complete, so `parser` is not always believed. Not for: when
-(`timing`).
+For: recorders' initiators if believable; else Referer, type and order. Browsers name the parser for images made by
+scripts before the document was complete, so `parser` is not always believed. Not for: times (`timing`).
 """
 
 import bisect
@@ -17,7 +16,7 @@ from resolab.recordings.recording import Exchange, Initiator
 from resolab.recordings.values import host_of
 
 LATE_AFTER_MS = 60.0
-"""A parser asks for nothing this long after the last byte of its document."""
+"""A parser requests nothing this long, in ms, after the last byte of its document."""
 INSERTED_AFTER_MS = 500.0
 """A script or style sheet the parser is named for, but asked for this long after the document's end, was inserted."""
 _ISSUED_BY_SCRIPTS = (Kind.XHR, Kind.FETCH, Kind.BEACON)
@@ -25,7 +24,7 @@ _ISSUED_BY_SCRIPTS = (Kind.XHR, Kind.FETCH, Kind.BEACON)
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """Who made the browser ask."""
+    """The discoverer of a request, with the evidence."""
 
     parent: int | None
     discovery: Discovery
@@ -34,7 +33,7 @@ class Discovered:
 
 
 class _Judge:
-    """Goes through the exchanges in their order, knowing only what came before."""
+    """Walks the exchanges in their order, with knowledge only of earlier exchanges."""
 
     def __init__(
         self,
@@ -52,11 +51,11 @@ class _Judge:
         self._is_parser_sure = is_parser_sure
         self._found: list[Discovered] = []
         self._of_kind = defaultdict[tuple[int, Kind], _Ended](_Ended)
-        """What can have made others, by frame, ..."""
+        """Possible discoverers, by frame, ..."""
         self._of_site = defaultdict[tuple[int, Kind, str], _Ended](_Ended)
-        """... and by site."""
+        """... and by site of the host."""
         self._lines: dict[int, int] = {}
-        """How far each document's parser had come."""
+        """The furthest known line of each document's parser."""
 
     def all(self) -> list[Discovered]:
         for place, exchange in enumerate(self._exchanges):
@@ -161,12 +160,15 @@ class _Judge:
         return exchange.start_ms <= self._exchanges[document].end_ms + LATE_AFTER_MS
 
     def _likely_script(self, document: int, exchange: Exchange) -> int | None:
-        """Take the latest script of its own site, as those of third parties ask home; no other stands out."""
+        """Take the latest script of the request's own site, as third parties' scripts contact their own site.
+
+        No other script is likely.
+        """
         home = site_of(host_of(exchange.url) or "")
         return self._of_site[document, Kind.SCRIPT, home].latest(exchange.start_ms)
 
     def _latest(self, kind: Kind, document: int, exchange: Exchange) -> int | None:
-        """Find what of a kind in a frame was the last to be there before a request began."""
+        """Find the exchange of a kind in a frame with the latest end before a request's begin."""
         return self._of_kind[document, kind].latest(exchange.start_ms)
 
 
@@ -175,13 +177,13 @@ class _Ended:
 
     def __init__(self) -> None:
         self._by_end: list[tuple[float, int]] = []
-        """With each place negative, so that of those that ended together the first stands last."""
+        """Pairs of end and negative index: of exchanges with the same end, the first is last in the list."""
 
     def add(self, end_ms: float, place: int) -> None:
         bisect.insort(self._by_end, (end_ms, -place))
 
     def latest(self, until_ms: float) -> int | None:
-        """Find the last that had ended by then."""
+        """Find the last exchange with an end by then."""
         count = bisect.bisect_right(self._by_end, (until_ms, 0))
         return -self._by_end[count - 1][1] if count else None
 
@@ -195,11 +197,11 @@ def discover(
 ) -> list[Discovered]:
     """Judge every exchange; the first is the page's own request.
 
-    `is_parser_sure`: the recorder names the parser for nothing that scripts inserted.
+    `is_parser_sure`: the recorder never names the parser for insertions by scripts.
     """
     return _Judge(exchanges, sources, complete_ms, is_parser_sure=is_parser_sure).all()
 
 
 def is_evident(one: Discovered) -> bool:
-    """Whether the recording itself names who discovered it."""
+    """Return True when the recording itself names the discoverer."""
     return one.evidence in {Evidence.INITIATOR, Evidence.REDIRECT}

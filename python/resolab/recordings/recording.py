@@ -1,6 +1,6 @@
-"""A page load as somebody recorded it, whatever the file's form: the requests, and what is not known of them.
+"""A recorded page load, from any form of file: the requests, and the unknown facts about them.
 
-For: what readers of files give and `building` takes. Not for: the page model (`pages.model`), which has no URL in it.
+For: the output of the file readers and the input of `building`. Not for: the page model (`pages.model`), free of URLs.
 """
 
 from collections import Counter
@@ -14,28 +14,28 @@ OTHER_PAGES = "requests of further pages of the file"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Initiator:
-    """What the recorder says made the browser ask."""
+    """The discoverer of a request, as the recorder names it."""
 
     kind: str
-    """CDP's words: `parser`, `script`, `preload`, `preflight`, `other`; empty where only a URL is told."""
+    """CDP's type: `parser`, `script`, `preload`, `preflight`, `other`; empty for a URL alone."""
     url: str | None = None
     """Document or style sheet, or script at the top of the stack."""
     line: int | None = None
-    """Counted from 0, where the parser stood; none where the recorder's lines say nothing."""
+    """Line of the parser, counted from 0; `None` when the recorder's lines have no meaning."""
     stack: tuple[str, ...] = ()
-    """URLs of the stack, the innermost first, through timers and promises where it goes on there."""
+    """URLs of the stack, innermost first, through timers and promises for a continued stack."""
     is_asynchronous: bool = False
-    """Whether the stack goes on."""
+    """True when the stack continues through timers and promises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
-    """Phases of a request in ms, in HAR's words; none where not known or not taken part in."""
+    """Phases of a request in ms, by HAR's names; `None` for an unknown or absent phase."""
 
     blocked: float | None = None
     dns: float | None = None
     connect: float | None = None
-    """TLS included."""
+    """The connect time, TLS included."""
     ssl: float | None = None
     send: float | None = None
     wait: float | None = None
@@ -43,27 +43,27 @@ class Timings:
 
     @property
     def total(self) -> float:
-        """From the wish to the last byte."""
+        """Return the time from the request's start to the last byte, in ms."""
         parts = (self.blocked, self.dns, self.connect, self.send, self.wait, self.receive)
         return sum(part for part in parts if part is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """One request and what came of it."""
+    """One request with its answer."""
 
     url: str
     start_ms: float
-    """Wall clock or monotonic, the same for all of one recording."""
+    """Start in ms, on the wall clock or a monotonic clock, the same for a whole recording."""
     kind: Kind
     timings: Timings = field(default_factory=Timings)
     method: str = "GET"
     status: int = 0
-    """0: no response."""
+    """The HTTP status; 0 without a response."""
     redirect_to: str | None = None
-    """Absolute."""
+    """The redirect's target as an absolute URL."""
     protocol: str | None = None
-    """`h1`, `h2`, `h3`."""
+    """The HTTP version: `h1`, `h2`, `h3`."""
     wire_bytes: int | None = None
     raw_bytes: int | None = None
     request_bytes: int = 0
@@ -73,39 +73,39 @@ class Exchange:
     priority: str | None = None
     referer: str | None = None
     mode: str | None = None
-    """Fetch's mode (`cors`, `no-cors`, `navigate`), where the request's head says it."""
+    """Fetch's mode (`cors`, `no-cors`, `navigate`), if in the request's head."""
     sends_origin: bool = False
     has_credentials: bool | None = None
-    """Whether it carried cookies; none where heads are scrubbed."""
+    """True when the request carried cookies; `None` for scrubbed heads."""
     alt_svc: bool | None = None
-    """Whether the answer advertised HTTP/3; none without its head."""
+    """True when the answer advertised HTTP/3; `None` without the answer's head."""
     request_id: str | None = None
     frame_id: str | None = None
     initiator: Initiator | None = None
     is_preflight: bool = False
     is_preload: bool = False
     by_service_worker: bool = False
-    """A service worker answered it, by whatever means."""
+    """True when a service worker answered the request, by any means."""
     is_internal_redirect: bool = False
-    """The browser made the answer itself (HSTS): nothing of it was on the network."""
+    """True when the browser made the answer itself (HSTS), without the network."""
 
     @property
     def end_ms(self) -> float:
-        """When the last byte came."""
+        """Return the arrival of the last byte, in ms."""
         return self.start_ms + self.timings.total
 
     @property
     def first_byte_ms(self) -> float:
-        """When the first byte of the answer came."""
+        """Return the arrival of the answer's first byte, in ms."""
         return self.end_ms - (self.timings.receive or 0.0)
 
     @property
     def is_redirect(self) -> bool:
-        """Whether the answer leads elsewhere."""
+        """Return True when the answer redirects to another URL."""
         return self.redirect_to is not None and 300 <= self.status < 400
 
     def asked_from(self, start_ms: float) -> "Exchange":
-        """Give the same with an earlier wish, blocked until it began; it ends when it did."""
+        """Return the exchange with an earlier start, blocked until its real start; its end stays."""
         waited = max(0.0, self.start_ms - start_ms)
         timings = replace(self.timings, blocked=(self.timings.blocked or 0.0) + waited)
         return replace(self, start_ms=start_ms, timings=timings)
@@ -118,24 +118,24 @@ class Recording:
     form: str
     exchanges: list[Exchange]
     url: str | None = None
-    """Of the page, where the recorder says it."""
+    """The page's URL, if recorded."""
     loaded_ms: float | None = None
     """Load event, on the clock of the exchanges' starts."""
     complete_ms: float | None = None
-    """DOMContentLoaded, on that clock."""
+    """DOMContentLoaded, on the clock of the exchanges' starts."""
     creator: str | None = None
     browser: str | None = None
     recorded: str | None = None
     sha256: str | None = None
     is_on_ticks: bool = False
-    """Its clock is the one of Chromium's network log, monotonic, and not Unix time."""
+    """True for the monotonic clock of Chromium's network log instead of Unix time."""
     async_stacks: bool = False
-    """Whether the recorder followed stacks through timers and promises; if not told, those that go on say so."""
+    """True when the recorder followed stacks through timers and promises; if unknown, a continued stack shows this."""
     is_parser_sure: bool = False
-    """Whether the parser is named only for what it found itself: stacks of scripts go on, or it is asked for."""
+    """True when the parser is named only for its own discoveries: stacks continue, or the parser is asked."""
     losses: Counter[str] = field(default_factory=Counter)
-    """What was left out or is not told, with the number of requests; 0 for all of it."""
+    """Left-out or unknown facts, with the number of requests; 0 for all requests."""
 
     def lose(self, what: str, count: int = 1) -> None:
-        """Note something lost."""
+        """Count a fact left out of the recording."""
         self.losses[what] += count

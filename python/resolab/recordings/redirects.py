@@ -1,4 +1,4 @@
-"""Which exchange answered by leading to which. Not for: who discovered the first of a chain (`parents`)."""
+"""The redirects among the exchanges, with their targets. Not for: the discoverer of a chain's first (`parents`)."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,9 +9,9 @@ from resolab.recordings.recording import Exchange, Recording
 from resolab.recordings.values import same_url
 
 CHAIN_LIMIT = 20
-"""Browsers follow no more (Fetch, HTTP-redirect fetch)."""
+"""The longest chain followed by browsers (Fetch, HTTP-redirect fetch)."""
 _PATIENCE_MS = 5_000.0
-"""A target asked for later than this after its redirect was asked for by something else; a document's own is not."""
+"""The longest wait for a target, in ms after its redirect; a document's own target may come later."""
 NOT_JOINED = "redirects that no request was joined to"
 _EARLY_MS = 2.0
 """Starts are rounded, and of clocks of two processes."""
@@ -19,18 +19,18 @@ _EARLY_MS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Redirects with what they led to."""
+    """Redirects with their targets."""
 
     sources: dict[int, int]
-    """The exchange that led to each target; both by place."""
+    """The redirect before each target; both by index."""
     cut_count: int
-    """Targets that came after more hops than browsers follow."""
+    """Number of targets after more hops than browsers follow."""
     open_count: int
     """Redirects without a target."""
 
 
 def redirect_sources(exchanges: Sequence[Exchange], recording: Recording) -> dict[int, int]:
-    """Map each target to the exchange that led to it; both by place."""
+    """Map each target to the redirect before it; both by index."""
     found = joined(exchanges)
     if found.cut_count:
         recording.lose(f"redirects beyond the {CHAIN_LIMIT} of a chain that browsers follow", found.cut_count)
@@ -42,8 +42,8 @@ def redirect_sources(exchanges: Sequence[Exchange], recording: Recording) -> dic
 def joined(exchanges: Sequence[Exchange]) -> Joined:
     """Join redirects and targets.
 
-    By request id where recorders give one (Chromium keeps it through a chain), else by URL, else by URL without its
-    query, which recordings scrub.
+    The join is by request id if recorded (Chromium keeps the id through a chain), else by URL, else by URL without the
+    query, as recordings scrub queries.
     """
     last_of_id = {_id(one): place for place, one in enumerate(exchanges) if one.request_id is not None}
     waiting: list[int] = []
@@ -91,10 +91,10 @@ def _is_in_time(redirect: Exchange, target: Exchange) -> bool:
 
 
 def _may_be_followed(redirect: Exchange, place: int, target: Exchange, last_of_id: Mapping[str, int]) -> bool:
-    """Tell if a request with another id may be the target.
+    """Return True when a request with another id may be the target.
 
-    Where both have one it is another request, but that Chromium up to 57 followed redirects across origins under a new
-    id, with an initiator that names nobody.
+    With two ids the requests are separate, except in Chromium up to 57. There, redirects across origins were followed
+    under a new id, with an initiator without a name.
     """
     if redirect.request_id is None or target.request_id is None:
         return True
@@ -103,7 +103,7 @@ def _may_be_followed(redirect: Exchange, place: int, target: Exchange, last_of_i
 
 
 def _id(one: Exchange) -> str:
-    """Give an id that a chain keeps: chrome-har adds an r for each redirect."""
+    """Return the id common to a chain: chrome-har adds an r for each redirect."""
     return (one.request_id or "").rstrip("r")
 
 

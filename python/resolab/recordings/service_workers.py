@@ -1,8 +1,8 @@
-"""Requests that a service worker answered: its own request for the same URL is told beside the page's.
+"""Requests answered by a service worker: the worker's own request for the same URL is recorded beside the page's.
 
-For: one request of the two, with the page's discoverer and the network's answer. Recorders that hear workers (ours,
-Chromium's developer tools) tell both; others tell the page's alone, which is taken for fetched. Not for: what workers
-ask for by themselves, which is theirs.
+For: one request of the two, with the page's discoverer and the network's answer. Recorders with access to workers
+(ours, Chromium's developer tools) have both; others have only the page's, taken as fetched. Not for: workers' own
+requests, unrelated to the page.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ _EARLY_MS = 2.0
 
 
 def join_service_workers(recording: Recording) -> None:
-    """Leave one request of each two; of the others drop those of URLs that the same load had fetched."""
+    """Leave one request of each pair; drop unpaired worker answers with a URL fetched in the same load."""
     exchanges = recording.exchanges
     if not any(one.by_service_worker for one in exchanges):
         return
@@ -28,7 +28,7 @@ def join_service_workers(recording: Recording) -> None:
 
 
 def _pairs(exchanges: Sequence[Exchange]) -> dict[int, int]:
-    """Map each request of a worker to the page's that it was made for, both by place; in the order they began."""
+    """Map each request of a worker to the page's request behind it, both by index, in the order of their begin."""
     asked: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, one in enumerate(exchanges):
         # A worker's are of no frame.
@@ -65,7 +65,7 @@ def _joined(exchanges: Sequence[Exchange], pairs: Mapping[int, int]) -> Iterator
 
 
 def _as_asked_by(page: Exchange, one: Exchange) -> Exchange:
-    """Give the network's answer to what the page asked for."""
+    """Combine the network's answer with the page's request."""
     return replace(
         one,
         kind=page.kind,

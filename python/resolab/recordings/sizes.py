@@ -1,6 +1,6 @@
 """Body sizes of an answer in a HAR: on the wire, and without content coding.
 
-For: telling the two apart among six fields that makers fill differently. Not for: heads.
+For: separating the two among six fields with different use by makers. Not for: heads.
 """
 
 from collections.abc import Mapping
@@ -9,17 +9,17 @@ from resolab.recordings.har_shapes import Response
 from resolab.recordings.values import count, number
 
 _HEAD_MIN_BYTES = 9
-"""Of an HTTP/2 answer: a frame's head."""
+"""The smallest head of an HTTP/2 answer: a frame's head."""
 _BODILESS = {None, 0, 204, 205, *range(300, 400)}
-"""Statuses of answers whose body is known to be empty, redirects' as good as."""
+"""Statuses of answers with an empty body; redirects count as empty."""
 
 
 def body_sizes(
     response: Response, heads: Mapping[str, str], *, by_cache: bool = False
 ) -> tuple[int | None, int | None]:
-    """Return wire and raw bytes, none where nothing tells them.
+    """Return wire and raw bytes, `None` for an unknown size.
 
-    `content-length` is the body's, and exact; `bodySize` of Chromium's makers has the head in it over HTTP/2 and
+    `content-length` is the body's size, and exact. Chromium's makers include the head in `bodySize` over HTTP/2 and
     HTTP/3.
     """
     content = response.content

@@ -1,7 +1,7 @@
-"""When scripts could have run, and from that when they asked; where in their documents markup's requests stood.
+"""The earliest run of scripts, the delay of their requests since then, and the document position of markup's requests.
 
-For: turning instants of one load into causes a clone can repeat. What a recording cannot tell (computing) ends up in
-`due_ms`: it is waited, not computed. Not for: who asked (`parents`).
+For: turning instants of one load into causes repeatable by a clone. Unrecorded computing becomes part of `due_ms`, as
+waiting instead of computing. Not for: discoverers (`parents`).
 """
 
 from collections import defaultdict
@@ -14,12 +14,12 @@ from resolab.recordings.recording import Exchange
 
 _BY_RUNS = (Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE)
 _LOW_PRIORITIES = {"low", "verylow", "lowest"}
-"""Of scripts that do not hold their parser up (Chromium, resource fetch priorities)."""
+"""Priorities of non-blocking scripts (Chromium, resource fetch priorities)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """When a request was made, as a clone is to repeat it."""
+    """The time of a request in a form repeatable by a clone."""
 
     due_ms: float | None = None
     place: float | None = None
@@ -27,7 +27,7 @@ class Due:
 
 
 def dues(exchanges: Sequence[Exchange], found: Sequence[Discovered], complete_ms: float | None) -> list[Due]:
-    """Work it out for every exchange."""
+    """Compute the due time of every exchange."""
     children = _children(found)
     modes = _modes(exchanges, found, children, complete_ms)
     runs = _runs(exchanges, found, children, modes)
@@ -59,7 +59,7 @@ def _modes(
     children: Mapping[int, list[int]],
     complete_ms: float | None,
 ) -> dict[int, ScriptMode]:
-    """Tell by Chromium's priority whether a script held its parser up; without one, that it did."""
+    """Return the scripts' modes by Chromium's priority; a script without a priority blocks its parser."""
     modes = {}
     for place, (exchange, one) in enumerate(zip(exchanges, found, strict=True)):
         if exchange.kind is not Kind.SCRIPT or not _is_markup(one):
@@ -85,7 +85,7 @@ def _runs(
     children: Mapping[int, list[int]],
     modes: Mapping[int, ScriptMode],
 ) -> list[float]:
-    """Give each exchange the instant from which it could have asked for others; no later than it did."""
+    """Return each exchange's earliest instant for discovering others, never after its first discovery."""
     runs = [exchange.end_ms for exchange in exchanges]
     held: dict[int, float] = defaultdict(float)
     for place, (exchange, one) in enumerate(zip(exchanges, found, strict=True)):

@@ -1,6 +1,6 @@
-"""A trial of our own as a recording: its archive (`resolab.har`), read as any other.
+"""A trial of our own as a recording: the trial's archive (`resolab.har`), read as any other HAR.
 
-Not for: measured loads as data; datasets have tables for that.
+Not for: measured loads as data; datasets have tables for these.
 """
 
 from pathlib import Path

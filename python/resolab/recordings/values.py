@@ -1,4 +1,4 @@
-"""Values of recordings that may be of any type, or missing. Not for: what they mean."""
+"""Values of recordings, possibly of any type, or missing. Not for: the values' meaning."""
 
 import math
 import re
@@ -17,11 +17,11 @@ _WITH_PORT = re.compile(r"(.*)(:[0-9]*)", re.DOTALL)
 _DOTS = re.compile("[.\u3002\uff0e\uff61]")
 """All four part labels (UTS #46, section 2.3)."""
 _NO_HOST = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^|\x7f]")
-"""No host of a URL has these (URL Standard, forbidden domain code points), however it was written."""
+"""Characters impossible in a URL's host (URL Standard, forbidden domain code points), in any spelling."""
 
 
 def number(value: object) -> float | None:
-    """Take a number, written as such or as text; nothing that is infinite or none."""
+    """Return a number, written as number or text; `None` for infinite or other values."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -32,24 +32,24 @@ def number(value: object) -> float | None:
 
 
 def count(value: object) -> int | None:
-    """Take a number that is not negative; recorders write -1 for what they do not know."""
+    """Return a non-negative whole number or `None`; recorders write -1 for unknown values."""
     found = number(value)
     return None if found is None or found < 0 or found > 1 << 50 else int(found)
 
 
 def duration(value: object) -> float | None:
-    """Take a time in ms that is not negative and below a day."""
+    """Return a time in ms, non-negative and below a day, or `None`."""
     found = number(value)
     return None if found is None or not 0 <= found < 86_400_000 else found
 
 
 def text(value: object) -> str | None:
-    """Take a text that is not empty."""
+    """Return a non-empty text, stripped, or `None`."""
     return value.strip() or None if isinstance(value, str) else None
 
 
 def instant(value: object) -> datetime | None:
-    """Take an instant as ISO 8601 has it; RFC 3339 section 5.6 allows small letters."""
+    """Return an instant in ISO 8601 form or `None`; RFC 3339 section 5.6 allows small letters."""
     written = text(value)
     if written is None:
         return None
@@ -60,7 +60,7 @@ def instant(value: object) -> datetime | None:
 
 
 def unix_ms(value: object, zone: tzinfo) -> float | None:
-    """Take an instant as Unix time; one without a zone is of the given one, never of this machine's."""
+    """Return an instant as Unix time in ms; without a zone `zone` is valid, never this machine's."""
     found = instant(value)
     if found is None:
         return None
@@ -71,7 +71,7 @@ def unix_ms(value: object, zone: tzinfo) -> float | None:
 
 
 def protocol(value: object) -> str | None:
-    """Read an HTTP version as recorders write it; older ones write rubbish, of which nothing is taken."""
+    """Return an HTTP version from a recorder's spelling; `None` for the unusable values of older recorders."""
     written = text(value)
     if written is None:
         return None
@@ -79,7 +79,7 @@ def protocol(value: object) -> str | None:
 
 
 def host_of(url: str) -> str | None:
-    """Name the host of an http or https URL as it is asked for: in A-labels, without its final dot."""
+    """Return the host of an http or https URL as looked up: in A-labels, without the final dot."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -89,7 +89,7 @@ def host_of(url: str) -> str | None:
 
 
 def same_url(url: str) -> str:
-    """Write a URL so that equal ones are equal texts: no fragment, a path of at least /, A-labels, no default port."""
+    """Normalise a URL: no fragment, a path of at least /, A-labels, no default port."""
     url = url.partition("#")[0]
     try:
         parts = urlsplit(url)
@@ -104,7 +104,7 @@ def same_url(url: str) -> str:
 
 
 def target_of(url: str, location: str) -> str:
-    """Say where a redirect leads; what is no URL leads nowhere, and is itself."""
+    """Return a redirect's target URL; an invalid location is returned unchanged."""
     try:
         return same_url(urljoin(url, location))
     except ValueError:

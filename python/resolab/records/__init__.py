@@ -1,6 +1,6 @@
-"""Shapes on the seam to resolab-core and in trial files, as typed structs.
+"""The records exchanged with resolab-core and kept in trial files, as typed structs.
 
-For: one import place for the records generated from `crates/record`. Not for: reading or writing files.
+For: one import path for the records generated from `crates/record`. Not for: reading or writing files.
 """
 
 from resolab.records._generated import *  # noqa: F403

@@ -1,7 +1,7 @@
-"""Which failures of a page load are the instrument's own.
+"""The failures of a page load caused by the instrument.
 
-For: one answer for the browsers, for the stopping rule and for reports. Not for: what a load without one contributes
-(`store.outcomes`).
+For: one definition for the browsers, for the stopping rule and for reports. Not for: the contribution of a load without
+such a failure (`store.outcomes`).
 """
 
 from resolab.records._generated import PageFailure
@@ -9,4 +9,4 @@ from resolab.records._generated import PageFailure
 INSTRUMENT_FAILURES = frozenset(
     {PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG, PageFailure.DRIVER, PageFailure.LAB_ENDED}
 )
-"""Driver, browser or a part of the lab failed: such a load says nothing about the network."""
+"""Driver, browser or a part of the lab failed: the load has no information about the network."""

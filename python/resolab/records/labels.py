@@ -1,4 +1,4 @@
-"""Labels that records carry and that more than one room knows. Not for: what is recorded under them."""
+"""The labels of records used by more than one package. Not for: the records under these labels."""
 
 MEASURED_LABEL = "measured"
-"""Of the path's summary over the measured load; its window begins when the warm-up's connections are closed."""
+"""Label of the path's summary over the measured load; the window begins after the warm-up's connections are closed."""

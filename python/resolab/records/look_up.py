@@ -1,4 +1,4 @@
-"""How long a browser's look-up of the document's name took, by what each browser calls a look-up.
+"""The duration of a browser's look-up of the document's name, by each browser's definition of a look-up.
 
 For: one rule for tables and for sums of a load with another look-up. Not for: look-ups as the resolver saw them.
 """
@@ -7,10 +7,10 @@ from resolab.records._generated import BrowserName
 
 
 def look_up_ms(browser: str, fetch_start: float | None, start: float | None, end: float | None) -> float | None:
-    """Take fetchStart, domainLookupStart and domainLookupEnd in ms since navigationStart.
+    """Return the look-up time from fetchStart, domainLookupStart and domainLookupEnd in ms since navigationStart.
 
-    Firefox waits for the HTTPS record before what it calls the look-up, and finds the addresses there by then: its
-    look-up lies between fetchStart and domainLookupEnd.
+    Firefox waits for the HTTPS record before its domainLookupStart; by then the addresses have arrived. Therefore its
+    look-up lasts from fetchStart to domainLookupEnd.
     """
     begins = fetch_start if browser == BrowserName.FIREFOX else start
     return None if begins is None or end is None else end - begins

@@ -1,8 +1,8 @@
-"""The dataset: the folder a campaign leaves, written trial by trial and read in place.
+"""The dataset: the folder of a campaign, written trial by trial and read in place.
 
 For: trial files, the manifest, Parquet tables and every SQL statement. Not for: statistics or figures.
 
-The names that need DuckDB are loaded on first use, so that a run does not wait for it before its first trial.
+Names in need of DuckDB are loaded on first use, so a run starts its first trial without waiting for DuckDB.
 """
 
 import importlib

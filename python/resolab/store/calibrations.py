@@ -1,6 +1,6 @@
-"""The calibrations a dataset carries: `calibration.jsonl`, one record a line.
+"""The calibrations of a dataset: `calibration.jsonl`, one record a line.
 
-For: adding to it and reading it. Not for: trials; a calibration belongs to the dataset as a whole.
+For: appending and reading. Not for: trials; a calibration belongs to the dataset as a whole.
 """
 
 import os
@@ -18,7 +18,7 @@ _DECODER = msgspec.json.Decoder(CalibrationRecord)
 
 
 def append_calibration(folder: Path, record: CalibrationRecord) -> Path:
-    """Add one record to a dataset, on the disk when this returns."""
+    """Append one record to a dataset; on return the record is on the disk."""
     file = dataset_folder(folder) / CALIBRATION
     with machine_errors(f"write {file}"), file.open("ab") as stream:
         stream.write(_ENCODER.encode(record) + b"\n")
@@ -28,7 +28,7 @@ def append_calibration(folder: Path, record: CalibrationRecord) -> Path:
 
 
 def read_calibrations(folder: Path) -> list[CalibrationRecord]:
-    """Read all records of a dataset, oldest first; none if it was never calibrated."""
+    """Read all records of a dataset, oldest first; empty without a calibration."""
     file = folder / CALIBRATION
     if not file.exists():
         return []

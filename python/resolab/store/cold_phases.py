@@ -1,10 +1,10 @@
 """Phases of cold queries with a full handshake as counts by cell and bin: one pass over `queries` for both papers.
 
-For: the temporary table that statements of `studies` read. Not for: what they make of it.
+For: the temporary table read by statements of `studies`. Not for: the use of the counts.
 
-A cell is a network, resolver and transport. Bins of one quantity add up, so that a question of fewer cells needs no
-pass of its own. Durations of our own client to the nearest resolver with its answer in the cache, which is what
-Sengupta et al. measured, are told to the microsecond; every exchange on an open connection to a ten thousandth.
+A cell is a network, resolver and transport. Bins of one quantity add up, so a question of fewer cells needs no separate
+pass. The phases measured by Sengupta et al. are durations of our own client to the nearest resolver with a cached
+answer; their bins are microseconds. Every exchange on an open connection has bins of a ten thousandth.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ PHASES: Mapping[str, Sequence[str]] = {
     "quic_handshake": ("doq",),
     "query_exchange": ("doq",),
 }
-"""The phases told to the microsecond, and the transports they are told of."""
+"""The phases with microsecond bins, by transports with this phase."""
 EXCHANGE = "exchange"
-"""The quantity whose bins are those of the logarithm."""
+"""The quantity with logarithmic bins."""
 BINS_PER_E_FOLD = 10_000
 LEVELS = ", ".join(QUERY_FACTORS)
 _NEAR = " AND ".join(f"{one} = {literal(str(OPTIONAL_FACTORS[one]))}" for one in factors_about(Subject.RESOLVER))
-"""The resolver of a plan that says nothing of it: where the pages are, with the answers in its cache."""
+"""The default resolver of a plan: at the pages' distance, with the answers in the cache."""
 
 # Levels as one number for each trial: 1e8 queries are grouped by small integers.
 _STATEMENT = """
@@ -53,7 +53,7 @@ FROM counted JOIN (SELECT DISTINCT cell, near, {levels} FROM cells) USING (cell)
 
 
 def count_cold_phases(dataset: Dataset) -> None:
-    """Make the table `cold_phases` unless it is there; a phase that has no end has a null bin."""
+    """Make the table `cold_phases` unless it exists; a phase without an end has a null bin."""
     bins = {EXCHANGE: _EXCHANGE_BIN} | {phase: _microseconds(phase) for phase in PHASES}
     names = [f"{one}_bin" for one in bins]
     # The word `grouping` sets the bit of every name that a row is not of, the first name's highest.

@@ -1,6 +1,6 @@
 """Columns of the tables, derived from the record structs: one name, one DuckDB type and one description each.
 
-For: the single place where a record's shape becomes a table's. Not for: reading or writing (`tables`).
+For: the single mapping of a record's shape to a table's. Not for: reading or writing (`tables`).
 """
 
 import enum
@@ -56,7 +56,7 @@ TABLES: Mapping[str, type[msgspec.Struct]] = {
 SINCE = dict.fromkeys(("pings", "live_trials"), (1, 12)) | dict.fromkeys(
     ("gateway_legs", "gateway_connections", "gateway_requests", "gateway_speculations"), (1, 13)
 )
-"""Tables that datasets of formats older than these do not have, and that are empty then."""
+"""Tables added by later format versions, by version; in older datasets these tables are empty."""
 # From the last line of a trial's file into its row of `trials`.
 END_COLUMNS = {
     "end_monotonic_ns": "monotonic_ns",
@@ -68,9 +68,9 @@ _SCALARS = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: `path` is where its value stands in the record, `default` what a record without it means.
+    """One column: `path` is the value's path in the record, `default` the value for a record without the field.
 
-    With `made` it stands nowhere and is made of the record.
+    With `made` the value is computed from the record.
     """
 
     name: str
@@ -109,7 +109,7 @@ def _of_struct(struct: type[msgspec.Struct], above: tuple[str, ...] = ()) -> Ite
 
 
 def _defaults(struct: type[msgspec.Struct]) -> dict[str, Any]:
-    """Say of each field what a record without it means: `REQUIRED`, or the value of records from before the field."""
+    """Return the meaning of each missing field: `REQUIRED`, or the value of records older than the field."""
     found = {}
     for field in msgspec.structs.fields(struct):
         made = field.default if field.default_factory is REQUIRED else field.default_factory()
@@ -151,7 +151,7 @@ def _schema() -> dict[str, Any]:
 
 
 def data_dictionary() -> str:
-    """Describe every table and column in Markdown, for people who were given only the tables."""
+    """Describe every table and column in Markdown, for people with only the tables."""
     lines = ["# Tables", "", "Made from the trial files; `resolab report` makes them anew.", ""]
     lines += ["Instants in `_ns` are `CLOCK_MONOTONIC` unless the column says otherwise; null means: did not happen."]
     for table in TABLES:

@@ -36,7 +36,7 @@ Row = TypeVar("Row", bound=msgspec.Struct)
 
 
 def open_dataset(folder: Path) -> "Dataset":
-    """Open the tables of a dataset; `build_tables` must have made them."""
+    """Open the tables of a dataset, made before by `build_tables`."""
     manifest = load_manifest(folder)
     needed = [table for table in TABLES if table not in SINCE]
     missing = [table for table in needed if not (folder / TABLES_FOLDER / f"{table}.parquet").is_file()]
@@ -47,9 +47,9 @@ def open_dataset(folder: Path) -> "Dataset":
 
 
 class Dataset:
-    """Tables of one dataset as DuckDB views of the same names; close it, or use it as a context manager.
+    """Tables of one dataset as DuckDB views of the same names; close the dataset, or use a `with` statement.
 
-    `connection` is for this room; others ask by the methods.
+    `connection` is for this package; other code uses the methods.
     """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
@@ -78,7 +78,7 @@ class Dataset:
         self.connection.close()
 
     def sql(self, statement: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:
-        """Run any statement over the tables and return its rows by column name."""
+        """Run any statement over the tables and return the rows by column name."""
         try:
             cursor = self.connection.execute(statement, list(parameters))
             names = [column[0] for column in cursor.description or ()]
@@ -89,19 +89,19 @@ class Dataset:
             raise unreadable(self.folder, error) from error
 
     def take_pages_as_one(self, name: str) -> None:
-        """Have conditions of all pages counted as those of a page of this name, from now on."""
+        """From now on, count conditions of all pages as conditions of a page with this name."""
         if not self._takes_pages_as_one:
             view_pages_as_one(self.connection, name)
             self._takes_pages_as_one = True
 
     def take_places_as_profiles(self) -> None:
-        """Have conditions of the live network told apart by vantage point, as emulated ones are by profile."""
+        """Separate conditions of the live network by vantage point, as emulated conditions by profile."""
         if not self._takes_places_as_profiles:
             view_places_as_profiles(self.connection)
             self._takes_places_as_profiles = True
 
     def vantage_points(self) -> list[str]:
-        """Name the places that trials were run from, in their order."""
+        """Return the vantage points of the trials, in order of their first block."""
         statement = "SELECT vantage_point FROM trials GROUP BY 1 ORDER BY min(block), 1"
         return [row["vantage_point"] for row in self.sql(statement)]
 
@@ -110,9 +110,9 @@ class Dataset:
         return {row["trial_id"]: row["vantage_point"] for row in self.sql("SELECT trial_id, vantage_point FROM trials")}
 
     def measured_loads(self) -> list[LoadRow]:
-        """List one row per finished trial, in the order they ran.
+        """List one row per finished trial, in the order of running.
 
-        Where pages are taken as one, a page that was loaded in several blocks has all its rows in the first of them.
+        With pages taken as one, a page loaded in several blocks has all its rows in the first of them.
         """
         rows = self._rows(queries.MEASURED_LOADS, LoadRow)
         if not self._takes_pages_as_one:
@@ -123,15 +123,15 @@ class Dataset:
         ]
 
     def settled_conditions(self) -> set[str]:
-        """Name the conditions whose loads neither looked up nor connected after the document's request."""
+        """Name the conditions with loads neither looking up nor connecting after the document's request."""
         return {row["condition"] for row in self.sql(queries.SETTLED_CONDITIONS)}
 
     def trial_seconds(self) -> dict[str, float]:
-        """Mean seconds that a trial of each condition took, warm-up, queries and clearing included."""
+        """Return the mean duration of each condition's trials in seconds, warm-up, queries and clearing included."""
         return {row["condition"]: row["seconds"] for row in self.sql(queries.TRIAL_SECONDS)}
 
     def has_more_cold_exchanges(self, than: int) -> bool:
-        """Say whether the DNS client made more cold exchanges than so many; of many, ask `query_distributions`."""
+        """Return True when the DNS client made more cold exchanges than `than`; for many, use `query_distributions`."""
         return int(self.sql(queries.COLD_EXCHANGES_COUNT, [than + 1])[0]["count"]) > than
 
     def cold_exchanges(self) -> list[ExchangeRow]:
@@ -141,11 +141,12 @@ class Dataset:
     def query_distributions(
         self, by: Sequence[str], where: Mapping[str, Sequence[str]] | None = None, *, level: float = LEVEL
     ) -> list[QueryDistribution]:
-        """Distributions of the measured queries' response times, for each combination of levels of `by`.
+        """Return the distributions of the measured queries' response times, for each combination of levels of `by`.
 
-        Keys of `by` and `where` are columns of `trials`, but `dns_transport`, `requested_handshake_mode`,
-        `handshake_mode` and `connection` are the query's own; levels are words as in plans. Without `connection` in
-        either, queries over cold and warm connections are pooled. `level` is that of the medians' intervals.
+        Keys of `by` and `where` are columns of `trials`, except the query's own keys: `dns_transport`,
+        `requested_handshake_mode`, `handshake_mode` and `connection`. Levels are words as in plans. Without
+        `connection` in either, queries over cold and warm connections are pooled. `level` is the level of the medians'
+        intervals.
         """
         try:
             return self._distributions.distributions(by, where, level)
@@ -161,15 +162,15 @@ class Dataset:
         return self._rows(queries.FLAGS, FlagRow)
 
     def hellos(self) -> list[HelloRow]:
-        """Count connections by who opened them and by their hellos, as the edge saw them."""
+        """Count connections by client and by hello, as the edge saw them."""
         return self._rows(HELLOS, HelloRow)
 
     def load_connections(self) -> list[LoadConnectionsRow]:
-        """List the connections of each measured load that succeeded, as the edge saw them; none of live loads."""
+        """List the connections of each successful measured load, as the edge saw them; empty for live loads."""
         return self._rows(LOAD_CONNECTIONS, LoadConnectionsRow)
 
     def handshakes(self) -> list[HandshakeRow]:
-        """Count handshakes asked for by what happened."""
+        """Count requested handshakes by actual mode."""
         return self._rows(queries.HANDSHAKES, HandshakeRow)
 
     def lateness(self) -> list[LatenessRow]:
@@ -177,7 +178,7 @@ class Dataset:
         return self._rows(queries.LATENESS, LatenessRow)
 
     def browsers(self) -> list[BrowserRow]:
-        """List the browsers that took part."""
+        """List the browsers of the trials."""
         return self._rows(queries.BROWSERS, BrowserRow)
 
     def _rows(self, statement: str, row: type[Row]) -> list[Row]:

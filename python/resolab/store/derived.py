@@ -1,6 +1,6 @@
-"""Columns made of others of their row, so that everybody makes them alike.
+"""Columns computed from other columns of the row, for one common definition.
 
-For: what a browser's own instants do not say by themselves. Not for: outcomes, which decide (`outcomes`).
+For: quantities missing in a browser's own instants. Not for: outcomes, used for decisions (`outcomes`).
 """
 
 from collections.abc import Callable, Mapping
@@ -24,4 +24,4 @@ DERIVED: Mapping[str, Mapping[str, tuple[str, str, Callable[[Row], Any]]]] = {
         )
     }
 }
-"""By table and column: DuckDB type, meaning, and how it is made of the row's record."""
+"""By table and column: DuckDB type, meaning, and the function computing the value from the row's record."""

@@ -1,11 +1,11 @@
 """Distributions of query response times by any combination of factors, for datasets of any size.
 
-For: quantiles and medians with intervals out of counted response times. Not for: the counting (`histograms`).
+For: quantiles and medians with intervals from counted response times. Not for: the counting (`histograms`).
 
-A failed query counts as infinitely long. A quantile is the smallest response time that at least that share of all
-queries did not exceed (type 1 of Hyndman and Fan 1996), so it is a time that was measured; a median of an even number
-is the mean of the two in the middle. The median's interval is by order statistics, free of any assumption on the
-distribution: its ranks are those of the sign test (David and Nagaraja 2003, section 7.1).
+A failed query counts as infinitely long. A quantile is the smallest response time not exceeded by at least the given
+share of all queries (type 1 of Hyndman and Fan 1996). So a quantile is a measured time. A median of an even number is
+the mean of the two middle times. The median's interval is by order statistics, free of any assumption on the
+distribution: its ranks are the sign test's (David and Nagaraja 2003, section 7.1).
 """
 
 import itertools
@@ -33,29 +33,29 @@ _USUAL_KEYS = frozenset(
         "connection",
     )
 )
-"""Counted in any case, so that one pass answers most questions."""
+"""Keys counted in any case, so one pass answers most questions."""
 
 
 class QueryDistribution(msgspec.Struct, kw_only=True, frozen=True):
-    """Response times of all measured queries that share the levels in `key`."""
+    """Response times of all measured queries with the levels in `key`."""
 
     key: dict[str, str]
     n: int
     failed_count: int
     quantiles_ms: tuple[float, ...]
-    """At `DISTRIBUTION_PROBABILITIES`; infinite where that many failed."""
+    """Quantiles at `DISTRIBUTION_PROBABILITIES`; infinite at quantiles within the failed share."""
     median_ms: float
     median_ci_low_ms: float | None
-    """None of so few queries that no interval reaches the level: below 6 at 95 %."""
+    """`None` for too few queries for the level: below 6 at 95 %."""
     median_ci_high_ms: float | None
     level: float
-    """Of the median's interval."""
+    """The level of the median's interval."""
     relative_error: float
-    """Largest relative error of a time given here against the one measured; 0 where times are exact."""
+    """Largest relative error of a time here against the measured time; 0 for exact times."""
 
 
 class DistributionSource:
-    """Answers from counts it keeps: a question whose keys were counted before costs no further pass."""
+    """A cache of counts: a question with keys counted before costs no further pass."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -64,7 +64,7 @@ class DistributionSource:
     def distributions(
         self, by: Sequence[str], where: Mapping[str, Sequence[str]] | None, level: float = LEVEL
     ) -> list[QueryDistribution]:
-        """Give one distribution for each combination of levels of `by` that occurs, sorted by them."""
+        """Return one distribution for each existing combination of levels of `by`, sorted by these levels."""
         selection = where or {}
         check_keys([*by, *selection])
         histogram = self._histogram(frozenset(by) | selection.keys())

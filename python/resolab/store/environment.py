@@ -1,8 +1,8 @@
-"""The machine's state beside a run: how busy it was and how its processors were set.
+"""The machine's state beside a run: load and processor settings.
 
-For: what may change between the beginning and the end of a campaign. Not for: what a machine is (`manifest.Machine`).
+For: quantities with possible changes during a campaign. Not for: the machine's fixed properties (`manifest.Machine`).
 
-Everything is read from /proc and /sys, costs under a millisecond, and is None where the kernel does not tell.
+All values are read from /proc and /sys in under a millisecond, and are `None` when the kernel has no value.
 """
 
 import os
@@ -19,7 +19,7 @@ STEAL_FIELD, GUEST_FIELD = 7, 8
 
 
 class Environment(msgspec.Struct, kw_only=True, frozen=True):
-    """One moment, or of `steal_ratio` and `busy_ratio` the time since the process began to run trials."""
+    """The state at one moment; `steal_ratio` and `busy_ratio` cover the time since the process began to run trials."""
 
     unix_ns: int
     kernel: str
@@ -27,20 +27,20 @@ class Environment(msgspec.Struct, kw_only=True, frozen=True):
     load_average_5min: float | None = None
     load_average_15min: float | None = None
     runnable_tasks_count: int | None = None
-    """Of other processes and threads, at this moment."""
+    """Number of other runnable processes and threads, at this moment."""
     memory_available_bytes: int | None = None
     cpu_governors: list[str] = []
     """Each once; empty where the kernel sets no frequencies, as in most virtual machines."""
     cpu_frequency_mhz: float | None = None
     """Mean over the processors, at this moment."""
     steal_ratio: float | None = None
-    """Share of processor time that the host of a virtual machine gave to others."""
+    """Share of processor time given to others by the host of a virtual machine."""
     busy_ratio: float | None = None
-    """Share of processor time that was not idle, whoever used it."""
+    """Share of busy processor time, of all users."""
     other_paths_count: int | None = None
-    """Emulated paths of other runs that were up on the machine: what they carry is beside what is measured here."""
+    """Emulated paths of other runs on the machine; their traffic runs beside the measurement."""
     versions: dict[str, str] = {}
-    """Of resolab-core and every browser, by name, as they were found by the process that ran trials."""
+    """Versions of resolab-core and every browser, by name, as found by the process running trials."""
 
 
 def describe_environment(
@@ -77,7 +77,7 @@ def cpu_ticks(proc: Path = PROC) -> tuple[int, ...] | None:
 
 
 def shares(before: Sequence[int] | None, after: Sequence[int] | None) -> tuple[float | None, float | None]:
-    """Share of time between two readings that was stolen, and that was not idle."""
+    """Return the stolen and the busy share of the time between two readings."""
     if before is None or after is None or len(after) <= STEAL_FIELD:
         return None, None
     spent = [late - early for early, late in zip(before, after, strict=True)][:GUEST_FIELD]
@@ -114,7 +114,7 @@ def _governors(sys: Path) -> list[str]:
 
 
 def other_paths(proc: Path = PROC) -> int | None:
-    """Count emulated paths that are up: others' paths, for whoever has none of his own just now."""
+    """Count the emulated paths on the machine: only foreign paths, for a caller without own paths."""
     try:
         processes = [entry for entry in proc.iterdir() if entry.name.isdigit()]
     except OSError:
@@ -123,7 +123,7 @@ def other_paths(proc: Path = PROC) -> int | None:
 
 
 def _command(process: Path) -> list[str]:
-    """Return the words of resolab-core's command line; its hosts have names of their own, as any other program."""
+    """Return the words of resolab-core's command line; its hosts have other names, as any other program."""
     if _words(process / "comm") != [PATH_PROGRAM]:
         return []
     try:

@@ -1,8 +1,8 @@
-"""Tables of a dataset as CSV or Parquet files for other programs, with the data dictionary beside them.
+"""Tables of a dataset as CSV or Parquet files for other programs, with the data dictionary beside the files.
 
 For: `resolab export`. Not for: making the tables (`tables`).
 
-In CSV a list is JSON text, null is an empty field and an empty text is `""`, so that reading gives back every row.
+In CSV a list is JSON text, null is an empty field and an empty text is `""`, so reading restores every row.
 """
 
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ def _export(connection: duckdb.DuckDBPyConnection, table: str, out: Path, file_f
 
 
 def _selection(table: str, file_format: ExportFormat) -> str:
-    """Name the columns one by one; their names come from the records."""
+    """Name the columns individually; the names come from the records."""
     texts = file_format is ExportFormat.CSV
     columns = ", ".join(
         f'to_json("{one.name}")::VARCHAR AS "{one.name}"'

@@ -1,6 +1,6 @@
-"""Writing files so that what has its final name is whole and on the disk.
+"""Writing files with the guarantee: a file with its final name is complete and on the disk.
 
-For: the one way this room writes. Not for: what is in the files.
+For: the only write functions of this package. Not for: the content of the files.
 """
 
 import errno
@@ -18,7 +18,7 @@ _NO_PLACE = (errno.ENOTDIR, errno.ENOENT, errno.EROFS, errno.ENAMETOOLONG, errno
 
 @contextmanager
 def machine_errors(action: str, *, of_run: bool = False) -> Iterator[None]:
-    """Turn an error of the operating system into one line: what failed, why, what to do; of a run, how it goes on."""
+    """Turn an operating system error into one line: the failed action, reason, remedy; for a run, the way to resume."""
     try:
         yield
     except OSError as error:
@@ -27,7 +27,7 @@ def machine_errors(action: str, *, of_run: bool = False) -> Iterator[None]:
 
 
 def _way_out(error: OSError, *, of_run: bool) -> str:
-    """Say what helps: where no file can be, no room is to be freed and nothing began."""
+    """Return the remedy; where no file is possible, freeing space does not help and no run began."""
     if error.errno in _NO_PLACE:
         return "give another folder"
     way_out = "free some space" if error.errno in _NO_ROOM else "see to that"
@@ -35,7 +35,7 @@ def _way_out(error: OSError, *, of_run: bool) -> str:
 
 
 def for_duckdb(file: Path) -> str:
-    """Name one file to DuckDB, which takes `*`, `?` and `[` in what it reads for patterns."""
+    """Escape a file's name for DuckDB; in names DuckDB reads `*`, `?` and `[` as patterns."""
     return glob.escape(str(file))
 
 
@@ -49,7 +49,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_private(file: Path, content: bytes) -> None:
-    """Write a file that only its owner reads, from its first byte on."""
+    """Write a file readable only by its owner, from its first byte on."""
     with machine_errors(f"write {file}"):
         file.unlink(missing_ok=True)
         # What somebody puts there in between is not written to: it may be a link, or open to others.
@@ -59,7 +59,7 @@ def write_private(file: Path, content: bytes) -> None:
 
 
 def write_whole(file: Path, content: bytes, *, of_run: bool = False) -> None:
-    """Write a file so that a reader finds the old content or the new, never a part."""
+    """Write a file atomically: a reader finds the old content or the new, never a part."""
     partial = file.with_name(file.name + ".partial")
     with machine_errors(f"write {file}", of_run=of_run):
         try:
@@ -75,7 +75,7 @@ def write_whole(file: Path, content: bytes, *, of_run: bool = False) -> None:
 
 
 def write_named(file: Path, content: bytes) -> None:
-    """Write where a user says, in a folder that may be missing: whole or not at all; straight into what is no file.
+    """Write a user's file, in a possibly missing folder: whole or not at all; directly into a special file.
 
     A device or pipe keeps its name, and so does a link to a file.
     """

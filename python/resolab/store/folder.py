@@ -1,4 +1,4 @@
-"""The dataset's folder: where its parts are, making a new one, recognising an old one.
+"""The dataset's folder: the paths of its parts, making a new folder, recognising an old folder.
 
 For: paths. Not for: contents.
 """
@@ -19,7 +19,7 @@ LOCK = ".lock"
 
 
 def create_dataset_folder(folder: Path) -> Path:
-    """Make the folder of a new dataset with an empty `trials` in it; a folder that holds anything is refused."""
+    """Make the folder of a new dataset with an empty `trials` folder; a non-empty folder is refused."""
     if folder.exists() and not folder.is_dir():
         raise ConfigurationError(f"failed to start a dataset in {folder}: it is no folder; give another --out")
     with machine_errors(f"make the dataset folder {folder}"):
@@ -32,13 +32,13 @@ def create_dataset_folder(folder: Path) -> Path:
 
 
 def _holds_nothing(folder: Path) -> bool:
-    """Whether a folder is empty, or was left by a run that was killed before its first trial began."""
+    """Return True for an empty folder, or for the rest of a run killed before its first trial."""
     parts = {part.name for part in folder.iterdir()}
     return parts <= {TRIALS, LOCK} and not (TRIALS in parts and any((folder / TRIALS).iterdir()))
 
 
 def dataset_folder(folder: Path) -> Path:
-    """Check that a folder holds a dataset."""
+    """Return the folder when the folder holds a dataset; raise ConfigurationError otherwise."""
     if not (folder / MANIFEST).is_file():
         problem = f"there is no {MANIFEST} in it"
         raise ConfigurationError(f"failed to open dataset {folder}: {problem}; give a folder that `resolab run` made")

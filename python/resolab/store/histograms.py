@@ -1,10 +1,10 @@
-"""Response times of queries as counts by cell and bucket: one pass over `queries`, whatever its size.
+"""Response times of queries as counts by cell and bucket: one pass over `queries`, of any size.
 
-For: the SQL of that pass and its reading. Not for: quantiles (`distributions`).
+For: the SQL of the pass and its reading. Not for: quantiles (`distributions`).
 
-A cell is one combination of levels; a bucket a response time. Up to `EXACT_ROWS_COUNT` rows a bucket is one nanosecond.
-Beyond, buckets are equally wide in the logarithm, so that memory follows the number of cells and not of rows:
-`BUCKETS_PER_E_FOLD` of them for each factor e, each told as the middle of its ends, at most `RELATIVE_ERROR` away.
+A cell is one combination of levels; a bucket is a response time. Up to `EXACT_ROWS_COUNT` rows a bucket is one
+nanosecond. Beyond, buckets are equally wide in the logarithm, so memory follows the number of cells instead of rows.
+Each factor e has `BUCKETS_PER_E_FOLD` buckets. A bucket's time is its middle, at most `RELATIVE_ERROR` away.
 """
 
 import math
@@ -25,9 +25,9 @@ from resolab.store.columns import columns_of
 EXACT_ROWS_COUNT = 200_000
 BUCKETS_PER_E_FOLD = 4_096
 RELATIVE_ERROR = math.expm1(0.5 / BUCKETS_PER_E_FOLD)
-"""0.012 %: how far a time told from a wide bucket may be from the one that was measured."""
+"""0.012 %: the largest relative difference between a wide bucket's time and the measured time."""
 FAILED = -1
-"""The bucket of queries that never had their answer."""
+"""The bucket of queries without an answer."""
 
 QUERY_KEYS: Mapping[str, type[StrEnum]] = {
     "dns_transport": DnsTransport,
@@ -36,7 +36,7 @@ QUERY_KEYS: Mapping[str, type[StrEnum]] = {
     "connection": ConnectionState,
     "cache_state": CacheState,
 }
-"""Keys that are the query's own, with their words; every other key is a column of `trials`."""
+"""The keys of queries, with their words; every other key is a column of `trials`."""
 _ABSENT = {"requested_handshake_mode": "full", "connection": "cold"}
 """Words for null of a query: over DoUDP and DoTCP no handshake is asked for, and no connection was there before."""
 
@@ -57,23 +57,23 @@ class Histogram:
 
     @property
     def relative_error(self) -> float:
-        """How far `time_ms` may be from what was measured."""
+        """Return the largest relative error of `time_ms` against the measured time."""
         return 0.0 if self.exact else RELATIVE_ERROR
 
     def time_ms(self, bucket: int) -> float:
-        """Response time that a bucket stands for; infinite for the failed."""
+        """Return the response time of a bucket; infinite for the failed."""
         if bucket == FAILED:
             return math.inf
         return (bucket if self.exact else math.exp(bucket / BUCKETS_PER_E_FOLD)) / 1e6
 
 
 def trial_keys() -> frozenset[str]:
-    """Name the columns of `trials` that may be keys."""
+    """Return the columns of `trials` usable as keys."""
     return frozenset(one.name for one in columns_of("trials") if not one.duckdb_type.endswith("[]")) - {"trial_id"}
 
 
 def check_keys(keys: Sequence[str]) -> None:
-    """Refuse what is no key."""
+    """Raise ValueError for unknown keys."""
     unknown = sorted(set(keys) - QUERY_KEYS.keys() - trial_keys())
     if unknown:
         raise ValueError(f"no key {unknown[0]!r}: keys are {', '.join(QUERY_KEYS)} and columns of trials")
@@ -98,7 +98,7 @@ def count_queries(connection: duckdb.DuckDBPyConnection, keys: frozenset[str]) -
 
 
 def _trial_levels(connection: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> list[dict[str, str]]:
-    """Give each combination of levels that trials have a number; return them in its order."""
+    """Assign a number to each combination of the trials' levels; return the combinations in this order."""
     listed = ", ".join(f'"{column}"' for column in columns) or "TRUE"
     numbered = f"(dense_rank() OVER (ORDER BY {listed}) - 1)::BIGINT AS trial_cell"
     statement = f"CREATE OR REPLACE TEMP TABLE trial_cells AS SELECT trial_id, {numbered} FROM trials"  # noqa: S608
@@ -133,7 +133,7 @@ SELECT ({code})::BIGINT AS cell, bucket, sum(count)::BIGINT AS count FROM counte
 
 
 def _size(key: str) -> int:
-    """Numbers a query's key takes: null, each of its words, and anything else."""
+    """Return the number of codes for a query's key: null, each word, and anything else."""
     return len(QUERY_KEYS[key]) + 2
 
 

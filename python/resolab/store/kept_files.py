@@ -1,7 +1,7 @@
-"""Files a run keeps beside its trials: captures, keys, browsers' logs, screenshots, by the names that trials give them.
+"""Files kept beside the trials: captures, keys, browsers' logs, screenshots, by their names in trials.
 
-For: which names are such, and a trial's files taken into another dataset under new names. Not for: keeping them in the
-first place (`testbed`).
+For: recognising these names, and copying a trial's files into another dataset under new names. Not for: making the
+files (`testbed`).
 """
 
 import re
@@ -15,29 +15,29 @@ from resolab.errors import ConfigurationError
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 KEPT_FILE = re.compile(rf"(?:netlogs|captures|key_logs|screenshots)(?:/{_PART}){{1,2}}")
-"""What a trial may name beside itself."""
+"""The pattern for the names of kept files in a trial."""
 NAMING = ("capture_file", "key_log_file", "netlog_file", "screenshot_file")
-"""Keys of records whose value is such a name."""
+"""Keys of records with a kept file's name as value."""
 _MARKS = tuple(f'"{key}":"'.encode() for key in NAMING)
 
 
 def names_files(line: bytes) -> bool:
-    """Whether a trial's line names a file."""
+    """Return True when a trial's line names a file."""
     return any(mark in line for mark in _MARKS)
 
 
 def taken_along(record: dict[str, Any], source: Path, target: Path, prefix: str) -> dict[str, Any]:
-    """Copy the files a record names from one dataset to another; returns the record with their new names.
+    """Copy the files of a record from one dataset to another; return the record with their new names.
 
-    The prefix goes before a name's first part below its folder, so that files of several runs stay apart. What is not
-    there, since somebody removed it to save room, is not there afterwards either.
+    The prefix goes before a name's first part below its folder, so files of several runs stay apart. A file missing in
+    the source, perhaps removed for space, is missing in the target too.
     """
     names = {key: record[key] for key in NAMING if record.get(key)}
     return record | {key: _taken(name, source, target, prefix) for key, name in names.items()}
 
 
 def line_taken_along(line: bytes, source: Path, target: Path, prefix: str) -> bytes:
-    """Do that for a line; one that names no file stays as it is."""
+    """Copy the files of a line; a line without files stays unchanged."""
     if not names_files(line):
         return line
     return msgspec.json.encode(taken_along(msgspec.json.decode(line), source, target, prefix)) + b"\n"

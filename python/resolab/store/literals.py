@@ -1,13 +1,13 @@
 """Words as SQL literals, for statements over closed vocabularies.
 
-For: lists behind `IN`. Not for: values a user gave; those are parameters.
+For: lists behind `IN`. Not for: values given by a user; pass these as parameters.
 """
 
 from collections.abc import Iterable
 
 
 def literal(word: str) -> str:
-    """Write a word."""
+    """Write a word as an SQL literal."""
     return "'" + word.replace("'", "''") + "'"
 
 

@@ -1,6 +1,6 @@
-"""The manifest: what a campaign was asked, on which machine and with which programs, and how far it came.
+"""The manifest: a campaign's plan, machine, programs and progress.
 
-For: the dataset's own description, written whole each time. Not for: anything measured.
+For: the dataset's own description, written whole each time. Not for: any measured value.
 """
 
 import contextlib
@@ -21,12 +21,12 @@ from resolab.store.files import write_whole
 from resolab.store.folder import MANIFEST, PLAN, dataset_folder
 
 _DATASET_ID = re.compile(r"[^./\\\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*")
-"""What cannot lead out of a folder: a merge names files by it."""
+"""The pattern for safe dataset ids, unable to leave a folder: a merge uses the id in file names."""
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class RunStatus(enum.StrEnum):
-    """How far a campaign came."""
+    """The progress of a campaign."""
 
     RUNNING = "running"
     FINISHED = "finished"
@@ -34,7 +34,7 @@ class RunStatus(enum.StrEnum):
 
 
 class StopReason(enum.StrEnum):
-    """Why a campaign runs no more trials."""
+    """The reason for a campaign's end."""
 
     PRECISION = "precision"
     """Every comparison's interval is as narrow as the plan asked."""
@@ -43,53 +43,55 @@ class StopReason(enum.StrEnum):
     CAP = "cap"
     """All blocks are done."""
     INTERRUPTED = "interrupted"
-    """By a signal or an error; it can be resumed."""
+    """Interrupted by a signal or an error; the campaign can be resumed."""
 
 
 class WidthReached(msgspec.Struct, kw_only=True, frozen=True):
-    """How narrow one comparison's interval was when the campaign last looked."""
+    """The width of one comparison's interval at the campaign's last interim analysis."""
 
     name: str
     treatment: str
     """Identifier of the condition, as of `baseline`."""
     baseline: str
     ci_width_ms: float | None = None
-    """Of the paired difference, if the plan asks for that; None also where there is no interval or it is unbounded."""
+    """The width for the paired difference, if requested by the plan; `None` also without an interval or for an
+    unbounded interval."""
     ci_width_ratio: float | None = None
-    """Of the relative change, likewise."""
+    """The width for the relative change, under the same rules."""
 
 
 class Decision(msgspec.Struct, kw_only=True, frozen=True):
-    """What became of one comparison of a plan that stops by confidence sequences."""
+    """The decision about one comparison, in a plan with confidence sequences."""
 
     name: str
     treatment: str
     """Identifier of the condition, as of `baseline`."""
     baseline: str
     after_blocks: int | None
-    """Blocks after which it was decided; None: it was not."""
+    """Number of blocks before the decision; `None`: undecided."""
     reasons: list[DecidedBy]
-    """All that held then."""
+    """All criteria met at the decision."""
     pairs_count: int
-    """When it was decided or, undecided, at the last look; as the ends of its interval, None where unbounded."""
+    """Number of pairs at the decision or, if undecided, at the last interim analysis. The same holds for the ends of
+    the interval, `None` if unbounded."""
     ci_low_ms: float | None = None
     ci_high_ms: float | None = None
 
 
 class Versions(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=False):
-    """Programs whose behaviour is in the numbers; None where a program took no part."""
+    """Programs with influence on the numbers; `None` for a program without a part."""
 
     resolab: str
     resolab_core: str | None = None
     browser: str | None = None
     """The first browser used; alone in manifests before format 1.5."""
     browsers: dict[str, str] = {}
-    """Version of every browser used, by its name."""
+    """Version of every browser used, by the browser's name."""
     python: str = platform.python_version()
 
 
 class Machine(msgspec.Struct, kw_only=True, frozen=True):
-    """Where a campaign ran."""
+    """The machine of a campaign."""
 
     kernel: str
     architecture: str
@@ -97,11 +99,11 @@ class Machine(msgspec.Struct, kw_only=True, frozen=True):
     processor: str | None = None
     memory_bytes: int | None = None
     tcp_congestion_control: str | None = None
-    """Of the hosts' TCP: the kernel's own default, which both network namespaces have."""
+    """The congestion control of the hosts' TCP: the kernel's own default, valid in both network namespaces."""
 
 
 class MergedRun(msgspec.Struct, kw_only=True, frozen=True):
-    """A run that went into a merged dataset: its trials are those of `blocks` blocks from `first_block` on."""
+    """A run in a merged dataset, with the trials of `blocks` blocks from `first_block` on."""
 
     dataset_id: str
     first_block: int
@@ -113,63 +115,63 @@ class MergedRun(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class RunStart(msgspec.Struct, kw_only=True, frozen=True):
-    """What trials stood on from one start of a process that runs them to the next."""
+    """The programs and pages of trials, from one start of a run's process to the next."""
 
     unix_ns: int
     git_commit: str | None = None
-    """Of the checkout; `+changes` behind it if files differed from it."""
+    """Commit of the checkout; `+changes` is appended if files differed from the commit."""
     resolab_core_sha256: str | None = None
-    """Of the binary; None where there was none."""
+    """Hash of the binary; `None` without a binary."""
     pages_sha256: dict[str, str] = {}
-    """Of every page of the plan: names and contents of all files in its folder."""
+    """Hash of every page of the plan: names and contents of all files in the page's folder."""
     versions: dict[str, str] = {}
-    """Of resolab, resolab-core and every browser, by name."""
+    """Versions of resolab, resolab-core and every browser, by name."""
 
 
 class LiveSiteLine(msgspec.Struct, kw_only=True, frozen=True):
     """One site of a live run."""
 
     page: str
-    """Its name in conditions."""
+    """The site's name in conditions."""
     url: str
     rank: int | None = None
-    """In the list; None: it was named."""
+    """The site's rank in the list; `None`: the plan named the site."""
 
 
 class LiveRun(msgspec.Struct, kw_only=True, frozen=True):
-    """What a live run had of its own: from format 1.12 on."""
+    """The additional settings of a live run, from format 1.12 on."""
 
     vantage_point: str
     operator_url: str
     opt_out: str | None = None
-    """Where the list of domains never to be contacted was fetched, before each block."""
+    """The source of the opt-out list (domains never to be contacted), fetched before each block."""
     sites: list[LiveSiteLine]
     list_id: str | None = None
-    """Of the list sites were drawn from; None: they were named, as with the other three."""
+    """Id of the list for drawing sites; `None`: the plan named the sites, as with the other three fields."""
     list_sha256: str | None = None
     list_ranks: list[tuple[int, int]] = []
     list_sample: int | None = None
-    """How many were drawn; None: all of these ranks."""
+    """Number of drawn sites; `None`: all of these ranks."""
     resolvers: dict[str, dict[str, str]]
-    """By name and transport, as the plan has them."""
+    """Addresses by name and transport, as in the plan."""
     caps: dict[str, int]
-    """That were in force."""
+    """The limits in force."""
 
 
 class Manifest(msgspec.Struct, kw_only=True, frozen=True):
-    """`manifest.json`."""
+    """The content of `manifest.json`."""
 
     format_version: str
     dataset_id: str
     plan: str
-    """The plan's name."""
+    """The name of the plan."""
     plan_text: str
     plan_folder: str | None = None
-    """Where relative paths of the plan's own pages begin; None where it has none."""
+    """The folder for relative paths of the plan's own pages; `None` without own pages."""
     seed: int
     blocks: int
     profiles: list[LinkProfile]
-    """The access profiles as they were applied, so that round trips can be told from the dataset alone."""
+    """The applied access profiles, so the dataset alone gives the round trips."""
     created_unix_ns: int
     command_line: list[str]
     versions: Versions
@@ -179,52 +181,53 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     load_average_end: float | None = None
     ended_unix_ns: int | None = None
     paths: int = 1
-    """Emulated paths that trials run on at a time: as many as the plan asks or, once links were late too often, 1."""
+    """Number of emulated paths for simultaneous trials: the plan's number or, after links were late too often, 1."""
     backend: PathBackend = PathBackend.TUN
-    """What joined the hosts to the link model."""
+    """The backend between the hosts and the link model."""
     live: LiveRun | None = None
-    """None: a run in the lab."""
+    """`None`: a run in the lab."""
     vantage_point: str | None = None
-    """Where its trials were run; None before format 1.13 and where they were run at several."""
+    """The vantage point of the trials; `None` before format 1.13 and for several vantage points."""
     fleet_run: str | None = None
-    """The run of a fleet it is of; None where no fleet took part."""
+    """The fleet's run of this dataset; `None` without a fleet."""
     resume_count: int = 0
     status: RunStatus = RunStatus.RUNNING
     trials_planned_count: int = 0
     trials_finished_count: int = 0
     instrument_failures_count: int = 0
-    """Times the instrument itself broke, so that a trial was thrown away and repeated on a new testbed."""
+    """Number of failures of the instrument itself; each time a trial was discarded and repeated on a new testbed."""
     stop_reason: StopReason | None = None
-    """None while it runs, of merged runs, and in manifests before format 1.6."""
+    """`None` while running, for merged runs, and in manifests before format 1.6."""
     blocks_finished_count: int | None = None
-    """Blocks of which every trial is finished."""
+    """Number of blocks with every trial finished."""
     widths_reached: list[WidthReached] = []
-    """Of a plan with a stopping rule, at the last look."""
+    """The widths at the last interim analysis, for a plan with a stopping rule."""
     decisions: list[Decision] = []
-    """Of a plan that stops by confidence sequences, at the last look; from format 1.8 on."""
+    """The decisions of a plan with confidence sequences, at the last interim analysis; from format 1.8 on."""
     environment_start: Environment | None = None
-    """When the campaign was begun."""
+    """The environment at the campaign's beginning."""
     environment_end: Environment | None = None
-    """When the process that ran trials last ended; shares of time are that process's."""
+    """The environment at the last end of the process running trials; shares of time are this process's."""
     starts: list[RunStart] = []
-    """One for the beginning and one for each resume; of merged runs one, with their pages; empty before format 1.7."""
+    """One entry for the beginning and one for each resume; for merged runs one, with their pages; empty before format
+    1.7."""
     merged_from: list[MergedRun] = []
-    """The runs it was merged from, in the order of their blocks; empty for a run."""
+    """The merged runs, in the order of their blocks; empty for a single run."""
     warnings: list[str] = []
-    """What a reader must know, such as versions that differ between merged runs."""
+    """Warnings for the reader, such as different versions in merged runs."""
 
     def pages(self) -> list[str] | None:
-        """Name the pages that the run began with; None where an older one does not say."""
+        """Return the pages at the run's beginning; `None` for an older run without this information."""
         return list(self.starts[0].pages_sha256) if self.starts and self.starts[0].pages_sha256 else None
 
 
 def dataset_id(plan_name: str, suffix: str) -> str:
-    """Name a dataset after its plan; what cannot stand in a file's name is left out."""
+    """Return a dataset's id from its plan's name, without characters invalid in a file's name."""
     return f"{_NOT_IN_NAMES.sub('-', plan_name).strip('.-') or 'plan'}-{suffix}"
 
 
 def save_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest, the plan beside it; a reader finds the old one or the new one."""
+    """Write the manifest, the plan beside it; a reader finds the old manifest or the new."""
     plan = folder / PLAN
     if not plan.exists():
         write_whole(plan, manifest.plan_text.encode(), of_run=True)
@@ -263,14 +266,14 @@ def describe_machine() -> Machine:
 
 
 def _congestion_control() -> str | None:
-    """Name the kernel's default, which a new network namespace takes over."""
+    """Return the kernel's default congestion control, inherited by a new network namespace."""
     with contextlib.suppress(OSError):
         return Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text("utf-8").strip()
     return None
 
 
 def _processor() -> str | None:
-    """Model name of the first processor, where the kernel tells it."""
+    """Return the model name of the first processor, or `None` when the kernel has no name."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     except OSError:
@@ -279,7 +282,7 @@ def _processor() -> str | None:
 
 
 def git_commit(root: Path) -> str | None:
-    """Commit the checkout stands on, `+changes` behind it if files differ from it; None outside a checkout."""
+    """Return the checkout's commit, with `+changes` if files differ from it; `None` outside a checkout."""
     try:
         head = subprocess.run(
             ["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True, check=True, timeout=5

@@ -1,6 +1,6 @@
-"""Several runs of one plan as one dataset: blocks numbered on, so that pairs stay within the block they were run in.
+"""Several runs of one plan as one dataset: blocks numbered on, so pairs stay within the block of their run.
 
-For: `resolab merge`. Not for: comparing datasets that differ; those stay apart.
+For: `resolab merge`. Not for: comparing datasets of different plans; keep these apart.
 """
 
 import hashlib
@@ -64,18 +64,18 @@ def merge_datasets(out: Path, folders: Sequence[Path]) -> Manifest:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a run goes in the new dataset."""
+    """The position of a run in the new dataset."""
 
     fresh: Path
     first_block: int
     prefix: str
-    """Of its kept files' names."""
+    """The prefix for the names of the run's kept files."""
 
 
 def _copy_run(place: _Place, folder: Path, manifest: Manifest) -> list[MergedRun]:
-    """Copy a run's trials under new names, with what is kept of them, its calibrations and its manifest.
+    """Copy a run's trials under new names, with their kept files, its calibrations and its manifest.
 
-    Returns where its blocks went.
+    Returns the run's blocks in the merged dataset.
     """
     fresh, first_block = place.fresh, place.first_block
     blocks = [_copy_trial(place, folder, file) for file in finished_trials(folder).values()]
@@ -100,9 +100,9 @@ def _copy_run(place: _Place, folder: Path, manifest: Manifest) -> list[MergedRun
 
 
 def _copy_trial(place: _Place, folder: Path, file: Path) -> int:
-    """Copy a trial's file and what it names; only its block, its identifier and those names change.
+    """Copy a trial's file and its kept files; only the block, the identifier and the file names change.
 
-    Returns its new block.
+    Returns the trial's new block.
     """
     for _ in read_trial(file):
         pass  # Every line is checked against its shape before it is copied as it is.
@@ -159,7 +159,7 @@ def _manifest(out: Path, runs: Sequence[tuple[Path, Manifest]], merged_from: Seq
 
 
 def _starts(manifests: Sequence[Manifest]) -> list[RunStart]:
-    """Keep the pages that the runs began with, which patterns in their plan stand for; none where one does not say."""
+    """Keep the pages at the runs' beginnings, matched by patterns in the plan; empty if any run lacks its pages."""
     begun = [one.starts[0] for one in manifests if one.pages() is not None]
     if len(begun) < len(manifests):
         return []
@@ -179,7 +179,7 @@ def _sum_if_known(counts: Sequence[int | None]) -> int | None:
 
 
 def _live(manifests: Sequence[Manifest]) -> LiveRun | None:
-    """Join what live runs had of their own: the sites of all, and of the rest the first's, as their plan is one."""
+    """Join the live settings of the runs: the sites of all runs, and other settings of the first (one plan)."""
     runs = [one.live for one in manifests if one.live is not None]
     if not runs:
         return None
@@ -188,5 +188,5 @@ def _live(manifests: Sequence[Manifest]) -> LiveRun | None:
 
 
 def _if_one(values: Sequence[str | None]) -> str | None:
-    """Take what all runs have in common; None where they differ."""
+    """Return the common value of all runs; `None` when the values differ."""
     return values[0] if len(set(values)) == 1 else None

@@ -1,6 +1,6 @@
-"""Which datasets are runs of one plan, and in what such runs differ.
+"""The check for runs of one plan, and the differences between such runs.
 
-For: refusing a merge that would pool what must not be pooled, and saying what else differs. Not for: merging.
+For: refusing an invalid merge, and reporting other differences. Not for: merging.
 """
 
 import itertools
@@ -17,7 +17,7 @@ from resolab.store.manifest import Manifest, RunStatus
 from resolab.store.trials import finished_trials
 
 _MAY_DIFFER = ("seed", "blocks")
-"""Keys of a plan that say how often and in which order, not what."""
+"""Keys of a plan with influence only on the number and order of trials."""
 
 _MAY_DIFFER_IN_NETWORK = ("vantage_point", "operator_url", "opt_out", "caps")
 
@@ -25,7 +25,7 @@ Run = tuple[Path, Manifest]
 
 
 def check_mergeable(runs: Sequence[Run]) -> None:
-    """Refuse what is not several runs of one plan."""
+    """Refuse anything but several runs of one plan."""
     if len(runs) < 2:
         raise ConfigurationError("could not merge: give two datasets or more")
     seen: dict[str, Path] = {}
@@ -60,7 +60,7 @@ def _check_plan(first: Run, other: Run) -> None:
 
 
 def _compared(plan: dict[str, Any]) -> dict[str, Any]:
-    """Leave out where a live run is from and who answers for it: every trial says so, and nothing is pooled over it."""
+    """Leave out a live run's vantage point and operator: every trial has both, and nothing is pooled over them."""
     network = plan.get("network")
     if not isinstance(network, dict):
         return plan
@@ -75,7 +75,7 @@ def _plan(folder: Path, manifest: Manifest) -> dict[str, Any]:
 
 
 def _check_alike(runs: Sequence[Run], kind: str, named_in: Callable[[Manifest], Mapping[str, object]]) -> None:
-    """Refuse runs of which two mean different things by one name, whichever two they are."""
+    """Refuse runs with different meanings of one name, for any two of the runs."""
     known: dict[str, tuple[object, Path]] = {}
     for folder, manifest in runs:
         for name, one in named_in(manifest).items():
@@ -86,7 +86,7 @@ def _check_alike(runs: Sequence[Run], kind: str, named_in: Callable[[Manifest], 
 
 
 def differences(manifests: Sequence[Manifest]) -> list[str]:
-    """Say what else the runs differ in, one line each; a reader must know, but it is no reason to refuse."""
+    """List other differences of the runs, one line each; readers must know these, but a merge remains valid."""
     facts = [_facts(one) for one in manifests]
     found = []
     for name in dict.fromkeys(itertools.chain.from_iterable(facts)):

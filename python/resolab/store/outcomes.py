@@ -1,14 +1,13 @@
-"""What is asked of a page load: one row for each outcome, and what a load contributes to it.
+"""The outcomes of a page load: one row for each outcome, and a load's contribution to each.
 
-For: the one place that knows the outcomes; reports, comparisons, figures and the stopping rule take any of them. A new
-one is a row here and, unless records have its instant, the place where a load is read.
-Not for: estimates (`stats`).
+For: the only definition of the outcomes; reports, comparisons, figures and the stopping rule accept any outcome. A new
+outcome is a row here and, for an instant missing in records, a change in reading a load. Not for: estimates (`stats`).
 
-A load that the network or the server failed (time-out, DNS, connect, TLS, HTTP, or a part of the page that never came)
-never ended: it is 'at least the limit', even of a paint it had reached, so that a transport cannot look better by
-failing. But the document's first byte, where one came, is what it would have been: what failed after it (the rest of
-the page, or the time that the load was given) did not move it, and it counts as seen. A load that the instrument
-failed, or that manners forbade, says nothing about the network and contributes nothing.
+A load failed by the network or the server (time-out, DNS, connect, TLS, HTTP, or a missing part of the page) never
+ended. Such a load counts as 'at least the limit', even for a paint before the failure, so a transport cannot look
+better by failing. The document's first byte, if received, is an exception. Later failures (the rest of the page, or the
+load's limit) did not move the first byte, so its time counts as seen. A load failed by the instrument, or forbidden by
+the rules of live mode, says nothing about the network and contributes nothing.
 """
 
 import enum
@@ -28,19 +27,19 @@ from resolab.records import (
 )
 
 SAY_NOTHING = INSTRUMENT_FAILURES | {PageFailure.LEFT_ALONE}
-"""Failures of loads that say nothing of the network: the instrument's own, and sites that manners did not contact."""
+"""Failures of loads without information about the network: the instrument's own, and sites left alone by the rules."""
 
 
 class Untold(enum.Enum):
-    """What a load says that did not fail and yet has no value."""
+    """The meaning of a successful load without a value."""
 
     AT_LEAST_ITS_LIMIT = enum.auto()
     NOTHING = enum.auto()
-    """Not every browser and run tells it: such a load is left out."""
+    """Not every browser and run reports the value: such a load is left out."""
 
 
 class Contribution(NamedTuple):
-    """A value or, without one, the limit that it is at least."""
+    """A value or, without a value, the limit as its lower bound."""
 
     value_ms: float | None
     limit_ms: float
@@ -51,68 +50,70 @@ class Load(Protocol):
 
     @property
     def loaded(self) -> bool:
-        """Whether there was a measured load."""
+        """Return True when the trial has a measured load."""
 
     @property
     def failure(self) -> str | None:
-        """Why it failed."""
+        """Return the failure of the load, or `None`."""
 
     @property
     def limit_ms(self) -> float | None:
-        """Time it was given."""
+        """Return the load's time limit, in ms."""
 
     @property
     def exchange_failed(self) -> bool:
-        """Whether its trial's cold DNS exchange, which a sum is made of, failed."""
+        """Return True when the trial's cold DNS exchange, a part of sums, failed."""
 
     @property
     def times_ms(self) -> Mapping[str, float | None]:
-        """Its value of each outcome, by name."""
+        """Return the load's value of each outcome, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A time of a page load in milliseconds, which its column says, too."""
+    """A time of a page load in milliseconds; the unit is also in the column's name."""
 
     name: str
     column: str
-    """Of `page_loads` and of its records."""
+    """The column in `page_loads` and the field in its records."""
     label: str
     """Short, for the heads of columns and axes."""
     phrase: str
-    """Within a sentence."""
+    """The outcome's name, for use within a sentence."""
     meaning: str
-    """Within a sentence that says what it is."""
+    """The definition, for use within a sentence."""
     untold: Untold = Untold.NOTHING
     holds_exchange: bool = False
-    """Whether the cold exchange beside the load is a part of it: where that failed, this has no end either."""
+    """True when the cold exchange beside the load is a part of the outcome: after a failed exchange, the sum has no
+    end."""
     seen_before: frozenset[str] = frozenset()
-    """Failures that come after it and do not move it: of such a load its own value counts, where it has one."""
+    """Failures without effect on the outcome's earlier instant: after such a failure the load's value counts, if
+    present."""
 
     @property
     def of_failed_loads(self) -> str:
-        """What a failed load counts as, within a sentence."""
+        """Return the value of a failed load in words, for use within a sentence."""
         seen = f", but for what was seen before it failed ({', '.join(sorted(self.seen_before))})"
         return f"at least their limit{seen if self.seen_before else ''}"
 
     @property
     def unit(self) -> str:
-        """The unit of its values."""
+        """Return the unit of the outcome's values."""
         return self.column.rpartition("_")[2]
 
     @property
     def is_main(self) -> bool:
-        """Whether it is the page load time, whose names of files and seeds say nothing more."""
+        """Return True for the page load time; its file names and seeds have no suffix."""
         return self.name == "plt"
 
     @property
     def suffix(self) -> str:
-        """What tells its files from those of the page load time."""
+        """Return the suffix of the outcome's files, empty for the page load time."""
         return "" if self.is_main else f"_{self.name}"
 
     @property
     def change_stream(self) -> str:
-        """Name of the random numbers that its changes are resampled with."""
+        """Return the name of the random stream for resampling the outcome's changes."""
         return "change" if self.is_main else f"{self.name}_change"
 
     def of(self, load: Load) -> float | None:
@@ -120,7 +121,7 @@ class Outcome:
         return load.times_ms[self.name]
 
     def contribution(self, load: Load) -> Contribution | None:
-        """Return what a row contributes, if anything."""
+        """Return the contribution of a row, or `None`."""
         if not load.loaded:
             return None
         return self._counted(self.of(load), load.failure, load.limit_ms, exchange_failed=load.exchange_failed)
@@ -128,7 +129,7 @@ class Outcome:
     def contribution_of_records(
         self, records: Sequence[Record], exchange: DnsTransport | None = None
     ) -> Contribution | None:
-        """Return what a trial's measured load contributes, if anything; sums hold the cold exchange of a transport."""
+        """Return the contribution of a trial's measured load, or `None`; sums include a transport's cold exchange."""
         load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
         if load is None:
             return None
@@ -148,7 +149,7 @@ class Outcome:
 
 
 def _is_failed_exchange(record: Record, dns_transport: DnsTransport | None) -> bool:
-    """Whether it is our own client's cold exchange over a transport, and failed (`EXCHANGE_FAILED` of records)."""
+    """Return True for a failed cold exchange of our own client over a transport (`EXCHANGE_FAILED` of records)."""
     return (
         isinstance(record, QueryRecord)
         and record.failure is not None
@@ -209,7 +210,7 @@ OUTCOMES: Mapping[str, Outcome] = {one.name: one for one in (PLT, PLT_SUM, RESPO
 
 
 def is_usable(load: Load) -> bool:
-    """Whether a trial has a measured load that the instrument did not lose."""
+    """Return True when a trial has a measured load not lost by the instrument."""
     return load.loaded and load.failure not in SAY_NOTHING
 
 
@@ -220,18 +221,18 @@ EXCHANGE_FAILED = """(
         WHERE failure IS NOT NULL AND purpose = 'measured' AND coalesce(connection, 'cold') = 'cold'
     )
 ) AS exchange_failed"""
-"""Whether the cold exchange failed that a trial's sum is made of, as SQL over `trials` as `t`."""
+"""The failure of the cold exchange in a trial's sum, as SQL over `trials` as `t`."""
 
 
 def times_as_sql(page_loads: str) -> str:
-    """Write a load's values as one SQL expression, over the name that `page_loads` has in a statement."""
+    """Write a load's values as one SQL expression, over the statement's name for `page_loads`."""
     return (
         f"struct_pack({', '.join(f'{one.name} := {page_loads}.{one.column}' for one in OUTCOMES.values())}) AS times_ms"
     )
 
 
 def contributions(outcome: Outcome, loads: Iterable[Load]) -> tuple[list[float | None], list[float]]:
-    """Return the values and limits of loads, as a censored sample takes them; each must contribute."""
+    """Return the values and limits of loads, as input of a censored sample; each load must contribute."""
     told = [outcome.contribution(load) for load in loads]
     known = [one for one in told if one is not None]
     return [one.value_ms for one in known], [one.limit_ms for one in known]

@@ -1,6 +1,6 @@
-"""Every question asked of the tables, as SQL.
+"""The SQL statements for all questions about the tables.
 
-For: statements with a name. Not for: running them (`dataset`).
+For: statements with a name. Not for: running statements (`dataset`).
 """
 
 from resolab.plan.factors import QUERY_FACTORS

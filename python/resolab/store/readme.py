@@ -1,6 +1,6 @@
-"""The README inside a dataset: what it is, how it was made, what its columns mean and how to open it.
+"""The README inside a dataset: content, origin, meaning of the columns and ways of opening.
 
-For: people who were given the folder and nothing else. Not for: the data dictionary (`columns`).
+For: people with only the folder. Not for: the data dictionary (`columns`).
 """
 
 import time

@@ -1,4 +1,4 @@
-"""Rows that the named queries return.
+"""Rows returned by the named queries.
 
 For: typed results. Not for: the statements themselves (`queries`).
 """
@@ -7,12 +7,12 @@ import msgspec
 
 
 class LoadRow(msgspec.Struct, kw_only=True, frozen=True):
-    """One finished trial with its measured page load; the load's columns are null if there was none."""
+    """One finished trial with its measured page load; without a load, the load's columns are null."""
 
     trial_id: str
     block: int
     round: int = 0
-    """The block it ran in, where a page's loads all count for the first of its blocks (`Dataset.measured_loads`)."""
+    """The trial's own block, where a page's loads all count for the first of its blocks (`Dataset.measured_loads`)."""
     condition: str
     page: str
     profile: str
@@ -25,15 +25,15 @@ class LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     limit_ms: float | None
     failure: str | None
     exchange_failed: bool = False
-    """Whether its trial's cold DNS exchange failed."""
+    """True when the trial's cold DNS exchange failed."""
     flags: list[str] = []
-    """Of its trial."""
+    """The flags of the trial."""
     times_ms: dict[str, float | None]
-    """By name of its outcome (`outcomes`)."""
+    """Values by the outcome's name (`outcomes`)."""
     requested_dns_connection_state: str = "cold"
     requested_dns_handshake_mode: str = "full"
     dns_connection_state: str | None = None
-    """Of the page's look-up; null where it has none, or nobody saw it."""
+    """The state of the page's look-up; null without a look-up, or when not seen."""
     dns_handshake_mode: str | None = None
 
 
@@ -54,7 +54,7 @@ class ExchangeRow(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class FailureRow(msgspec.Struct, kw_only=True, frozen=True):
-    """How often one failure happened to one kind of thing under one condition."""
+    """The number of failures of one kind and class under one condition."""
 
     kind: str
     failure: str
@@ -64,7 +64,7 @@ class FailureRow(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class FlagRow(msgspec.Struct, kw_only=True, frozen=True):
-    """How often trials of a condition were flagged."""
+    """The number of flagged trials of a condition, by flag."""
 
     flag: str
     condition: str
@@ -72,9 +72,9 @@ class FlagRow(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class HandshakeRow(msgspec.Struct, kw_only=True, frozen=True):
-    """Of the exchanges, look-ups or loads that asked for a handshake, how many had which.
+    """The number of exchanges, look-ups or loads with a requested handshake, by actual mode.
 
-    Of a look-up's connection the modes are those of the connection, cold or warm.
+    For a look-up's connection the modes are the connection's, cold or warm.
     """
 
     kind: str
@@ -108,7 +108,7 @@ class LatenessRow(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class BrowserRow(msgspec.Struct, kw_only=True, frozen=True):
-    """A browser that took part."""
+    """A browser of the trials, with version and loads."""
 
     browser: str
     browser_version: str

@@ -1,6 +1,6 @@
-"""Trial files into Parquet tables: every record checked against its shape, one row each, types as declared.
+"""Trial files into Parquet tables: every record checked against its shape, one row each, with declared types.
 
-For: `DIR/tables`, made anew from `DIR/trials` at any time. Not for: queries over them (`dataset`).
+For: `DIR/tables`, made anew from `DIR/trials` at any time. Not for: queries over the tables (`dataset`).
 """
 
 import shutil
@@ -27,7 +27,7 @@ _TABLE_OF = {struct: table for table, struct in TABLES.items()}
 
 
 def ensure_tables(folder: Path) -> Path:
-    """Make `tables/` unless they are of the trials that are there and newer than each, or all that there is."""
+    """Make `tables/` unless the tables match the trials and are newer than each, or the dataset has no trials."""
     target = dataset_folder(folder) / TABLES_FOLDER
     trials = finished_trials(folder)
     # Of a dataset without its trials no table can be made that it lacks.
@@ -41,13 +41,13 @@ def ensure_tables(folder: Path) -> Path:
 
 
 def _tables_of(folder: Path) -> list[str]:
-    """List the tables that a dataset of this format has."""
+    """List the tables of a dataset of this format."""
     version = tuple(map(int, load_manifest(folder).format_version.split(".")))
     return [table for table in TABLES if SINCE.get(table, version) <= version]
 
 
 def _trials_in(tables: Path) -> set[str]:
-    """List the trials that tables were made of; of tables that cannot be read there is none."""
+    """List the trials in the tables; empty for unreadable tables."""
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
         try:
             rows = connection.read_parquet(for_duckdb(tables / "trials.parquet")).project("trial_id").fetchall()
@@ -85,7 +85,7 @@ def build_tables(folder: Path) -> Path:
 
 
 def _write_rows(folder: Path, fresh: Path) -> None:
-    """Write one JSON Lines file of rows per table: DuckDB reads those in bulk, with types we give."""
+    """Write one JSON Lines file of rows per table; DuckDB reads such files in bulk, with our types."""
     columns = {table: columns_of(table) for table in TABLES}
     encoder = msgspec.json.Encoder()
     with ExitStack() as stack:
@@ -99,7 +99,7 @@ def _write_rows(folder: Path, fresh: Path) -> None:
 
 
 def _table_records(trial: str, file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the records that have a table, each with its trial's identifier; the trial's two frames become one row."""
+    """Yield the records with a table, each with its trial's identifier; the trial's two frames become one row."""
     frame: dict[str, Any] | None = None
     end: Record | None = None
     for record in read_trial(file):

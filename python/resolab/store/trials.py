@@ -1,6 +1,6 @@
-"""Trial files: one JSON Lines file per trial, which has its final name only when the trial is whole on the disk.
+"""Trial files: one JSON Lines file per trial, with its final name only after the whole trial is on the disk.
 
-For: writing during a run, listing what is finished, reading back. Not for: tables (`tables`).
+For: writing during a run, listing finished trials, reading back. Not for: tables (`tables`).
 """
 
 import math
@@ -27,17 +27,17 @@ _DECODER: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 
 
 def trial_id(block: int, position: int) -> str:
-    """Name a trial within its dataset, e.g. `b003-t017`."""
+    """Return a trial's name within the dataset, e.g. `b003-t017`."""
     return f"b{block:03}-t{position:03}"
 
 
 def finished_trials(folder: Path) -> dict[str, Path]:
-    """Map the identifier of every finished trial to its file, in the order of the run."""
+    """Map the identifier of every finished trial to the trial's file, in the order of the run."""
     return {file.stem: file for file in sorted((folder / TRIALS).glob(f"*{SUFFIX}"), key=_place)}
 
 
 def _place(file: Path) -> tuple[float, float, str]:
-    """Sort trials by their numbers: as text, block 1000 stands before block 999; foreign files come last."""
+    """Return a sort key by numbers: as text, block 1000 would come before block 999. Foreign files come last."""
     numbers = _ID.fullmatch(file.stem)
     block, position = map(int, numbers.groups()) if numbers else (math.inf, math.inf)
     return block, position, file.stem
@@ -50,7 +50,7 @@ def read_trial(file: Path) -> Iterator[Record]:
 
 
 def trial_records(lines: Iterable[bytes], file: Path) -> Iterator[Record]:
-    """Read a trial's records out of the lines of its file, the trial's own first."""
+    """Read a trial's records from the lines of its file, the trial's own record first."""
     number = 0
     for number, line in enumerate(lines, start=1):
         try:
@@ -78,9 +78,9 @@ def _check_version(file: Path, version: str) -> None:
 
 
 class TrialWriter:
-    """The file of the trial in flight; use as a context manager and call `finish` when the trial ended.
+    """The file of the trial in flight; use in a `with` statement and call `finish` at the end of the trial.
 
-    Left without `finish`, by an error or a kill, nothing remains that looks finished.
+    Left without `finish`, after an error or a kill, no finished-looking file remains.
     """
 
     def __init__(self, folder: Path, trial: TrialRecord) -> None:
@@ -102,14 +102,14 @@ class TrialWriter:
         return self
 
     def write(self, record: Record) -> None:
-        """Append one record."""
+        """Append one record to the trial's file."""
         if self._stream is None:
             raise ValueError(f"{self.file} is not open")
         with machine_errors(f"write {self._partial}", of_run=True):
             self._stream.write(_ENCODER.encode(record) + b"\n")
 
     def finish(self, end: TrialEndRecord) -> Path:
-        """Append the last record, put the file on the disk and give it its final name."""
+        """Append the last record, sync the file to the disk and rename to the final name."""
         self.write(end)
         assert self._stream is not None  # write has checked it
         with machine_errors(f"write {self._partial}", of_run=True):
@@ -127,7 +127,7 @@ class TrialWriter:
         self._abandon()
 
     def _abandon(self) -> None:
-        """Remove what is unfinished; after `finish` there is nothing to remove."""
+        """Remove the unfinished file; after `finish` no such file exists."""
         if self._stream is not None:
             # Closing flushes, which fails again on a full disk; the file goes anyway.
             with suppress(OSError):

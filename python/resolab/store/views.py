@@ -1,10 +1,10 @@
-"""Tables on the disk as DuckDB views, after a look at whether they are what their names say.
+"""Tables on the disk as DuckDB views, after a check of their columns.
 
 For: refusing foreign and broken files; reading tables of an older minor version. Not for: queries (`queries`).
 
-A column that a table lacks is read as what records without it mean, if its record says so: tables made before a
-format's minor version added it stay readable. Any other missing column, and any column of another type, makes the
-file foreign. Columns nobody knows here are left alone.
+A missing column is read as the default of records without the field, if the record has a default. So tables made before
+a format's minor version stay readable. Any other missing column, and any column of another type, makes the file
+foreign. Unknown columns are ignored.
 """
 
 from pathlib import Path
@@ -37,14 +37,14 @@ LEFT JOIN (
     GROUP BY w.trial_id
 ) AS b ON b.trial_id = l.trial_id AND l.measured
 """  # noqa: S608 - constants of this file
-"""Loads of before format 1.8 as those since: one without all of its page failed, and its last byte is that of its
-requests."""
+"""Loads before format 1.8 in the form since: a load without all of its page failed, and its last byte is the last byte
+of its requests."""
 
 _PAGES_AS_ONE = """
 CREATE VIEW trials AS
 SELECT * REPLACE ({name} || substr(condition, length(page) + 1) AS condition) FROM trials_by_page
 """
-"""A condition's identifier begins with its page."""
+"""Renames the page in conditions: a condition's identifier begins with its page."""
 
 _PLACES_AS_PROFILES = """
 CREATE VIEW trials AS
@@ -53,7 +53,7 @@ SELECT * REPLACE (
     page || '.' || vantage_point || substr(condition, length(page) + 2 + length(profile)) AS condition
 ) FROM trials_by_profile
 """
-"""A condition's identifier begins with its page and its profile."""
+"""Renames the profile in conditions: a condition's identifier begins with its page and its profile."""
 
 
 def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
@@ -77,13 +77,13 @@ def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
 
 
 def _empty(table: str) -> str:
-    """Write the view of a table that an older dataset does not have."""
+    """Write the view of a table missing in an older dataset."""
     columns = ", ".join(f'NULL::{column.duckdb_type} AS "{column.name}"' for column in columns_of(table))
     return f"CREATE VIEW {table} AS SELECT {columns} WHERE false"
 
 
 def view_pages_as_one(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Have every query see the conditions of all pages as those of one; `page` stays what it was."""
+    """Show every query the conditions of all pages as conditions of one page; `page` keeps its value."""
     connection.execute("ALTER VIEW trials RENAME TO trials_by_page")
     connection.execute(_PAGES_AS_ONE.format(name=literal(name)))
 
@@ -95,7 +95,7 @@ def view_places_as_profiles(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def unreadable(folder: Path, error: duckdb.Error) -> ConfigurationError:
-    """Say in one line that a table cannot be read."""
+    """Make the one-line error for an unreadable table."""
     reason = " ".join(str(error).split())
     return ConfigurationError(f"failed to read the tables of {folder}: {reason}; {_hint(folder)}")
 
@@ -124,9 +124,9 @@ def _default(column: Column) -> str:
 
 
 def _check_trials(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Refuse a trial that stands in `trials` twice, and a second trial of one condition in a block.
+    """Refuse a repeated trial in `trials`, and a second trial of one condition in a block.
 
-    Every row joined with the former would count twice; of the latter nobody could say which is the block's.
+    Rows joined with a repeated trial would count twice. Of two trials of a condition, the block's own would be unknown.
     """
     once = "SELECT min(trial_id), min(block) FROM trials GROUP BY {} HAVING count(*) > 1 ORDER BY ALL LIMIT 1"
     try:

@@ -1,4 +1,4 @@
-"""Chromium, driven over its debugging pipe (Chrome DevTools Protocol)."""
+"""Chromium, driven over the browser's debugging pipe (Chrome DevTools Protocol)."""
 
 from resolab.browser.chromium.driver import Chromium
 

@@ -1,9 +1,9 @@
-"""Emptying the HTTP cache without forgetting who advertised HTTP/3.
+"""Emptying the HTTP cache while keeping the advertisements of HTTP/3.
 
-For: a load that is to find HTTP/3 by Alt-Svc with a cold cache. Not for: every other load: its cache is cleared alone.
+For: a load with HTTP/3 found by Alt-Svc and a cold cache. Not for: every other load, with its cache cleared alone.
 
-With the HTTP cache Chromium forgets the alternative services, too. Here they are learnt again from a HEAD request to
-each origin of the warm-up, over its open connection and past the cache.
+With the HTTP cache Chromium forgets the alternative services, too. This module restores them with a HEAD request to
+each origin of the warm-up, over the open connection and past the cache.
 """
 
 import json
@@ -21,7 +21,7 @@ Promise.all(URLS.map(url => fetch(url, {method: 'HEAD', cache: 'no-store', mode:
 
 
 async def clear_http_cache(session: Session, warmup: PageLoad) -> None:
-    """Clear it from the warm-up's tab, then ask its origins again."""
+    """Clear the cache from the warm-up's tab, then send HEAD requests to the warm-up's origins."""
     await session.call("Network.clearBrowserCache")
     tree = await session.call("Page.getFrameTree")
     world = await session.call("Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]})
@@ -37,7 +37,7 @@ async def clear_http_cache(session: Session, warmup: PageLoad) -> None:
 
 
 def urls_by_origin(warmup: PageLoad) -> list[str]:
-    """Pick one URL of each origin that was spoken to, the document's first."""
+    """Pick one URL of each contacted origin, the document's first."""
     urls: dict[str, str] = {}
     for url in (warmup.url, *(resource.url for resource in warmup.resources)):
         parts = urlsplit(url)

@@ -1,8 +1,8 @@
 """Chrome DevTools Protocol over a pair of byte streams: messages, sessions, events.
 
-For: speaking CDP over Chromium's debugging pipe (JSON messages, each ended by a zero byte), so that
-the driver needs no socket and can stay outside the browser's network namespace.
-Not for: answers and deadlines (`remote`), knowing what any method means, starting the browser, or judging a page load.
+For: CDP over Chromium's debugging pipe (JSON messages, each ended by a zero byte). With a pipe the driver needs no
+socket and can stay outside the browser's network namespace. Not for: answers and deadlines (`remote`), the meaning of
+any method, starting the browser, or judging a page load.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class FrameDecoder:
 
 
 def encode_call(call_id: int, method: str, params: Json | None, session_id: str | None) -> bytes:
-    """One call as it goes onto the pipe."""
+    """Encode one call for the pipe."""
     message: Json = {"id": call_id, "method": method, "params": params or {}}
     if session_id is not None:
         message["sessionId"] = session_id
@@ -42,7 +42,10 @@ def encode_call(call_id: int, method: str, params: Json | None, session_id: str 
 
 
 class Connection(RemoteConnection):
-    """One browser's pipe; when it is closed the browser ends itself. Events go to their session's handler."""
+    """The pipe of one browser; the browser ends when the pipe closes.
+
+    Each session's handler gets the session's events.
+    """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         super().__init__(reader, writer, FrameDecoder())
@@ -56,7 +59,7 @@ class Connection(RemoteConnection):
         session_id: str | None = None,
         timeout_s: float = 10.0,
     ) -> Json:
-        """Send a call and wait for its result, at most `timeout_s`."""
+        """Send a call and wait for the result, at most `timeout_s`."""
         result: Json = await self._ask(
             method, lambda number: encode_call(number, method, params, session_id), timeout_s
         )
@@ -79,14 +82,14 @@ class Connection(RemoteConnection):
 
 
 class Session:
-    """One attached target."""
+    """One attached target with its CDP session."""
 
     def __init__(self, connection: Connection, session_id: str) -> None:
         self.connection = connection
         self.session_id = session_id
 
     async def call(self, method: str, params: Json | None = None, *, timeout_s: float = 10.0) -> Json:
-        """As `Connection.call`, for this target."""
+        """Send a call to this target; see `Connection.call`."""
         return await self.connection.call(method, params, session_id=self.session_id, timeout_s=timeout_s)
 
     def listen(self, handler: EventHandler | None) -> None:
@@ -95,6 +98,6 @@ class Session:
 
 
 def seen(work: asyncio.Task[Any]) -> None:
-    """Take note of a task's error: nobody may be waiting for it any more."""
+    """Read a task's error, as no caller may await the task any more."""
     if not work.cancelled():
         work.exception()

@@ -1,7 +1,8 @@
-"""What a page and the browser wrote to the console as errors.
+"""The errors on the console, from the page and from the browser.
 
-For: asking for it once a load is over, so that nobody listens while it is measured: the renderer keeps its messages and
-tells them again when the domains are enabled. Not for: warnings and notes, or failed requests' details (`network_log`).
+For: asking for errors after a load, so no listener runs during the measurement. The renderer keeps its messages and
+sends them again after the domains are enabled. Not for: warnings and notes, or failed requests' details
+(`network_log`).
 """
 
 import asyncio
@@ -15,21 +16,21 @@ _LEVELS = frozenset({"error", "assert"})
 
 
 class Console:
-    """The errors of one tab's present document."""
+    """The console errors of one tab's present document."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._errors: list[tuple[float, str]] = []
 
     async def ask(self, timeout_s: float) -> None:
-        """Have what was kept told; its events come before the answers."""
+        """Ask the browser for the kept messages; the events come before the answers."""
         self._errors.clear()
         domains = ("Runtime", "Log")
         await asyncio.gather(*(self._session.call(f"{domain}.enable", timeout_s=timeout_s) for domain in domains))
         await asyncio.gather(*(self._session.call(f"{domain}.disable", timeout_s=timeout_s) for domain in domains))
 
     def take(self, event: str, params: Json) -> None:
-        """Take one event; those of other domains are ignored."""
+        """Take one event; ignore events of other domains."""
         if event == "Runtime.consoleAPICalled" and params["type"] in _LEVELS:
             words = " ".join(_words(argument) for argument in params["args"])
             self._keep(params["timestamp"], f"console.{params['type']}: {words}", params.get("stackTrace"))

@@ -1,10 +1,10 @@
-"""One browser context: its tabs, and forgetting exactly what is named between warm-up and measured load.
+"""One browser context: tabs, and clearing exactly the named state between warm-up and measured load.
 
-For: a context's life, the window to measure in, the hidden tab to warm up in, the clearing.
-Not for: navigating (`page`) or what the servers close.
+For: a context's life, the window for the measurement, the hidden tab for the warm-up, the clearing. Not for: navigating
+(`page`) or connections closed by the servers.
 
-Dropping a context would drop its tickets too, so the host cache and the sockets are cleared from inside: by the
-browser's own page for it, opened in this context, where it acts on this context's network stack. DoH connections belong
+Dropping a context would drop its tickets too. So the host cache and the sockets are cleared from inside, by the
+browser's internals page. Opened in this context, the page acts on the context's network stack. DoH connections belong
 to the context as well and go with the sockets.
 """
 
@@ -25,7 +25,7 @@ DISPOSE_TIMEOUT_S = 5.0
 
 
 class Context:
-    """A fresh context; nothing in it is open yet."""
+    """A fresh browser context, still without tabs."""
 
     def __init__(self, connection: Connection, context_id: str) -> None:
         self._connection = connection
@@ -36,19 +36,19 @@ class Context:
 
     @classmethod
     async def create(cls, connection: Connection, *, proxy: str | None = None) -> "Context":
-        """Make the context; with `proxy` its pages do not go the browser's own way."""
+        """Make the context; with `proxy` the context's pages use this proxy instead of the browser's setting."""
         params = {"disposeOnDetach": True} | ({"proxyServer": proxy} if proxy else {})
         answer = await connection.call("Target.createBrowserContext", params)
         return cls(connection, answer["browserContextId"])
 
     async def open_window(self) -> Page:
-        """Open a blank tab in a window of its own, which takes most of what a context costs."""
+        """Open a blank tab in its own window; the window takes most of a context's cost."""
         page = await self._open(await self._create({"url": "about:blank"}))
         await page.ready()
         return page
 
     async def open_hidden(self, width_px: int, height_px: int) -> Page:
-        """Open a blank tab without a window: it loads as others do for a screen of this size but is never painted."""
+        """Open a blank tab without a window: loads run as on a screen of this size, but the tab is never painted."""
         target_id = await self._create({"url": "about:blank", "hidden": True})
         screen = {"width": width_px, "height": height_px, "deviceScaleFactor": 1, "mobile": False}
         # Not waited for: its renderer starts while the navigation is under way. Of a page that is there sooner than the
@@ -56,20 +56,21 @@ class Context:
         return await self._open(target_id, ("Emulation.setDeviceMetricsOverride", screen))
 
     async def close_hidden(self, page: Page) -> None:
-        """Close such a tab and with it whatever it still requests."""
+        """Close a hidden tab and with it every open request."""
         page.session.listen(None)
         await self._close(page.target_id)
 
     def prepare_clearing(self) -> None:
-        """Begin to open the internals page, beside whatever happens next."""
+        """Begin to open the internals page, in parallel to the next steps."""
         if self._internals is None:
             self._internals = asyncio.create_task(self._open_internals())
             self._internals.add_done_callback(seen)
 
     async def clear(self, page: Page, cleared: Cleared, *, http_cache: bool) -> None:
-        """Forget what is named, but for tickets, which only another context has not; `page` is any tab in this one.
+        """Clear the named state, except tickets; `page` is any tab in this context.
 
-        `http_cache` goes before `cleared`: clearing it makes the browser forget Alt-Svc, too.
+        Only another context lacks the tickets. `http_cache` is cleared before `cleared`: clearing the HTTP cache makes
+        the browser forget Alt-Svc, too.
         """
         internals = await self._ready_internals()
         messages = []

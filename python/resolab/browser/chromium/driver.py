@@ -1,7 +1,7 @@
 """A stock Chromium, driven from outside its network namespace.
 
-For: one browser process: what its start, its loads and its end are made of. Not for: their order (`stock`), what a load
-consists of (`page_load`) or what the browser is told at its start (`flags`, `profile`).
+For: one browser process: the parts of its start, its loads and its end. Not for: their order (`stock`), the steps of a
+load (`page_load`) or the settings at the start (`flags`, `profile`).
 """
 
 import asyncio
@@ -26,8 +26,9 @@ from resolab.browser.stock import CLOSE_TIMEOUT_S, StockBrowser
 
 START_TIMEOUT_S = 30.0
 DOH_PROBE_DELAY_S = 5.5
-"""5 s after its start Chromium probes the DoH server from every context there is, later from each new context at once.
-No load is begun before, so that the probe always falls before the warm-up and never into a measured load."""
+"""The wait before the first load. 5 s after its start Chromium probes the DoH server from every open context, later
+from each new context at once. No load begins earlier, so the probe falls before the warm-up and never into a
+measured load."""
 
 
 class Chromium(StockBrowser[Connection]):
@@ -69,7 +70,7 @@ class Chromium(StockBrowser[Connection]):
         return self._process.pid
 
     def tracing(self) -> Tracing:
-        """Return what traces this process."""
+        """Return the tracer of this browser process."""
         return Tracing(self._connected)
 
     async def _listen(self, asked: HearingRequest) -> Heard:
@@ -90,7 +91,7 @@ class Chromium(StockBrowser[Connection]):
 
 
 def _move_aside(file: Path) -> None:
-    """Keep the log of an earlier process, e.g. one that crashed."""
+    """Keep the log of an earlier process, for example a crashed process."""
     if file.exists():
         number = next(number for number in itertools.count(1) if not file.with_suffix(f".{number}.json").exists())
         file.rename(file.with_suffix(f".{number}.json"))

@@ -1,8 +1,8 @@
-"""Which failure of the closed list a failed load is.
+"""The failure class of a failed load, from the closed list.
 
-For: pure mapping of Chromium's network errors. Not for: failures that are the same in every browser
-(`browser.failures`), or deciding whether to go on. The browser does not tell a name that does not exist from a resolver
-that does not answer; the servers' records do.
+For: pure mapping of Chromium's network errors. Not for: failures common to every browser (`browser.failures`), or
+deciding about the next load. The browser's errors do not separate a missing name from a silent resolver; the servers'
+records do.
 """
 
 from resolab.records import PageFailure
@@ -36,6 +36,6 @@ _PREFIXES: tuple[tuple[str, PageFailure], ...] = (
 
 
 def of_error_text(error_text: str) -> PageFailure:
-    """Class of a network error such as `net::ERR_NAME_NOT_RESOLVED`."""
+    """Return the failure class of a network error such as `net::ERR_NAME_NOT_RESOLVED`."""
     name = error_text.removeprefix("net::")
     return next((failure for prefix, failure in _PREFIXES if name.startswith(prefix)), PageFailure.OTHER)

@@ -1,6 +1,6 @@
-"""Chromium's command line, made from the settings every browser has.
+"""Chromium's command line, made from the settings common to every browser.
 
-For: pure construction of flags; each flag's reason stands beside it; what Chromium cannot do.
+For: pure construction of flags, each with the reason beside the flag; errors for settings impossible in Chromium.
 Not for: files of the profile (`profile`) or the process (`process`).
 """
 
@@ -11,8 +11,8 @@ from resolab.errors import UnsupportedError
 from resolab.records import HttpVersion
 
 NOWHERE, DIRECT = "http://127.0.0.1:1", "direct://"
-"""Where a browser that may ask for any name sends its own requests, to a proxy that is not there, and where its pages
-theirs."""
+"""The proxies of a browser allowed to ask for any name. The browser's own requests go to an absent proxy, the requests
+of pages go out directly."""
 QUIET_FLAGS = (
     "--headless",
     "--disable-gpu",
@@ -86,7 +86,7 @@ def command_line(binary: Path, settings: BrowserSettings, profile_folder: Path) 
 
 
 def check_supported(settings: BrowserSettings) -> None:
-    """Fail for what this browser cannot be set to."""
+    """Raise `UnsupportedError` for settings impossible in this browser."""
     if settings.http_version is HttpVersion.H1 and settings.doh is not None:
         raise UnsupportedError("chromium cannot speak DoH with HTTP/2 off: its flag is for pages and resolver alike")
 
@@ -97,7 +97,10 @@ def _disabled_features(settings: BrowserSettings) -> list[str]:
 
 
 def _http_version_flags(settings: BrowserSettings) -> list[str]:
-    """QUIC accepts a private authority only for origins named here; with port 1 nothing is forced by that."""
+    """Build the flags for pages' HTTP version. QUIC accepts a private authority only for origins in these flags.
+
+    With port 1 the flag forces no use of QUIC.
+    """
     doh3 = [f"{settings.doh.host}:443"] if settings.doh and settings.doh.http_version is HttpVersion.H3 else []
     if settings.http_version is HttpVersion.H3:
         port = 443 if settings.h3_discovery is H3Discovery.FORCED else 1

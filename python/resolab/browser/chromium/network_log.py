@@ -1,7 +1,7 @@
 """The network stack's account of a load: every request from the Network domain's events, failed ones included.
 
-For: collecting events of one page and building `NetworkRequest` rows. Not for: timing the page; that is `timings`,
-where other origins may withhold their phases, and requests that failed or never ended do not stand.
+For: collecting events of one page and building `NetworkRequest` rows. Not for: timing the page (`timings`). In
+`timings` other origins may withhold their phases, and failed or unfinished requests are missing.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from resolab.browser.result import NetworkRequest
 Json = dict[str, Any]
 
 _ERROR_PAGE = "chrome-error://"
-"""What the browser shows in place of a page that failed; its pictures are no requests of that page."""
+"""The page shown by the browser in place of a failed page; the error page's pictures are not the page's requests."""
 
 
 class _Row(msgspec.Struct):
@@ -26,19 +26,19 @@ class _Row(msgspec.Struct):
 
 
 class NetworkLog:
-    """Rows of the load that began with the last `begin`."""
+    """The rows of the load since the last `begin`."""
 
     def __init__(self) -> None:
         self._rows: list[_Row] = []
         self._current: dict[str, _Row] = {}
 
     def begin(self) -> None:
-        """Forget what was before."""
+        """Drop the rows of earlier loads."""
         self._rows.clear()
         self._current.clear()
 
     def take(self, event: str, params: Json) -> None:
-        """Take one event; those of other domains are ignored."""
+        """Take one event; ignore events of other domains."""
         if event == "Network.requestWillBeSent":
             self._sent(params)
             return
@@ -57,12 +57,12 @@ class NetworkLog:
             row.error_text = params["errorText"]
 
     def document_status(self, loader_id: str) -> int | None:
-        """Status of a document's response; a document's request carries its loader's id."""
+        """Return the status of a document's response; a document's request carries the loader's id."""
         row = self._current.get(loader_id)
         return row.response.get("status") if row else None
 
     def document_error(self, loader_id: str) -> str | None:
-        """Network error that broke a document's response off."""
+        """Return the network error behind a broken-off document response."""
         row = self._current.get(loader_id)
         return row.error_text if row else None
 
@@ -110,7 +110,7 @@ def _request(row: _Row, origin_s: float) -> NetworkRequest:
 
 
 def _field(fields: Json, name: str) -> str | None:
-    """Find a field by its name in lower case; over HTTP/1.1 names come as the server spelled them."""
+    """Find a field by the name in lower case; over HTTP/1.1 the server chooses the spelling."""
     return next((value for key, value in fields.items() if key.lower() == name), None)
 
 

@@ -1,7 +1,7 @@
-"""One tab: attach to it, navigate it once, wait for its load event, take its accounts.
+"""One tab: attach, navigate once, wait for the load event, read the accounts.
 
-For: turning a navigation into a `PageLoad`, whatever becomes of it, within its limit.
-Not for: the order of warm-up, clearing and measurement (`page_load`), opening and closing tabs (`context`).
+For: turning any navigation, successful or failed, into a `PageLoad` within its limit. Not for: the order of warm-up,
+clearing and measurement (`page_load`), opening and closing tabs (`context`).
 """
 
 import asyncio
@@ -42,17 +42,17 @@ class PageCrashedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """What a tab is asked to do."""
+    """The task of a tab: one navigation."""
 
     url: str
     timeout_s: float
     measured: bool
     screenshot_file: Path | None = None
-    """Where a failed load's screenshot goes."""
+    """The file for a failed load's screenshot."""
 
 
 class Page:
-    """A tab of one context."""
+    """One tab of a browser context."""
 
     def __init__(self, target_id: str, session: Session) -> None:
         self.target_id = target_id
@@ -69,7 +69,10 @@ class Page:
 
     @classmethod
     async def open(cls, connection: Connection, target_id: str, *further: tuple[str, Json]) -> "Page":
-        """Attach to a blank tab and tell it what a navigation needs, and `further` calls; `ready` waits for that."""
+        """Attach to a blank tab, and send the preparation of a navigation and the `further` calls.
+
+        `ready` awaits the answers.
+        """
         attached = await connection.call("Target.attachToTarget", {"targetId": target_id, "flatten": True})
         page = cls(target_id, Session(connection, attached["sessionId"]))
         calls = (*_PREPARATION, *further)
@@ -85,7 +88,7 @@ class Page:
         await asyncio.gather(*self._preparing)
 
     async def load(self, asked: Navigation) -> PageLoad:
-        """Navigate and wait for the load event; never raises for what the page or browser does."""
+        """Navigate and wait for the load event; failures of the page or the browser never raise."""
         self._network.begin()
         try:
             outcome = await self._load(asked)
@@ -160,7 +163,7 @@ class Page:
         return True
 
     async def _collect(self, loader_id: str, timeout_s: float, *, wait_for_paint: bool) -> Json:
-        """Ask the document for its account; empty when another document stands in the tab."""
+        """Ask the document for its account; empty when the tab shows another document."""
         tree = await self.session.call("Page.getFrameTree", timeout_s=timeout_s)
         frame = tree["frameTree"]["frame"]
         if frame["loaderId"] != loader_id:

@@ -1,11 +1,11 @@
 """One trial's loads in the browser: fresh context, warm-up, clear, servers close, measure, dispose.
 
-For: the order of things, which is the same in every arm, and what is returned when a step fails.
-Not for: how each step is done (`context`, `page`) or the browser's life (`driver`).
+For: the order of the steps, equal in every arm, and the result after a failed step. Not for: the implementation of each
+step (`context`, `page`) or the browser's life (`driver`).
 
-The warm-up runs in a tab without a window, which is there at once; the window to be measured in opens beside it and
-stays blank. It shares the context's tickets but no renderer, no memory cache and no history with the warm-up, and its
-start-up is over when it is needed.
+The warm-up runs in a tab without a window, available at once. The window for the measurement opens beside this tab and
+stays blank. The window shares the context's tickets but no renderer, no memory cache and no history with the warm-up.
+Its start-up is over before the measurement.
 """
 
 import asyncio
@@ -35,12 +35,13 @@ from resolab.errors import UnsupportedError
 from resolab.records import HttpVersion, PageFailure
 
 DOH_REPROBED_S = 1.1
-"""A new context's probe of the DoH server is sent, and on a busy machine sent once more 0.9 s later (seen in Chromium
-156's network log), over a connection that the load would find open. By then it is under way, or was seen and closed."""
+"""The wait before clearing a new context, in s. A new context probes the DoH server, and on a busy machine again 0.9 s
+later (seen in Chromium 156's network log), over a connection open for the load. After the wait, the probe is under
+way, or was seen and closed."""
 
 
 def check_supported(request: LoadRequest, settings: BrowserSettings) -> None:
-    """Fail for what Chromium cannot be made to forget, or not to forget."""
+    """Raise `UnsupportedError` for clearing or keeping state impossible in Chromium."""
     cleared = request.cleared
     if not request.warmup:
         return
@@ -63,7 +64,7 @@ def _learns_alt_svc(settings: BrowserSettings) -> bool:
 
 
 class TrialLoad:
-    """One request being carried out."""
+    """One request under way, from its context to its result."""
 
     def __init__(
         self, connection: Connection, browser_pid: int, request: LoadRequest, settings: BrowserSettings, number: int
@@ -77,13 +78,13 @@ class TrialLoad:
         self._warmup: PageLoad | None = None
         self._parts_ms: dict[str, float] = {}
         self._created_s = 0.0
-        """When the measured load's context was made, by the monotonic clock."""
+        """The creation of the measured load's context, in s of the monotonic clock."""
         self._cache_is_cleared = False
         self._renderers_before: frozenset[int] | None = None
-        """Those that are there before the measured load; none: it was not begun."""
+        """The renderers existing before the measured load; `None` before the load's begin."""
 
     async def run(self) -> LoadResult:
-        """Carry it out; only `between` may raise."""
+        """Carry out the request; only `between` may raise."""
         try:
             measured = await self._in_context()
         except WarmUpFailedError as failed:
@@ -126,7 +127,7 @@ class TrialLoad:
         return context
 
     async def _warm_up(self, context: Context, watch: Stopwatch) -> Page:
-        """Load once in a tab without a window, close it, and return the blank window's tab to be measured."""
+        """Load once in a tab without a window, close the tab, and return the blank window's tab for the measurement."""
         settings = self._settings
         # Tickets are the context's: to measure without those of the warm-up is to measure in another.
         warm = await self._new_context() if self._request.cleared.tickets else context
@@ -161,10 +162,10 @@ class TrialLoad:
         return page
 
     async def _forget(self, context: Context, page: Page) -> None:
-        """Clear until the servers see nothing of the warm-up any more.
+        """Clear until the servers see no traffic of the warm-up any more.
 
-        Chromium closes the connections that it has. Those that it is opening for a page that is gone are opened all the
-        same, and queries that end with their connection are sent again over a new one.
+        Chromium closes its existing connections. Connections being opened for a closed page are opened all the same,
+        and queries ended with their connection are sent again over a new connection.
         """
         if self._settings.doh is not None:
             await asyncio.sleep(max(0.0, self._created_s + DOH_REPROBED_S - time.monotonic()))

@@ -1,6 +1,6 @@
-"""What is in Chromium's throw-away home: profile, preferences, DoH, trusted authority.
+"""The files of Chromium's throw-away home: profile, preferences, DoH, trusted authority.
 
-For: its files. Not for: the folder's life (`home`), flags (`flags`) or the process (`process`).
+For: writing these files. Not for: the folder's life (`home`), flags (`flags`) or the process (`process`).
 """
 
 import shutil
@@ -24,7 +24,7 @@ PREFERENCES = {
 
 
 class ChromiumHome(BrowserHome):
-    """A home with Chromium's profile, and the certificate database where it looks for it."""
+    """A home with Chromium's profile, and the certificate database at Chromium's path."""
 
     PREFIX = "resolab-chromium-"
 

@@ -1,9 +1,10 @@
-"""Renderer processes of one browser, seen from outside: which there are, and ending those of a tab that is done with.
+"""Renderer processes of one browser, seen from outside: listing all, and ending those of a finished tab.
 
-For: getting rid of a page, and waiting until one is gone. One with frames of many sites has a process for each, and of
-37 the browser leaves most to end by themselves after it has said that their context is gone: beside what is measured
-next. Ended here they are gone by then.
-Not for: a context that is to be loaded in again; a renderer that the browser keeps in reserve is ended, too.
+For: removing a page, and waiting for its end. A page with frames of many sites has a process for each site. Of 37
+processes the browser leaves most to end by themselves after reporting the end of their context. They would run beside
+the next measurement; ended here, they are gone by then.
+
+Not for: a context to be loaded in again; a renderer kept in reserve by the browser is ended, too.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ _ENDING_POLL_S = 0.005
 
 
 def renderers_of(browser_pid: int) -> frozenset[int]:
-    """List the renderers among the processes below one, as this process sees their ids."""
+    """List the renderers below a process, by their ids in this process's view."""
     found: set[int] = set()
     waiting = [browser_pid]
     while waiting:
@@ -34,18 +35,18 @@ def renderers_of(browser_pid: int) -> frozenset[int]:
 
 
 def end_renderers(browser_pid: int, spared: frozenset[int]) -> None:
-    """End all renderers but those; one that has ended by itself, or is not ours to end, is left to the browser."""
+    """End all renderers except `spared`; ended processes and processes of other users are left to the browser."""
     for pid in renderers_of(browser_pid) - spared:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
 
 
 async def until_ended(browser_pid: int, before: frozenset[int]) -> None:
-    """Wait for the end of a closed tab's renderers: until none of those there before ends any more.
+    """Wait for the end of a closed tab's renderers, until no renderer of `before` ends any more.
 
-    The browser says that a tab is closed some 20 ms before. As long as a renderer lives, the network stack keeps its
-    requests, and those that wait for others are sent when these fail because sockets are closed: over a new connection,
-    to a name looked up anew. The load after it would find both.
+    The browser reports the closing of a tab some 20 ms earlier. As long as a renderer lives, the network stack keeps
+    its requests. When sockets are closed, some requests fail, and the requests waiting behind them are sent: over a new
+    connection, to a name looked up anew. The next load would find both.
     """
     now = time.monotonic()
     limit, quiet, left = now + _ENDING_LIMIT_S, now + _ENDING_QUIET_S, len(before)

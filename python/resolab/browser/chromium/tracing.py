@@ -1,6 +1,6 @@
-"""Chromium's own trace of what its processes do between two calls.
+"""Chromium's own trace of the activity in its processes between two calls.
 
-For: finding out what a load's time goes into. Not for: measured loads, since tracing costs some of what it shows.
+For: finding the parts of a load's time. Not for: measured loads, since tracing itself costs time.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ END_TIMEOUT_S = 30.0
 
 
 class Tracing:
-    """One browser's trace, begun and ended any number of times."""
+    """The tracer of one browser, begun and ended any number of times."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -30,7 +30,7 @@ class Tracing:
         self._under_way = True
 
     async def end(self) -> list[Json]:
-        """Return all events since it was begun; none where it was not."""
+        """Return all events since the begin; empty without a begin."""
         if not self._under_way:
             return []
         self._under_way = False

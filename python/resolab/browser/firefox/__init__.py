@@ -1,4 +1,4 @@
-"""Firefox, driven over Marionette, its own remote protocol."""
+"""Firefox, driven over Marionette, the browser's own remote protocol."""
 
 from resolab.browser.firefox.driver import Firefox
 

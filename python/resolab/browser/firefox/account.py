@@ -1,7 +1,7 @@
-"""What a page is asked for in its own process: its timings and what stands on its console as an error.
+"""A page's account from its own process: the timings and the errors on the console.
 
-For: the script the agent runs in the page, by the collection script that every browser shares, and reading its answer.
-Not for: when it is run (`page`).
+For: the script run by the agent in the page, around the collection script of every browser, and reading the answer.
+Not for: the moment of running (`page`).
 """
 
 from typing import Any
@@ -40,13 +40,13 @@ return (async () => {
 
 
 def page_script(*, partial: bool) -> str:
-    """Build the script: for a page whose load event has come, or for one as far as it got."""
+    """Build the script for a page after its load event, or for a partly loaded page."""
     script = PAGE_SCRIPT.replace("WAIT", "false" if partial else "true")
     return script.replace("EXPRESSION", collect_script(wait_for_paint=not partial).strip())
 
 
 def read_account(answer: Any) -> Json:
-    """Read the page's answer; empty when it gave none."""
+    """Read the page's answer; empty without an answer."""
     if not isinstance(answer, str):
         return {}
     account: Json = read_json(answer)

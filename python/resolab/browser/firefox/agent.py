@@ -1,6 +1,7 @@
-"""The driver's side of `agent.js`: one method for each of its functions.
+"""The driver's side of `agent.js`: one method for each function.
 
-For: handing the agent over and calling it, every call with a deadline. Not for: the order of calls (`page_load`).
+For: handing the agent over and calling the agent, every call with a deadline. Not for: the order of calls
+(`page_load`).
 """
 
 from importlib.resources import files
@@ -15,21 +16,22 @@ from resolab.records import HttpVersion
 
 SANDBOX = "resolab"
 LONGEST_SCRIPT_MS = 2**31 - 1
-"""Without a limit of its own Marionette does not wait for a script's promise; the deadlines are ours."""
+"""The longest script limit, in ms: without a limit Marionette does not wait for a script's promise. The driver sets the
+deadlines."""
 BEGIN_TIMEOUT_S = 60.0
 """The session begins when the browser's own start-up is over."""
 CALL_TIMEOUT_S = 10.0
 
 
 class Agent:
-    """The agent inside one browser."""
+    """The driver's handle of the agent inside one browser."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     @classmethod
     async def begin(cls, connection: Connection, settings: BrowserSettings) -> tuple["Agent", str]:
-        """Open the session and hand the agent over; returns the browser's version with it."""
+        """Open the session and hand the agent over; return the agent and the browser's version."""
         await connection.call("WebDriver:NewSession", {}, timeout_s=BEGIN_TIMEOUT_S)
         await connection.call("WebDriver:SetTimeouts", {"script": LONGEST_SCRIPT_MS})
         await connection.call("Marionette:SetContext", {"value": "chrome"})
@@ -50,15 +52,15 @@ class Agent:
         await self._run("return null", {}, ALIVE_TIMEOUT_S)
 
     async def call(self, name: str, timeout_s: float = CALL_TIMEOUT_S, **parameters: Any) -> Any:
-        """Call one of the agent's functions."""
+        """Call one function of the agent."""
         return await self._run(f"return resolab.{name}(arguments[0])", parameters, timeout_s)
 
     async def run(self, script: str, **parameters: Any) -> Any:
-        """Run a further script beside the agent, whose functions it has and to which it may add."""
+        """Run a further script beside the agent, with access to the agent's functions."""
         return await self._run(script, parameters, CALL_TIMEOUT_S)
 
     async def clear(self, cleared: Cleared, *, doh_warmed_by: str | None = None) -> None:
-        """Forget exactly what is named, then look a name up, so that the connection to the DoH server is warm again."""
+        """Clear exactly the named state, then look a name up to warm the connection to the DoH server again."""
         await self.call(
             "clear",
             dnsCache=cleared.dns_cache,

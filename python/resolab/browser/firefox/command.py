@@ -1,6 +1,6 @@
 """Firefox's command line and environment.
 
-For: pure construction; each part's reason stands beside it. Not for: preferences, which are in the profile.
+For: pure construction, with the reason beside each part. Not for: preferences, part of the profile.
 """
 
 from collections.abc import Sequence
@@ -11,16 +11,17 @@ from resolab.browser.settings import BrowserSettings
 from resolab.records import HttpVersion
 
 SILENT = 'exec "$@" </dev/null >&2'
-"""Firefox's words go to standard error; its standard streams carry nothing."""
+"""Sends Firefox's output to standard error; the standard streams carry nothing."""
 LOGGED = "timestamp,nsHttp:4,nsHostResolver:5,nsSocketTransport:4,neqo_transport::*:4"
 LOGGED_FOR_JUDGING = "sync,timestamp,nsHttp:{http},nsHostResolver:4,pipnss:4"
-"""Of DoH over HTTP/2 the lowest level tells enough, a fourth of the lines; QUIC sessions have names from level 3 on."""
+"""The log modules for judging. For DoH over HTTP/2 the lowest level suffices, with a fourth of the lines; QUIC sessions
+have names from level 3 on."""
 LOG_SUFFIX = ".moz_log"
-"""Firefox puts it behind the name it is told."""
+"""The suffix added by Firefox to the log's name."""
 
 
 def command_line(binary: Path, settings: BrowserSettings, profile_folder: Path, temporary_folder: Path) -> list[str]:
-    """Build the browser's argument vector, its environment before it, without prefix."""
+    """Build the browser's argument vector with the environment in front, without prefix."""
     environment = {
         # Else the preference that names no settings server is not heeded.
         "MOZ_REMOTE_SETTINGS_DEVTOOLS": "1",
@@ -58,5 +59,5 @@ def _logged(settings: BrowserSettings) -> str:
 
 
 def whole_command(prefix: Sequence[str], browser: Sequence[str]) -> list[str]:
-    """Tie it to this process outside the prefix, and inside to whatever the prefix runs it from."""
+    """Tie the command to this process outside the prefix, and inside to the prefix's own process."""
     return [*tie(), *prefix, "/bin/sh", "-c", SILENT, "sh", *tie(), *browser]

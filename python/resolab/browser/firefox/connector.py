@@ -1,9 +1,9 @@
 """A connection into the browser's network: made inside, handed out.
 
-For: a small program behind the browser's own prefix that waits for Marionette's port, connects to it, and hands the
-connected socket over a Unix socket that is its standard input (SCM_RIGHTS, unix(7)). A socket belongs to the network it
-was made in for as long as it lives, so from then on the driver speaks with the browser from outside, without a relay.
-Not for: what is said on it (`marionette`).
+For: a small program behind the browser's own prefix. The program waits for Marionette's port, connects, and hands the
+connected socket over a Unix socket, its standard input (SCM_RIGHTS, unix(7)). A socket belongs to the network of its
+creation for its whole life. From then on the driver speaks with the browser from outside, without a relay. Not for: the
+messages on the socket (`marionette`).
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from pathlib import Path
 from resolab.errors import MachineError
 
 PORT_FILE = "MarionetteActivePort"
-"""In the profile; Firefox writes it when it listens."""
+"""The file with the port, in the profile; Firefox writes the file when listening."""
 POLL_S = 0.01
 
 PROGRAM = f"""
@@ -42,7 +42,7 @@ out.sendmsg([b"."], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [co
 async def connect(
     prefix: Sequence[str], profile_folder: Path, timeout_s: float
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Connect to the browser that runs behind `prefix` with this profile, as soon as it listens."""
+    """Connect to the browser behind `prefix` with this profile, as soon as the browser listens."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     with ours:
         ours.settimeout(0)
@@ -78,7 +78,7 @@ async def _start(
 
 
 async def _received(ours: socket.socket, timeout_s: float) -> socket.socket | None:
-    """Wait for the socket; `None` when the program ended or the time passed without one."""
+    """Wait for the socket; `None` when the program ended or the time passed without a socket."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
     loop.add_reader(ours, readable.set)

@@ -1,7 +1,7 @@
 """A stock Firefox, driven from outside its network namespace.
 
-For: one browser process: what its start, its loads and its end are made of. Not for: their order (`stock`), what a load
-consists of (`page_load`) or what the browser is told at its start (`command`, `preferences`).
+For: one browser process: the parts of its start, its loads and its end. Not for: their order (`stock`), the steps of a
+load (`page_load`) or the settings at the start (`command`, `preferences`).
 """
 
 import asyncio
@@ -44,11 +44,11 @@ class Firefox(StockBrowser[Connection]):
 
     @property
     def usable(self) -> bool:
-        """Whether it runs, answers, and can take a load."""
+        """Return True when the browser runs, answers, and can take a load."""
         return self._agent is not None and super().usable
 
     async def close(self) -> None:
-        """End the browser and remove its files; harmless when it is not running."""
+        """End the browser and remove its files; harmless without a running browser."""
         await super().close()
         self._agent = None
 
@@ -82,7 +82,10 @@ class Firefox(StockBrowser[Connection]):
         return False
 
     def _after_end(self) -> None:
-        """Give the log the name it was asked for; page processes, which have no network, write of nothing else."""
+        """Give the log the requested name, and remove the logs of page processes.
+
+        Page processes have no network, so their logs hold nothing else.
+        """
         wanted = self._settings.netlog_file
         if wanted is None:
             return
@@ -102,7 +105,7 @@ class Firefox(StockBrowser[Connection]):
     async def _connect(
         process: BrowserProcess, prefix: Sequence[str], profile_folder: Path
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Connect as soon as it listens, or fail as soon as it has ended."""
+        """Connect as soon as the browser listens, or fail as soon as the browser has ended."""
         connecting = asyncio.ensure_future(connect(prefix, profile_folder, START_TIMEOUT_S))
         ending = asyncio.ensure_future(process.ended())
         try:

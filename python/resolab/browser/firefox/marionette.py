@@ -1,7 +1,7 @@
-"""Marionette, Firefox's own remote protocol, over a connected socket: its messages.
+"""Marionette, Firefox's own remote protocol, over a connected socket: the messages.
 
 For: frames `LENGTH:JSON`; a command `[0, id, name, parameters]` is answered by `[1, id, error, result]`, in any order.
-Not for: answers and deadlines (`remote`), how the socket came to be (`connector`), or what is asked of the browser.
+Not for: answers and deadlines (`remote`), the making of the socket (`connector`), or the meaning of commands.
 """
 
 import asyncio
@@ -44,19 +44,19 @@ class FrameDecoder:
 
 
 def encode_command(number: int, name: str, parameters: Json) -> bytes:
-    """One command as it goes onto the connection."""
+    """Encode one command for the connection."""
     text = msgspec.json.encode([COMMAND, number, name, parameters])
     return b"%d:%b" % (len(text), text)
 
 
 class Connection(RemoteConnection):
-    """One browser's connection."""
+    """The Marionette connection to one browser."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         super().__init__(reader, writer, FrameDecoder())
 
     async def call(self, command: str, parameters: Json | None = None, *, timeout_s: float = 10.0) -> Any:
-        """Send a command and wait for its result, at most `timeout_s`."""
+        """Send a command and wait for the result, at most `timeout_s`."""
         return await self._ask(command, lambda number: encode_command(number, command, parameters or {}), timeout_s)
 
     def _dispatch(self, message: Any) -> None:

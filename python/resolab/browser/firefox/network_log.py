@@ -1,7 +1,7 @@
-"""The network stack's account of a load, as the agent kept it, as `NetworkRequest` rows. Pure.
+"""The network stack's account of a load, kept by the agent, as `NetworkRequest` rows. Pure.
 
-For: every request of the page's context from its channel, failed ones included. Not for: timing the page; that is
-`timings`. Requests of the browser itself, DoH among them, are not of the page's context and do not stand here.
+For: every request of the page's context from its channel, failed ones included. Not for: timing the page (`timings`).
+Requests of the browser itself, DoH among them, are outside the page's context and missing here.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from resolab.browser.result import NetworkRequest
 Json = dict[str, Any]
 DOCUMENT = "document"
 _TLS_VERSIONS = {1: "TLS 1.0", 2: "TLS 1.1", 3: "TLS 1.2", 4: "TLS 1.3"}
-"""`nsITransportSecurityInfo.protocolVersion`."""
+"""TLS versions by `nsITransportSecurityInfo.protocolVersion`."""
 
 
 def network_requests(rows: list[Json]) -> list[NetworkRequest]:
@@ -23,7 +23,7 @@ def network_requests(rows: list[Json]) -> list[NetworkRequest]:
 
 
 def document_status(rows: list[Json]) -> int | None:
-    """Status of the document's last response, behind its redirections."""
+    """Return the status of the document's last response, after its redirections."""
     return next((row["status"] for row in reversed(rows) if row["type"] == DOCUMENT), None)
 
 
@@ -58,7 +58,7 @@ def _request(row: Json, origin_us: float) -> NetworkRequest:
 
 
 def _in_early_data(word: str | None) -> bool | None:
-    """Read Firefox's word: `accepted` is what the server took; `sent` does not tell what became of it."""
+    """Read Firefox's early-data field: `accepted` by the server, or `sent` with an unknown outcome."""
     if word is None:
         return False
     return {"accepted": True, "sent": None}.get(word, False)
@@ -70,5 +70,5 @@ def _opened_us(row: Json) -> float:
 
 
 def _ms(instant_us: float, origin_us: float) -> float | None:
-    """0 is what did not happen."""
+    """Convert an instant to ms since the origin; 0 marks an absent event."""
     return round((instant_us - origin_us) / 1000, 3) if instant_us else None

@@ -1,7 +1,7 @@
-"""One tab: navigate it once, wait for its load event, take its accounts.
+"""One tab: navigate once, wait for the load event, read the accounts.
 
-For: turning a navigation into a `PageLoad`, whatever becomes of it, within its limit.
-Not for: the order of warm-up, clearing and measurement (`page_load`).
+For: turning any navigation, successful or failed, into a `PageLoad` within its limit. Not for: the order of warm-up,
+clearing and measurement (`page_load`).
 """
 
 import asyncio
@@ -23,12 +23,12 @@ from resolab.browser.timings import page_timings, resource_records
 from resolab.records import PageFailure
 
 PARTIAL_S = 2.0
-"""What the agent may take beyond the limit to ask a page that has not ended how far it got."""
+"""The agent's extra time beyond the limit for asking an unfinished page for its progress, in s."""
 COLLECT_S = 12.0
 
 
 class Page:
-    """A tab of one context."""
+    """One tab of a browser context."""
 
     def __init__(self, agent: Agent, tab: int, screenshot_folder: Path | None) -> None:
         self._agent = agent
@@ -43,11 +43,11 @@ class Page:
         return cls(agent, await agent.call("open", contextId=context_id, url=url, wait=wait), screenshot_folder)
 
     async def close(self) -> None:
-        """Close the tab and with it whatever it still requests."""
+        """Close the tab and with it every open request."""
         await self._agent.call("close", tab=self._tab)
 
     async def load(self, url: str, timeout_s: float, *, measured: bool) -> PageLoad:
-        """Navigate and wait for the load event, at most `timeout_s`; never raises for what the page or browser does."""
+        """Navigate and wait for the load event, at most `timeout_s`; failures of the page or browser never raise."""
         load = PageLoad(url=url, measured=measured, limit_ms=timeout_s * 1000)
         try:
             answer = await self._navigate(url, timeout_s)

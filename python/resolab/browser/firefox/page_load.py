@@ -1,15 +1,15 @@
 """One trial's loads in the browser: everything forgotten, warm-up, servers close, clear, measure, dispose.
 
-For: the order of things, which is the same in every arm, and what is returned when a step fails.
-Not for: how each step is done (`agent.js`, `page`) or the browser's life (`driver`).
+For: the order of the steps, equal in every arm, and the result after a failed step. Not for: the implementation of each
+step (`agent.js`, `page`) or the browser's life (`driver`).
 
-A load's context is a container (`userContextId`): cookies, caches, session tickets and connections of pages are kept
-apart by it. What Firefox keeps for all of them, above all the connection to a DoH server and its tickets, is forgotten
-before every load. The tab to be measured is opened while the warm-up runs in another and stays blank: it has a process
-of its own, which is up when it is needed.
+A load's context is a container (`userContextId`) with separate cookies, caches, session tickets and connections of
+pages. State common to all containers, above all the connection to a DoH server and its tickets, is cleared before every
+load. The tab for the measurement opens during the warm-up in another tab, and stays blank. Its own process is up before
+the measurement.
 
-Sockets are closed here before the servers close theirs: Firefox does not forgive an origin that closes an HTTP/3
-connection and goes to it over HTTP/2 from then on.
+Sockets are closed here before the servers close their side. After an origin has closed an HTTP/3 connection, Firefox
+uses HTTP/2 for this origin from then on.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ DISPOSE_TIMEOUT_S = 5.0
 
 
 class TrialLoad:
-    """One request being carried out in a context of its own."""
+    """One request under way, in its own context."""
 
     def __init__(self, agent: Agent, context_id: int, request: LoadRequest, settings: BrowserSettings) -> None:
         self._agent = agent
@@ -50,7 +50,7 @@ class TrialLoad:
         self._silent = False
 
     async def run(self) -> LoadResult:
-        """Carry it out; only `between` may raise."""
+        """Carry out the request; only `between` may raise."""
         watch = Stopwatch()
         try:
             await self._agent.clear(EVERYTHING)
@@ -82,7 +82,7 @@ class TrialLoad:
         return await self._measure(page)
 
     async def _warm_up(self, page: Page) -> Page:
-        """Load once in `page`, close it, and return the blank tab to be measured."""
+        """Load once in `page`, close the page, and return the blank tab for the measurement."""
         request, watch = self._request, Stopwatch()
         opening = asyncio.create_task(self._open(wait=False))
         try:
@@ -105,7 +105,7 @@ class TrialLoad:
                 return
 
     async def _close_sockets(self) -> None:
-        """Close what is to be closed; a DoH connection that is to be kept is opened again by a look-up."""
+        """Close the sockets as requested; a look-up opens a DoH connection to be kept again."""
         cleared = self._request.cleared
         keep_doh = cleared.sockets and not cleared.doh_connection and self._settings.doh is not None
         await self._clear(

@@ -1,7 +1,7 @@
-"""Firefox's preferences, made from the settings every browser has.
+"""Firefox's preferences, made from the settings common to every browser.
 
-For: pure construction; each preference's reason stands beside it; what Firefox cannot do.
-Not for: files of the profile (`profile`), or the names nobody may ask for, which the agent refuses (`agent.js`).
+For: pure construction, with the reason beside each preference; errors for settings impossible in Firefox. Not for:
+files of the profile (`profile`), or the forbidden names, refused by the agent (`agent.js`).
 """
 
 import json
@@ -54,7 +54,7 @@ MEASURED: dict[str, Preference] = {
 
 
 def preferences(settings: BrowserSettings) -> dict[str, Preference]:
-    """Build everything that stands in the profile."""
+    """Build all preferences of the profile."""
     check_supported(settings)
     return {
         **SILENT,
@@ -66,12 +66,12 @@ def preferences(settings: BrowserSettings) -> dict[str, Preference]:
 
 
 def user_js(values: Mapping[str, Preference]) -> str:
-    """Write them as the file Firefox reads at its start."""
+    """Write preferences as the file read by Firefox at its start."""
     return "".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in sorted(values.items()))
 
 
 def check_supported(settings: BrowserSettings) -> None:
-    """Fail for what this browser cannot be set to."""
+    """Raise `UnsupportedError` for settings impossible in this browser."""
     h1_with_doh_over_h2 = (
         settings.http_version is HttpVersion.H1 and settings.doh and settings.doh.http_version is not HttpVersion.H1
     )
@@ -95,7 +95,10 @@ def _http_version(settings: BrowserSettings) -> dict[str, Preference]:
 
 
 def _doh3(settings: BrowserSettings) -> bool:
-    """DoH's HTTP/3 hangs on the switches of pages'; of their Alt-Svc fields the agent then lets none through."""
+    """Return True for DoH over HTTP/3. The switches for pages also enable DoH's HTTP/3.
+
+    The agent then blocks all Alt-Svc fields of pages.
+    """
     return settings.doh is not None and settings.doh.http_version is HttpVersion.H3
 
 
@@ -113,7 +116,10 @@ def _h3_discovery(settings: BrowserSettings) -> dict[str, Preference]:
 
 
 def _do53(resolution: NameResolution) -> dict[str, Preference]:
-    """Firefox asks for addresses by getaddrinfo either way; its own part over Do53 are the HTTPS records."""
+    """Build the preferences for Do53. Firefox asks for addresses by getaddrinfo either way.
+
+    Firefox's own part over Do53 are the HTTPS records.
+    """
     return {
         "network.trr.mode": TRR_OFF,
         "network.dns.native_https_query": resolution is NameResolution.BUILT_IN,

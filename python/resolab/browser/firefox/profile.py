@@ -1,6 +1,6 @@
-"""What is in Firefox's throw-away home: profile, preferences, trusted authority.
+"""The files of Firefox's throw-away home: profile, preferences, trusted authority.
 
-For: its files. Not for: the folder's life (`home`), what the preferences say (`preferences`) or the process.
+For: writing these files. Not for: the folder's life (`home`), the preferences' values (`preferences`) or the process.
 """
 
 from resolab.browser.authority import trust

@@ -1,6 +1,6 @@
-"""Preferences that keep Firefox from asking anybody anything on its own.
+"""Preferences against background requests of Firefox itself.
 
-For: data only; none of them changes how a page is loaded. Not for: what is measured and how (`preferences`).
+For: data only; no preference here changes the load of a page. Not for: the measurement's preferences (`preferences`).
 """
 
 Preference = bool | int | str

@@ -1,7 +1,7 @@
-"""The two studies' browser settings as named presets: what they set, where that stands, what it did to their numbers.
+"""The two studies' browser settings as named presets: each setting, its source, its effect on the study's numbers.
 
 For: pure changes of `BrowserSettings` and `LoadRequest`; each setting can be left out by its name. Not for: anything
-beside the browser; links, orders and statistics are the plan's. What it is good for: docs/method/browser-presets.md.
+beside the browser; links, orders and statistics are the plan's. Uses of the presets: docs/method/browser-presets.md.
 """
 
 from resolab.browser.presets.h20 import H20
@@ -13,7 +13,7 @@ PRESETS = {one.name: one for one in (H20, S24)}
 
 
 def preset(name: str) -> Preset:
-    """Find a preset by its name."""
+    """Return the preset with this name."""
     if name not in PRESETS:
         raise ConfigurationError(f"unknown browser preset {name!r}; known: {', '.join(PRESETS)}")
     return PRESETS[name]

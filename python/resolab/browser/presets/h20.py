@@ -1,7 +1,7 @@
-"""Firefox as Hounsel et al. (WWW 2020) had it.
+"""Firefox with the settings of Hounsel et al. (WWW 2020).
 
-For: data. "code": noise-lab/dns-measurement, src/docker/run.py. Where the study left a default alone, the default is
-that of its Firefox, 67.0.1, if today's differs.
+For: data. "code": noise-lab/dns-measurement, src/docker/run.py. For a default unchanged by the study, the preset sets
+the default of the study's Firefox, 67.0.1, if today's differs.
 """
 
 from msgspec.structs import replace

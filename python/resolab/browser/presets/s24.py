@@ -1,4 +1,4 @@
-"""Chromium as Sengupta et al. (IEEE TNSM 2024) had it.
+"""Chromium with the settings of Sengupta et al. (IEEE TNSM 2024).
 
 For: data. "code": justus237/DoQ-H3-measurement, chromium_measurement.py.
 """
@@ -18,7 +18,10 @@ def _forced_h3(settings: BrowserSettings, _addresses: Addresses) -> BrowserSetti
 
 
 def _told_addresses(settings: BrowserSettings, addresses: Addresses) -> BrowserSettings:
-    """Map the pages' hosts to their addresses; Chromium takes the last such flag, and asks for nothing it maps."""
+    """Map the pages' hosts to their addresses.
+
+    Chromium takes the last such flag, and sends no query for mapped names.
+    """
     if not addresses:
         problem = "it needs the pages' addresses; give them, or leave lookup_outside out"
         raise ConfigurationError(f"browser preset s24 cannot tell the browser where pages are: {problem}")

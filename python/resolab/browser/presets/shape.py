@@ -1,6 +1,6 @@
-"""What a preset is, and how it changes settings and loads.
+"""The shape of a preset, and its application to settings and loads.
 
-For: the shapes and the pure application. Not for: what the studies set (one module each).
+For: the shapes and the pure application. Not for: the studies' settings (one module each).
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -13,25 +13,25 @@ from resolab.browser.settings import BrowserSettings
 from resolab.errors import ConfigurationError
 
 Addresses = Mapping[str, str]
-"""Addresses of the pages' hosts, for a browser that is told them."""
+"""Addresses of the pages' hosts, for a browser with a fixed host mapping."""
 Change = Callable[[BrowserSettings, Addresses], BrowserSettings]
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One thing a study set."""
+    """One browser setting of a study."""
 
     name: str
     does: str
     source: str
     change: Change
     wrong: str | None = None
-    """What it did to their results; `None`: nothing is known against it."""
+    """The setting's effect on the study's results; `None`: no fault is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A study's browser."""
+    """A study's browser, with its settings and limits."""
 
     name: str
     citation: str
@@ -43,13 +43,13 @@ class Preset:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Names of the settings that spoiled results."""
+        """Return the names of the settings with a fault in the results."""
         return tuple(setting.name for setting in self.settings if setting.wrong is not None)
 
     def apply(
         self, settings: BrowserSettings, *, without: Collection[str] = (), addresses: Addresses | None = None
     ) -> BrowserSettings:
-        """Change the settings to the study's, `without` the ones named; what the preset is silent about stays."""
+        """Change the settings to the study's, except the settings in `without`; other settings stay."""
         names = [setting.name for setting in self.settings]
         unknown = sorted(set(without) - set(names))
         if unknown:
@@ -61,7 +61,7 @@ class Preset:
         return settings
 
     def apply_to_load(self, request: LoadRequest, *, ticket_needed: bool) -> LoadRequest:
-        """Change a load's limit, and warm up only where the measured load needs a ticket: so did both."""
+        """Set the load's limit, and warm up only when the measured load needs a ticket, as both studies did."""
         return replace(request, timeout_s=self.timeout_s, warmup=ticket_needed)
 
 

@@ -1,1 +1,1 @@
-"""Clones of page models: names, addresses and files that make a stock browser do what the page did."""
+"""Clones of page models: names, addresses and files for repeating a page's load in a stock browser."""

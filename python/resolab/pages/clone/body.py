@@ -1,10 +1,10 @@
-"""Bodies without content: as many bytes as the page's had, before and after content coding.
+"""Bodies without content, with the byte counts of the page's bodies before and after content coding.
 
-For: texts with room between what matters, images, anything else. Not for: what matters in a text (`document`, `script`,
-`stylesheet`).
+For: texts with gaps between the meaningful parts, images, anything else. Not for: the meaningful parts of a text
+(`document`, `script`, `stylesheet`).
 
-A text is filled with comments of drawn letters and runs of one letter, mixed so that gzip makes of it what travelled.
-Their share is the same everywhere, so that half of a text has arrived with half of its coded bytes.
+A text is filled with comments of drawn letters and runs of one letter, mixed so that gzip yields the recorded size. The
+share of drawn letters is equal everywhere. So half of a text has arrived with half of the coded bytes.
 """
 
 import base64
@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 GIF = bytes.fromhex("47494638396101000100800000000000ffffff2c00000000010001000002024401003b")
-"""One point, in 35 bytes; what follows a GIF's end is not looked at."""
+"""One point, in 35 bytes; browsers ignore bytes after a GIF's end."""
 _BLOCK_BYTES = 1_024
 _ENTROPY_RATIO = 0.757
-"""What gzip leaves of a letter drawn of 64, Huffman's codes and their tables included."""
+"""The gzip ratio of a letter drawn of 64, Huffman's codes and their tables included."""
 _AIM_RATIO = 0.997
 """Aimed a little below, for the rest is made up in gzip's own head."""
 _ROUNDS = 4
@@ -31,14 +31,14 @@ _UNKNOWN_SYSTEM = 255
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Room in a text: bytes between a comment's opening and its end."""
+    """Free space in a text: bytes between a comment's opening and end."""
 
     size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What is served for one path."""
+    """The bytes served for one path."""
 
     identity: bytes
     gzip: bytes | None = None
@@ -46,12 +46,12 @@ class Body:
 
     @property
     def wire_bytes(self) -> int:
-        """Bytes that travel to a client which takes gzip."""
+        """Return the number of bytes on the wire to a client accepting gzip."""
         return len(self.identity if self.gzip is None else self.gzip)
 
 
 def text_body(parts: Sequence[str | Gap], wire_bytes: int, *, coded: bool, seed: str) -> Body:
-    """Fill the gaps of a text; coded ones so that `wire_bytes` travel, if its own words do not need more."""
+    """Fill the gaps of a text. The coded text has `wire_bytes`, or more if the text's own words need more."""
     if not coded:
         return Body(_filled(parts, 0.0, seed))
     share = _aimed_share(parts, wire_bytes, seed)
@@ -60,12 +60,12 @@ def text_body(parts: Sequence[str | Gap], wire_bytes: int, *, coded: bool, seed:
 
 
 def image_body(size_bytes: int, seed: str) -> Body:
-    """Make an image of a size; of a few bytes none can be made, and a browser will say so."""
+    """Make an image of a given size; a few bytes make no valid image, and a browser will report an error."""
     return Body(GIF[:size_bytes] + _drawn(size_bytes - len(GIF), seed))
 
 
 def drawn_body(size_bytes: int, seed: str) -> Body:
-    """Make bytes that do not shrink."""
+    """Make incompressible bytes of the given size."""
     return Body(_drawn(size_bytes, seed))
 
 
@@ -78,7 +78,7 @@ def _letters(count: int, draw: random.Random) -> bytes:
 
 
 def _filled(parts: Sequence[str | Gap], share: float, seed: str) -> bytes:
-    """Join the parts; of each block of a gap `share` is drawn, the rest one letter."""
+    """Join the parts; of each block of a gap, the share `share` is drawn, the rest is one repeated letter."""
     draw = random.Random(seed)
     made = bytearray()
     for part in parts:
@@ -111,7 +111,7 @@ def _deflated(text: bytes) -> bytes:
 
 
 def _gzip(text: bytes, wire_bytes: int) -> bytes:
-    """Code a text (RFC 1952); what is missing is a field of the head that nobody reads."""
+    """Code a text by gzip (RFC 1952); a field of the head, ignored by readers, adds missing bytes."""
     coded = _deflated(text)
     tail = zlib.crc32(text).to_bytes(4, "little") + (len(text) & 0xFFFFFFFF).to_bytes(4, "little")
     missing = wire_bytes - len(coded) - _FRAME_BYTES

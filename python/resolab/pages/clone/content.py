@@ -1,6 +1,6 @@
-"""What each path of a clone is answered with: body, status, and how long the server took.
+"""The answer to each path of a clone: body, status, and the server's time.
 
-For: one request of the model as what the edge serves. Not for: files (`folder`), or who asks (`roles`).
+For: one request of the model as an answer of the edge. Not for: files (`folder`), or the requesters (`roles`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,20 +20,20 @@ _FOUND = 302
 _SERVER_TIME_MAX_MS = 25_000.0
 """The edge holds no answer back for longer (docs/formats/edge.md)."""
 _SAID_OF_REQUESTS = {206: 200, 304: 200, 416: 404}
-"""Statuses that follow from a condition or a range, neither of which a clone's requests have."""
+"""Statuses caused by a condition or a range, both absent from a clone's requests, with replacements."""
 _ASKED_AGAIN = {401: 403, 407: 403, 408: 404, 421: 404, 425: 404}
-"""Statuses after which a browser asks once more (RFC 9110 sections 15.5.2, .8, .9 and .20, RFC 8470 section 5.2)."""
+"""Statuses causing a second request (RFC 9110 sections 15.5.2, .8, .9 and .20, RFC 8470 section 5.2)."""
 _LOCATED = (301, 302, 303, 307, 308)
 _LOWEST, _ERRORS_FROM, _HIGHEST = 200, 400, 599
 _TEXTS = (Kind.XHR, Kind.FETCH)
-"""Fetched by scripts, which run those that ask for others."""
+"""Kinds fetched by scripts; a script runs a fetched text with further requests in it."""
 _COMMENT = ("/*", "*/")
 _QUOTED = ('["', '"]')
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a path is answered with."""
+    """The answer to one path."""
 
     path: str
     body: Body | None
@@ -42,7 +42,7 @@ class Content:
 
 
 def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -> Content:
-    """Make the answer to one request."""
+    """Make the answer to one request of the model."""
     one, role = model.resources[place], roles[place]
     response: dict[str, str | int | float] = {}
     is_picture = _must_be_picture(one, role)
@@ -66,7 +66,7 @@ def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -
 
 
 def _must_be_picture(one: Resource, role: Role) -> bool:
-    """Whether a picture a parser found must be one, however small: for one that is none Firefox asks again."""
+    """Return True when the answer must be a real picture: after an invalid picture Firefox requests again."""
     fails = one.outcome is Outcome.FAILED or role.redirect is not None or one.status >= _ERRORS_FROM
     return one.kind is Kind.IMAGE and role.is_parsed and not fails
 

@@ -1,6 +1,6 @@
-"""Documents of a clone: markup in the order in which the page's was found, at its share of the bytes.
+"""Documents of a clone: markup in the recorded order, each element at its share of the bytes.
 
-For: the parts of an HTML text, with room for as many bytes as the page's had. Not for: filling them (`body`).
+For: the parts of an HTML text, with gaps for the page's byte count. Not for: filling the gaps (`body`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ _BODY = "</head><body>"
 _OF_HEAD = (Kind.SCRIPT, Kind.STYLESHEET, Kind.FONT)
 """Other elements end a document's head (HTML section 13.2.6.4.4)."""
 _FRAME_STYLE = "position:fixed;left:0;top:0;width:20px;height:20px;border:0"
-"""Frames of other sites that are not in view are slowed down."""
+"""The position inside the view: browsers slow down frames of other sites outside the view."""
 _MODES = {
     ScriptMode.SYNC: "",
     ScriptMode.ASYNC: " async",
@@ -31,11 +31,11 @@ _MODES = {
 class _Tag:
     text: str
     place: float
-    """Share of the document that stands before it."""
+    """The share of the document before the tag, 0 to 1."""
 
 
 def document_parts(model: PageModel, role: Role, size_bytes: int, inline: str) -> Sequence[str | Gap]:
-    """Write a document of `size_bytes`, or of what its markup and the script in its head need."""
+    """Write a document of `size_bytes`, or of the size needed by the markup and the script in the head."""
     beginning = _BEGINNING + (f"<script>{inline}</script>" if inline else "")
     return _spread(beginning, list(_tags(model, role)), size_bytes)
 
@@ -83,7 +83,7 @@ def _tags(model: PageModel, role: Role) -> Iterator[_Tag]:
 
 
 def _element(model: PageModel, place: int) -> tuple[str, str]:
-    """Write the element that asks for a request, and what stands at the document's end for it."""
+    """Write the element behind a request, and the second element at the document's end, if any."""
     one, url = model.resources[place], url_of(model, place)
     crossorigin = f" crossorigin={value}" if (value := crossorigin_of(one)) else ""
     if one.kind is Kind.SCRIPT and one.preload:

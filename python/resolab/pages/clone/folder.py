@@ -1,6 +1,6 @@
-"""A clone as a page folder: `page.toml`, the files of each host, and what the edge is told of each.
+"""A clone as a page folder: `page.toml`, the files of each host, and the edge's settings for each host.
 
-For: writing it (docs/formats/page.md, docs/formats/page-model.md). Not for: what stands in the files (`content`).
+For: writing the folder (docs/formats/page.md, docs/formats/page-model.md). Not for: the content of files (`content`).
 """
 
 import enum
@@ -23,27 +23,27 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
 class Protocols(enum.StrEnum):
-    """Which HTTP versions the hosts of a clone speak."""
+    """The HTTP versions of a clone's hosts."""
 
     PLAN = "plan"
     """All: a plan's condition decides for the whole page."""
     RECORDED = "recorded"
-    """None newer than the newest that the recording saw of a host; a host of which it saw none speaks all."""
+    """Per host, no version newer than the newest in the recording; a host without a recorded version speaks all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written, in numbers."""
+    """The numbers of a written clone."""
 
     requests_count: int
     model_bytes: int
-    """Bodies on the wire as the model has them."""
+    """Bytes of the bodies on the wire in the model."""
     wire_bytes: int
-    """Bodies on the wire of the clone: a text that names what it asks for can need more."""
+    """Bytes of the bodies on the wire in the clone; a text may need more bytes for naming its requests."""
 
 
 def write_clone(model: PageModel, folder: Path, *, seed: int, protocols: Protocols = Protocols.PLAN) -> Written:
-    """Write the clone of a page into a folder that is empty or not there; the same seed gives the same bytes."""
+    """Write the clone of a page into an empty or missing folder; the same seed gives the same bytes."""
     contents: dict[int, list[Content]] = defaultdict(list)
     roles = roles_of(model)
     for place, one in enumerate(model.resources):
@@ -62,7 +62,7 @@ def write_clone(model: PageModel, folder: Path, *, seed: int, protocols: Protoco
 
 
 def _spoken(host: Host) -> Sequence[str]:
-    """List the versions a host spoke, and older ones, which a browser may be told to ask for; empty: not known."""
+    """List a host's recorded versions and the older ones, available for a browser's settings; empty: not known."""
     newest = max((_VERSIONS.index(one) for one in host.protocols), default=len(_VERSIONS) - 1)
     return () if newest == len(_VERSIONS) - 1 else _VERSIONS[: newest + 1]
 
@@ -126,7 +126,7 @@ def _places_by_host(model: PageModel) -> Mapping[int, Sequence[int]]:
 
 
 def _facts(host: Host, nearest_ms: float) -> Mapping[str, int | float]:
-    """Say where a host stands; beyond the access network there is what is beyond the nearest host."""
+    """Describe a host's network position: its extra round trip is the distance beyond the nearest host."""
     extra_ms = 0.0 if host.round_trip_ms is None else round(host.round_trip_ms - nearest_ms, 3)
     facts: dict[str, int | float | None] = {
         "address_group": host.address_group,

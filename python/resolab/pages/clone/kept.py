@@ -1,9 +1,9 @@
-"""Clones that are made once and kept, for plans that name a page model or have pages drawn.
+"""Clones made once and kept, for plans naming a page model or drawing pages.
 
 For: from a model or its file to the folder of its clone, in the user's cache. Not for: writing clones (`folder`).
 
-What is kept is found by the model's bytes and by the code that makes clones: another of either is another folder. Of
-two that make the same at a time the first one counts; nothing is ever changed in place.
+The key of a kept clone is a hash of the model's bytes and of the clone code: a change of either gives another folder.
+When two processes make the same clone at a time, the first clone counts; a finished folder never changes.
 """
 
 import hashlib
@@ -16,18 +16,18 @@ from resolab.pages.file import ENDING, model_text, read_model
 from resolab.pages.model import PageModel
 
 SEED = 1
-"""Of the bytes nobody looks at."""
+"""The seed of the filling bytes, without meaning for a load."""
 _CODE = Path(__file__).resolve().parent
 
 
 def kept_clone(model_file: Path) -> Path:
-    """Give the folder of a model's clone, made if it is not there; its name is the page's."""
+    """Return the folder of a model's clone, made if missing; the folder has the page's name."""
     model = read_model(model_file)
     return _kept(model, model_file.name.removesuffix(ENDING), model_file.read_bytes())
 
 
 def kept_clone_of(model: PageModel) -> Path:
-    """Give the folder of the clone of a model that has no file, made if it is not there; its name is the model's."""
+    """Return the clone's folder for a model without a file, made if missing; the folder has the model's name."""
     return _kept(model, model.name, model_text(model).encode())
 
 
@@ -48,7 +48,7 @@ def _kept(model: PageModel, name: str, content: bytes) -> Path:
 
 
 def cache_folder() -> Path:
-    """Find the place for what can be made again (XDG Base Directory Specification)."""
+    """Find the folder for reproducible files (XDG Base Directory Specification)."""
     named = os.environ.get("XDG_CACHE_HOME")
     return (Path(named) if named else Path.home() / ".cache") / "resolab" / "clones"
 

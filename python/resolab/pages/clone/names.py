@@ -1,10 +1,10 @@
-"""What a clone's hosts and requests are called: names that stand for nobody, one URL a request.
+"""The names of a clone's hosts and requests: fictional names, one URL a request.
 
-For: turning places in a model into names and back. Not for: files (`folder`), or addresses, which the testbed gives.
+For: turning positions in a model into names and back. Not for: files (`folder`), or addresses, given by the testbed.
 
-Every name lies below `.test` (RFC 6761). Hosts of one registrable domain stay below one, hosts of others below others:
-`.test` is no public suffix of a list, so a browser takes the label before it for the domain. The page's name stands in
-it, so that two pages of a plan share none.
+Every name lies below `.test` (RFC 6761). Hosts of one registrable domain stay below one name, hosts of others below
+others. `.test` is absent from the list of public suffixes, so a browser takes the label before `.test` for the domain.
+The label contains the page's name, so two pages of a plan share no name.
 """
 
 import re
@@ -26,7 +26,7 @@ _ENDINGS = {
     Kind.OTHER: "bin",
 }
 _PATH = re.compile(r"/([0-9]{1,9})\.[a-z0-9]+")
-"""Of nine digits at most: a page may ask for a path of any length, and Python converts no number of thousands."""
+"""At most nine digits: a page may request any path, and Python converts no number of thousands of digits."""
 
 
 def host_name(model: PageModel, host: int) -> str:
@@ -45,13 +45,13 @@ def url_of(model: PageModel, place: int) -> str:
 
 
 def place_of(url: str) -> int | None:
-    """Place of the request that a URL of a clone is of; none of another URL's."""
+    """Return the position of the request behind a clone's URL; `None` for another URL."""
     found = _PATH.fullmatch(split_url(url).path)
     return int(found[1]) if found else None
 
 
 def resource_of(model: PageModel, url: str) -> Resource | None:
-    """Request of the model that a URL is of; none of a URL that is none of this clone's."""
+    """Return the model's request behind a URL; `None` for a URL outside this clone."""
     place = place_of(url)
     bare = url.partition("#")[0].partition("?")[0]
     if place is None or place >= len(model.resources) or url_of(model, place) != bare:

@@ -1,7 +1,8 @@
-"""What makes a clone's browser ask for each request: markup, a style sheet, a script, a redirect.
+"""The trigger of each request in a clone's browser: markup, a style sheet, a script, a redirect.
 
-For: the model's discoverers as somebody in the clone who can do it. What cannot ask for others, e.g. a script that was
-answered by 404, leaves its requests to its document. Not for: how it is written down (`document`, `script`).
+For: assigning the model's discoverers to parts of the clone able to trigger requests. A discoverer without this
+ability, e.g. a script answered by 404, leaves its requests to its document. Not for: the text of a part (`document`,
+`script`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,42 +13,42 @@ from resolab.pages.model import Discovery, Evidence, Kind, Outcome, PageModel, R
 
 BODILESS = (204, 205)
 _TEXTS = (Kind.XHR, Kind.FETCH)
-"""What a script can be made of beside a file: a text that another script fetched and then ran."""
+"""The kinds of a script beside a file: a text fetched and run by another script."""
 _BY_RUNS = (Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE)
 _ERRORS_FROM = 400
 
 
 @dataclass(slots=True)
 class Role:
-    """What one request's answer makes the browser ask for, by place in the model."""
+    """The requests triggered by one request's answer, by position in the model."""
 
     redirect: int | None = None
     markup: list[int] = field(default_factory=list)
-    """Of a document: what its parser finds, in order."""
+    """Of a document: the requests found by its parser, in order."""
     runs: list[int] = field(default_factory=list)
-    """Of a script, or of the script in a document's head: what it asks for, in order of time."""
+    """Of a script, or of the script in a document's head: its requests, in order of time."""
     taken_over_ms: dict[int, float] = field(default_factory=dict)
-    """Of a document: when it asks for what somebody else asked for in the recording, since its first byte."""
+    """Of a document: the time of each request taken over from another discoverer, in ms since the first byte."""
     styles: list[int] = field(default_factory=list)
-    """Of a style sheet."""
+    """Of a style sheet: the requests of its rules."""
     is_parsed: bool = False
-    """Whether a parser found it, or what led to it."""
+    """True when a parser found the request, or an ancestor of the request."""
     slots: list[int] = field(default_factory=list)
-    """Of a document: what its style sheets ask for, each of which needs an element."""
+    """Of a document: the requests of its style sheets; each request needs an element."""
 
 
 def roles_of(model: PageModel) -> Sequence[Role]:
-    """Say of every request what its answer has to do."""
+    """Return the role of every request's answer."""
     return _Casting(model.resources).all()
 
 
 def has_body(one: Resource) -> bool:
-    """Whether its answer has a body that a browser uses."""
+    """Return True when the answer has a body used by a browser."""
     return one.outcome is Outcome.ANSWERED and not leads_on(one) and one.status not in BODILESS
 
 
 def due_ms(one: Resource, place: int, role: Role) -> float:
-    """Return when its asker asks for a request, since that one ran or, of a document, since its first byte."""
+    """Return a request's due time: ms since its asker ran or, for a document, since the document's first byte."""
     return role.taken_over_ms.get(place, one.due_ms or 0.0)
 
 
@@ -88,7 +89,7 @@ class _Casting:
             self._leave_to_document(place, one)
 
     def _leave_to_document(self, place: int, one: Resource) -> None:
-        """Have a request's document ask for it, when the recording has it: its discoverer was there later."""
+        """Let a request's document ask at the recorded time: the discoverer came later."""
         document = self._document(one)
         self._roles[document].runs.append(place)
         began_ms = self._resources[document].first_byte_ms
@@ -99,12 +100,12 @@ class _Casting:
         return self._resources[place].kind is kind and has_body(self._resources[place])
 
     def _is_used(self, place: int, kind: Kind) -> bool:
-        """Whether a script or style sheet did anything: that of an error only where the recorder saw it."""
+        """Return True when a script or style sheet had an effect; after an error, only if the recorder saw requests."""
         status = self._resources[place].status
         return self._is(place, kind) and (status < _ERRORS_FROM or place in self._seen_asking)
 
     def _runs(self, place: int) -> bool:
-        """Whether an answer can be run: what markup preloads is there, and nobody's text."""
+        """Return True when an answer can be run as a script; a preload by markup has no script running the text."""
         one = self._resources[place]
         runs = one.kind is Kind.SCRIPT or (one.kind in _TEXTS and one.discovery in _BY_RUNS)
         return runs and self._is_used(place, one.kind)
@@ -120,7 +121,7 @@ class _Casting:
             at = self._roles[at].redirect
 
     def _document(self, one: Resource) -> int:
-        """Find the document a request belongs to, or, where that was none in the end, the one around it."""
+        """Find the document of a request, or the document around when the own document is unusable."""
         place = self._end(one.frame)
         while not self._is(place, Kind.DOCUMENT):
             outer = self._end(self._resources[place].frame)

@@ -1,10 +1,10 @@
-"""Scripts of a clone: each computes for its time, then asks for what the page's script asked for, when it did.
+"""Scripts of a clone: each computes for its time, then sends the requests of the page's script at their times.
 
-For: the text of a script, in a file of its own or in a document. Not for: which requests are whose (`roles`).
+For: the text of a script, in its own file or in a document. Not for: the owner of each request (`roles`).
 
-Every script has its own copy of what asks: browsers name as discoverer the file whose function is on top of the stack.
-What was asked for before the load event holds it back, as the page's own computing did: an empty frame is kept open
-until then, which makes no request (found in both browsers). What came after the load event waits for it.
+Every script has its own copy of the request functions: browsers name as discoverer the file of the topmost function on
+the stack. Requests before the load event hold the event back, as the page's own computing did. An empty frame is kept
+open until then; the frame makes no request (found in both browsers). Requests after the load event wait for the event.
 """
 
 import json
@@ -24,7 +24,8 @@ _WORDS = {
     Kind.XHR: "x",
     Kind.BEACON: "b",
 }
-"""All others are fetched: of a font or a film only its bytes matter, and `FontFace` hides the script that asked."""
+"""The function for each kind; all other kinds use fetch. Of a font or a film only the bytes matter, and `FontFace`
+hides the requesting script."""
 _CREDENTIALS = {Cors.NO: "include", Cors.ANONYMOUS: "same-origin", Cors.CREDENTIALS: "include"}
 _CROSSORIGIN = {Cors.NO: "", Cors.ANONYMOUS: "anonymous", Cors.CREDENTIALS: "use-credentials"}
 _SIMPLE_METHODS = ("GET", "HEAD", "POST")
@@ -46,7 +47,7 @@ _ASKERS = {
     "headers:p?{'x-preflight':'1'}:{}}).then(function(r){return e?r.text():r.arrayBuffer()})"
     ".then(function(t){if(e)E(t,u)}).catch(function(){}).then(function(){if(e)W(e,-1)});if(e)W(e,1)}",
 }
-"""Bodies are read: one nobody reads stops coming when the browser's buffer is full."""
+"""The functions read bodies: an unread body stops arriving when the browser's buffer is full."""
 
 _HOLD = (
     "function H(n){var f;w.__n=(w.__n||0)+n;"
@@ -55,9 +56,9 @@ _HOLD = (
     "if(w.__n<=0&&w.__f){f=w.__f;w.__f=null;f.contentDocument.close()}}"
 )
 _RUN_TEXT = "function E(t,u){(0,eval)(t+'\\n//# sourceURL='+u)}"
-"""Runs a text that was fetched under the name it was fetched by."""
+"""Runs a fetched text under the name of its URL."""
 _HOLD_FOR_TEXT = "function W(e,n){if(e==1)H(n)}"
-"""Before the load event it is held back until the text has run, too: what that asks for was asked for before it."""
+"""Before the load event the event is held back until the text has run: the text's requests came before the event."""
 _NO_HOLD = "function W(){}"
 _BURN = "for(var e=performance.now()+%s;performance.now()<e;);"
 _SINCE_RUN = "performance.now()"
@@ -81,10 +82,10 @@ def script_text(
     texts: Container[int] = (),
     taken_over_ms: Mapping[int, float] = MappingProxyType({}),
 ) -> str:
-    """Write a script: what it asks for since it runs, or in a document since that one's first byte.
+    """Write a script with its requests, timed since its run, or in a document since the document's first byte.
 
-    `texts` are requests whose answers are run when they are there; `taken_over_ms` has when a document asks for what
-    somebody else had asked for.
+    The answers to the requests `texts` are run on arrival; `taken_over_ms` has the times of a document's requests taken
+    over from other discoverers.
     """
     calls = [_call(model, place, taken_over_ms.get(place), runs_text=place in texts) for place in runs]
     burn = _BURN % _number(run_ms) if run_ms > 0 else ""
@@ -109,7 +110,7 @@ def script_text(
 
 
 def crossorigin_of(one: Resource) -> str:
-    """Value of the attribute `crossorigin` of its element; empty: without one."""
+    """Return the value of an element's attribute `crossorigin`; empty: without the attribute."""
     return _CROSSORIGIN[one.cors]
 
 

@@ -1,4 +1,4 @@
-"""Style sheets of a clone: they import, and name fonts and pictures that elements of their document use.
+"""Style sheets of a clone: imports, and rules with fonts and pictures used by elements of the document.
 
 For: the text of a style sheet. Not for: its filling (`body`), or the elements (`document`).
 """
@@ -10,7 +10,7 @@ from resolab.pages.model import Kind, PageModel
 
 
 def stylesheet_text(model: PageModel, styles: Sequence[int]) -> str:
-    """Write the rules for what a style sheet asks for; imports stand first (CSS Cascade, section 2)."""
+    """Write the rules for a style sheet's requests; imports come first (CSS Cascade, section 2)."""
     imports = [place for place in styles if model.resources[place].kind is Kind.STYLESHEET]
     others = [place for place in styles if place not in set(imports)]
     return "".join(

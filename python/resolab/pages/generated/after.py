@@ -1,6 +1,6 @@
-"""Which requests come after the load event: what scripts asked for, with all that came of it.
+"""The requests after the load event: requests of scripts, with all their descendants.
 
-Not for: when that is (`timeline`).
+Not for: the times of these requests (`timeline`).
 """
 
 import math
@@ -12,11 +12,11 @@ from resolab.pages.generated.tree import Node
 from resolab.pages.model import Discovery
 
 BY_RUNS = (Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE)
-"""Discoveries by something that runs."""
+"""Discoveries by running code: scripts and inline scripts."""
 
 
 def put_after_load(chance: Chance, nodes: Sequence[Node]) -> None:
-    """Mark whole branches until the drawn share of the page is marked, without going over it."""
+    """Mark whole branches until the drawn share of the page is marked, without exceeding the share."""
     centre = math.log(published.AFTER_LOAD_CENTRE / (1 - published.AFTER_LOAD_CENTRE))
     ratio = 1 / (1 + math.exp(-centre - published.AFTER_LOAD_LOGIT_SD * chance.normal()))
     left = round(ratio * len(nodes))

@@ -1,7 +1,7 @@
-"""Chance that is the same on every machine, whatever its Python: one stream of uniform numbers, all else made of it.
+"""Random draws equal on every machine and Python version: one stream of uniform numbers as the source of all draws.
 
-For: drawing. `random.Random` promises its `random` and `getrandbits` for a seed, and no more, so choices and normal
-numbers are made here. Not for: what is drawn.
+For: drawing. For a seed, `random.Random` guarantees only its `random` and `getrandbits`. So choices and normal numbers
+are made here. Not for: the drawn quantities.
 """
 
 import math
@@ -14,7 +14,7 @@ _STANDARD = NormalDist()
 
 
 class Chance:
-    """One stream, named by words; streams of other names are independent of it."""
+    """One stream with a name of words, independent of streams with other names."""
 
     def __init__(self, *words: object) -> None:
         self._random = random.Random("/".join(map(str, words)))
@@ -28,7 +28,7 @@ class Chance:
         return _STANDARD.inv_cdf(self.uniform())
 
     def log_normal(self, median: float, log_sd: float) -> float:
-        """Draw a number whose logarithm is normal."""
+        """Draw a log-normal number from its median and log SD."""
         return median * math.exp(log_sd * self.normal())
 
     def happens(self, probability: float) -> bool:
@@ -40,7 +40,7 @@ class Chance:
         return min(count - 1, int(self.uniform() * count))
 
     def pick(self, weights: Sequence[float]) -> int:
-        """Draw a place with a probability in proportion to its weight; one weight at least is above 0."""
+        """Draw an index with a probability in proportion to its weight; at least one weight is above 0."""
         at = self.uniform() * math.fsum(weights)
         last = 0
         for place, weight in enumerate(weights):

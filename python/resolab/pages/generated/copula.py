@@ -1,7 +1,7 @@
-"""Numbers of a page that go together: a Gaussian copula with the rank correlations of real pages.
+"""Dependent numbers of a page: a Gaussian copula with the rank correlations of real pages.
 
-A rank correlation r is a normal one of 2 sin(pi r / 6). The matrix is shrunk towards independence until it is one
-of a distribution. Not for: what the scores mean (`margins`, `totals`).
+A rank correlation r is a normal correlation of 2 sin(pi r / 6). The matrix is shrunk towards independence until the
+matrix is positive definite. Not for: the meaning of scores (`margins`, `totals`).
 """
 
 import math
@@ -17,7 +17,7 @@ _LEAST = 1e-6
 
 
 def draw_scores(chance: Chance, given: Mapping[str, float]) -> dict[str, float]:
-    """Draw a score for each variable, those given as they are and the others as they then are."""
+    """Draw a score for each variable: given scores stay, the others are drawn conditionally."""
     order = (*given, *(name for name in VARIABLES if name not in given))
     factor = _factor(order)
     innovations: list[float] = []
@@ -31,7 +31,7 @@ def draw_scores(chance: Chance, given: Mapping[str, float]) -> dict[str, float]:
 
 
 def normal_correlations() -> Matrix:
-    """Give the matrix in the order of the variables, as it is drawn from."""
+    """Return the correlation matrix used for drawing, in the order of the variables."""
     exact = [[1.0 if a == b else 2 * math.sin(math.pi * SPEARMAN[a][b] / 6) for b in _PLACES] for a in _PLACES]
     share = 1.0
     while not _is_positive(made := [[_shrunk(exact, a, b, share) for b in _PLACES] for a in _PLACES]):
@@ -61,7 +61,7 @@ def _is_positive(matrix: Matrix) -> bool:
 
 
 def _cholesky(matrix: Sequence[Sequence[float]]) -> Matrix:
-    """Factor a matrix; a ValueError says that it is not positive definite."""
+    """Factor a matrix; raise ValueError when the matrix is not positive definite."""
     factor = [[0.0] * len(matrix) for _ in matrix]
     for a, row in enumerate(matrix):
         for b in range(a + 1):

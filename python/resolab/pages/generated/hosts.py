@@ -1,7 +1,7 @@
-"""The hosts of a generated page: their sites, how many requests each serves, where they stand and what they speak.
+"""The hosts of a generated page: sites, number of requests, network distance and protocols.
 
-Host 0 is the document's, site 0 its own. Not for: which request goes where (`seats`), or what is counted only once all
-is placed (connections).
+Host 0 is the document's, site 0 its own. Not for: the host of each request (`seats`), or counts known only after
+placing all requests (connections).
 """
 
 import math
@@ -15,11 +15,11 @@ from resolab.pages.generated.totals import Totals
 
 @dataclass(slots=True, kw_only=True)
 class PlannedHost:
-    """A host before it has requests."""
+    """A host still without requests."""
 
     site: int
     requests: int
-    """That it is to serve."""
+    """The number of requests planned for the host."""
     is_cdn: bool = False
     address_group: int = 0
     certificate: int = 0
@@ -28,11 +28,11 @@ class PlannedHost:
     is_h1: bool = False
     round_trip_ms: float = 0.0
     server_time_ms: float = 0.0
-    """Level of its server, before each request's own."""
+    """The median of the host's server time, in ms, before each request's own variation."""
 
 
 def draw_hosts(chance: Chance, totals: Totals) -> list[PlannedHost]:
-    """Draw all of them."""
+    """Draw all hosts of a page."""
     sites = _sites(chance, totals)
     hosts = [
         PlannedHost(site=site, requests=count)
@@ -46,7 +46,7 @@ def draw_hosts(chance: Chance, totals: Totals) -> list[PlannedHost]:
 
 
 def _sites(chance: Chance, totals: Totals) -> list[int]:
-    """Give each host its site: the first party's first, then one a site, then more of those that have some."""
+    """Give each host a site: first the first party's hosts, then one host a site, then more for existing sites."""
     spare = totals.hosts - totals.sites
     drawn = math.exp(
         published.FIRST_HOSTS_INTERCEPT
@@ -101,7 +101,7 @@ def _spread(chance: Chance, counts: list[int], hosts: Sequence[int], weights: Se
 
 
 def _equip(chance: Chance, host: PlannedHost, *, is_document: bool) -> None:
-    """Say where it stands and what it speaks."""
+    """Draw a host's distance and protocols."""
     ratio = published.CDN_RATIO_FIRST if host.site == 0 else published.CDN_RATIO_THIRD
     host.is_cdn = chance.happens(published.CDN_RATIO_DOCUMENT if is_document else ratio)
     offered = published.H3_OFFERED_DOCUMENT if is_document else published.H3_OFFERED_OTHERS
@@ -116,7 +116,7 @@ def _equip(chance: Chance, host: PlannedHost, *, is_document: bool) -> None:
 
 
 def _share_addresses(chance: Chance, hosts: Sequence[PlannedHost]) -> None:
-    """Put hosts of one site, and hosts of one CDN, behind one address, which is one place."""
+    """Put hosts of one site, and hosts of one CDN, behind one address at one distance."""
     addresses = 0
     for place, host in enumerate(hosts):
         before = hosts[:place]
@@ -135,7 +135,7 @@ def _share_addresses(chance: Chance, hosts: Sequence[PlannedHost]) -> None:
 
 
 def _share_certificates(chance: Chance, hosts: Sequence[PlannedHost]) -> None:
-    """Put the names of one site on one certificate, but for those that have their own."""
+    """Put the names of one site on one certificate, except names with their own certificate."""
     of_site: dict[int, int] = {}
     certificates = 0
     for host in hosts:

@@ -1,6 +1,6 @@
-"""What a generated page asks for beside its own document: kinds, and the redirects that lead to each.
+"""The requests of a generated page beside its own document: kinds, and the redirects before each request.
 
-Not for: who asks (`tree`).
+Not for: the discoverers (`tree`).
 """
 
 import math
@@ -17,7 +17,7 @@ _NEVER_LED_TO = (Kind.BEACON, Kind.FONT)
 
 @dataclass(slots=True)
 class Item:
-    """A request that is no redirect, and how many lead to it."""
+    """A request other than a redirect, with the number of redirects before the request."""
 
     kind: Kind
     hops: int = 0

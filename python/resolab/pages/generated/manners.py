@@ -1,7 +1,7 @@
-"""How each request of a generated page is made: method, status, script mode, priority, CORS.
+"""The form of each request of a generated page: method, status, script mode, priority, CORS.
 
-Priorities are Chromium's first words for what asks so (resource fetch priorities), as recordings have them. Not for:
-sizes of answers, or times.
+Priorities are Chromium's initial values for the request's trigger (resource fetch priorities), as in recordings.
+Not for: sizes of answers, or times.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,25 +29,25 @@ _NO_CONTENT = 204
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manner:
-    """One request's."""
+    """The form of one request and its answer."""
 
     method: str = "GET"
     status: int = 200
     request_bytes: int = 0
     script_mode: ScriptMode | None = None
-    """Of a script that markup asks for, and of what leads to it."""
+    """The mode of a script in markup, and of the redirects before the script."""
     priority: str
     cors: Cors = Cors.NO
     preflight: bool = False
 
     @property
     def has_content(self) -> bool:
-        """Whether its answer has a body."""
+        """Return True when the answer has a body."""
         return self.status != _NO_CONTENT
 
 
 def draw_manners(chance: Chance, nodes: Sequence[Node]) -> list[Manner]:
-    """Draw every request's; a redirect has those of what it leads to."""
+    """Draw the manner of every request; a redirect has its target's."""
     leads_to = {node.parent: place for place, node in enumerate(nodes) if node.discovery is Discovery.REDIRECT}
     made: dict[int, Manner] = {}
     for place in range(len(nodes) - 1, -1, -1):
@@ -91,7 +91,7 @@ def _own(chance: Chance, node: Node, nodes: Sequence[Node]) -> Manner:
 
 
 def _script_mode(chance: Chance, node: Node, nodes: Sequence[Node]) -> ScriptMode | None:
-    """Draw how markup asks for a script, that of the first of its chain."""
+    """Draw the script mode in the markup, for the first request of a redirect chain."""
     modes = list(published.SCRIPT_MODES)
     mode = modes[chance.pick(list(published.SCRIPT_MODES.values()))]
     head = node

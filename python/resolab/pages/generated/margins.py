@@ -1,7 +1,7 @@
 """Distributions of one number of a page, given by a standard normal score: published percentiles, and regressions.
 
-Between percentiles the logarithm runs straight over the score, and beyond the outermost two it runs on as between them:
-a log-normal distribution piece by piece, with log-normal tails. Not for: dependence (`copula`).
+Between percentiles the logarithm is linear in the score. Beyond the outermost two percentiles, the line continues. The
+distribution is log-normal piece by piece, with log-normal tails. Not for: dependence (`copula`).
 """
 
 import math
@@ -29,7 +29,7 @@ class Margin:
 
     @classmethod
     def log_normal(cls, median: float, log_sd: float) -> "Margin":
-        """Make a log-normal one."""
+        """Make a log-normal distribution from its median and log SD."""
         return cls((0.0, 1.0), (math.log(median), math.log(median) + log_sd))
 
     def value(self, score: float) -> float:
@@ -42,11 +42,11 @@ class Margin:
 
     @property
     def log_sd(self) -> float:
-        """Spread of the logarithm, as of a log-normal one with the same outermost values."""
+        """Return the SD of the logarithm, as for a log-normal distribution with the same outermost values."""
         return (self.logs[-1] - self.logs[0]) / (self.scores[-1] - self.scores[0])
 
     def regressed(self, regression: tuple[float, float, float], median: float | None = None) -> "Margin":
-        """Give the distribution of what a regression of logarithms says of this one, with another median if told."""
+        """Return the distribution of a variable regressed in logarithms on this variable, with `median` when given."""
         slope, intercept, left_sd = regression
         middle = math.exp(intercept + slope * _line(self.scores, self.logs, 0.0))
         return Margin.log_normal(median or middle, math.hypot(slope * self.log_sd, left_sd))

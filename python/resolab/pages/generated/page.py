@@ -1,6 +1,6 @@
-"""One generated page: the same number of the same seed is the same page, whatever else is generated with it.
+"""One generated page: the same seed and number give the same page, in any set of generated pages.
 
-Not for: files (`pages.file`), or what the numbers are (`published`).
+Not for: files (`pages.file`), or the published numbers (`published`).
 """
 
 from collections import Counter, defaultdict
@@ -20,22 +20,22 @@ from resolab.pages.generated.tree import Node, grow
 from resolab.pages.model import Cors, Discovery, Evidence, Host, Loss, PageModel, Resource, Source
 
 METHOD = 1
-"""Grows with every change that makes other pages of the same seed."""
+"""The version of the method, raised with every change of the pages for a seed."""
 _DIGITS = 3
 _NUMBER_DIGITS = 4
 _H1_CONNECTIONS_MAX = 6
-"""Of browsers, to one host."""
+"""The largest number of HTTP/1.1 connections of browsers to one host."""
 _LOSS = Loss(f"instants by measurement (generated: an estimate on the {ACCESS_NETWORK} network)", 0)
 
 
 def name_of(seed: int, number: int, hosts: int | None = None) -> str:
-    """Name a page."""
+    """Return the name of a generated page."""
     told = "" if hosts is None else f"h{hosts}-"
     return f"generated-{seed}-{told}{number:0{_NUMBER_DIGITS}}"
 
 
 def generate(seed: int, number: int, *, hosts: int | None = None, requests: int | None = None) -> PageModel:
-    """Make a page; with a number of hosts or requests, one as pages are that have as many."""
+    """Make a page; given a number of hosts or requests, draw from pages with this number."""
 
     def chance(part: str) -> Chance:
         return Chance("resolab", "page", METHOD, seed, number, part)
@@ -51,7 +51,7 @@ def generate(seed: int, number: int, *, hosts: int | None = None, requests: int 
 
 
 def serves(seed: int, number: int, *, hosts: int | None = None, requests: int | None = None) -> Totals:
-    """Give what a page is drawn to have, without making it."""
+    """Return the drawn totals of a page, without making the page."""
     return draw_totals(Chance("resolab", "page", METHOD, seed, number, "totals"), hosts=hosts, requests=requests)
 
 
@@ -122,7 +122,7 @@ def _resource(
 
 
 def _hosts(planned: Sequence[PlannedHost], resources: Sequence[Resource]) -> tuple[Host, ...]:
-    """Describe hosts in the order of their first request, their groups numbered in that order, too; site 0 stays."""
+    """Describe hosts in the order of their first request, with groups numbered in this order; site 0 stays."""
     counts = Counter(one.host for one in resources)
     modes: dict[int, set[bool]] = defaultdict(set)
     for one in resources:
@@ -153,7 +153,7 @@ def _numbers(groups: Sequence[int]) -> dict[int, int]:
 
 
 def _protocols(host: PlannedHost, requests: int) -> tuple[str, ...]:
-    """Say what a browser would see: HTTP/3 at once with an HTTPS record, else from its second connection."""
+    """Return the versions seen by a browser: HTTP/3 at once with an HTTPS record, else from the second connection."""
     if host.is_h1:
         return ("h1",)
     if host.has_https_record:

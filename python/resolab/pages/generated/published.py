@@ -1,7 +1,7 @@
-"""Every number generated pages are made of, with where it comes from; nothing else in this wing has numbers of pages.
+"""Every number behind generated pages, with its source; no other module of this package has numbers of pages.
 
-For: drawing, and checks against the same numbers. Sources in full, and what each is used for:
-docs/method/generated-pages.md. Not for: how pages are made of them.
+For: drawing, and checks against the same numbers. Sources in full, and the use of each: docs/method/generated-pages.md.
+Not for: making pages from the numbers.
 
 Sources, by letter:
 A  HTTP Archive, Web Almanac 2025, page weight (July 2025), desktop
@@ -9,7 +9,7 @@ B  HTTP Archive, Web Almanac 2024 (HTTP) and 2025 (CDN)
 C  Boettger et al., An Empirical Study of the Cost of DNS-over-HTTPS, IMC 2019
 D  37 recorded real pages of 2015 to 2026, as `page import` reads them (`scripts/bench pages --facts`)
 E  Sengupta et al., IEEE TNSM 2024, table II
-F  an assumption: nobody publishes it, and the recordings do not tell it
+F  an assumption: no publication has the number, and the recordings lack the number
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ STYLESHEET_REQUESTS = (2.0, 4.0, 8.0, 16.0, 31.0)
 FONT_REQUESTS = (0.0, 2.0, 4.0, 7.0, 10.0)
 PAGE_SCRIPT_KB = (106.0, 303.0, 708.0, 1_291.0, 2_003.0)
 PAGE_IMAGE_KB = (74.0, 333.0, 1_058.0, 2_896.0, 6_856.0)
-"""A: these six are checked, not drawn (`scripts/bench pages`): what comes of KIND_SHARES and of sizes of files."""
+"""A: these six are checked, not drawn (`scripts/bench pages`): results of KIND_SHARES and of file sizes."""
 HOSTS_MEDIAN = 20.0
 """C: half of the sites need 20 names or more."""
 
@@ -53,7 +53,7 @@ HOSTS_OF_REQUESTS = (0.936, -1.166, 0.439)
 SITES_OF_HOSTS = (0.958, -0.329, 0.281)
 DEPTH_OF_REQUESTS = (0.381, 0.008, 0.411)
 REDIRECTS_OF_REQUESTS = (1.177, -3.558, 1.085)
-"""Of redirects + 0.5, as pages have none, too."""
+"""D: a regression of redirects + 0.5, as some pages have 0 redirects."""
 DOCUMENTS_OF_REQUESTS = (1.010, -3.099, 0.789)
 
 REDIRECTS_MAX_RATIO = 0.40
@@ -80,12 +80,12 @@ KIND_SHARES: Mapping[Kind, float] = MappingProxyType(
         Kind.MEDIA: 0.003,
     }
 )
-"""Centres of the shares of what is neither document nor redirect, up to a factor. Set so that the medians by type are
-A's; the kinds A does not tell apart are in the proportions of D."""
+"""Centres of the shares of requests other than documents and redirects, up to a factor. With these centres the medians
+by type are A's; kinds merged in A are in the proportions of D."""
 KIND_LOG_SD = 0.6
 """A: requests by type spread more than all requests do, by 0.57 to 0.76 (sd of ln, if shares were independent)."""
 ROOT_REDIRECT_RATIO = 13 / 27
-"""D: pages with redirects whose own address is one."""
+"""D: share of pages with a redirecting own address, among pages with redirects."""
 ROOT_HOPS_MEAN = 1.4
 """D: 1 in 8 pages, 2 in 5."""
 CHAIN_MEAN = 1.71
@@ -93,9 +93,9 @@ CHAIN_MEAN = 1.71
 CHAIN_KINDS: Mapping[Kind, float] = MappingProxyType(
     {Kind.IMAGE: 0.74, Kind.DOCUMENT: 0.22, Kind.SCRIPT: 0.02, Kind.FETCH: 0.02}
 )
-"""D: what chains lead to."""
+"""D: the kinds of the targets of redirect chains."""
 REDIRECT_STATUSES: Mapping[int, float] = MappingProxyType({302: 0.876, 307: 0.047, 301: 0.040, 303: 0.037})
-"""D: 1,231 redirects."""
+"""D: shares of the statuses of 1,231 redirects."""
 
 DISCOVERIES: Mapping[Kind, Mapping[Discovery, float]] = MappingProxyType(
     {
@@ -132,16 +132,16 @@ DISCOVERIES: Mapping[Kind, Mapping[Discovery, float]] = MappingProxyType(
         Kind.MEDIA: {Discovery.LATE: 0.60, Discovery.DOCUMENT: 0.40},
     }
 )
-"""D, 20 pages whose recorders name discoverers. Half of what is late there (F) is given to scripts, as in the page
-whose recorder follows stacks through timers (images: 0.46 by scripts, 0.31 markup, 0.24 late); fonts that are late
-there are style sheets' (F)."""
+"""D, 20 pages with discoverers named by the recorder. Half of the late discoveries there (F) is given to scripts, as in
+the page recorded with stacks through timers (images: 0.46 by scripts, 0.31 markup, 0.24 late); late fonts there are
+given to style sheets (F)."""
 
 SCRIPT_CHILDLESS_RATIO, SCRIPT_CHILDREN_MEDIAN, SCRIPT_CHILDREN_LOG_SD = 0.61, 2.44, 0.97
 """D: 61 % of scripts ask for nothing."""
 FRAME_CHILDLESS_RATIO, FRAME_CHILDREN_MEDIAN, FRAME_CHILDREN_LOG_SD = 0.65, 3.0, 1.0
 """D: 65 % of frames' documents name nothing."""
 SHEET_CHILDLESS_RATIO = 0.84
-"""D."""
+"""D: share of style sheets without own requests."""
 PAGE_DOCUMENT_WEIGHT_RATIO, INLINE_WEIGHT_RATIO = 0.15, 0.4
 """F: the page's own document as a parent beside frames, per request of the page; of inline scripts less."""
 AFTER_LOAD_CENTRE, AFTER_LOAD_LOGIT_SD = 0.10, 1.1
@@ -162,28 +162,28 @@ ZIPF_SLOPE = 0.95
 STAY_RATIO: Mapping[Kind, float] = MappingProxyType(
     {Kind.DOCUMENT: 0.26, Kind.SCRIPT: 0.51, Kind.STYLESHEET: 0.66, Kind.IMAGE: 0.27}
 )
-"""D: requests that stay on their parent's site, by the parent's kind (image: a redirect)."""
+"""D: share of requests on their parent's site, by the parent's kind (image: a redirect)."""
 SHEET_STAYS_RATIO = 0.6
-"""F: a style sheet stays on its parent's site more than other requests of a document do."""
+"""F: a style sheet is on its parent's site more often than other requests of a document."""
 FRAME_CROSS_RATIO = 0.71
-"""D: 310 of 434 documents in frames are of another site than what is around them."""
+"""D: 310 of 434 documents in frames have another site than the document around."""
 
 CDN_RATIO_DOCUMENT, CDN_RATIO_FIRST, CDN_RATIO_THIRD = 0.35, 0.52, 0.71
-"""B: answers that come from a CDN: HTML, the site's other names, third parties."""
+"""B: share of answers from a CDN: HTML, the site's other names, third parties."""
 H1_RATIO_CDN, H1_RATIO_ORIGIN = 0.02, 0.21
 """B: HTTP/1.1 from CDNs and origins."""
 H3_OFFERED_DOCUMENT = 0.27 / 0.35
-"""B: Alt-Svc with h3 on 26 to 28 % of home pages; none from origins, so of the CDNs' it is 77 %."""
+"""B: Alt-Svc with h3 on 26 to 28 % of home pages, never from origins; of the CDNs' home pages 77 %."""
 H3_OFFERED_OTHERS = 0.50
-"""B and D: 45 % of third parties' answers from CDNs came by h3; D since 2020: 30 % of hosts advertise it."""
+"""B and D: 45 % of third parties' answers from CDNs came by h3; D since 2020: 30 % of hosts advertise h3."""
 HTTPS_RECORD_RATIO = 0.12 / 0.27
-"""B: 12 % of home pages have an HTTPS record, 27 % advertise h3; that the records are all among these is F, and so is
-the same ratio for other hosts."""
+"""B: 12 % of home pages have an HTTPS record, 27 % advertise h3. F: all records are among the latter, and other hosts
+have the same ratio."""
 SHARED_ADDRESS_OF_SITE, SHARED_ADDRESS_OF_CDN = 0.30, 0.04
-"""D: 0.89 addresses a host (median), hosts of one site share theirs in 12 % of pairs, 0 to 16 % of hosts share one with
-another site."""
+"""D: 0.89 addresses a host (median); hosts of one site share an address in 12 % of pairs; 0 to 16 % of hosts share an
+address with another site."""
 SHARED_CERTIFICATE_OF_SITE = 0.70
-"""F: no recording tells certificates; names of one site mostly stand on one (a wildcard)."""
+"""F: no recording has certificates; names of one site are mostly on one certificate (a wildcard)."""
 ACCESS_NETWORK = "cable"
 ACCESS_ROUND_TRIP_MS, ACCESS_DOWN_BPS = 25.17665, 165_046_798
 """E: the network a generated page's instants are an estimate on."""
@@ -193,29 +193,29 @@ FAR_CDN_MEDIAN_MS, FAR_ORIGIN_MEDIAN_MS, FAR_LOG_SD = 4.0, 30.0, 1.0
 # --- sizes -------------------------------------------------------------------------------------------------------
 
 SCRIPT_KB = (0.4, 1.2, 4.6, 21.8, 83.5)
-"""A: one file."""
+"""A: percentiles of one file, in kB."""
 IMAGE_KB = (0.042, 1.0, 8.0, 48.0, 183.0)
-"""A: one file; its 0 at 10 % is a pixel of 43 bytes (D)."""
+"""A: percentiles of one file, in kB; the 0 at 10 % is a pixel of 43 bytes (D)."""
 IMAGE_LEVEL, IMAGE_LEVEL_LOG_SD = 1.8, 0.7
 TEXT_SCALE_EXPONENT = 0.25
-"""A: what makes a page heavier is its images: their bytes spread more (sd of ln 1.77) than their number (0.94), bytes
-of scripts (1.15) hardly more than theirs (1.01). So images of a page are all larger or smaller by a level, and bytes
-that are missing or too many change them by a factor that others only have to this power. Set so that the medians of
-image and script bytes are about those published."""
+"""A: images make a page heavier: their bytes spread more (sd of ln 1.77) than their number (0.94). The bytes of scripts
+(1.15) spread hardly more than their number (1.01). So a level makes all images of a page larger or smaller. Missing
+or excess bytes change images by a factor, and other kinds by the factor to this power. With these values the medians
+of image and script bytes are about the published medians."""
 FONT_KB = (16.0, 22.0, 35.0, 75.0, 158.0)
-"""A: 10 % and 90 %; 35 is 139 kB in 4 fonts of a page; between them F."""
+"""A: 10 % and 90 %; 35 is 139 kB in 4 fonts of a page; values between are F."""
 STYLESHEET_KB = (0.4, 1.3, 4.1, 15.0, 50.0)
-"""A: 90 %; D below."""
+"""A: the value at 90 %; D for lower percentiles."""
 MEDIA_MEDIAN_BYTES, MEDIA_LOG_SD = 300_000.0, 1.5
-"""F."""
+"""F: the size of one media file."""
 DOCUMENT_MEDIAN_BYTES, DOCUMENT_LOG_SD = 22.0 * KB_BYTES, 1.0
 """A: HTML of a median home page; spread F."""
 FRAME_MEDIAN_BYTES, FRAME_LOG_SD = 666.0, 2.5
-"""D."""
+"""D: the size of a frame's document."""
 XHR_MEDIAN_BYTES, XHR_LOG_SD, FETCH_MEDIAN_BYTES, FETCH_LOG_SD = 301.0, 3.0, 167.0, 2.3
-"""D."""
+"""D: the size of an answer, by kind."""
 OTHER_MEDIAN_BYTES, OTHER_LOG_SD, BEACON_MEDIAN_BYTES, BEACON_LOG_SD = 367.0, 2.5, 2.0, 1.4
-"""D."""
+"""D: the size of an answer, by kind."""
 PIXEL_BYTES = 43
 """The smallest GIF; D: the first quartile of images."""
 CODING: Mapping[Kind, tuple[float, float, float]] = MappingProxyType(
@@ -227,8 +227,8 @@ CODING: Mapping[Kind, tuple[float, float, float]] = MappingProxyType(
         Kind.FETCH: (0.87, 4.2, 0.5),
     }
 )
-"""D: share with content coding, and for those the ratio of raw to wire bytes: median, sd of ln. Documents' share is F:
-D has 0.5, among them recordings without coded sizes."""
+"""D: share with content coding, and for coded bodies the ratio of raw to wire bytes: median, sd of ln. Documents' share
+is F: D has 0.5, among them recordings without coded sizes."""
 CODED_FROM_BYTES = 300
 """D: smaller bodies are sent as they are."""
 
@@ -239,7 +239,7 @@ SCRIPT_MODES: Mapping[ScriptMode, float] = MappingProxyType(
 )
 """D: of 167 scripts in markup, by Chromium's priorities."""
 LATE_SCRIPT_RATIO = 0.3
-"""D: synchronous scripts with priority Medium, which stand after an image."""
+"""D: share of synchronous scripts with priority Medium, located after an image."""
 POST_RATIO: Mapping[Kind, float] = MappingProxyType(
     {Kind.XHR: 0.31, Kind.FETCH: 0.33, Kind.BEACON: 1.0, Kind.OTHER: 0.23}
 )
@@ -258,25 +258,26 @@ ANONYMOUS_RATIO: Mapping[Kind, float] = MappingProxyType({Kind.SCRIPT: 0.03, Kin
 PREFLIGHT_RATIO = 0.18
 """D: of requests to other hosts with CORS."""
 PRELOAD_PAGES_RATIO, PRELOADS_MAX = 0.19, 2
-"""B: pages that use preload; two uses at 90 %."""
+"""B: share of pages using preload; two uses at 90 %."""
 
 # --- times -------------------------------------------------------------------------------------------------------
 
 SERVER_TIME_MEDIAN_MS, SERVER_DOCUMENT_FACTOR = 10.0, 6.0
 """D: 9.3 ms over all, 79 ms for pages' own documents."""
 SERVER_HOST_LOG_SD, SERVER_REQUEST_LOG_SD = 1.20, 0.97
-"""D: between hosts and within one."""
+"""D: the spread between hosts, and within a host."""
 SERVER_MAX_MS = 5_000.0
 DUE_MEDIAN_MS, DUE_LOG_SD = 50.0, 1.2
-"""F: what scripts compute before they ask. Recordings have 205, 1,046 and 4,747 ms by quartile, but those are timers,
-networks and waiting together."""
+"""F: a script's computing time before its request. Recordings have 205, 1,046 and 4,747 ms by quartile, but these
+include timers, networks and waiting."""
 LATE_DUE_MEDIAN_MS, LATE_DUE_LOG_SD = 400.0, 1.0
-"""F: of what runs in a document after its parser passed."""
+"""F: the time of scripts running in a document after the parser has passed."""
 AFTER_LOAD_MEDIAN_MS, AFTER_LOAD_LOG_SD = 500.0, 1.2
-"""F: from the load event to the first request of what comes after it."""
+"""F: the time from the load event to the first later request of a branch."""
 HEAD_PLACE_MAX = 0.15
 """F: style sheets, preloads and synchronous scripts stand in the first part of their document."""
 STYLE_MS, PARSE_MS = 20.0, 5.0
-"""F: from a style sheet's last byte to the request for a font of it; from the last of a document to its event."""
+"""F: from a style sheet's last byte to the request for one of the sheet's fonts; from a document's last byte to the
+document's event."""
 FIRST_WINDOW_BYTES = 14_600
-"""RFC 6928: ten segments; receiving doubles it every round trip."""
+"""RFC 6928: ten segments; receiving doubles the window every round trip."""

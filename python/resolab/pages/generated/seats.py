@@ -1,6 +1,6 @@
-"""Which host serves a request: every host serves just as many as planned, near its parent's where it can be.
+"""The host of each request: every host serves its planned number, near the parent's host where possible.
 
-Not for: how many that is (`hosts`).
+Not for: the planned numbers (`hosts`).
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from resolab.pages.model import Discovery, Kind
 
 
 class Seats:
-    """What is left of each host."""
+    """The requests still to be placed at each host."""
 
     def __init__(self, hosts: Sequence[PlannedHost]) -> None:
         self._sites = [host.site for host in hosts]
@@ -22,7 +22,7 @@ class Seats:
             self._of_site.setdefault(site, []).append(place)
 
     def take_first(self, chance: Chance, *, count: int) -> list[int]:
-        """Take seats for the page's own redirects and its document: the document at host 0, what led there near it."""
+        """Take seats for the page's own redirects and document: document at host 0, redirects on the same site."""
         self._left[0] -= 1
         return [*(self._take(chance, self._of_site[0]) for _ in range(count)), 0]
 

@@ -1,6 +1,6 @@
-"""Sizes of the bodies of a generated page: drawn by kind, then scaled so that their sum is the page's.
+"""Sizes of the bodies of a generated page: drawn by kind, then scaled to the page's sum.
 
-Pixels, answers of interfaces and frames keep their size; what makes most bytes anyway is scaled. Not for: times.
+Pixels, answers of interfaces and frames keep their size; the kinds with most of the bytes are scaled. Not for: times.
 """
 
 import math
@@ -15,7 +15,7 @@ from resolab.pages.generated.tree import Node
 from resolab.pages.model import Kind
 
 _LEAST_BYTES = 100
-"""Below it a body is a pixel or a word, and is not scaled."""
+"""The least size of a scaled body, in bytes; a smaller body is a pixel or a word."""
 
 
 def _in_kb(values: Sequence[float]) -> Margin:
@@ -39,12 +39,12 @@ _SWELLING = (Kind.IMAGE, Kind.MEDIA)
 _SCALED = (Kind.SCRIPT, Kind.IMAGE, Kind.FONT, Kind.STYLESHEET, Kind.MEDIA)
 _LOG_FACTOR_MAX, _HALVINGS = 40.0, 60
 _SCORE_MAX = 2.6
-"""One file in a hundred lies further out; a page's bytes are not those of one file."""
+"""The largest score; one file in a hundred lies further out. A page's bytes are not those of one file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Sizes of one body."""
+    """The sizes of one body, on the wire and decoded."""
 
     wire_bytes: int
     raw_bytes: int
@@ -71,7 +71,7 @@ def _drawn(chance: Chance, node: Node, manner: Manner, image_level: float) -> in
 
 
 def _scaled(nodes: Sequence[Node], drawn: Sequence[int], wire_bytes: int) -> list[int]:
-    """Scale what can be; where the rest alone is more than the page has, scale all."""
+    """Scale the kinds in `_SCALED`; when the rest alone exceeds the page's bytes, scale all kinds."""
     scaled = [
         place
         for place, (node, size) in enumerate(zip(nodes, drawn, strict=True))
@@ -93,7 +93,7 @@ def _scaled(nodes: Sequence[Node], drawn: Sequence[int], wire_bytes: int) -> lis
 
 
 def _log_factor(swelling_bytes: int, other_bytes: int, wanted_bytes: int) -> float:
-    """Find the factor's logarithm by halving; the sum rises with it."""
+    """Find the factor's logarithm by bisection; the sum rises with the factor."""
     low, high = -_LOG_FACTOR_MAX, _LOG_FACTOR_MAX
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

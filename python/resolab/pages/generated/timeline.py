@@ -1,10 +1,10 @@
-"""When each request of a generated page begins and is answered: a simple load on one access network, by stated rules.
+"""The begin and answer of each request of a generated page: a simple load on one access network, by stated rules.
 
-A request begins when its discoverer could ask and `due_ms` more has passed. The first at a host pays one round trip for
-the name, one for TCP and one for TLS (HTTP/3: one for QUIC); others wait until the connection is there. An answer takes
-the round trip, the server's time, and then a round trip for each doubling of the first window and the bytes at the
-network's rate: no queue, no loss, nothing shared. Good for an order and for what came before the load event; nobody
-loaded the page. Not for: page load times.
+A request begins `due_ms` after the earliest time of its discoverer. The first request at a host pays one round trip for
+the name, one for TCP and one for TLS (HTTP/3: one for QUIC); others wait for the connection. An answer takes the round
+trip, the server's time, a round trip for each doubling of the first window, and the bytes at the network's rate. The
+rules have no queue, no loss, and no shared capacity. The result gives an order and the requests before the load event;
+no browser loaded the page. Not for: page load times.
 """
 
 import heapq
@@ -23,12 +23,12 @@ from resolab.pages.generated.tree import Node
 from resolab.pages.model import Discovery, Kind, ScriptMode
 
 _HOLDS_NOTHING = (Kind.XHR, Kind.FETCH, Kind.BEACON)
-"""Kinds that the load event does not wait for (HTML, section 13.2.7)."""
+"""Kinds ignored by the load event (HTML, section 13.2.7)."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Instants:
-    """Of one request; ms since the page's own."""
+    """The instants of one request, in ms since the page's own request."""
 
     due_ms: float | None
     place: float | None
@@ -37,12 +37,12 @@ class Instants:
     first_byte_ms: float = 0.0
     end_ms: float = 0.0
     run_ms: float = 0.0
-    """From when it could ask for others."""
+    """The earliest time for requests discovered by this request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """All of them, by place in the tree, and the page's events."""
+    """The instants of all requests, by position in the tree, and the page's events."""
 
     instants: list[Instants]
     dom_content_loaded_ms: float
@@ -56,7 +56,7 @@ def draw_timeline(
     bodies: Sequence[Body],
     hosts: Sequence[PlannedHost],
 ) -> Timeline:
-    """Draw what instants are made of, and go through the load."""
+    """Draw the parts of the instants, and simulate the load."""
     instants = [_drawn(chance, node, manner, hosts) for node, manner in zip(nodes, manners, strict=True)]
     delays = [chance.log_normal(published.AFTER_LOAD_MEDIAN_MS, published.AFTER_LOAD_LOG_SD) for _ in nodes]
     load = _Load(nodes, manners, bodies, hosts, instants)
@@ -105,7 +105,7 @@ class _Load:
         self._hosts, self._instants = hosts, instants
         self._children: dict[int, list[int]] = defaultdict(list)
         self._ready: dict[int, float] = {}
-        """When each host's connection is there."""
+        """The instant of each host's open connection."""
         self._held: dict[int, float] = defaultdict(float)
         """Until when scripts and style sheets hold a document's next script up."""
         self._document = next(place for place, node in enumerate(nodes) if node.is_page_document)
@@ -114,7 +114,7 @@ class _Load:
                 self._children[node.parent].append(place)
 
     def run(self, places: Sequence[int]) -> None:
-        """Let requests begin, and what comes of them; what is kept for after the load event waits for its own call."""
+        """Begin these requests and their descendants; requests after the load event wait for their own call."""
         waiting = [(self._start(place), place) for place in places]
         heapq.heapify(waiting)
         while waiting:
@@ -125,7 +125,7 @@ class _Load:
                     heapq.heappush(waiting, (self._start(child), child))
 
     def could_ask(self, place: int) -> float:
-        """Say from when a request's discoverer could ask for it."""
+        """Return the earliest time of a request by its discoverer."""
         parent = self._nodes[place].parent
         if parent is None:
             return 0.0
@@ -156,7 +156,7 @@ class _Load:
         own.run_ms = self._run(place)
 
     def _run(self, place: int) -> float:
-        """Say from when it could ask for others; the same rules as for recordings (`recordings.timing`)."""
+        """Return the earliest time for requests of this parent; rules as for recordings (`recordings.timing`)."""
         node, own = self._nodes[place], self._instants[place]
         mode = self._manners[place].script_mode if node.discovery is Discovery.DOCUMENT else None
         if node.kind is Kind.DOCUMENT:
@@ -171,7 +171,7 @@ class _Load:
         return own.end_ms
 
     def complete_ms(self) -> float:
-        """DOMContentLoaded: the document, and its scripts that hold that up, have run."""
+        """Return DOMContentLoaded: the document and the scripts delaying the event have run."""
         ended = [self._instants[self._document].end_ms]
         ended.extend(
             self._instants[place].run_ms
@@ -181,7 +181,7 @@ class _Load:
         return max(ended) + published.PARSE_MS
 
     def loaded_ms(self) -> float:
-        """Load event: all that holds it up has ended, and all that is of the load has begun."""
+        """Return the load event: all delaying requests have ended, and all requests of the load have begun."""
         ended = [self.complete_ms()]
         for node, own in zip(self._nodes, self._instants, strict=True):
             if not node.is_after_load:

@@ -1,6 +1,6 @@
-"""How much of everything a generated page has: drawn jointly, then made to fit together in whole numbers.
+"""The totals of a generated page: drawn jointly, then made consistent in whole numbers.
 
-Not for: which request is what (`tree`), or where it is served (`hosts`).
+Not for: the kind of each request (`tree`), or the serving host (`hosts`).
 """
 
 import math
@@ -30,7 +30,7 @@ _SCORE_MAX = 4.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Whole numbers that a page can have together."""
+    """Consistent whole numbers of a page."""
 
     requests: int
     hosts: int
@@ -49,7 +49,7 @@ class Totals:
 
 
 def draw_totals(chance: Chance, *, hosts: int | None = None, requests: int | None = None) -> Totals:
-    """Draw them; a number that is given stands, and the others are as in pages that have it."""
+    """Draw the totals; a given number stays, and the others are as in pages with this number."""
     told = {"hosts": hosts, "requests": requests}
     given = {name: _within(MARGINS[name].score(value)) for name, value in told.items() if value is not None}
     scores = draw_scores(chance, given)

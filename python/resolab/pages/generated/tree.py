@@ -1,8 +1,9 @@
-"""Who asks for what in a generated page: grown from its document until everything is asked for, just as deep as drawn.
+"""The discoverers in a generated page: a tree grown from the document over all requests, with the drawn depth.
 
-First a chain as deep as the page, of scripts, frames and redirects; then what can ask for others, then the rest. A
-parent is drawn by how a request of that kind is discovered, and by how much each of those that could asks for.
-Not for: when (`timeline`), or what requests are beside (`manners`, `sizes`).
+First comes a chain with the page's depth, of scripts, frames and redirects; then the requests able to discover others,
+then the rest. A parent is drawn by the discovery of the request's kind, and by the weight of each possible parent.
+
+Not for: times (`timeline`), or other properties of requests (`manners`, `sizes`).
 """
 
 from collections.abc import Sequence
@@ -17,14 +18,14 @@ from resolab.pages.model import Discovery, Kind
 
 _ASKERS = (Kind.STYLESHEET, Kind.SCRIPT, Kind.DOCUMENT)
 _LINKS = (Kind.SCRIPT, Kind.DOCUMENT)
-"""Kinds that chains of discoverers are made of."""
+"""Kinds forming chains of discoverers."""
 _RUN_ONLY = (Kind.XHR, Kind.FETCH, Kind.BEACON)
-"""Kinds that markup cannot ask for."""
+"""Kinds impossible in markup."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Node:
-    """One request; others name it by its place."""
+    """One request of the tree; other nodes name its index."""
 
     kind: Kind
     discovery: Discovery
@@ -38,7 +39,7 @@ class Node:
     is_preload: bool = False
     is_after_load: bool = False
     weight: float = 0.0
-    """How much it asks for beside others of its kind."""
+    """The weight as a discoverer, beside others of the same kind."""
 
 
 def grow(chance: Chance, totals: Totals, items: Sequence[Item], seats: Seats) -> list[Node]:
@@ -82,7 +83,7 @@ class _Grower:
         self._askers[Kind.DOCUMENT].append(hops)
 
     def spine(self, items: list[Item]) -> list[Item]:
-        """Reach the page's depth; return what is left."""
+        """Build the chain with the page's depth; return the remaining items."""
         parent = self._document
         while (left := self._totals.depth - self.nodes[parent].depth) > 0:
             fits = [place for place, one in enumerate(items) if one.hops < left]
@@ -103,7 +104,7 @@ class _Grower:
         return Discovery.SCRIPT if self.nodes[parent].kind is Kind.SCRIPT else Discovery.INLINE_SCRIPT
 
     def attach(self, item: Item) -> None:
-        """Find a parent for a request, and add it."""
+        """Find a parent for a request, and add the request."""
         if item.kind in {Kind.FONT, Kind.STYLESHEET} and self._preloads_left and not item.hops:
             self._preloads_left -= 1
             self.nodes[self._add(item, self._document, Discovery.DOCUMENT)].is_preload = True
@@ -116,7 +117,7 @@ class _Grower:
         self._add(item, parent, discovery)
 
     def _otherwise(self, kind: Kind) -> Discovery:
-        """Say how the page's document asks for what nobody else can."""
+        """Return the document's discovery for a request without another possible parent."""
         if kind in _RUN_ONLY:
             return Discovery.INLINE_SCRIPT
         # Fonts that no style sheet names are those of the document's own styles.
@@ -134,7 +135,7 @@ class _Grower:
         return able[self._chance.pick(weights)] if any(weights) else None
 
     def _add(self, item: Item, parent: int, discovery: Discovery) -> int:
-        """Add a request and what leads to it; return the place of the last."""
+        """Add a request and the redirects before the request; return the index of the last."""
         above = self.nodes[parent]
         frame = parent if above.kind is Kind.DOCUMENT else above.frame
         for hop in range(item.hops + 1):

@@ -1,7 +1,7 @@
-"""What a load waited for: its critical path measured, and what look-ups cost by the page's structure alone.
+"""The critical path of a load, measured, and the cost of look-ups by the page's structure alone.
 
-For: per-page answers from a page model, alone or with the instants of one load (docs/method/critical-path.md).
-Not for: many loads at once (`report`), or files.
+For: per-page answers from a page model, alone or with the instants of one load (docs/method/critical-path.md). Not for:
+many loads at once (`report`), or files.
 """
 
 from resolab.pages.path.connections import LoadConnections, connections_of

@@ -1,7 +1,7 @@
-"""The connections of one load as the server saw them: how many, which handshakes, which names shared one.
+"""The connections of one load as the server saw them: number, handshakes, names with a shared connection.
 
-For: clones in the lab, with any browser by its own rule of sharing. Pure. Not for: recorded loads, whose connections a
-netlog tells (`browser.chromium.netlog`).
+For: clones in the lab, with any browser by its own rule of sharing. Pure. Not for: recorded loads, with connections in
+a netlog (`browser.chromium.netlog`).
 """
 
 from collections import Counter
@@ -25,19 +25,19 @@ class LoadConnections(msgspec.Struct, frozen=True, kw_only=True):
     unused_count: int
     """Without a request of this load."""
     failed_count: int
-    """Whose handshake never ended; not among the others."""
+    """Connections with an unfinished handshake; not among the others."""
     handshakes_count: dict[str, int]
-    """By handshake mode, of connections opened in the load."""
+    """Number of connections opened in the load, by handshake mode."""
     names_count: int
-    """Names of the page that were asked for something."""
+    """Names of the page with at least one request."""
     sharing_names_count: int
-    """Of these, those whose requests went over connections opened for other names alone."""
+    """Names among the former with all requests on connections opened for other names."""
     may_share_names_count: int
-    """Of these, those that have address and certificate in common with another one: what browsers may share by."""
+    """Names among the former with the address and certificate of another name: browsers may share by these."""
 
 
 def connections_of(model: PageModel, records: Sequence[Record]) -> LoadConnections | None:
-    """Count those of the measured load; none if it failed, or had no load event or no clock."""
+    """Count the connections of the measured load; `None` after a failure, or without load event or clock."""
     load = measured_load(records)
     began = navigation_ns(records, load)
     if load is None or load.plt_ms is None or began is None or failure_of(records) is not None:
@@ -62,7 +62,7 @@ def _name(authority: str) -> str:
 
 
 def _may_share_count(model: PageModel, names: set[str]) -> int:
-    """Count the names that have a partner; one of which nobody knows address or certificate has its own in a clone."""
+    """Count the names with a partner; in a clone, a name without a known address or certificate has its own."""
     hosts = [one for place, one in enumerate(model.hosts) if host_name(model, place) in names]
     known = [(one.address_group, one.certificate) for one in hosts]
     groups = Counter(one for one in known if None not in one)

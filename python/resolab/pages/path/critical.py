@@ -1,12 +1,13 @@
-"""The chain of requests a load event waited for, and what each stretch of it was spent with.
+"""The chain of requests before a load event, and the activity in each stretch of the chain.
 
-For: one load of a page whose discoverers are known. Pure. Not for: sums over loads (`report.paths`), or what
-other look-ups would cost (`estimate`).
+For: one load of a page with known discoverers. Pure. Not for: sums over loads (`report.paths`), or the cost of other
+look-ups (`estimate`).
 
-From the request that ended last of those the load event waits for, back through what led to each: its discoverer or, of
-what a script asked for, what the script waited for if that came later than the script. A request counts from its start
-to its end, or to where the next link began, which may be earlier: markup is found while its document still arrives.
-What lies between two links is the browser's.
+The chain starts at the request with the latest end, among the requests delaying the load event. The chain goes back
+through the predecessor of each request. The predecessor is the discoverer or, for a script's request, a blocker of the
+script if the blocker came later than the script. A request counts from its start to its end, or to the start of the
+next link. The next link may begin earlier: markup is found while the document still arrives. Time between two links is
+the browser's.
 """
 
 from collections import Counter
@@ -22,30 +23,30 @@ from resolab.pages.path.phases import Part, Phase, end_ns, ns, phases_of_load
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
-    """One request of the chain, with what came between the link before and its start."""
+    """One request of the chain, with the time between the link before and its start."""
 
     place: int
     held_up: bool
-    """It did not discover the next link: that link's script had to wait for it."""
+    """True when the request did not discover the next link: the next link's script had to wait for the request."""
     parts_ns: dict[Part, int]
 
 
 class CriticalPath(msgspec.Struct, frozen=True, kw_only=True):
-    """What one load waited for."""
+    """The critical path of one load."""
 
     load_ns: int
     links: tuple[Link, ...]
     """The first request first."""
     parts_ns: dict[Part, int]
-    """Of all links and of what came after the last: their sum is `load_ns`."""
+    """The parts of all links and of the time after the last link: their sum is `load_ns`."""
     blocking_hosts: tuple[int, ...]
-    """Hosts whose look-ups were waited for, in that order."""
+    """Hosts with a look-up on the chain, in this order."""
     lookup_hosts: tuple[int, ...]
-    """Hosts that were looked up at all before the load event."""
+    """All hosts looked up before the load event."""
     untold_count: int
-    """Requests the model has before its load event and this load does not: the chain may have gone through them."""
+    """Requests before the load event in the model but missing in this load; the chain may have gone through them."""
     server_told_count: int
-    """Links of which only the server told: look-ups and handshakes in front of them are `untold`."""
+    """Links known only from the server: their look-ups and handshakes are `untold`."""
 
     def share_ratio(self, part: Part) -> float:
         """Return the part's share of the load time."""
@@ -55,7 +56,7 @@ class CriticalPath(msgspec.Struct, frozen=True, kw_only=True):
 def critical_path(
     model: PageModel, load: LoadInstants, round_trips_ms: Mapping[int, float] | None = None
 ) -> CriticalPath:
-    """Find it; with hosts' round trips, by host, a server's time is told from the way there and back."""
+    """Find the critical path; with round trips by host, separate a server's time from its round trip."""
     phases = phases_of_load(model, load, round_trips_ms or {})
     load_ns = ns(load.load_ms)
     links, after_last = _links(model, load, load_ns, phases)
@@ -78,7 +79,7 @@ def critical_path(
 def _links(
     model: PageModel, load: LoadInstants, load_ns: int, phases: Mapping[int, Sequence[Phase]]
 ) -> tuple[list[Link], int]:
-    """Go through the chain, the last request first; returns it in its order, with the time after the last."""
+    """Walk the chain from the last request; return the links in time order, with the time after the last."""
     links: list[Link] = []
     cursor = load_ns
     gaps: list[int] = []
@@ -96,7 +97,7 @@ def _links(
 
 
 def _chain(model: PageModel, load: LoadInstants, load_ns: int) -> Iterator[tuple[int, bool]]:
-    """Go back from the last request that ended by the load event; says of each whether it held the next one up."""
+    """Walk back from the last request ended by the load event; yield True for a request delaying the next one."""
     awaited = (place for place in load.requests if holds_load(model.resources[place]))
     ended = [place for place in awaited if end_ns(load.requests[place]) <= load_ns]
     if not ended:
@@ -112,11 +113,11 @@ def _chain(model: PageModel, load: LoadInstants, load_ns: int) -> Iterator[tuple
 def _before(
     place: int, model: PageModel, load: LoadInstants, holders: Mapping[int, tuple[int, ...]]
 ) -> tuple[int | None, bool]:
-    """Find what a request waited for: of its discoverer and what held that up, the one that came last.
+    """Find the predecessor of a request: the latest of its discoverer and of the discoverer's blockers.
 
-    A script had run by the request's start, whatever its end says: clocks are rounded. Where nobody told of the script,
-    what held it up may have been told: the model knows it. The request that led to the script counts in its place, from
-    its start where it went on after the request had begun.
+    At the request's start the script had run, even with a later recorded end: clocks are rounded. For a script without
+    instants, the model names the blockers, and the blockers may have instants. The script's nearest ancestor with
+    instants then represents the script. If the ancestor ended after the request's start, the ancestor's start counts.
     """
     discoverer = _told_ancestor(place, model, load)
     parent = model.resources[place].parent
@@ -158,7 +159,7 @@ def _with_gap(link: Link, part: Part, gap: int) -> Link:
 
 
 def _gap_part(load: LoadInstants, place: int) -> Part:
-    """Name the time before a request: what a server tells begins after looking up and connecting."""
+    """Name the part of the time before a request: a server's record begins after look-up and connecting."""
     return Part.UNTOLD if load.requests[place].teller is Teller.SERVER else Part.BROWSER
 
 

@@ -1,12 +1,12 @@
-"""What look-ups cost a page, by its structure alone: a closed form over who discovered whom.
+"""The cost of look-ups for a page, by structure alone: a closed form over the tree of discoverers.
 
-For: how a load time grows with the cost of a look-up, before anything is loaded. Pure. Not for: what a load did
-(`critical`), or links whose capacity or loss decides: bytes take the time the recording had for them.
+For: the growth of a load time with the cost of a look-up, before any load. Pure. Not for: the course of a load
+(`critical`), or links limited by capacity or loss: bytes take their time in the recording.
 
-Requests come in the order of their starts. The first of a name looks it up and connects, the others of that name wait
-for it; then a request takes a round trip, its server's time and its transfer. What it leads to begins by the model's
-`place` and `due_ms`. With a look-up that costs d more, the load takes d times the look-ups of its longest chain more,
-until another chain is the longest: that number is the slope at d, the blocking look-ups.
+Requests come in the order of their starts. The first request of a name looks the name up and connects; others of this
+name wait. Then a request takes a round trip, its server's time and its transfer. Its discoveries begin by the model's
+`place` and `due_ms`. When a look-up costs d more, the load takes d times the look-ups of its longest chain more, until
+another chain is the longest. This number is the slope at d, the blocking look-ups.
 """
 
 import heapq
@@ -27,18 +27,18 @@ from resolab.records import HttpVersion
 
 
 class LoadEstimate(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a load would take, and how much longer with dearer look-ups."""
+    """The estimated load time, and its growth with the cost of look-ups."""
 
     load_ms: float
-    """To the last byte of the last request before the load event."""
+    """The time to the last byte of the last request before the load event, in ms."""
     blocking_lookups_count: int
-    """Look-ups of its longest chain: by how much the load grows with the cost of each, at this cost."""
+    """Look-ups of the longest chain: the slope of the load time over the cost of a look-up, at this cost."""
     lookups_count: int
-    """Names looked up."""
+    """Number of names looked up."""
 
 
 class LookupPrediction(msgspec.Struct, frozen=True, kw_only=True):
-    """What name resolution over one transport adds to a page."""
+    """The time added to a page by name resolution over one transport."""
 
     lookup_ms: float
     """Load time with look-ups less load time without."""
@@ -48,30 +48,30 @@ class LookupPrediction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Announced(StrEnum):
-    """How a client knows the names of a page before the page needs them, in the order of how early."""
+    """The client's source of a page's names before their use, ordered from late to early."""
 
     NOT = "not"
     WITH_FIRST = "with_first"
-    """Their answers come with that for the document's own name."""
+    """The answers come with the answer for the document's own name."""
     HTTPS_RECORD = "https_record"
-    """The HTTPS record of the document's own name lists them: they are asked for as soon as that is there."""
+    """The HTTPS record of the document's own name lists the names; the client asks at the record's arrival."""
     SERVER_PUSH = "server_push"
-    """Their answers come a round trip after the document was asked for, whatever its server's time."""
+    """The answers come a round trip after the document's request, independent of the server's time."""
     EARLY_HINTS = "early_hints"
     """The names come then, and are asked for."""
 
 
 class _Resolver(NamedTuple):
-    """Its connection is opened by the first look-up."""
+    """A resolver; the first look-up opens the connection."""
 
     setup_ms: float
     exchange_ms: float
-    """With an answer that it has."""
+    """The time of a look-up with a cached answer."""
     announced: Announced = Announced.NOT
     recursion_ms: float = 0.0
-    """More for an answer it has to find."""
+    """The additional time of a look-up without a cached answer."""
     misses: Container[int] = ()
-    """Hosts of which it has none."""
+    """Hosts without a cached answer."""
 
     def takes_ms(self, host: int) -> float:
         return self.exchange_ms + (self.recursion_ms if host in self.misses else 0.0)
@@ -80,10 +80,10 @@ class _Resolver(NamedTuple):
 def load_estimate(
     model: PageModel, *, lookup_ms: float = 0.0, connect_ms: float | None = None, round_trip_ms: float | None = None
 ) -> LoadEstimate:
-    """Estimate a load in which each name's look-up takes `lookup_ms`.
+    """Estimate a load with a look-up time of `lookup_ms` for each name.
 
-    Without `connect_ms` a name's connection takes the round trips of its handshakes; without `round_trip_ms` a round
-    trip is the recorded one of each host, and that of the page's own where a host has none.
+    Without `connect_ms` a name's connection takes the round trips of its handshakes. Without `round_trip_ms` a round
+    trip is the recorded round trip of each host, or the page's own for a host without a value.
     """
     return _Walk(model, _Resolver(0.0, lookup_ms), connect_ms, round_trip_ms).estimate()
 
@@ -102,11 +102,11 @@ def predicted_lookups(
     recursion_ms: float = 0.0,
     misses: Collection[int] | None = None,
 ) -> LookupPrediction:
-    """Predict what name resolution adds: a round trip each look-up, and those of opening the connection once.
+    """Predict the time of name resolution: a round trip for each look-up, and once the opening of the connection.
 
-    The resolver answers at once, but for the names of the hosts it `misses`, by their places in the model, after
-    `recursion_ms`; None: all hosts. Names that are `announced` are asked for before they are needed, or not at all.
-    A connection to the page takes `connect_ms`, else `connect_round_trips`, else those of each host's protocols.
+    The resolver answers at once. Names of the hosts in `misses`, given by index in the model, take `recursion_ms` more;
+    `None`: all hosts. Names in `announced` are asked for before their use, or not at all. A connection to the page
+    takes `connect_ms`, else `connect_round_trips`, else the round trips of each host's protocols.
     """
     cold = cold_exchange_round_trips(dns_transport, handshake_mode)
     opening = 0 if connection_state == "warm" else cold - 1
@@ -125,7 +125,7 @@ def predicted_lookups(
 
 
 class _Walk:
-    """Goes through the requests in the order in which they would begin."""
+    """Walks the requests in the order of their begin."""
 
     def __init__(
         self,
@@ -145,18 +145,18 @@ class _Walk:
             for host, trip in zip(model.hosts, self._trips, strict=True)
         ]
         self._ready: dict[int, Instant] = {}
-        """When each host looked up can take a request."""
+        """The first instant for a request to each resolved host."""
         self._first_bytes: dict[int, Instant] = {}
         self._ends: dict[int, Instant] = {}
         self._starts: dict[int, Instant] = {}
         self._holders = holders_of(model)
         self._heads = Heads(model)
         self._held: set[int] = set()
-        """Requests that a head holds back, by place."""
+        """Requests held back by a head, by index."""
         self._queue: list[tuple[Instant, int]] = [(START, 0)]
         self._document = 0 if resolver.announced is Announced.WITH_FIRST else _document_of(model)
         self._announced_ms: float | None = None
-        """When all names are announced, or their answers come; None: nobody has announced them yet."""
+        """The time of the announcement of all names, or of their answers; `None`: still no announcement."""
 
     def estimate(self) -> LoadEstimate:
         waiting, missing = self._dependencies()
@@ -174,11 +174,11 @@ class _Walk:
         return LoadEstimate(load_ms=last.ms, blocking_lookups_count=last.lookups, lookups_count=len(self._ready))
 
     def _awaited(self, place: int) -> Instant:
-        """Tell until when the load event waits for a request: of what scripts fetch, until they ask."""
+        """Return the instant of a request delaying the load event: its end, or its start for scripts' fetches."""
         return self._ends[place] if holds_load(self._model.resources[place]) else self._starts[place]
 
     def _dependencies(self) -> tuple[Mapping[int, Sequence[int]], dict[int, int]]:
-        """Say which requests wait for each, and for how many each waits; those after the load event are left out."""
+        """Return the dependents of each request, and its number of dependencies, up to the load event."""
         waiting: dict[int, list[int]] = defaultdict(list)
         missing = {}
         for place, one in enumerate(self._model.resources):
@@ -191,13 +191,13 @@ class _Walk:
         return waiting, missing
 
     def _holding(self, one: Resource) -> Sequence[int]:
-        """List what the script that asks for it waits for beside itself."""
+        """List the blockers of the requesting script."""
         if one.discovery is not Discovery.SCRIPT or one.parent is None:
             return ()
         return self._holders.get(one.parent, ())
 
     def _may_begin(self, place: int, start: Instant) -> bool:
-        """Hold a request back if its document's head does; let it go, or look at it again, when its turn has come."""
+        """Hold a request back if its document's head does; release or check the request at its turn."""
         head = self._heads.holding_back(place)
         if head is None:
             return True
@@ -219,13 +219,13 @@ class _Walk:
         return False
 
     def _give_turn(self, head: Head, at: Instant) -> None:
-        """Have the first that waits in a head looked at then."""
+        """Queue the first waiting request of a head for a check at this instant."""
         head.turn = None if head.first is None else (at, head.first)
         if head.turn is not None:
             heapq.heappush(self._queue, head.turn)
 
     def _have_heads_know(self, place: int, start: Instant) -> None:
-        """Tell a document's head what began; its last script may close it before what waits would be looked at."""
+        """Inform a document's head of a begun request; the last script may close the head before the next check."""
         head = self._heads.note(place, self._ends[place], self._ran(place))
         if head is not None and head.turn is not None:
             free = head.free_from(start) or start
@@ -257,14 +257,14 @@ class _Walk:
         return Instant(answered_ms, asked.lookups + 1)
 
     def _announced_answer_ms(self, host: int) -> float | None:
-        """Tell when the answer for a host's name is there without being asked for; None: nobody has announced it."""
+        """Return the arrival of a host's announced answer; `None` without an announcement."""
         if self._announced_ms is None:
             return None
         is_asked = self._resolver.announced in {Announced.HTTPS_RECORD, Announced.EARLY_HINTS}
         return self._announced_ms + (self._resolver.takes_ms(host) if is_asked else 0.0)
 
     def _announcement_ms(self, document: Resource, sent: Instant) -> float | None:
-        """Tell when all names, or their answers, are there that somebody announces with the document."""
+        """Return the arrival of all names, or of their answers, announced with the document."""
         answered_ms = self._ready[document.host].ms - self._connects[document.host]
         told_ms = sent.ms + self._trips[document.host]
         return {
@@ -276,7 +276,7 @@ class _Walk:
         }[self._resolver.announced]
 
     def _start(self, place: int) -> Instant:
-        """Tell when a request begins whose discoverer and what held that up are known."""
+        """Return the start of a request with known discoverer and blockers."""
         one = self._model.resources[place]
         assert one.parent is not None
         first_byte, end = self._first_bytes[one.parent], self._ends[one.parent]
@@ -291,13 +291,13 @@ class _Walk:
         return first_byte.later(one.due_ms or 0.0)
 
     def _ran(self, place: int) -> Instant:
-        """Tell when what holds a parser up no longer does."""
+        """Return the end of a request's parser blocking."""
         one = self._model.resources[place]
         return self._ends[place].later(one.run_ms if one.script_mode is ScriptMode.SYNC else 0.0)
 
 
 def _document_of(model: PageModel) -> int:
-    """Find the document behind its redirects, which announce nothing."""
+    """Find the document after its redirects; redirects announce nothing."""
     found = 0
     for place, one in enumerate(model.resources):
         if one.discovery is Discovery.REDIRECT and one.parent == found:

@@ -1,11 +1,11 @@
-"""Requests that a browser holds back while it reads a document's head, and what it holds them back for.
+"""Requests held back by a browser while reading a document's head, and the reason for holding.
 
-For: the one place that knows the rule, for estimates. Pure. Not for: what a script waited for (`holders`).
+For: the only knowledge of the rule, for estimates. Pure. Not for: a script's blockers (`holders`).
 
-Chromium sends what is not urgent (pictures, scripts that hold no parser up) at most two requests at a time, all others
-of the document counted, until the document's body begins (its layout-blocking state; seen in loads of clones). The body
-begins when the scripts that hold the parser up in the head have run. What scripts fetch, frames, style sheets and fonts
-is never held back.
+Until the begin of the document's body (the layout-blocking state), Chromium limits requests of low priority (pictures,
+non-blocking scripts) to two at a time. The limit counts all other requests of the document (seen in loads of clones).
+The body begins after the run of the parser-blocking scripts in the head. Scripts' fetches, frames, style sheets and
+fonts are never held back.
 """
 
 import bisect
@@ -21,10 +21,10 @@ _OF_BODY = (Kind.IMAGE, Kind.DOCUMENT)
 
 
 class Head:
-    """One document's head while a load goes on: what keeps it open, and which requests it holds back.
+    """The head of one document during a load: the scripts keeping the head open, and the held requests.
 
-    All that wait in a head are let go together, one after the other by their places. So one of them stands in the queue
-    of what comes next for all: its `turn`.
+    All waiting requests of a head are released together, in the order of their indices. So one request represents all
+    in the queue of the next events: its `turn`.
     """
 
     def __init__(self) -> None:
@@ -33,14 +33,14 @@ class Head:
         self._latest_ends: list[Instant] = []
         self._held: list[int] = []
         self.turn: tuple[Instant, int] | None = None
-        """When the first of those that wait is to be looked at, and its place."""
+        """The instant for checking the first waiting request, and the request's index."""
 
     def add_script(self) -> None:
-        """Have the head wait for one more script that holds the parser up."""
+        """Let the head wait for a further parser-blocking script."""
         self._scripts_left_count += 1
 
     def script_ran(self, ran: Instant) -> None:
-        """Note when one of its scripts has run; the head is closed when all have."""
+        """Note the end of a script's run; after all scripts the head is closed."""
         self._scripts_left_count -= 1
         self._ran = max(self._ran, ran)
 
@@ -50,7 +50,7 @@ class Head:
         del self._latest_ends[:-AT_A_TIME_COUNT]
 
     def free_from(self, start: Instant) -> Instant | None:
-        """Tell until when a request that would begin is held back; None: it is not, as far as is known."""
+        """Return the end of a new request's holding; `None`: not held, as far as known."""
         is_closed = not self._scripts_left_count
         if is_closed and self._ran <= start:
             return None
@@ -63,17 +63,17 @@ class Head:
         heapq.heappush(self._held, place)
 
     def let_first_go(self) -> None:
-        """Have the first of those that wait no longer do so."""
+        """Release the first waiting request."""
         heapq.heappop(self._held)
 
     @property
     def first(self) -> int | None:
-        """The first of those that wait, by place."""
+        """Return the first waiting request, by index."""
         return self._held[0] if self._held else None
 
 
 class Heads:
-    """The heads of a page's documents, each with the scripts that keep it open."""
+    """The heads of a page's documents, each with the scripts keeping the head open."""
 
     def __init__(self, model: PageModel) -> None:
         self._resources = model.resources
@@ -90,12 +90,12 @@ class Heads:
                 self._scripts.add(place)
 
     def holding_back(self, place: int) -> Head | None:
-        """Return the head that may hold a request back; none holds back what is urgent."""
+        """Return the head able to hold a request back; urgent requests have no such head."""
         one = self._resources[place]
         return self._heads.get(one.frame) if _can_wait(one) else None
 
     def note(self, place: int, end: Instant, ran: Instant) -> Head | None:
-        """Note that a request has begun, ends then and has run then; return the head that has its last script by it."""
+        """Note a begun request with its end and run; return the head closed by this request's script."""
         one = self._resources[place]
         head = self._heads.get(one.frame)
         if head is None:

@@ -1,10 +1,10 @@
-"""What a script had to wait for beside itself before it could run.
+"""The blockers of a script: requests the script had to wait for before its run.
 
-For: the one place that knows it, for paths of loads and for estimates. Not for: who asked for what (`model.parent`).
+For: the only knowledge of the rule, for paths of loads and for estimates. Not for: discoverers (`model.parent`).
 
-A script that holds its parser up runs after the scripts and style sheets before it in its document; a deferred one
-after the document (HTML, sections 4.12.1.1 and 13.2.7). What came after the script had asked for something in the
-recording cannot have held it up, whatever its markup said.
+A parser-blocking script runs after the earlier scripts and style sheets of its document; a deferred script after the
+document (HTML, sections 4.12.1.1 and 13.2.7). A request with an arrival after the script's first request in the
+recording cannot have blocked the script, with any markup.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ BY_RUNS = (Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE)
 
 
 def holders_of(model: PageModel) -> dict[int, tuple[int, ...]]:
-    """List, by place of a script that asked for something, what it waited for beside itself, by place."""
+    """List the blockers, by index, for each script with a request, by the script's index."""
     asked: dict[int, float] = {}
     for one in model.resources:
         if one.parent is not None and one.discovery is Discovery.SCRIPT:
@@ -46,5 +46,5 @@ def _holds(one: Resource) -> bool:
 
 
 def recorded_end_ms(one: Resource) -> float:
-    """Return when its last byte came in the recording."""
+    """Return the arrival of a request's last byte in the recording, in ms."""
     return one.start_ms if one.first_byte_ms is None else one.first_byte_ms + one.receive_ms

@@ -1,19 +1,19 @@
-"""An instant of an estimated load, with the look-ups that led to it.
+"""An instant of an estimated load, with the look-ups of its chain.
 
-For: `estimate`, `held_back`. Not for: instants that were measured (`load`).
+For: `estimate`, `held_back`. Not for: measured instants (`load`).
 """
 
 from typing import NamedTuple
 
 
 class Instant(NamedTuple):
-    """An instant and the look-ups of the chain that leads to it; of two chains that end together the one with more."""
+    """An instant and the look-ups of its chain; of two chains with the same end, the chain with more look-ups."""
 
     ms: float
     lookups: int
 
     def later(self, ms: float) -> "Instant":
-        """Return an instant by so much later, on the same chain."""
+        """Return an instant later by `ms`, on the same chain."""
         return Instant(self.ms + ms, self.lookups)
 
 

@@ -1,10 +1,10 @@
-"""What the graph says a load of a clone takes behind a profile: the closed form of `estimate`, put there.
+"""The graph's load time of a clone behind a profile: the closed form of `estimate`, with the lab's values.
 
-For: how long a load will take, and differences between a model and a changed one. Pure. Not for: queues and losses, of
-which it has none, and what names that share a connection save: each has its own.
+For: the expected duration of a load, and differences between a model and a changed model. Pure. Not for: queues and
+losses, absent here, and savings of names with a shared connection: each name has its own.
 
-The closed form takes round trips and transfers as they were recorded. In the lab round trips are the profile's, with
-what is farther beyond it, and bytes take what the profile's rate and a slow start take; every host is asked over h2.
+The closed form uses recorded round trips and transfers. In the lab round trips are the profile's, plus the extra
+distance of a host. Bytes take the time of the profile's rate and a slow start; every host is asked over h2.
 """
 
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ _WINDOW_BYTES = 14_480
 
 
 def lab_load_ms(model: PageModel, profile: LinkProfile) -> float:
-    """Estimate a load of a model that is in the lab, names asked over UDP."""
+    """Estimate a load of a model with its hosts in the lab, with name resolution over UDP."""
     return load_estimate(model, lookup_ms=_round_trip_ms(profile)).load_ms
 
 
@@ -32,7 +32,7 @@ def with_distances(model: PageModel, access_ms: float, *, apart: bool = True) ->
 
 
 def in_lab(model: PageModel, profile: LinkProfile) -> PageModel:
-    """Put hosts where the lab has them, and let transfers take what they take there."""
+    """Set the hosts' distances and the transfer times of the lab."""
     placed = with_distances(model, _round_trip_ms(profile)).hosts
     hosts = tuple(replace(one, protocols=("h2",)) for one in placed)
     resources = tuple(_resource_in_lab(one, hosts[one.host], profile) for one in model.resources)
@@ -48,7 +48,7 @@ def _resource_in_lab(one: Resource, host: Host, profile: LinkProfile) -> Resourc
 
 
 def transfer_ms(size_bytes: int, round_trip_ms: float, rate_bps: float | None) -> float:
-    """Tell how long a body comes in: a round trip each flight after the first, each twice as large, then its bits."""
+    """Return a body's receive time: a round trip per flight after the first, each twice as large, plus the bits."""
     flights = 0
     while _WINDOW_BYTES * (2 ** (flights + 1) - 1) < size_bytes:
         flights += 1

@@ -1,9 +1,9 @@
-"""One load of a page as instants of its requests, by their places in the page's model.
+"""One load of a page as instants of its requests, by their indices in the page's model.
 
-For: what `critical` takes. Not for: where instants come from (`records`).
+For: the input of `critical`. Not for: the origin of instants (`records`).
 
-Names and meanings are those of Navigation and Resource Timing (W3C); every instant counts from navigationStart and is
-none where it did not happen or nobody told it.
+Names and meanings are those of Navigation and Resource Timing (W3C). Every instant counts from navigationStart; an
+absent or unknown instant is `None`.
 """
 
 import enum
@@ -13,22 +13,22 @@ import msgspec
 
 
 class Teller(enum.StrEnum):
-    """Whose instants they are."""
+    """The source of the instants: browser or server."""
 
     BROWSER = "browser"
     SERVER = "server"
-    """The browser told nothing: when the request left and what came before is not known."""
+    """The browser's account lacks the request: its sending time and earlier instants are not known."""
 
 
 class RequestInstants(msgspec.Struct, frozen=True, kw_only=True):
-    """When one request did what."""
+    """The instants of one request, in ms since navigationStart."""
 
     start_ms: float
     dns_start_ms: float | None = None
     dns_end_ms: float | None = None
     connect_start_ms: float | None = None
     secure_start_ms: float | None = None
-    """When TLS began; of HTTP/3 it is not used, whose handshake is all of its connecting."""
+    """The begin of TLS; unused for HTTP/3, as the whole of connecting is the handshake."""
     connect_end_ms: float | None = None
     request_start_ms: float | None = None
     response_start_ms: float | None = None
@@ -39,14 +39,14 @@ class RequestInstants(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_multiplexed(self) -> bool:
-        """Whether it shares its host's connection with others, so that it may have waited for one they opened."""
+        """Return True when the request shares its host's connection, and may have waited for another's opening."""
         return self.protocol in {"h2", "h3"}
 
 
 class LoadInstants(msgspec.Struct, frozen=True, kw_only=True):
-    """One load."""
+    """One load of a page, as instants of its requests."""
 
     load_ms: float
-    """Load event."""
+    """The load event, in ms since navigationStart."""
     requests: Mapping[int, RequestInstants]
-    """By place in the model; requests nobody told of are not there."""
+    """Instants by index in the model, without unknown requests."""

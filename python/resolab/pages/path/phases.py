@@ -1,10 +1,10 @@
 """One request's time as phases without gaps or overlaps, from its start to its end.
 
-For: what each stretch of a critical path was spent with. Not for: which stretches (`critical`).
+For: the activity in each stretch of a critical path. Not for: the choice of stretches (`critical`).
 
-In whole nanoseconds, so that parts sum up exactly to what they are parts of. Browsers tell look-up and connecting with
-the request that opened a connection; others of its host that waited for it show a gap. Over HTTP/2 and HTTP/3, where
-they can have waited for nothing else, such a gap is given the phases it was waited for.
+Whole nanoseconds make the parts sum up exactly to their total. Browsers report look-up and connecting with the request
+opening a connection; other requests waiting for this connection show a gap. Over HTTP/2 and HTTP/3 no other cause of
+the gap exists, so the gap gets the phases of the opening.
 """
 
 import enum
@@ -21,28 +21,28 @@ _SEEN_FROM_NS = 100_000
 
 
 class Part(enum.StrEnum):
-    """What time is spent with."""
+    """The activities of a request's time."""
 
     BROWSER = "browser"
     """Queueing, parsing, computing, timers."""
     DNS = "dns"
     CONNECT = "connect"
-    """TCP's handshake."""
+    """The handshake of TCP."""
     HANDSHAKE = "handshake"
-    """TLS's, or QUIC's, which is both."""
+    """The handshake of TLS, or the combined handshake of QUIC."""
     ROUND_TRIP = "round_trip"
-    """Of the request itself, where the host's is known; else part of `server`."""
+    """The round trip of the request itself, for a host with a known round trip; else part of `server`."""
     SERVER = "server"
     TRANSFER = "transfer"
     UNTOLD = "untold"
-    """Between instants that are known; what filled it is not."""
+    """Time between known instants with an unknown activity."""
 
 
 SETUP = (Part.DNS, Part.CONNECT, Part.HANDSHAKE)
 
 
 class Phase(NamedTuple):
-    """A stretch of one request."""
+    """A stretch of one request's time, in ns."""
 
     part: Part
     begin_ns: int
@@ -50,25 +50,25 @@ class Phase(NamedTuple):
 
 
 def ns(instant_ms: float) -> int:
-    """Convert an instant; none lies before the navigation."""
+    """Convert an instant to ns; no instant lies before the navigation."""
     return max(0, round(instant_ms * _NS))
 
 
 def end_ns(one: RequestInstants) -> int:
-    """Return when its last byte came, or the last that is known of it."""
+    """Return the arrival of a request's last byte, or its last known instant."""
     told = (one.response_end_ms, one.response_start_ms, one.request_start_ms, one.connect_end_ms, one.dns_end_ms)
     return max(ns(one.start_ms), ns(next((at for at in told if at is not None), one.start_ms)))
 
 
 class _Cut:
-    """Cuts a request's time into phases, each from where the last one ended."""
+    """Cuts a request's time into phases, each from the end of the phase before."""
 
     def __init__(self, begin: int, end: int) -> None:
         self.at, self.end = begin, end
         self.phases: list[Phase] = []
 
     def until(self, part: Part, instant: int | None) -> None:
-        """Give what lies before an instant to a part; an instant out of order gets nothing."""
+        """Assign the time before an instant to a part; an instant out of order gets nothing."""
         if instant is not None and (to := min(instant, self.end)) > self.at:
             self.phases.append(Phase(part, self.at, to))
             self.at = to
@@ -134,7 +134,7 @@ def phases_of_load(model: PageModel, load: LoadInstants, round_trips_ms: Mapping
 
 
 def _waited_for(phase: Phase, others: Sequence[Phase]) -> Iterator[Phase]:
-    """Divide time in which the browser seemed to do nothing by what others of the host did in it."""
+    """Divide idle time of the browser by the activity of the host's other requests in this time."""
     if phase.part is not Part.BROWSER:
         yield phase
         return
@@ -151,9 +151,9 @@ def _waited_for(phase: Phase, others: Sequence[Phase]) -> Iterator[Phase]:
 
 
 def seen_round_trips(model: PageModel, load: LoadInstants) -> dict[int, float]:
-    """Give the smallest round trip of each host's handshakes in this load, in ms by host: TCP's, else QUIC's.
+    """Return the smallest round trip of each host's handshakes in this load, in ms by host: TCP's, else QUIC's.
 
-    A request that left as early data cuts its handshake short, which then says nothing of the round trip.
+    A request sent as early data cuts its handshake short; such a handshake says nothing about the round trip.
     """
     seen: dict[int, int] = {}
     for place, one in load.requests.items():

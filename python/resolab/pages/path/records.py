@@ -1,11 +1,12 @@
-"""One trial's records as the instants of its measured load, by places in the page's model.
+"""One trial's records as the instants of its measured load, by indices in the page's model.
 
-For: loads of clones, whose URLs say their places (`clone.names`). Pure. Not for: pages without a model; nothing says
-who discovered whom there.
+For: loads of clones, with the index of a request in its URL (`clone.names`). Pure. Not for: pages without a model, and
+so without known discoverers.
 
-A page's own account (Resource Timing) knows the requests of its own document, not those of frames, and gives a chain of
-redirects as one request from the first one's start to the last one's end. What it leaves out the server's records tell
-from the request's arrival on: such requests are marked, and half a round trip is taken off and added.
+A page's own account (Resource Timing) has the requests of its own document, without those of frames. The account gives
+a chain of redirects as one request from the start of the first to the end of the last. The server's records supply
+missing requests from the request's arrival on: these requests are marked, and half a round trip is subtracted and
+added.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,10 +34,10 @@ _PROTOCOLS = {"http/1.1": "h1", "http/1.0": "h1"}
 
 
 def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: float = 0.0) -> LoadInstants | None:
-    """Read the measured load; none if it failed or had no load event, or no request of it is one of the model's.
+    """Read the measured load; `None` after a failure, without load event, or without a request of the model.
 
-    A load that lacks a part of its page is shorter for what it lacks, so its load event says nothing.
-    `round_trip_ms` is the access network's, for what only the server told.
+    A load with missing parts of its page is shorter, so its load event says nothing. `round_trip_ms` is the access
+    network's, for requests known only from the server.
     """
     kept = list(records)
     load = measured_load(kept)
@@ -53,12 +54,12 @@ def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: floa
 
 
 def measured_load(records: Iterable[Record]) -> PageLoadRecord | None:
-    """Return the trial's measured load, if it had one."""
+    """Return the trial's measured load, or `None` without a measured load."""
     return next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
 
 
 def failure_of(records: Iterable[Record]) -> str | None:
-    """Return why the measured load failed; before format 1.8 only the trial's flag says that a load is incomplete."""
+    """Return the failure of the measured load; before format 1.8 only the trial's flag marks an incomplete load."""
     kept = list(records)
     load = measured_load(kept)
     if load is None or load.failure is not None:
@@ -68,7 +69,7 @@ def failure_of(records: Iterable[Record]) -> str | None:
 
 
 def navigation_ns(records: Iterable[Record], load: PageLoadRecord | None) -> int | None:
-    """Put the load's navigationStart on the clock of the server's records: both are of one machine."""
+    """Return the load's navigationStart on the clock of the server's records: both clocks are of one machine."""
     head = next((one for one in records if isinstance(one, TrialRecord)), None)
     if head is None or load is None or load.navigation_start_unix_ms is None:
         return None
@@ -98,8 +99,8 @@ def _told_by_browser(model: PageModel, records: Iterable[Record]) -> dict[int, R
 def _with_firefox_look_ups(model: PageModel, told: Mapping[int, RequestInstants]) -> dict[int, RequestInstants]:
     """Let a host's first look-up begin with its request.
 
-    Firefox waits for the HTTPS record before what it calls the look-up, and finds the addresses there by then
-    (`records.look_up`); on later connections of a host it knows them.
+    Firefox waits for the HTTPS record before its domainLookupStart; by then the addresses have arrived
+    (`records.look_up`). On later connections of a host the addresses are known.
     """
     found = dict(told)
     looked_up: set[int] = set()
@@ -150,7 +151,7 @@ def _served(one: EdgeRequestRecord, began_ns: int, way_ms: float) -> RequestInst
 def _without_folds(
     model: PageModel, told: Mapping[int, RequestInstants], served: Mapping[int, RequestInstants]
 ) -> dict[int, RequestInstants]:
-    """Give the phases of a chain of redirects, told as one request, to its last, and the time before to its first."""
+    """Give the phases of a merged chain of redirects to the last request, and the time before to the first."""
     targets = {one.parent: place for place, one in enumerate(model.resources) if one.discovery is Discovery.REDIRECT}
     found: dict[int, RequestInstants] = {}
     for place, one in told.items():
@@ -177,7 +178,7 @@ def _first_hop(model: PageModel, place: int, told: Mapping[int, RequestInstants]
 
 
 def _own_start_ms(one: RequestInstants) -> float:
-    """When the last request of a chain began: its first phase that took time, as fetchStart is not recorded."""
+    """Return the start of a chain's last request: its first phase with a duration, as fetchStart is not recorded."""
     for at in (one.dns_start_ms, one.connect_start_ms, one.request_start_ms):
         if at is not None and at > one.start_ms:
             return at

@@ -1,7 +1,7 @@
 """Live plans: loads over the real network, of sites by their URLs, with resolvers by name.
 
-For: `[network]`, `[sites]` and `[resolvers]` of a plan, and the ordinary plan that follows from them. Not for:
-contacting anybody.
+For: `[network]`, `[sites]` and `[resolvers]` of a plan, and the ordinary plan derived from these. Not for: contacting
+any host.
 """
 
 from resolab.plan.live.network import LiveTable, live_table

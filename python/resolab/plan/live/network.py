@@ -1,9 +1,9 @@
-"""A live plan as an ordinary one: what its own tables say, and the levels and exclusions that follow from them.
+"""A live plan as an ordinary plan: the content of its own tables, with the derived levels and exclusions.
 
 For: one reading for both kinds of plans. Not for: the tables' details (`sites`, `resolvers`).
 
-Every site is a page, the access link is the machine's own, HTTP version and handshakes are what browser and site
-agree on, and a resolver without an address for a transport takes its conditions out.
+Every site is a page and the access link is the machine's own. Browser and site agree on HTTP version and handshakes. A
+resolver without an address for a transport excludes the matching conditions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,15 +32,15 @@ _OF_THE_LAB: Mapping[str, Sequence[str]] = {
     "key_exchange": ("edge",),
     "analysis": ("equivalence_margin_rtts",),
 }
-"""Keys that set the lab's own parts."""
+"""Keys for the lab's own parts, forbidden in live plans."""
 _TAKEN_ONCE = ("netlog", "failure_screenshots")
-"""Of those, what plans could say to no effect; datasets of such plans are read."""
+"""Keys among the former without effect, accepted by earlier versions; datasets of such plans are still read."""
 _NATIVE = (DnsTransport.DOUDP, DnsTransport.DOH)
 
 
 @dataclass(frozen=True, slots=True)
 class LiveTable:
-    """A live plan's table, written as an ordinary one's, and what is its own."""
+    """A live plan's table in the form of an ordinary plan, with the live settings."""
 
     table: Mapping[str, Any]
     settings: LiveSettings | None
@@ -49,7 +49,7 @@ class LiveTable:
 def live_table(
     source: str, table: Mapping[str, Any], base: Path, begun_with: Sequence[str] | None, *, at_hand: bool
 ) -> LiveTable:
-    """Take the tables of a live plan out of it and put in what follows; an ordinary plan stays as it is."""
+    """Replace the tables of a live plan by their consequences; an ordinary plan stays unchanged."""
     if "network" not in table:
         return LiveTable(table, None)
     top = Section(source, table)
@@ -77,7 +77,7 @@ def _of_resolvers(top: Section, names: Sequence[str]) -> Section:
 
 
 def _named(top: Section, table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Take the two factors the rest hangs on, and refuse those that a live plan does not have."""
+    """Take the two decisive factors, and refuse factors absent from live plans."""
     factors = table.get("factors")
     if not isinstance(factors, dict):
         top.fail("factors", "must be a table")
@@ -142,7 +142,7 @@ def _paths(table: Mapping[str, Any], transports: Sequence[str]) -> Mapping[str, 
 
 
 def _as_paths(paths: Mapping[str, Any]) -> dict[DnsTransport, tuple[ResolverPath, ...]]:
-    """Take the words that are some; the ordinary reading says what is wrong with others."""
+    """Take the valid words; the ordinary reading reports faults in others."""
     known = {str(path) for path in ResolverPath}
     words = {
         key: value if isinstance(value, list) else [value] for key, value in paths.items() if key in [*DnsTransport]
@@ -166,7 +166,7 @@ def _check_addresses(top: Section, transports: Sequence[str], resolvers: Mapping
 def _without_address(
     levels: Mapping[str, Sequence[str]], resolvers: Mapping[str, LiveResolver]
 ) -> list[Mapping[str, Sequence[str]]]:
-    """Write the exclusions of what a resolver has no address for."""
+    """Write the exclusions of transports without a resolver's address."""
     lacking = {
         name: [word for word in levels["dns_transport"] if DnsTransport(word) not in one.endpoints]
         for name, one in resolvers.items()
@@ -195,6 +195,6 @@ def _ordinary(
 
 
 def _seed(table: Mapping[str, Any]) -> int:
-    """Take the plan's seed before it is checked: the ordinary reading says what is wrong with it."""
+    """Take the plan's seed before the check; the ordinary reading reports faults."""
     seed = table.get("seed")
     return seed if isinstance(seed, int) else 0

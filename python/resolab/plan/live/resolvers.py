@@ -1,7 +1,7 @@
-"""Resolvers of a live plan: `[resolvers.NAME]`, an address for each transport they speak.
+"""Resolvers of a live plan: `[resolvers.NAME]`, an address for each supported transport.
 
-For: reading and checking the addresses, which are written as `resolab-core query` takes them. Not for: turning host
-names into addresses, or the machine's own name server; both are found when a run begins.
+For: reading and checking the addresses, in the form accepted by `resolab-core query`. Not for: turning host names into
+addresses, or the machine's own name server; a run finds both at its begin.
 """
 
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ from resolab.protocols import OVER_HTTP, facts_of
 from resolab.records import DnsTransport, ResolverPath
 
 SYSTEM = "system"
-"""In place of an address: the first name server of `/etc/resolv.conf`."""
+"""The word in place of an address: the first name server of `/etc/resolv.conf`."""
 _OF_BROWSERS = {DnsTransport.DOUDP: 53, DnsTransport.DOH: 443, DnsTransport.DOH3: 443}
-"""Ports at which a browser's own resolver asks."""
+"""Ports used by a browser's own resolver."""
 DOH_PATH = "/dns-query"
 
 
 def resolvers_in(section: Section, names: tuple[str, ...]) -> dict[str, LiveResolver]:
-    """Read the resolvers that are levels of the plan; others may stand there, so that one line narrows it."""
+    """Read the resolvers among the plan's levels; others are allowed, so a plan can be narrowed in one line."""
     return {name: _resolver(section.section(name), name) for name in names}
 
 
@@ -51,7 +51,7 @@ def _endpoint(section: Section, transport: DnsTransport, text: str) -> Endpoint:
 
 
 def _path(section: Section, transport: DnsTransport, text: str) -> str:
-    """Return DoH's path; with the end of a URI template (RFC 8484 section 4.1) it is the same."""
+    """Return DoH's path; the end of a URI template (RFC 8484 section 4.1) changes nothing."""
     parts = urlsplit(text.removesuffix("{?dns}"))
     given = "" if parts.path == "/" else parts.path if "://" in text else ""
     if parts.query or parts.fragment or parts.username is not None or (given and transport not in OVER_HTTP):
@@ -62,7 +62,7 @@ def _path(section: Section, transport: DnsTransport, text: str) -> str:
 def check_native(
     section: Section, resolvers: Mapping[str, LiveResolver], paths: Mapping[DnsTransport, tuple[ResolverPath, ...]]
 ) -> None:
-    """Refuse what a browser's own resolver cannot be told, other ports than the transport's; and the gateway."""
+    """Refuse ports impossible in a browser's own resolver (other than the transport's), and the gateway."""
     for transport, ways in paths.items():
         if ResolverPath.GATEWAY in ways:
             section.fail(transport, 'the gateway is for pages of the lab; use "stub"')

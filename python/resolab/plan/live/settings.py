@@ -1,6 +1,6 @@
-"""What a live plan is beside an ordinary one: where it runs, who answers for it, its sites and its resolvers.
+"""The additional parts of a live plan: vantage point, operator, sites and resolvers.
 
-For: data only. Not for: reading it (`network`, `sites`, `resolvers`).
+For: data only. Not for: reading the parts (`network`, `sites`, `resolvers`).
 """
 
 from collections.abc import Mapping
@@ -10,24 +10,24 @@ from urllib.parse import urlsplit
 from resolab.records import DnsTransport
 
 LAB = "lab"
-"""Resolver and vantage point of every trial that is not live."""
+"""The resolver and vantage point of every trial in the lab."""
 LIVE_PROFILE = "live"
-"""Stands for the access link: it is whatever the machine has."""
+"""The profile of live plans, for the machine's own access link."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveSite:
-    """One site, which is a page of the plan."""
+    """One site, a page of the plan."""
 
     name: str
     """The page's, e.g. `example_com`."""
     url: str
     rank: int | None = None
-    """In the list it was drawn from."""
+    """The site's rank in the list used for drawing."""
 
     @property
     def host(self) -> str:
-        """Name whose look-up begins the load."""
+        """Return the name of the first look-up of the load."""
         return urlsplit(self.url).hostname or ""
 
 
@@ -37,55 +37,55 @@ class SiteList:
 
     list_id: str
     file: str
-    """As the plan has it."""
+    """The file's path, as in the plan."""
     sha256: str | None
-    """Of the file; None where it was not at hand when the plan was read."""
+    """Hash of the file; `None` when the file was not available while reading the plan."""
     ranks: tuple[tuple[int, int], ...]
     """First and last of each range."""
     sample: int | None
-    """How many were drawn; None: all of the ranges."""
+    """The number of sites to draw; `None`: all sites of the ranges."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a resolver answers over one transport."""
+    """A resolver's endpoint for one transport."""
 
     url: str
-    """As `resolab-core query` takes it; the address alone for a machine's own is put in later."""
+    """The URL in the form for `resolab-core query`; only for the machine's own resolver the address is added later."""
     host: str
     """Name or address; empty for the machine's own."""
     port: int
     path: str = ""
-    """Of DoH."""
+    """The path of a DoH URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveResolver:
-    """One resolver, by the name the plan gives it."""
+    """One resolver, with its name in the plan."""
 
     name: str
     endpoints: Mapping[DnsTransport, Endpoint]
 
     @property
     def is_system(self) -> bool:
-        """Whether it is the machine's own for some transport."""
+        """Return True for the machine's own resolver, for any transport."""
         return any(not one.host for one in self.endpoints.values())
 
 
 @dataclass(frozen=True, slots=True)
 class LiveSettings:
-    """What a live plan has beside factors."""
+    """The settings of a live plan beside factors."""
 
     vantage_point: str
     operator_url: str
     """Goes into every user agent."""
     resolvers: Mapping[str, LiveResolver]
     sites: Mapping[str, LiveSite] = field(default_factory=dict)
-    """By the page's name; empty where a list is not at hand, as when a dataset is read."""
+    """Sites by the page's name; empty without the list's file, as when reading a dataset."""
     site_list: SiteList | None = None
     opt_out: str | None = None
     """URL or file of the list of domains never to be contacted."""
     caps: Mapping[str, object] = field(default_factory=dict)
-    """What the plan lowers."""
+    """The limits lowered by the plan."""
     known_names_first: bool = False
-    """Whether our client asks for names it knows of before the load, so that it meets cold caches."""
+    """True when our client looks up the known names before the load, to meet cold caches."""

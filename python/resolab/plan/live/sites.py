@@ -1,9 +1,9 @@
-"""Sites of a live plan: URLs, or some of a list by rank (`rank,domain`, as Tranco has it), drawn by the plan's seed.
+"""Sites of a live plan: URLs, or part of a list by rank (`rank,domain`, as in Tranco), drawn by the plan's seed.
 
-For: which sites, by the page's name each has in conditions. Not for: loading them.
+For: the sites, by the page's name of each in conditions. Not for: loading sites.
 
-The sample is drawn by the seed that stands in the plan; another seed given on the command line changes orders and not
-what is loaded.
+The sample is drawn by the seed in the plan's file. Another seed on the command line changes orders but not the loaded
+sites.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ class Sites:
 
 
 def sites_in(section: Section, base: Path, seed: int, begun_with: Sequence[str] | None, *, at_hand: bool) -> Sites:
-    """Read `[sites]`; of a dataset's plan, `begun_with` are its pages, and without `at_hand` no list is opened."""
+    """Read `[sites]`; for a dataset's plan, `begun_with` has its pages; without `at_hand` no list is opened."""
     if ("urls" in section) == ("list" in section):
         section.fail("", "takes one of urls and list")
     if "urls" in section:
@@ -64,7 +64,7 @@ def sites_in(section: Section, base: Path, seed: int, begun_with: Sequence[str] 
 
 
 def page_name(url: str) -> str:
-    """Name the page of a site: its host, then what its path is made of."""
+    """Return the page's name for a site: its host, then the parts of its path."""
     parts = urlsplit(url)
     return _NOT_IN_NAMES.sub("_", f"{parts.netloc}{parts.path}{'?' if parts.query else ''}{parts.query}").strip("_")
 
@@ -117,7 +117,7 @@ def _read(section: Section, file: Path) -> str:
 
 
 def _drawn(section: Section, text: str, site_list: SiteList, seed: int) -> list[LiveSite]:
-    """Draw the sample: each domain has a key of seed and name, so that it depends on nothing else."""
+    """Draw the sample: each domain has a key of seed and name, independent of all else."""
     found = list(_within(section, text, site_list.ranks))
     if not found:
         section.fail("ranks", f"no line of {site_list.file} has such a rank")

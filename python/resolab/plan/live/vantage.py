@@ -1,8 +1,8 @@
-"""A plan at a vantage point: what it is called there, and the order of its own that its blocks have.
+"""A plan at a vantage point: the plan's name there, and a separate order of its blocks.
 
-For: `resolab run --vantage` and a fleet, which run the same trials by this. Not for: who may run what where (fleet).
+For: `resolab run --vantage` and a fleet, with the same trials in both. Not for: permissions of vantage points (fleet).
 
-Blocks at two vantage points are run at different times, so one order for both would only let them share its accidents.
+Blocks at two vantage points run at different times, so a common order would only share its accidents.
 """
 
 import re
@@ -14,11 +14,11 @@ from resolab.plan.model import HIGHEST_SEED, Plan
 from resolab.plan.order import stream_seed
 
 VANTAGE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-"""What a vantage point may be called: its name is part of files' names, of subjects and of certificates, too."""
+"""The pattern for a vantage point's name; the name is part of file names, of subjects and of certificates."""
 
 
 def at_vantage(plan: Plan, vantage: str) -> Plan:
-    """Return the plan as it is run at a vantage point, with the seed it has there; `lab` keeps the plan's own seed."""
+    """Return the plan for a run at a vantage point, with the vantage point's seed; `lab` keeps the plan's own seed."""
     if not VANTAGE.fullmatch(vantage):
         problem = "a vantage point's name has small letters, digits, - and _, at most 40"
         raise ConfigurationError(f"could not run {plan.name} at {vantage!r}: {problem}; give another name")
@@ -32,7 +32,7 @@ def at_vantage(plan: Plan, vantage: str) -> Plan:
 
 
 def placed_at(plan: Plan, vantage: str) -> Plan:
-    """Return the plan with another vantage point and the seed it has: that of a run begun there."""
+    """Return the plan with another vantage point and its seed, as of a run begun there."""
     if plan.live is None:
         return replace(plan, at=vantage)
     return replace(plan, live=replace(plan.live, vantage_point=vantage))

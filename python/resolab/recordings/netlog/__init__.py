@@ -1,6 +1,6 @@
-"""Connections of a recorded load from Chromium's netlog: which there were, who used them, which names shared one.
+"""Connections of a recorded load from Chromium's netlog: all connections, their users, and names with a shared one.
 
-For: what a HAR does not tell. Not for: reading logs (`browser.chromium.netlog`) or cutting them by trial
+For: facts missing in a HAR. Not for: reading logs (`browser.chromium.netlog`) or cutting logs by trial
 (`evidence.netlog`).
 """
 

@@ -16,26 +16,26 @@ class PageConnections(msgspec.Struct, frozen=True, kw_only=True):
     """A page's connections in numbers."""
 
     connections_count: int
-    """That were open for requests, whether or not they had any."""
+    """Number of connections open for requests, used or unused."""
     unused_count: int
     failed_count: int
     full_handshakes_count: int
     resumed_handshakes_count: int
     early_data_count: int
-    """Of the resumed ones, those whose early data was accepted."""
+    """Number of the resumed handshakes with accepted early data."""
     untold_handshakes_count: int
     """Full or resumed: QUIC's without early data."""
     by_protocol: dict[str, int]
     names_count: int
-    """Names of the page that had requests."""
+    """Number of the page's names with requests."""
     sharing_names_count: int
-    """Of these, those whose requests went over connections of others alone."""
+    """Number among these with all requests on connections of others."""
     shared: dict[str, int]
     """Names on connections of others, by reason: a name counts once for each such connection."""
 
 
 def page_connections(connections: Sequence[Connection], names: Collection[str]) -> PageConnections:
-    """Count those of a page, which are those its names had anything to do with."""
+    """Count the connections of a page: opened for the page's names or used by these names."""
     of_page = [one for one in connections if one.is_of(names)]
     there = [one for one in of_page if one.is_open]
     handshakes = [one for one in there if one.handshake_end_ms is not None]

@@ -1,6 +1,6 @@
-"""A recording with its browser's netlog beside it: the page model says of connections what the recording does not.
+"""A recording with the browser's netlog: the log adds facts about connections to the page model.
 
-For: addresses, certificates and connections of hosts. What the recording itself tells is kept. Not for: reading logs.
+For: addresses, certificates and connections of hosts. Facts of the recording itself stay. Not for: reading logs.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ _FIREFOX = "firefox"
 def import_with_netlog(
     file: Path, name: str, log: BrowserLog, *, keep_names: bool = False
 ) -> tuple[PageModel, PageConnections]:
-    """Import a recording with the log of the browser it was made with."""
+    """Import a recording with the log of the recording's browser."""
     chosen: list[Connection] = []
 
     def join(recording: Recording) -> None:
@@ -46,7 +46,7 @@ def import_with_netlog(
 
 
 def _told(host: Host, opened: Counter[str | None], known: set[str | None], *, keep_names: bool) -> Host:
-    """Say how many connections were opened to a host, 0 if its requests went over those of others."""
+    """Set the number of connections opened to a host, 0 if all its requests used others' connections."""
     count = host.connection_count
     if count is None and host.name in known:
         count = opened[host.name]
@@ -54,7 +54,7 @@ def _told(host: Host, opened: Counter[str | None], known: set[str | None], *, ke
 
 
 def _connections_of(recording: Recording, log: BrowserLog) -> Sequence[Connection]:
-    """Choose those of this load; a log may be of many. Raises ValueError where it is of another."""
+    """Choose the connections of this load; a log may cover many. Raise ValueError for the log of another load."""
     maker = recording.browser or recording.creator or ""
     if maker.lower().startswith(_FIREFOX):
         raise ValueError(f"the recording is of {maker}, the log of Chromium")
@@ -73,7 +73,7 @@ def _connections_of(recording: Recording, log: BrowserLog) -> Sequence[Connectio
 
 
 def _in_time_of(recording: Recording, log: BrowserLog, offset_ms: float) -> Sequence[Connection]:
-    """List connections opened or used while the recording lasted; Raises ValueError if there is none."""
+    """List connections opened or used during the recording; raise ValueError without any."""
     begin = recording.exchanges[0].start_ms - offset_ms
     end = max(one.end_ms for one in recording.exchanges) - offset_ms
     there = log.during(begin - _MARGIN_MS, end + _MARGIN_MS)
@@ -119,7 +119,7 @@ def _fill(recording: Recording, connections: Sequence[Connection]) -> None:
 
 
 def _correct(recording: Recording, what: str, told: set[str], hosts: set[str]) -> None:
-    """Say a loss no longer, or of the hosts alone that the log has nothing of."""
+    """Remove a loss, or limit the loss to the hosts missing in the log."""
     if what in recording.losses and told:
         del recording.losses[what]
         missing = sum(host_of(one.url) not in told for one in recording.exchanges)

@@ -1,1 +1,1 @@
-"""Connections as the edge saw them: whose they were, and what they carried."""
+"""Connections seen by the edge: their clients, and the requests and queries on them."""

@@ -1,6 +1,6 @@
-"""Hellos of all connections by who opened them, as the edge saw them.
+"""Hellos of all connections by client, as the edge saw them.
 
-For: one statement and its rows. Not for: running it (`dataset`) or printing (`report.connections.hellos`).
+For: one statement and its rows. Not for: running the statement (`dataset`) or printing (`report.connections.hellos`).
 """
 
 import msgspec
@@ -44,12 +44,12 @@ ORDER BY client IN ('chromium', 'firefox'), client, server DESC, alpn, handshake
 
 
 class HelloRow(msgspec.Struct, kw_only=True, frozen=True):
-    """Connections of one kind of client whose handshakes were alike, with the range of their hellos."""
+    """Connections of one kind of client with alike handshakes, and the range of their hellos."""
 
     client: str
     """`resolab client`, `stub`, `gateway` or the browser's name."""
     server: str
-    """`resolver` or `page`."""
+    """The role of the server: `resolver` or `page`."""
     alpn: str
     handshake_mode: str | None
     key_exchange_group: str | None

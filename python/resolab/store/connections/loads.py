@@ -1,10 +1,9 @@
-"""The connections of each measured load as the edge saw them, and what a gateway says of its requests.
+"""The connections of each measured load as the edge saw them, and a gateway's reasons for its connections.
 
-For: one statement and its rows. Not for: summing up (`report.connections.loads`), or whose a connection is
-(`hellos`).
+For: one statement and its rows. Not for: summing up (`report.connections.loads`), or a connection's client (`hellos`).
 
-A connection counts for the names whose requests came on it, whatever name it was opened for: the resolver's counts
-where it carried pages. A request counts if it came in the window of the measured load.
+A connection counts for the names of its requests, regardless of the name at its opening. The resolver's connection
+counts if used by pages. A request counts if received in the window of the measured load.
 """
 
 import msgspec
@@ -76,31 +75,31 @@ ORDER BY t.block, t.position
 
 
 class LoadConnectionsRow(msgspec.Struct, kw_only=True, frozen=True):
-    """One measured load that succeeded, and the connections its requests came on."""
+    """One successful measured load, and the connections of its requests."""
 
     trial_id: str
     condition: str
     names_count: int
-    """Names that requests were for."""
+    """Number of names with requests."""
     requests_count: int
     connections_count: int
-    """That carried a request."""
+    """Number of connections with at least one request."""
     full_count: int
-    """Of these, by the handshake that happened; none where the edge wrote no connection."""
+    """Number among these with this handshake mode; 0 when the edge wrote no connection."""
     resumed_count: int
     zero_rtt_count: int
     of_several_names_count: int
-    """Of these, those that carried requests for more than one name."""
+    """Number among these with requests for more than one name."""
     unused_count: int
-    """Opened for one of the names and never asked anything."""
+    """Number of connections opened for one of the names and never used."""
     shared_requests_count: int | None
-    """Requests on a connection opened for another name than theirs; None where the edge wrote no connection."""
+    """Requests on a connection opened for another name; `None` when the edge wrote no connection."""
     own_name_requests_count: int | None
-    """Of a gateway's requests, by why they went on the connection they went on; None without a gateway."""
+    """Requests of a gateway by the reason for their connection; `None` without a gateway."""
     address_requests_count: int | None
     origin_requests_count: int | None
     certificate_requests_count: int | None
     speculation: str | None
-    """What became of the document's request in the query's flight; None where none was wanted."""
+    """The outcome of the document's request in the query's flight; `None` when the condition has no such request."""
     discarded_because: str | None
     discarded_body_bytes: int | None

@@ -1,1 +1,1 @@
-"""What only measurements on the live network are asked for. Not for: what every dataset is asked."""
+"""Questions only for measurements on the live network. Not for: questions for every dataset."""

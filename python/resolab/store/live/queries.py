@@ -1,9 +1,9 @@
-"""What a report asks of measurements on the live network, as SQL with typed rows.
+"""A report's questions about measurements on the live network, as SQL with typed rows.
 
-For: look-ups by site, cache states, pings, what became of every load, and the ground that trials stood on. Not for:
-statistics; or what live and emulated datasets share (`studies.h20`).
+For: look-ups by site, cache states, pings, the outcome of every load, and the settings of trials. Not for: statistics;
+or the common parts of live and emulated datasets (`studies.h20`).
 
-The site is what was sampled: of each configuration and site one row leaves here, however many names its page had.
+The site is the sampled unit: each configuration and site has one row, for any number of names of its page.
 """
 
 import msgspec
@@ -13,9 +13,9 @@ from resolab.store.literals import literal_list
 from resolab.store.query_limits import limit_as_sql
 
 CACHED = ("within_ttl",)
-"""States of the resolver's cache in which it had the answer: asked before within its TTL, by us or by others."""
+"""States of the resolver's cache with the answer: asked before within its TTL, by us or by others."""
 NOT_CACHED = ("first_asked", "after_ttl")
-"""In which it had not, as far as anybody outside can know: on the live network others may have asked before."""
+"""States without the answer, as far as visible from outside: on the live network others may have asked before."""
 UNKNOWN = "unknown"
 
 _CACHE = f"""CASE WHEN q.cache_state IN {literal_list(CACHED)} THEN 'hit'
@@ -102,24 +102,24 @@ class LookupRow(msgspec.Struct, kw_only=True, frozen=True):
     """The look-ups of one site's names over one configuration, in one state of the connection and of the cache."""
 
     profile: str
-    """The vantage point."""
+    """The name of the vantage point."""
     resolver: str
     dns_transport: str
     connection: str
     """`none` (DoUDP), `cold` or `warm`."""
     page: str
     cache: str
-    """`hit`, `miss`, `unknown` where nobody could tell, `every` for all of them together."""
+    """`hit`, `miss`, `unknown` for an unknown state, `every` for all states together."""
     n: int
     failed_count: int
     median_ms: float
     """Infinite where half or more failed."""
     limit_ms: float
-    """Least time that one of them was given: so long the median took at least where it is infinite."""
+    """The smallest limit of these look-ups: the least duration of an infinite median."""
 
 
 class CacheStateRow(msgspec.Struct, kw_only=True, frozen=True):
-    """How many look-ups over one configuration found the resolver's cache in which state."""
+    """Number of look-ups over one configuration in one state of the resolver's cache."""
 
     profile: str
     resolver: str
@@ -130,7 +130,7 @@ class CacheStateRow(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class StatusRow(msgspec.Struct, kw_only=True, frozen=True):
-    """What became of one trial's load."""
+    """The outcome of one trial's load."""
 
     trial_id: str
     profile: str
@@ -141,20 +141,20 @@ class StatusRow(msgspec.Struct, kw_only=True, frozen=True):
     failure: str | None
     failure_detail: str | None
     dns_failure: str | None = None
-    """What the document's look-up came to, as far as the client's side tells."""
+    """The failure of the document's look-up, as far as known from the client's side."""
     refused: bool
-    """Whether the resolver refused every look-up of the trial."""
+    """True when the resolver refused every look-up of the trial."""
 
 
 class PingRow(msgspec.Struct, kw_only=True, frozen=True):
-    """Pings of one address beside the loads of one site; without any answer there is no round trip."""
+    """Pings of one address beside the loads of one site; without any answer the round trip is unknown."""
 
     profile: str
     resolver: str
     page: str
     address: str
     method: str | None
-    """`icmp`, `tcp`, `quic`; None: none was answered."""
+    """`icmp`, `tcp`, `quic`; `None` without an answer."""
     port: int | None
     series_count: int
     sent_count: int
@@ -164,7 +164,7 @@ class PingRow(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class GroundRow(msgspec.Struct, kw_only=True, frozen=True):
-    """What a number of trials stood on alike."""
+    """The common settings of a number of trials."""
 
     profile: str
     way: str
@@ -190,7 +190,7 @@ def cache_states(dataset: Dataset) -> list[CacheStateRow]:
 
 
 def statuses(dataset: Dataset) -> list[StatusRow]:
-    """List what became of every trial's load, in the order they ran."""
+    """List the outcome of every trial's load, in the order of running."""
     return msgspec.convert(dataset.sql(STATUSES), list[StatusRow])
 
 
@@ -200,5 +200,5 @@ def pings(dataset: Dataset) -> list[PingRow]:
 
 
 def ground(dataset: Dataset) -> list[GroundRow]:
-    """List what trials stood on, alike ones together."""
+    """List the settings of trials, with equal settings merged."""
     return msgspec.convert(dataset.sql(GROUND), list[GroundRow])

@@ -1,1 +1,1 @@
-"""What the figures and tables of the two papers ask of a dataset. Not for: what every report asks (`queries`)."""
+"""The questions for figures and tables of the two papers. Not for: the questions of every report (`queries`)."""

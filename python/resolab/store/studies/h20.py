@@ -1,7 +1,7 @@
-"""What the figures and tables of Hounsel et al. (WWW 2020) ask of the tables, as SQL with typed rows.
+"""The questions of the figures and tables of Hounsel et al. (WWW 2020), as SQL with typed rows.
 
-For: page loads by network and resolver, and what queries cost on one connection, summed up where the rows are.
-Not for: statistics; what leaves here is one row per load, or a few hundred per kind of query however many there were.
+For: page loads by network and resolver, and the cost of queries on one connection, summed up in the database. Not for:
+statistics. The result is one row per load, or a few hundred per kind of query for any number of queries.
 """
 
 import msgspec
@@ -14,7 +14,7 @@ from resolab.store.outcomes import EXCHANGE_FAILED, times_as_sql
 from resolab.store.query_limits import limit_as_sql
 
 BATCHES_COUNT = 100
-"""Blocks are folded into at most so many batches, whole blocks each, so that resampling them stays cheap."""
+"""The largest number of batches. Whole blocks are folded into batches, so resampling stays cheap."""
 
 LOADS = f"""
 WITH names AS (
@@ -92,7 +92,7 @@ ORDER BY ALL
 
 
 class H20LoadRow(msgspec.Struct, kw_only=True, frozen=True):
-    """One finished trial with its measured load and all its levels; second and later copies of a condition are not."""
+    """One finished trial with its measured load and all its levels; later copies of a condition are left out."""
 
     trial_id: str
     block: int
@@ -125,11 +125,11 @@ class H20LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     times_ms: dict[str, float | None]
     """By name of its outcome (`outcomes`)."""
     names_count: int | None
-    """Different hosts its requests went to: as many names had to be looked up."""
+    """Number of hosts with requests, and so the number of names to look up."""
 
 
 class ResolverRow(msgspec.Struct, kw_only=True, frozen=True):
-    """A distance and a state of the cache that trials had."""
+    """A resolver's distance and cache state in the trials."""
 
     resolver_extra_rtt_ms: float
     resolver_cache: str
@@ -152,15 +152,15 @@ class QueryCostRow(msgspec.Struct, kw_only=True, frozen=True):
     """Sent more than once by the client itself: DoUDP's timer."""
     least_limit_ms: float
     limit_ms: float
-    """Least and greatest time that queries were given; a failed one counts as its own."""
+    """Least and greatest limit of the queries; a failed query counts as its own limit."""
     sum_ms: float
-    """Of response times, none above its query's limit."""
+    """Sum of response times, each at most its query's limit."""
     exchanges_count: int
     exchanges_sum_ms: float
 
 
 class ExchangeMedianRow(msgspec.Struct, kw_only=True, frozen=True):
-    """Median exchange, once a connection was open, of the answered queries that were not warm; to a ten thousandth."""
+    """The median exchange after opening the connection, of answered queries except warm ones; to a ten thousandth."""
 
     profile: str
     resolver_extra_rtt_ms: float
@@ -177,14 +177,14 @@ def h20_loads(dataset: Dataset) -> list[H20LoadRow]:
 
 
 def h20_resolvers(dataset: Dataset) -> list[ResolverRow]:
-    """List the resolvers of those trials."""
+    """List the resolvers of the study's trials."""
     return msgspec.convert(dataset.sql(RESOLVERS), list[ResolverRow])
 
 
 def query_costs(dataset: Dataset, *, cached_only: bool = False) -> list[QueryCostRow]:
-    """Sum up what queries took, by network, resolver, transport, state of the connection and batch of blocks.
+    """Sum up the queries' durations, by network, resolver, transport, connection state and batch of blocks.
 
-    `cached_only` leaves out answers that the resolver had to find first, and refusals; what had no answer stays.
+    `cached_only` leaves out uncached answers and refusals; queries without an answer stay.
     """
     cached = "(q.cache_state = 'within_ttl' OR (q.failure IS NOT NULL AND q.failure != 'dns_rcode'))"
     known = cached if cached_only else "TRUE"

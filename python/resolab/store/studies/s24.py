@@ -1,9 +1,9 @@
-"""What the figures of Sengupta et al. (TNSM 2024) ask of the tables: connects of page loads, phases of cold exchanges.
+"""The questions of the figures of Sengupta et al. (TNSM 2024): connects of page loads, phases of cold exchanges.
 
-For: their statements and typed rows. Not for: the other figures (`queries`).
+For: the statements and typed rows. Not for: the other figures (`queries`).
 
-Phases come as distributions counted in whole microseconds, thinned to a thousandth of the share each: up to 1,000
-exchanges every one is there, and a hundred million are as many rows as a thousand.
+Phases come as distributions counted in whole microseconds, thinned to a thousandth of the share each. Up to 1,000
+exchanges are all present; a hundred million exchanges have as many rows as a thousand.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ ORDER BY profile, dns_transport, phase, time_us NULLS LAST
 
 
 class ConnectRow(msgspec.Struct, kw_only=True, frozen=True):
-    """How long a measured load took to connect; null where the browser gave no such instants."""
+    """The connect time of a measured load; null when the browser gave no such instants."""
 
     condition: str
     handshake_mode: str | None
@@ -51,7 +51,7 @@ class ConnectRow(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class PhaseRow(msgspec.Struct, kw_only=True, frozen=True):
-    """So many of a profile's and transport's exchanges ended a phase within `time_us`; null: those that did not."""
+    """Number of a profile's and transport's exchanges ending a phase within `time_us`; null: without an end."""
 
     profile: str
     dns_transport: str

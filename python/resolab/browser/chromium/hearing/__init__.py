@@ -1,1 +1,1 @@
-"""Listening to a whole load in Chromium: the page, its cross-site frames and its workers, as one list of events."""
+"""Listening to a whole load in Chromium: the page, cross-site frames and workers, as one list of events."""

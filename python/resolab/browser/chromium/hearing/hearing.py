@@ -1,7 +1,7 @@
-"""One load that is listened to, in a context of its own: navigate, wait for the load event, and on until it is quiet.
+"""One load under listening, in its own context: navigate, wait for the load event, then for quiet.
 
-For: the order of things, and what is returned when a step fails. Not for: measured loads (`page_load`), which nobody
-listens to so closely.
+For: the order of the steps, and the result after a failed step. Not for: measured loads (`page_load`), free of close
+listening.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ Failure = tuple[PageFailure, str]
 
 
 class Hearing:
-    """One load."""
+    """One load under listening, from its context to its result."""
 
     def __init__(self, connection: Connection, asked: HearingRequest, settings: BrowserSettings, version: str) -> None:
         self._connection = connection
@@ -41,7 +41,7 @@ class Hearing:
         self._crash = asyncio.Event()
 
     async def run(self) -> Heard:
-        """Carry it out; never raises for what the page or browser does."""
+        """Carry out the load; failures of the page or the browser never raise."""
         context: Context | None = None
         loader_id = ""
         failure: Failure | None
@@ -97,7 +97,7 @@ class Hearing:
             await self._changed.wait()
 
     def _failure(self, navigation: "asyncio.Future[Json]") -> tuple[Failure | None, str]:
-        """Say what went wrong so far, and the document's loader; raises what the call did."""
+        """Return the failure so far, and the document's loader; raise the error of the navigation's call."""
         if self._crash.is_set():
             return (PageFailure.BROWSER_CRASH, "the page's renderer died"), ""
         answer = navigation.result()
@@ -121,7 +121,7 @@ class Hearing:
             self._take_main(event, params)
 
     def _take_main(self, event: str, params: Json) -> None:
-        """Note what becomes of the page itself; its document's request carries the loader's id."""
+        """Note the fate of the page itself; its document's request carries the loader's id."""
         if event == SENT:
             self._began_s = self._began_s or params["timestamp"]
         elif event == "Network.responseReceived":

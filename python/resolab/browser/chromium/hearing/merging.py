@@ -1,8 +1,8 @@
-"""Events of several sessions as one list, in which an id is one request's. Pure.
+"""Events of several sessions as one list, with one id for each request. Pure.
 
-For: frames of other sites and workers, which have sessions of their own. A request may be told by two of them: that of
-a frame's document begins in the session around the frame and ends in the frame's own. Ids that two processes both gave
-away are told apart. Not for: attaching to them (`sessions`) or what the events mean (`recordings.cdp`).
+For: cross-site frames and workers, with their own sessions. Two sessions may report one request: a frame's document
+begins in the session around the frame and ends in the frame's own. Equal ids of two processes become distinct names.
+Not for: attaching to sessions (`sessions`) or the meaning of events (`recordings.cdp`).
 """
 
 from resolab.browser.remote import Json
@@ -23,7 +23,7 @@ OF_NETWORK = frozenset(
     )
 )
 OF_PAGE = frozenset({"Page.domContentEventFired", "Page.loadEventFired"})
-"""Told by each session of the frame it is of: only the page's own count."""
+"""Reported by each session about its own frame: only the page's events count."""
 SENT = "Network.requestWillBeSent"
 ENDS = frozenset({"Network.loadingFinished", "Network.loadingFailed"})
 
@@ -34,13 +34,13 @@ class Merging:
     def __init__(self, main_session: str) -> None:
         self._main = main_session
         self._names: dict[tuple[str, str], str] = {}
-        """What a session's id is called."""
+        """The name for each id of a session."""
         self._first: dict[str, tuple[str, str]] = {}
-        """Session that first told of an id, and the URL it asked for last."""
+        """The first session with an id, and the URL of the latest request."""
         self.messages: list[Json] = []
 
     def take(self, session: str, event: str, params: Json) -> bool:
-        """Take one event; whether a request began or ended by it."""
+        """Take one event; return True when the event begins or ends a request."""
         if event in OF_PAGE:
             if session == self._main and self._first:
                 self.messages.append({"method": event, "params": params})
@@ -56,7 +56,7 @@ class Merging:
         return event == SENT or event in ENDS
 
     def _sent(self, session: str, identity: str, params: Json) -> str | None:
-        """Name a request that begins, or goes on behind a redirection; none if another session told it already."""
+        """Name a new or redirected request; `None` if another session reported the request already."""
         url = str(params.get("request", {}).get("url", ""))
         first = self._first.get(identity)
         if first is None or first[0] == session or self._goes_on(session, identity, params):

@@ -1,7 +1,7 @@
-"""Every session below a tab: its cross-site frames, theirs, and all their workers, heard from their first request on.
+"""Every session below a tab: cross-site frames, nested frames, and all workers, heard from their first request on.
 
-For: attaching before anything of a target runs (it waits for that), and telling each what is to be heard: its requests,
-with stacks that go on through timers and promises. Not for: what becomes of the events (`merging`, `hearing`).
+For: attaching to a target before the target runs (the target waits), and enabling the events: requests, with stacks
+through timers and promises. Not for: the use of the events (`merging`, `hearing`).
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from resolab.browser.chromium.cdp import Connection, seen
 from resolab.browser.remote import REMOTE_ERRORS, Json
 
 STACK_DEPTH = 8
-"""Of stacks through timers and promises: without them images that scripts make have no script."""
+"""The depth of stacks through timers and promises: without such stacks, images made by scripts have no script."""
 _ATTACHED: Json = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
 _PREPARATION: tuple[tuple[str, Json], ...] = (
     ("Page.enable", {}),
@@ -38,7 +38,7 @@ class Sessions:
         self._calls: set[asyncio.Task[Json]] = set()
 
     async def begin(self, session: str) -> None:
-        """Listen to the tab itself, which is blank still; it is heard when this returns."""
+        """Listen to the tab itself, still blank; on return the tab is heard."""
         # Shared workers are nobody's below the tab; only the browser itself tells of them.
         self._connection.listen(None, partial(self._event, ""))
         shared = self._connection.call("Target.setAutoAttach", _ATTACHED | {"filter": [{"type": "shared_worker"}]})
@@ -52,7 +52,7 @@ class Sessions:
             await self._connection.call("Target.setAutoAttach", _ATTACHED | {"autoAttach": False})
 
     def _prepare(self, session: str, calls: tuple[tuple[str, Json], ...]) -> list[asyncio.Task[Json]]:
-        """Send the calls in this order, which a target keeps."""
+        """Send the calls in this order; a target keeps the order."""
         self._heard.append(session)
         self._connection.listen(session, partial(self._event, session))
         return [self._call(session, method, params) for method, params in calls]

@@ -1,7 +1,7 @@
-"""Events of a netlog one by one, by name.
+"""The events of a netlog in sequence, by name.
 
-For: streaming: of a log of any size a line is in memory at a time, and parameters are decoded only where wanted. Not
-for: what events mean together (`reading`).
+For: streaming: with a log of any size, only one line is in memory. Parameters are decoded only on request. Not for: the
+joint meaning of events (`reading`).
 """
 
 import gzip
@@ -18,7 +18,7 @@ from resolab.browser.chromium.netlog.lines import event_text, is_begin, is_last
 from resolab.errors import ConfigurationError
 
 BEGIN, END = 1, 2
-"""Phases of events that take time (`logEventPhase`)."""
+"""Phases of events with a duration (`logEventPhase`)."""
 _GZIP = b"\x1f\x8b"
 _HEAD_MAX_CHARACTERS = 16 << 20
 _NO_PARAMETERS = msgspec.Raw(b"{}")
@@ -38,7 +38,7 @@ class _Line(msgspec.Struct):
 
 
 class Event:
-    """One event."""
+    """One event of a netlog."""
 
     __slots__ = ("_params", "name", "phase", "source", "source_kind", "time_ms")
 
@@ -48,7 +48,7 @@ class Event:
         self._params = line.params
 
     def params(self) -> dict[str, Any]:
-        """Decode the parameters; what is none of the log's shapes has none."""
+        """Decode the parameters; a value with an unknown shape has no parameters."""
         try:
             found = msgspec.json.decode(self._params)
         except RecursionError:
@@ -56,17 +56,17 @@ class Event:
         return found if isinstance(found, dict) else {}
 
     def dependency(self) -> int | None:
-        """Return the source this event names beside its own."""
+        """Return the second source named by this event, beside the event's own."""
         other = self.params().get("source_dependency")
         found = other.get("id") if isinstance(other, dict) else None
         return found if isinstance(found, int) else None
 
 
 class Head:
-    """What a log's head says: events, sources and errors by number, and its clock."""
+    """A log's head: events, sources and errors by number, and the log's clock."""
 
     def __init__(self, text: str) -> None:
-        """Read it; raises `ValueError` with what is wrong."""
+        """Read the head; raise `ValueError` with the fault found."""
         try:
             constants: dict[str, Any] = dict(msgspec.json.decode(text.rstrip().removesuffix(",") + "}")["constants"])
             has_clock = "timeTickOffset" in constants
@@ -80,7 +80,7 @@ class Head:
             raise ValueError("its head cannot be read (it names no events)")
 
     def decoder(self, names: frozenset[str]) -> "EventDecoder":
-        """Make what picks the events of the given names out of lines."""
+        """Make the decoder for the events with the given names."""
         return EventDecoder({number: name for number, name in self._names.items() if name in names}, self._kinds)
 
 
@@ -92,7 +92,7 @@ class EventDecoder:
         self._decoder = msgspec.json.Decoder(_Line)
 
     def event(self, text: str) -> Event | None:
-        """Return the event of a line; `None`: it has none that is wanted, or is broken."""
+        """Return the event of a line; `None` without a wanted event, or for a broken line."""
         line = self._line(text)
         if line is None or line.type not in self._wanted:
             return None
@@ -111,7 +111,7 @@ class EventDecoder:
 
 
 def head_of(lines: Iterable[str]) -> Head:
-    """Read lines up to the first event; raises `ValueError` with what is wrong."""
+    """Read lines up to the first event; raise `ValueError` with the fault found."""
     text = ""
     for line in lines:
         if is_begin(line):
@@ -123,12 +123,12 @@ def head_of(lines: Iterable[str]) -> Head:
 
 
 def no_netlog(file: Path, problem: object) -> ConfigurationError:
-    """Say in a line what of a file is no netlog."""
+    """Make the one-line error for a file without a valid netlog."""
     return ConfigurationError(f"failed to read netlog {file}: {problem}; give one of --log-net-log")
 
 
 class EventReader:
-    """Reads a file's events, those of the given names."""
+    """Reads a file's events with the given names."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -136,7 +136,7 @@ class EventReader:
         self.head: Head | None = None
 
     def events(self, names: frozenset[str]) -> Iterator[Event]:
-        """Yield them in the file's order; a packed file that was cut off is read as far as it goes."""
+        """Yield the events in the file's order; read a truncated gzip file up to the cut."""
         try:
             with _opened(self._file) as lines:
                 self.head = self._head(lines)
@@ -165,7 +165,7 @@ class EventReader:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[IO[str]]:
-    """Open it once, as a pipe can be."""
+    """Open the file once; this works for a pipe too."""
     with file.open("rb") as handle:
         if handle.peek(len(_GZIP))[: len(_GZIP)] == _GZIP:
             with gzip.open(handle, "rt", encoding="utf-8", errors="replace") as lines:

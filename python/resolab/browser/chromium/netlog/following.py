@@ -1,9 +1,10 @@
-"""A netlog that its browser still writes, read load by load.
+"""A netlog still being written by the browser, read load by load.
 
-For: each byte once, whatever the number of loads; the part that is of one load. Not for: whole logs (`reading`).
+For: reading each byte once, for any number of loads; the part of the log about one load. Not for: whole logs
+(`reading`).
 
-Chromium writes events in groups of some, so that the last ones of a load may be missing until it has done something
-else. Its clock is `CLOCK_MONOTONIC` in ms.
+Chromium writes events in groups, so a load's last events may be missing until the browser's next activity. The log's
+clock is `CLOCK_MONOTONIC` in ms.
 """
 
 import time
@@ -17,7 +18,7 @@ from resolab.errors import ConfigurationError
 
 
 class FollowedNetlog:
-    """One browser process's log."""
+    """The netlog of one browser process, read while growing."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -34,7 +35,10 @@ class FollowedNetlog:
         self._since_ms = time.monotonic() * 1000
 
     def read(self) -> BrowserLog:
-        """Return what is of the load since the mark, as far as it is written; the error names what is no netlog."""
+        """Return the written part of the load since the mark.
+
+        Raise `ConfigurationError` for a file without a valid netlog.
+        """
         for line in self._new_lines():
             self._take(line)
         if self._head is None:
@@ -56,7 +60,7 @@ class FollowedNetlog:
             self._decoder, self._head_lines = self._head.decoder(self._log.names), []
 
     def _new_lines(self) -> list[str]:
-        """Read the lines that are whole by now."""
+        """Read the lines complete by now."""
         try:
             with self._file.open("rb") as file:
                 file.seek(self._read_bytes)

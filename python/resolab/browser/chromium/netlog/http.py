@@ -1,9 +1,9 @@
-"""A netlog's requests over TCP, and which names shared a connection.
+"""A netlog's requests over TCP, and the names with shared connections.
 
-For: HTTP/2 sessions, jobs that fetch connections, requests over HTTP/1.1. Not for: requests over QUIC (`quic`).
+For: HTTP/2 sessions, jobs fetching connections, requests over HTTP/1.1. Not for: requests over QUIC (`quic`).
 
-An HTTP/2 session names its socket, requests name themselves in the heads a session sends; requests over HTTP/1.1 are
-found through the job that fetched them a socket.
+An HTTP/2 session names its socket; the heads sent by a session name the requests. Requests over HTTP/1.1 are found
+through the job behind their socket.
 """
 
 from collections import defaultdict
@@ -39,10 +39,10 @@ class Requests:
         self._job_askers: dict[int, int] = {}
         self._urls: dict[int, tuple[str, str | None]] = {}
         self._asked: list[Asked] = []
-        """Requests with the jobs that fetched them a connection."""
+        """Requests with the jobs behind their connections."""
         self._session_requests: dict[int, list[Asked]] = defaultdict(list)
         self.reasons: dict[tuple[int, str], Sharing] = {}
-        """By socket or QUIC session, once finished."""
+        """Reasons for sharing by socket or QUIC session, complete after `finish`."""
         self._told: dict[tuple[int, str], Sharing] = {}
         self.handlers: Handlers = {
             "HTTP2_SESSION": self._h2_session,

@@ -1,7 +1,7 @@
-"""A netlog's look-ups: what Chromium's own DNS client asked, over Do53 or DoH, and what came back.
+"""A netlog's look-ups: the questions of Chromium's own DNS client, over Do53 or DoH, and the answers.
 
-For: one `LookUp` for each name and type. Not for: what the system's resolver was asked, of which the log tells an end
-but no answer; or the browser's probes of its DoH server, which have no name.
+For: one `LookUp` for each name and type. Not for: look-ups through the system's resolver, logged with an end but
+without an answer; or the browser's probes of its DoH server, logged without a name.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from resolab.browser.chromium.netlog.opening import Handlers, number_of, text_of
 
 _TYPES = {1: "A", 28: "AAAA", 65: "HTTPS"}
 _RCODES = {0: "NOERROR", 1: "FORMERR", 2: "SERVFAIL", 3: "NXDOMAIN", 4: "NOTIMP", 5: "REFUSED"}
-"""RFC 1035 section 4.1.1."""
+"""RCODE names by number (RFC 1035 section 4.1.1)."""
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class _Transaction:
     rcode: str | None = None
     error: str | None = None
     doh: int | None = None
-    """Source of its first DoH request."""
+    """The log source of the look-up's first DoH request."""
 
 
 class LookUps:
@@ -42,7 +42,7 @@ class LookUps:
         }
 
     def made(self, of_askers: Mapping[int, tuple[Connection, Request]]) -> list[LookUp]:
-        """Make them, each with what its DoH request went over."""
+        """Make the look-ups, each with the connection and request of its DoH query."""
         return [self._made(one, of_askers) for one in self._transactions.values()]
 
     @staticmethod

@@ -1,6 +1,6 @@
-"""What the parts of a netlog's reading share: a connection and a request being put together, names out of parameters.
+"""The shared parts of reading a netlog: a growing connection and request, and names from parameters.
 
-For: mutable shapes that events fill. Not for: what events mean (`sockets`, `quic`, `http`, `look_ups`).
+For: mutable shapes filled by events. Not for: the meaning of events (`sockets`, `quic`, `http`, `look_ups`).
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from resolab.browser.browser_log import Request
 from resolab.browser.chromium.netlog.events import Event
 
 Handlers = dict[str, Callable[[Event], None]]
-"""What takes an event, by its name."""
+"""The handler of each event, by the event's name."""
 
 
 @dataclass(slots=True, eq=False)
@@ -25,15 +25,15 @@ class Asked:
     asker: int | None = None
     """Source of the request: of a page's, of a DoH query's."""
     job: int | None = None
-    """Source of the job that got it its connection."""
+    """The log source of the job behind the request's connection."""
     sent_early: bool | None = None
-    """Whether its head went in a packet of early data."""
+    """True when the head went in a packet of early data."""
     early: bool | None = None
-    """Whether that was accepted."""
+    """True when the server accepted the early data."""
     made: Request | None = None
 
     def request(self) -> Request:
-        """Return it as it is known now, the same at every call."""
+        """Return the request with the facts known now; every call returns the same object."""
         if self.made is None:
             self.made = Request(self.at_ms, self.host, self.path, self.early)
         return self.made
@@ -90,7 +90,7 @@ def host_of_url(url: object) -> str | None:
 
 
 def path_of_url(url: object) -> str | None:
-    """Take a URL's path with its query, as it stands in a request."""
+    """Return a URL's path with the query, as in a request line."""
     if not isinstance(url, str):
         return None
     try:
@@ -101,7 +101,7 @@ def path_of_url(url: object) -> str | None:
 
 
 def text_of(params: dict[str, Any], name: str) -> str | None:
-    """Take a text that is not empty."""
+    """Return a non-empty text parameter, stripped, or `None`."""
     value = params.get(name)
     return value.strip() or None if isinstance(value, str) else None
 

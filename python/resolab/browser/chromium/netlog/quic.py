@@ -1,10 +1,10 @@
 """A netlog's QUIC sessions.
 
-For: handshakes, of which the log has the server's own bytes, and requests with the packets their heads went in. Not
-for: TCP (`sockets`), or which query a DoH request was (`http`, `look_ups`).
+For: handshakes, logged with the server's own bytes, and requests with the packets of their heads. Not for: TCP
+(`sockets`), or the query inside a DoH request (`http`, `look_ups`).
 
-Whether a ticket was taken stands in the ServerHello. A request is early data if its head went in a 0-RTT packet that
-was not lost and the server accepted early data; frames are logged before the packet that carries them.
+The ServerHello shows the acceptance of a ticket. A request is early data if its head went in a 0-RTT packet without
+loss and the server accepted early data. Frames are logged before the packet with these frames.
 """
 
 import base64
@@ -24,13 +24,13 @@ _KEPT_BYTES = 1 << 14
 
 @dataclass(slots=True)
 class _Wire:
-    """What is known of a session's packets."""
+    """The known facts about a session's packets."""
 
     hello: dict[int, bytes] = field(default_factory=dict)
     """Parts of the server's first message by their offset."""
     by_stream: dict[int, Asked] = field(default_factory=dict)
     unsent: list[Asked] = field(default_factory=list)
-    """Requests whose head waits for its packet."""
+    """Requests with a head still without a packet."""
     by_packet: dict[int, list[Asked]] = field(default_factory=lambda: defaultdict(list))
     early_state: str | None = None
 
@@ -42,7 +42,7 @@ class QuicSessions:
         self._open = opened
         self._wires: dict[int, _Wire] = {}
         self._asker: int | None = None
-        """Who sends the next request; the log tells it just before the session's own event."""
+        """The source of the next request; the log names the source just before the session's own event."""
         self.handlers: Handlers = {
             "QUIC_SESSION": self._session,
             "QUIC_SESSION_PACKET_RECEIVED": self._received,
@@ -57,7 +57,7 @@ class QuicSessions:
         }
 
     def finish(self) -> None:
-        """Judge every session by what is known of it now."""
+        """Judge every session by the facts known now."""
         for source, wire in self._wires.items():
             self._judge(self._open[source], wire)
 

@@ -1,7 +1,7 @@
 """A netlog's events as connections and look-ups.
 
-For: Chromium's events of sockets, sessions, requests and queries put together. What a version of the browser does not
-log is not told; nothing is guessed. Not for: lines and names (`events`), or a load's part of it (`following`).
+For: combining Chromium's events of sockets, sessions, requests and queries. Facts missing in a browser version's log
+stay unknown; nothing is guessed. Not for: lines and names (`events`), or the part about one load (`following`).
 """
 
 from pathlib import Path
@@ -29,15 +29,15 @@ class Log:
 
     @property
     def names(self) -> frozenset[str]:
-        """Names of the events it takes."""
+        """Return the names of the events taken by this log."""
         return frozenset(self._handlers)
 
     def take(self, event: Event) -> None:
-        """Take the next one."""
+        """Take the next event of the log."""
         self._handlers[event.name](event)
 
     def made(self, head: Head | None, *, is_cut_off: bool) -> BrowserLog:
-        """Put together what was taken until now."""
+        """Build the log from the events taken until now."""
         self._quic.finish()
         self._requests.finish()
         self._look_ups.errors = {} if head is None else head.errors
@@ -82,7 +82,7 @@ class Log:
 
 
 def read_netlog(file: Path) -> BrowserLog:
-    """Read a log, plain or packed by gzip, whole or cut off; the error names what is no netlog."""
+    """Read a log, plain or gzip, whole or cut off. Raise `ConfigurationError` for a file without a valid netlog."""
     reader, log = EventReader(file), Log()
     for event in reader.events(log.names):
         log.take(event)

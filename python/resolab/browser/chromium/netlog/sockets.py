@@ -1,4 +1,4 @@
-"""A netlog's TCP sockets and the TLS on them.
+"""A netlog's TCP sockets with their TLS sessions.
 
 For: opening, handshakes, certificates. Not for: requests (`http`) or QUIC (`quic`).
 """
@@ -9,7 +9,7 @@ from resolab.browser.chromium.netlog.events import BEGIN, END, Event
 from resolab.browser.chromium.netlog.opening import Handlers, Opening, host_of, host_of_url, text_of
 
 _EARLY_DATA_ACCEPTED = 2
-"""`ssl_early_data_accepted` of BoringSSL."""
+"""The value of BoringSSL's `ssl_early_data_accepted`."""
 
 
 class Sockets:
@@ -20,7 +20,8 @@ class Sockets:
         self._group_hosts: dict[int, str] = {}
         """Name a connect job connects for."""
         self._certificates: dict[int, str] = {}
-        """By socket, and by verifier: QUIC's are told with the latter alone, those known good with the former."""
+        """Certificates by socket and by verifier. QUIC's are logged only with the verifier, certificates known to be
+        good only with the socket."""
         self.handlers: Handlers = {
             "TCP_CONNECT": self._tcp,
             "SSL_CONNECT": self._tls,

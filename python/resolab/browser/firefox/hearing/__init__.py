@@ -1,1 +1,1 @@
-"""Listening to a whole load in Firefox: every request of its context, from the browser's parent process."""
+"""Listening to a whole load in Firefox: every request of the context, from the browser's parent process."""

@@ -1,6 +1,6 @@
-"""One load that is listened to, in a context of its own: everything forgotten, navigate, and on until it is quiet.
+"""One load under listening, in its own context: clear everything, navigate, wait for quiet.
 
-For: the order of things, and what is returned when a step fails. Not for: what is heard of a request (`ear.js`), or
+For: the order of the steps, and the result after a failed step. Not for: the facts kept of a request (`ear.js`), or
 measured loads (`page_load`).
 """
 
@@ -20,13 +20,13 @@ from resolab.browser.result import PageLoad
 from resolab.records import PageFailure
 
 _ABORTED = "NS_BINDING_ABORTED"
-"""What a load ends in when its page goes elsewhere."""
+"""The error of a load when the page navigates elsewhere."""
 _WHOLE = (None, PageFailure.HTTP_STATUS)
-"""Failures of loads that had their load event."""
+"""The failure values of loads with a load event."""
 
 
 class Hearing:
-    """One load."""
+    """One load under listening, from its context to its result."""
 
     def __init__(self, agent: Agent, context_id: int, asked: HearingRequest, version: str) -> None:
         self._agent = agent
@@ -35,7 +35,7 @@ class Hearing:
         self._empty = Heard(url=asked.url, browser="firefox", version=version)
 
     async def run(self) -> Heard:
-        """Carry it out; never raises for what the page or browser does."""
+        """Carry out the load; failures of the page or the browser never raise."""
         heard = self._empty
         try:
             heard = await self._listen()
@@ -67,7 +67,7 @@ class Hearing:
         return self._of(load, answer["rows"])
 
     def _of_elsewhere(self, rows: list[Json], loaded_unix_ms: float) -> Heard:
-        """Tell of a page that went elsewhere before its load event: the load event is that of where it went."""
+        """Report a page gone elsewhere before its load event; the load event is the target page's."""
         status = next((row["status"] for row in reversed(rows) if row["policy"] == "document"), None)
         failure = failures.of_status(status)
         return msgspec.structs.replace(

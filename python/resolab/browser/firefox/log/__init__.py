@@ -1,6 +1,6 @@
-"""Firefox's own log (`MOZ_LOG`) as what it tells of its DoH: look-ups, and the connections they went over.
+"""The DoH part of Firefox's own log (`MOZ_LOG`): look-ups, and their connections.
 
-For: logs still written, load by load. Not for: pages' requests, whose channels tell the same without a log
+For: logs still being written, load by load. Not for: pages' requests, known from their channels without a log
 (`firefox.network_log`), or judging (`resolab.live.judged`).
 """
 

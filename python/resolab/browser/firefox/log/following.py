@@ -1,8 +1,8 @@
-"""A log that its Firefox still writes, read load by load.
+"""A log still being written by Firefox, read load by load.
 
-For: each byte once; the part that is of one load. Not for: whole logs for people, which are of other modules.
+For: reading each byte once; the part of the log about one load. Not for: whole logs for people, with other log modules.
 
-Each line is written at once (`LOGGED_FOR_JUDGING`).
+Firefox writes each line at once (`LOGGED_FOR_JUDGING`).
 """
 
 import time
@@ -15,10 +15,10 @@ from resolab.errors import ConfigurationError
 
 
 class FollowedLog:
-    """One browser process's log."""
+    """The log of one browser process, read while growing."""
 
     def __init__(self, file: Path) -> None:
-        """Follow a file; it is there once the browser has started."""
+        """Follow a file; the file exists once the browser has started."""
         self._file = file
         self._read_bytes = 0
         self._rest = ""
@@ -30,7 +30,7 @@ class FollowedLog:
         self._since_ms = time.time() * 1000
 
     def read(self) -> BrowserLog:
-        """Return what is of the load since the mark."""
+        """Return the part of the load since the mark."""
         try:
             with self._file.open("rb") as file:
                 file.seek(self._read_bytes)

@@ -1,6 +1,6 @@
-"""The lines of a log of Firefox's.
+"""The lines of a Firefox log.
 
-For: the one place that knows how a line is laid out. Not for: what it says (`reading`).
+For: the only knowledge of a line's layout. Not for: the meaning of a line (`reading`).
 """
 
 import re
@@ -12,22 +12,22 @@ _LINE = re.compile(
     r"[EWIDV]/(?P<module>\S+) (?P<text>.*)"
 )
 SOCKET_THREAD = "Socket Thread"
-"""All connections are served by one thread, so that its lines stand in the order of what happened."""
+"""One thread serves all connections, so its lines are in the order of the events."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line."""
+    """One line of the log, with time, module and text."""
 
     unix_ms: float
     module: str
     text: str
     is_sockets: bool = True
-    """Whether it is of the thread of connections."""
+    """True for lines of the thread of connections."""
 
 
 def line_of(text: str) -> Line | None:
-    """Read a line; `None`: it is the further part of another one."""
+    """Read a line; `None` for the continuation of another line."""
     found = _LINE.match(text)
     if found is None:
         return None

@@ -1,11 +1,11 @@
-"""A Firefox log's lines as DoH look-ups and the connections they went over.
+"""A Firefox log's lines as DoH look-ups and their connections.
 
-For: putting lines together. What they do not tell is `None`; nothing is guessed. Not for: laying lines out (`lines`).
+For: combining lines. Facts missing in the lines are `None`; nothing is guessed. Not for: parsing a line (`lines`).
 
-A look-up makes a channel, this a transaction, and this is given to a connection. A handshake in which no certificate
-was looked at is one that resumed (RFC 8446 section 2.2): with a full one the hook for it is always called. Over TCP
-what the handshake's socket and its transaction say stands apart: a transaction takes the handshake that ended before it
-was told so, and is not judged where more than one did and they differ.
+A look-up makes a channel, the channel makes a transaction, and the transaction is given to a connection. A handshake
+without a certificate check resumed a session (RFC 8446 section 2.2): a full handshake always calls the hook for the
+certificate. Over TCP the lines of a handshake's socket and of its transaction are separate. A transaction takes the
+handshake ended before its own notification. The transaction is not judged when several handshakes ended and differ.
 """
 
 import re
@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
 _TYPES = {"1": "A", "28": "AAAA", "65": "HTTPS"}
 _RCODES = {"0": "NOERROR", "1": "FORMERR", "2": "SERVFAIL", "3": "NXDOMAIN", "4": "NOTIMP", "5": "REFUSED"}
-"""RFC 1035 section 4.1.1."""
+"""RCODE names by number (RFC 1035 section 4.1.1)."""
 _ERRORS = {"804B0014": "NS_ERROR_NET_RESET", "804B000E": "NS_ERROR_NET_TIMEOUT", "804B0002": "NS_BINDING_ABORTED"}
 _POINTER = r"([0-9a-f]+)"
 _HANDSHAKE_WAITS_MS = 500.0
-"""A transaction is told right after the handshake, on the same thread: what ended longer ago had none."""
+"""The longest time, in ms, between a handshake's end and the notification of its transaction, on the same thread. An
+older handshake had no transaction."""
 
 
 @dataclass(slots=True, eq=False)
 class _Opened:
-    """A connection that looked-up names went over."""
+    """A connection used by look-ups."""
 
     carrier: Carrier
     opened_ms: float
@@ -37,24 +38,27 @@ class _Opened:
     resumed: bool | None = None
     certificate_seen: bool = False
     early: bool = False
-    """It was tried with early data."""
+    """True when the connection was tried with early data."""
     asked: list["_Asked"] = field(default_factory=list)
 
     @property
     def may_be_early(self) -> bool:
-        """Whether there can have been early data; over QUIC it is tried without a word, wherever there is a ticket."""
+        """Return True when early data was possible.
+
+        QUIC tries early data without a log line whenever a ticket exists.
+        """
         return self.early or (self.carrier is Carrier.QUIC and self.resumed is not False)
 
     @property
     def early_data(self) -> bool | None:
-        """Whether some was accepted."""
+        """Return True when the server accepted early data of any request."""
         told = [asked.early for asked in self.asked if asked.over is self]
         return True if True in told else None if self.may_be_early and None in told else False
 
 
 @dataclass(slots=True, eq=False)
 class _Asked:
-    """One look-up."""
+    """One look-up, being put together from log lines."""
 
     name: str
     qtype: str
@@ -62,7 +66,7 @@ class _Asked:
     over: _Opened | None = None
     sent_ms: float = 0.0
     early: bool | None = None
-    """Whether its request went in early data that was accepted, by the answer's head."""
+    """True when the request went in accepted early data, by the answer's head."""
     head_is_read: bool = False
     request: Request | None = None
     ended_ms: float | None = None
@@ -72,7 +76,7 @@ class _Asked:
 
 @dataclass(slots=True)
 class _Ended:
-    """A handshake that ended, of which no transaction was told yet."""
+    """An ended handshake, still without a notified transaction."""
 
     at_ms: float
     resumed: bool
@@ -84,16 +88,16 @@ class Log:
     def __init__(self) -> None:
         self._asked: list[_Asked] = []
         self._new: _Asked | None = None
-        """The look-up whose channel is made next."""
+        """The look-up owning the next channel in the log."""
         self._channels: dict[str, _Asked] = {}
         self._made: _Asked | None = None
-        """The look-up whose transaction is named next."""
+        """The look-up owning the next transaction in the log."""
         self._transactions: dict[str, _Asked] = {}
         self._connections: dict[str, _Opened] = {}
         self._carried: dict[str, str] = {}
         """Connection each transaction was given to."""
         self._sessions: dict[str, _Opened] = {}
-        """By QUIC session."""
+        """Connections by QUIC session."""
         self._with_certificate: set[str] = set()
         self._ended: list[_Ended] = []
         self._answered: _Asked | None = None
@@ -122,10 +126,10 @@ class Log:
         self._of_page = re.compile(rf"nsHttpTransaction::Init \[this={_POINTER} ")
         self._h3_new: _Opened | None = None
         self._reading: _Asked | None = None
-        """Whose answer's head is read."""
+        """The look-up with an answer's head being read."""
 
     def take(self, line: Line) -> None:
-        """Take the next one."""
+        """Take the next line of the log."""
         if not line.is_sockets:
             # A page's transaction, at the address of one that is gone.
             if line.module == "nsHttp" and (found := self._of_page.match(line.text)) is not None:
@@ -137,7 +141,7 @@ class Log:
                 return
 
     def made(self) -> BrowserLog:
-        """Put together what was taken until now; instants are Unix time."""
+        """Build the log from the lines taken until now; instants are Unix time."""
         opened = {id(one.over): one.over for one in self._asked if one.over is not None}
         for asked in self._asked:
             if asked.over is not None:
@@ -177,7 +181,7 @@ class Log:
             self._transactions[transaction], self._made = self._made, None
 
     def _forget(self, transaction: str) -> None:
-        """Pointers are used again: whoever had this one before is gone."""
+        """Forget a transaction's pointer: pointers are used again, and the earlier owner is gone."""
         self._transactions.pop(transaction, None)
         self._carried.pop(transaction, None)
 
@@ -200,7 +204,7 @@ class Log:
         self._reading = self._transactions.get(transaction)
 
     def _early_word(self, _: float, word: str) -> None:
-        """Read Firefox's own word in an answer's head; `sent` does not tell what became of it."""
+        """Read Firefox's early-data field in an answer's head; `sent` leaves the acceptance unknown."""
         one = self._reading
         if one is None or one.head_is_read:
             return
@@ -213,7 +217,7 @@ class Log:
             self._reading.early, self._reading.head_is_read = False, True
 
     def _told(self, at_ms: float, transaction: str) -> None:
-        """Take it that a transaction is told of the end of its connection's handshake."""
+        """Note the notification of a transaction about the end of its connection's handshake."""
         one = self._connections.get(self._carried.get(transaction, ""))
         ended = [each for each in self._ended if at_ms - each.at_ms <= _HANDSHAKE_WAITS_MS]
         if one is not None and len({each.resumed for each in ended}) == 1:
