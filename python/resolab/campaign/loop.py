@@ -4,8 +4,8 @@ For: running and stopping. Not for: beginning or resuming a dataset (`run`), a t
 remaining trials (`looks`).
 
 Trials run on one path or, if the plan asks for several, on several at a time, each with its own testbed. Testbeds start
-and end together. Any end of work on a testbed (all is done, a stop, a failure of the instrument, a reduction of paths)
-lets the trials in flight on the others end, and then closes all.
+and end together. The work on a testbed ends when all is done, or by a stop, a failure of the instrument, or a reduction
+of paths. Then the trials in flight on the other testbeds end, and all testbeds are closed.
 """
 
 import asyncio

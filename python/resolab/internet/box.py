@@ -92,7 +92,7 @@ class Box:
         return measured_environment() | {name: str(value) for name, value in own.items()}
 
     async def __aenter__(self) -> Self:
-        """Start everything."""
+        """Start every program of the box."""
         programs = self.programs()
         if missing := missing_programs(programs):
             raise MachineError(f"this machine lacks {', '.join(missing)}: scripts/setup --interop installs them")

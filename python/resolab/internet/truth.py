@@ -4,8 +4,8 @@ For: the closed form for comparison with measured look-ups, hits and misses apar
 instant, known from the queries to authoritative servers (`recursion`), or from `cache`.
 
 A look-up takes `k` round trips between home and the resolver (`protocols.closed_form`). A miss adds a round trip
-between the resolver and each queried server, one after the other: the root's, the top domain's, the zone's, as far as
-unknown to the resolver.
+between the resolver and each queried server, one after the other. These are the root's, the top domain's and the zone's
+server, as far as unknown to the resolver.
 """
 
 import enum

@@ -18,7 +18,7 @@ LEAST_QUOTA_GB, MOST_GB = 0.001, 1e5
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Serve until Ctrl-C."""
+    """Run the fleet's server until Ctrl-C."""
     return asyncio.run(_serve(options))
 
 

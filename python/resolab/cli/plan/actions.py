@@ -25,7 +25,7 @@ from resolab.wording import counted
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run one action."""
+    """Run one action of `resolab plan`."""
     return {"schema": _schema, "power": _power, "check": _check, "new": _new}[options.action](options)
 
 

@@ -3,8 +3,8 @@
 For: pure functions over the browser's log, the stub's and our own client's records of a load. Not for: reading logs
 (`log_reading`), or fixing or dropping anything.
 
-`handshake_mode` has the same meaning as in the lab: the mode of the connection used by the document's first request,
-and `zero_rtt` only if this request itself went in early data accepted by the server.
+`handshake_mode` has the same meaning as in the lab: the mode of the connection used by the document's first request.
+The mode is `zero_rtt` only if this request itself went in early data accepted by the server.
 """
 
 from collections.abc import Sequence
