@@ -1,7 +1,7 @@
 """Manage the remaining trials of a campaign, as decided by the stopping rule after each block.
 
-For: interim analyses in time, and removing conditions not needed by any open comparison; the same after a resume. Not
-for: the rules, running trials.
+For: interim analyses in time, and removing conditions not needed by any open comparison; the same after a resume.
+Not for: the rules, running trials.
 """
 
 from collections import Counter

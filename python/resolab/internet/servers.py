@@ -1,7 +1,7 @@
 """Configurations of the box's name servers and resolvers, and their start commands. Pure.
 
-For: texts made from the layout and the templates beside this file; facts used in several texts are in the layout. Not
-for: zone files (`zones`), the edges (`edges`), starting anything (`box`).
+For: texts made from the layout and the templates beside this file; facts used in several texts are in the layout.
+Not for: zone files (`zones`), the edges (`edges`), starting anything (`box`).
 """
 
 import re

@@ -1,7 +1,7 @@
 """The browsers of a testbed: one process for each combination of settings, a few alive at a time.
 
-For: starting a browser when first needed, replacing a dead browser, and ending the least recently used browser. Not
-for: a browser's settings (`ways`) or loads.
+For: starting a browser when first needed, replacing a dead browser, and ending the least recently used browser.
+Not for: a browser's settings (`ways`) or loads.
 
 An idle browser costs memory (400 to 500 MiB) and wakes up beside others' measurements, so at most `LIVE_LIMIT` live. A
 browser is started and ended only while a trial is prepared, never during a load. Firefox grows by 0.2 MiB a load, so a
