@@ -1,10 +1,10 @@
-"""Which comparisons a campaign has decided, each by its own confidence sequence, and what must still be loaded.
+"""Decide comparisons of a campaign, each by its own confidence sequence, and list the conditions still needed.
 
-For: the rule `confidence_sequence` of a plan, on the same values as the report. Not for: the sequence (`stats`), or
-the rule of one width for all (`precision`).
+For: the rule `confidence_sequence` of a plan, on the same values as the report. Not for: the sequence (`stats`), or the
+rule of a common width for all (`precision`).
 
-A decision depends on nothing but the finished blocks before it, and stays: a campaign that is killed and resumed
-decides the same after the same block, and loads the same conditions in the blocks that follow.
+A decision depends only on the finished blocks before the decision, and is final. A killed and resumed campaign decides
+the same after the same block, and loads the same conditions in the following blocks.
 """
 
 import math
@@ -20,7 +20,7 @@ from resolab.store.outcomes import PLT, Outcome
 
 
 class Decisions:
-    """One outcome of a campaign's page loads, comparison by comparison."""
+    """The decisions about an outcome of a campaign's page loads, for each comparison."""
 
     def __init__(
         self, plan: Plan, stop: Stop, margins_ms: Mapping[str, float] | None = None, outcome: Outcome = PLT
@@ -33,16 +33,16 @@ class Decisions:
         self._conditions = plan.conditions()
 
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
-        """Take in what a finished trial contributes to the outcome."""
+        """Add a finished trial's contribution to the outcome."""
         self._measured.add(condition, block, records)
 
     def due(self, blocks: int) -> bool:
-        """Whether to look after that many whole blocks."""
+        """Return True when an interim analysis is due after `blocks` whole blocks."""
         beyond = blocks - self._stop.min_blocks
         return beyond >= 0 and beyond % self._stop.check_every_blocks == 0
 
     def look(self, blocks: int) -> Look:
-        """Go on with every sequence to the end of the first blocks, and decide."""
+        """Extend every sequence to the end of the first `blocks` blocks, and decide."""
         for one in self._comparisons:
             one.look(blocks)
         still = [one for one in self._comparisons if one.decision is None]
@@ -58,7 +58,7 @@ class Decisions:
         )
 
     def text(self, look: Look) -> str:
-        """Say how many comparisons are decided, and how many conditions are still loaded."""
+        """Return the number of decided comparisons and of conditions still loaded, as text."""
         decided = sum(one.after_blocks is not None for one in look.decisions)
         loaded = len(self._conditions) if look.loaded is None else len(look.loaded)
         return (
@@ -67,11 +67,11 @@ class Decisions:
         )
 
     def expected_blocks(self, look: Look, cap: int) -> int:
-        """Name the cap: when an interval will leave 0, nobody knows before."""
+        """Return the cap: the block with an interval excluding 0 is not predictable."""
         return look.blocks if look.reached else cap
 
     def _loaded(self, still: list[PlannedComparison]) -> frozenset[str]:
-        """Name what open comparisons need, what none ever decides about, and the copies of both."""
+        """Return the conditions of open comparisons, the conditions in no comparison, and the copies of both."""
         if not still:
             return frozenset()
         compared = {arm for one in self._comparisons for arm in (one.pair.treatment.id, one.pair.baseline.id)}
@@ -82,12 +82,12 @@ class Decisions:
 
 
 def _levels(condition: Condition) -> str:
-    """Name a condition without saying which copy it is."""
+    """Return a condition's identifier without the copy number."""
     return condition.id.removesuffix(f".copy{condition.replicate}")
 
 
 class _Open:
-    """A comparison with its sequence, until and after it is decided."""
+    """A comparison with its confidence sequence, before and after the decision."""
 
     def __init__(self, pair: PlannedComparison, stop: Stop, margin_ms: float | None, measured: Measured) -> None:
         self.pair, self._stop, self._margin_ms, self._measured = pair, stop, margin_ms, measured
@@ -95,7 +95,7 @@ class _Open:
         self._sequence, self._blocks = MedianSequence(), 0
 
     def look(self, blocks: int) -> None:
-        """Take in the pairs of the blocks since the last look, in their order."""
+        """Add the pairs of the blocks since the last interim analysis, in order."""
         for block in range(self._blocks, blocks):
             arms = [self._measured.at(one.id, block) for one in (self.pair.treatment, self.pair.baseline)]
             known = [one for one in arms if one is not None]
@@ -108,7 +108,7 @@ class _Open:
 
     @property
     def width(self) -> float:
-        """Width of the interval: in ms, or as a share of the baseline's median where the plan gives that."""
+        """Return the interval's width: in ms, or as a share of the baseline's median when the plan gives a ratio."""
         width = self._sequence.width
         if self._stop.ci_width_ratio is None or math.isinf(width):
             return width
@@ -116,7 +116,7 @@ class _Open:
         return width / baseline if baseline else math.inf
 
     def width_reached(self) -> WidthReached:
-        """Describe the width for the manifest, in which there is no infinity."""
+        """Return the width for the manifest, with `None` for infinity."""
         width = self.width if math.isfinite(self.width) else None
         as_ratio = self._stop.ci_width_ratio is not None
         return WidthReached(
@@ -128,11 +128,11 @@ class _Open:
         )
 
     def undecided(self) -> Decision:
-        """Describe the comparison as it stands."""
+        """Return the comparison's current interval, without a decision."""
         return self._decision(None, [])
 
     def _reasons(self) -> list[DecidedBy]:
-        """List what holds of the interval and may decide."""
+        """List the reasons for a decision fulfilled by the interval."""
         low, high, margin_ms = self._sequence.low, self._sequence.high, self._margin_ms
         asked = self._stop.ci_width_ms or self._stop.ci_width_ratio
         holds = {

@@ -1,11 +1,11 @@
-"""How long a plan's run will take, before anything has run: what a trial waits for the link, and what it costs besides.
+"""Estimate the duration of a plan's run beforehand: the time waiting for the link, and the machine's own time.
 
-For: telling an hour from a night. Not for: the run's own estimate of its end; that counts its trials.
+For: telling an hour from a night. Not for: the estimate during the run, made from the run's own trials.
 
-A trial is our client's queries, a warm-up load, the close of all connections and the measured load; a browser is
-started where more ways are needed than may live. What waits for the link is the closed form of page and profile
-(`T = k x RTT + bytes x 8 / rate`), with the timeouts that losses cost. What it costs besides was measured on two cores
-(docs/benchmarks.md): medians of whole runs, so that a busy machine takes longer than is said here.
+A trial is our client's queries, a warm-up load, the close of all connections and the measured load. A browser is
+started again when the plan needs more browsers than may live at once. The time for the link is the closed form of page
+and profile (`T = k x RTT + bytes x 8 / rate`), with the timeouts for losses. The machine's own time was measured on two
+cores (docs/benchmarks.md) as medians of whole runs, so a busy machine takes longer than estimated.
 """
 
 from collections import OrderedDict
@@ -27,25 +27,25 @@ from resolab.testbed.testbed import SETTLE_MS
 from resolab.testbed.ways import Way, looks_up, probes, warms_up, way_of
 
 PAGES_LOOKED_AT_COUNT = 24
-"""Of a plan that samples pages, the first ones it loads: they are drawn at random and stand for the others."""
+"""The number of first pages examined for a plan sampling pages; drawn at random, these pages represent all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrowserCost:
-    """Seconds of this machine's own that a browser takes, whatever the link."""
+    """The machine's own time for a browser, in s, independent of the link."""
 
     start_s: float
-    """From starting a process to its first load."""
+    """The time from starting a process to the first load, in s."""
     trial_s: float
-    """Of a trial beside its loads: contexts, clearing, our client, commands, the trial's file."""
+    """The time of a trial beside the loads, in s: contexts, clearing, our client, commands, the trial's file."""
     warm_up_s: float
-    """Of a warm-up more than of a measured load: a window opens beside it."""
+    """The extra time of a warm-up over a measured load, in s: a window opens beside the load."""
     load_s: float
-    """Of a load: of its document, ..."""
+    """The time of a load's document, in s."""
     request_s: float
-    """... of each request beside it, ..."""
+    """The time of each further request, in s."""
     megabyte_s: float
-    """... and of what comes: decrypting, decoding, computing, drawing."""
+    """The time per received megabyte, in s: decrypting, decoding, computing, drawing."""
 
 
 COSTS: Mapping[BrowserName, BrowserCost] = {
@@ -59,9 +59,9 @@ COSTS: Mapping[BrowserName, BrowserCost] = {
 
 
 def expected_duration_s(plan: Plan, corpus: Corpus, blocks: int | None = None) -> float:
-    """Estimate the seconds all blocks of a run take, or some of them, browsers' starts included.
+    """Return the expected seconds of all or some blocks of a run, including browser starts.
 
-    What several paths cost each other is not in it.
+    The mutual slowdown of several paths is not included.
     """
     count = plan.blocks if blocks is None else blocks
     if plan.live is not None:
@@ -74,7 +74,7 @@ def expected_duration_s(plan: Plan, corpus: Corpus, blocks: int | None = None) -
 
 class _Expectation:
     def __init__(self, plan: Plan, corpus: Corpus, pages: Sequence[str]) -> None:
-        """Take some pages for all where a plan samples pages, in the order in which they are loaded."""
+        """Take a few pages as representatives when a plan samples pages, in the order of loading."""
         self._plan = plan
         self._profiles = {name: corpus.profile(name) for name in plan.factors.profile}
         self._sites = sites_of(corpus, pages, plan.pages.distances)
@@ -82,12 +82,13 @@ class _Expectation:
         self._sizes = {page: PageSize.of(site) for page, site in self._sites.items()}
         self._models = {page: corpus.model(page) for page in pages if corpus.is_model(page)}
         self._graphs_s: dict[tuple[str, str], float] = {}
-        """Of a model behind a profile."""
+        """The load time of a page model with a profile, in s."""
         self._links: dict[tuple[str, str, float], tuple[LinkProfile, Link]] = {}
-        """What conditions of a page, a profile and a distance share; of many hosts it takes its time."""
+        """The link shared by conditions of a page, a profile and a distance. For a page with many hosts its computation
+        takes time."""
 
     def run_s(self, blocks: int) -> float:
-        """Sum up blocks, which hold the same trials unless each has a page of its own, and starts of browsers."""
+        """Return the time of blocks and browser starts; blocks hold the same trials, or each block has its own page."""
         if not self._plan.samples_pages:
             return blocks * self._block_s(self._plan.conditions()) + self._starts_s(blocks)
         looked_at = range(len(self._pages))
@@ -95,14 +96,17 @@ class _Expectation:
         return blocks * fmean(blocks_s) + self._starts_s(blocks) if blocks else 0.0
 
     def _block_s(self, conditions: Sequence[Condition]) -> float:
-        """Trials of a block share the paths; it has ended only when its longest trial has."""
+        """Return the time of a block, at least the time of its longest trial.
+
+        The trials of a block share the paths.
+        """
         trials_s = [self._trial_s(condition) for condition in conditions]
         return max(sum(trials_s) / self._plan.instrument.paths, *trials_s)
 
     def _starts_s(self, blocks: int) -> float:
-        """Walk through the run as it will be: its order says which browsers have to be started.
+        """Simulate the run's order and return the time of browser starts.
 
-        Several paths start their own, at the same time.
+        Each path starts its own browsers, at the same time.
         """
         living: OrderedDict[Way, int] = OrderedDict()
         total_s = 0.0
@@ -118,13 +122,13 @@ class _Expectation:
         return total_s
 
     def _looked_at(self, trial: PlannedTrial) -> Condition:
-        """Put a page that is looked at in the place of one that is not."""
+        """Replace a page not examined by an examined page."""
         if not self._plan.samples_pages:
             return trial.condition
         return replace(trial.condition, page=self._pages[trial.block % len(self._pages)])
 
     def _start_s(self, condition: Condition) -> float:
-        """Seconds until a new browser has loaded the page once."""
+        """Return the seconds until a new browser has loaded the page once."""
         waiting_s = DOH_PROBE_DELAY_S if probes(way_of(condition)) else 0.0
         return (
             COSTS[condition.browser].start_s + waiting_s + self._load_s(condition, HandshakeMode.FULL, warm_dns=False)
@@ -140,7 +144,7 @@ class _Expectation:
         return total_s + self._load_s(condition, condition.requested_handshake_mode, warm_dns=warm_dns)
 
     def _queries_s(self, condition: Condition) -> float:
-        """Seconds of our own client's queries: each transport's, one after the other."""
+        """Return the seconds of our own client's queries: over each transport, one after the other."""
         link, delay_s = self._link(condition), self._answer_delay_s(condition)
         names_count = 1 + min(self._plan.queries.warm_count, self._sizes[condition.page].names_count - 1)
         return sum(

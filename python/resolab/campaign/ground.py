@@ -1,7 +1,7 @@
-"""What the trials of a process stand on: code, resolab-core, browsers, pages and profiles, as they are when it starts.
+"""The ground of a process's trials: code, resolab-core, browsers, pages and profiles at the process's start.
 
-For: describing it at every start, telling how it differs from the start before, refusing to go on where conditions
-would mean something else. Not for: the rest of the manifest (`manifests`).
+For: describing the ground at every start, listing differences from the previous start, and rejecting a resume with
+changed conditions. Not for: the rest of the manifest (`manifests`).
 """
 
 import hashlib
@@ -16,11 +16,11 @@ from resolab.store import Manifest, git_commit
 from resolab.store.manifest import RunStart
 
 SHOWN_DIGITS = 12
-"""Of a sha256, for people."""
+"""The number of hex digits of a sha256 shown to people."""
 
 
 def ground_now(plan: Plan, corpus: Corpus, versions: dict[str, str]) -> RunStart:
-    """Describe what trials that begin now stand on; `versions` are those of resolab-core and the browsers."""
+    """Describe the ground of trials beginning now; `versions` are the versions of resolab-core and the browsers."""
     return RunStart(
         unix_ns=time.time_ns(),
         git_commit=_commit(),
@@ -31,7 +31,7 @@ def ground_now(plan: Plan, corpus: Corpus, versions: dict[str, str]) -> RunStart
 
 
 def _pages_sha256(plan: Plan, corpus: Corpus) -> dict[str, str]:
-    """Sum up every page; of a site there is nothing but its URL to go by."""
+    """Return the digest of every page; for a site, only the digest of its URL."""
     if plan.live is not None:
         sites = plan.live.sites
         return {page: hashlib.sha256(sites[page].url.encode()).hexdigest() for page in plan.factors.page}
@@ -39,7 +39,7 @@ def _pages_sha256(plan: Plan, corpus: Corpus) -> dict[str, str]:
 
 
 def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus, now: RunStart) -> None:
-    """Refuse to go on when profiles or pages are no longer those the dataset was begun with."""
+    """Raise `ConfigurationError` when profiles or pages differ from the dataset's start."""
     for begun in manifest.profiles if plan.live is None else ():
         if begun.name in plan.factors.profile and corpus.profile(begun.name) != begun:
             raise _changed("profile", begun.name)
@@ -49,7 +49,7 @@ def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus, now: RunSt
 
 
 def differences(manifest: Manifest, now: RunStart) -> list[str]:
-    """Say what differs from the start before, one line each: trials from now on were made by something else."""
+    """List the differences from the previous start, one line each: later trials were made with other parts."""
     if not manifest.starts:
         return []
     before, after = _facts(manifest.starts[-1]), _facts(now)
@@ -87,7 +87,7 @@ def _core_sha256() -> str | None:
 
 
 def _folder_sha256(folder: Path) -> str:
-    """Sum up names and contents of all files below a folder."""
+    """Return a digest of the names and contents of all files below a folder."""
     whole = hashlib.sha256()
     for file in sorted(file for file in folder.rglob("*") if file.is_file()):
         content = hashlib.sha256(file.read_bytes()).hexdigest()

@@ -1,9 +1,10 @@
-"""What a live plan would contact and how long that takes, before anybody is contacted.
+"""List the contacts of a live plan and estimate its duration, before any contact.
 
-For: `resolab run --dry-run` and `resolab plan check`; pure. Not for: the run's own estimate of its end, or the lab's
+For: `resolab run --dry-run` and `resolab plan check`; pure. Not for: the estimate during the run, or the lab's estimate
 (`expectation`).
 
-How long a stranger's page takes nobody knows beforehand: what is assumed of one stands here. The caps are certain.
+The load time of a stranger's page is unknown beforehand; the assumptions are constants in this file. The caps are
+certain.
 """
 
 from collections import Counter
@@ -16,17 +17,17 @@ from resolab.manners import HARD_CAPS, PINGS_PER_LOAD, Caps, Contact, Intended, 
 from resolab.plan import Plan
 
 NAMES_COUNT = 10
-"""Of a page."""
+"""The assumed number of names of a page."""
 LOAD_S = 3.0
 ROUND_TRIP_S = 0.03
 OVERHEAD_S = 1.5
-"""Contexts, logs, the stub, the trial's file, and the share of a browser's start."""
+"""The assumed time of contexts, logs, the stub, the trial's file, and a share of a browser's start, in s."""
 HOUR_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class LiveExpectation:
-    """What a run would be."""
+    """The expected contacts, trials and duration of a run."""
 
     contacts: list[Contact]
     trials_count: int
@@ -35,7 +36,7 @@ class LiveExpectation:
 
 
 def expected_live(plan: Plan, system: str | None) -> LiveExpectation:
-    """Foresee a run; `system` is the machine's own name server, which a plan may name without its address."""
+    """Estimate a run; `system` is the machine's own name server, possibly named in a plan without an address."""
     assert plan.live is not None
     trials = schedule(plan, plan.seed, plan.blocks)
     caps = HARD_CAPS.lowered(plan.live.caps)
@@ -49,13 +50,13 @@ def expected_live(plan: Plan, system: str | None) -> LiveExpectation:
 
 
 def expected_live_s(plan: Plan, blocks: int) -> float:
-    """Estimate the seconds that blocks of a live plan take."""
+    """Return the expected seconds of `blocks` blocks of a live plan."""
     assert plan.live is not None
     return _expected_s(schedule(plan, plan.seed, blocks), HARD_CAPS.lowered(plan.live.caps))
 
 
 def _expected_s(trials: list[PlannedTrial], caps: Caps) -> float:
-    """Add up trials, or wait for the cap that lets the fewest go."""
+    """Return the sum of the trials' times, or the wait for the tightest cap if longer."""
     queries_s = len(TYPES) * ROUNDS * NAMES_COUNT * (ROUND_TRIP_S + caps.query_interval_ms / 1e3)
     pings_s = PINGS_PER_LOAD * (ROUND_TRIP_S + PING_PAUSE_MS / 1e3)
     queries_count = (len(TYPES) * ROUNDS + QUERIES_PER_NAME) * NAMES_COUNT
@@ -70,7 +71,7 @@ def _expected_s(trials: list[PlannedTrial], caps: Caps) -> float:
 
 
 def _capped_s(count: int, per_hour: int) -> float:
-    """How long it takes when the first hour's are free to go at once."""
+    """Return the wait for a cap, in s, when the first hour's quota is available at once."""
     return max(0, count - 1) // per_hour * HOUR_S
 
 

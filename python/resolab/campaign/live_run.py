@@ -1,4 +1,4 @@
-"""What a live plan puts into its dataset's manifest. Not for: the rest of the manifest (`manifests`)."""
+"""The live part of a dataset's manifest. Not for: the rest of the manifest (`manifests`)."""
 
 from dataclasses import asdict
 
@@ -8,7 +8,7 @@ from resolab.store.manifest import LiveRun, LiveSiteLine
 
 
 def live_run(plan: Plan) -> LiveRun | None:
-    """Describe what is a live run's own; None of a plan for the lab."""
+    """Describe the live part of a run; return `None` for a plan for the lab."""
     live = plan.live
     if live is None:
         return None

@@ -1,4 +1,4 @@
-"""One process at a time works on a dataset. Not for: readers; they need no lock."""
+"""The lock of a dataset, for a single working process. Not for: readers; readers need no lock."""
 
 import fcntl
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from resolab.store.folder import LOCK
 
 @contextmanager
 def dataset_lock(folder: Path) -> Iterator[None]:
-    """Hold the dataset's lock; the kernel lets go of it however the process ends."""
+    """Hold the dataset's lock; the kernel releases the lock at any end of the process."""
     with (folder / LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

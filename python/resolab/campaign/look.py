@@ -1,6 +1,6 @@
-"""What a stopping rule says when it looks at the comparisons' intervals after whole blocks.
+"""The result of a stopping rule's interim analysis of the comparisons' intervals after whole blocks.
 
-For: the shape that every rule fills and the campaign acts on. Not for: any rule (`precision`, `decisions`).
+For: the common shape of all rules, used by the campaign. Not for: any rule (`precision`, `decisions`).
 """
 
 from collections.abc import Iterable
@@ -13,34 +13,34 @@ from resolab.store import Decision, WidthReached
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The intervals after some blocks, and what follows."""
+    """The intervals after some blocks, and the consequences."""
 
     blocks: int
     reached: bool
-    """Whether nothing is left to find out."""
+    """True when no question is left open."""
     widths: tuple[WidthReached, ...]
     widest: float
-    """Infinite while a comparison has no interval or an unbounded one."""
+    """The widest interval; infinite while a comparison has no interval or an unbounded interval."""
     widest_name: str
     decisions: tuple[Decision, ...] = ()
     loaded: frozenset[str] | None = None
-    """Identifiers of the conditions that the next blocks still have; None: all."""
+    """The identifiers of the conditions in the next blocks; `None`: all."""
 
 
 class StoppingRule(Protocol):
-    """Takes in trials, and looks after whole blocks: the same blocks give the same look, whoever measured them."""
+    """A stopping rule: receives trials, analyses whole blocks; the same blocks give the same result in any process."""
 
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
-        """Take in a finished trial."""
+        """Add a finished trial."""
 
     def due(self, blocks: int) -> bool:
-        """Whether to look after that many whole blocks."""
+        """Return True when an interim analysis is due after `blocks` whole blocks."""
 
     def look(self, blocks: int) -> Look:
-        """Look at the first blocks; a later look is never at fewer of them."""
+        """Analyse the first `blocks` blocks; later calls have at least the same number of blocks."""
 
     def text(self, look: Look) -> str:
-        """Say in a line how far the campaign is."""
+        """Return the campaign's progress in a line."""
 
     def expected_blocks(self, look: Look, cap: int) -> int:
-        """Guess how many blocks it will take."""
+        """Return the expected number of blocks."""

@@ -1,6 +1,6 @@
-"""Which trials a campaign has still to run, as its stopping rule says block by block.
+"""Manage the remaining trials of a campaign, as decided by the stopping rule after each block.
 
-For: looking when it is time, and taking out of the schedule what no open comparison needs; the same after a resume.
+For: interim analyses in time, and removing conditions not needed by any open comparison; the same after a resume.
 Not for: the rules, running trials.
 """
 
@@ -22,14 +22,14 @@ from resolab.store.outcomes import OUTCOMES
 
 
 class Looks:
-    """The schedule of one campaign, shortened by what its finished blocks have decided."""
+    """The schedule of a campaign, shortened by the decisions of the finished blocks."""
 
     def __init__(
         self, plan: Plan, manifest: Manifest, finished: Mapping[str, Path], *, block: int | None = None
     ) -> None:
-        """Take in what earlier processes measured, and look where they looked.
+        """Add the trials of earlier processes, and repeat their interim analyses.
 
-        With a block, that block is all there is to run, and nobody looks: other blocks may be anywhere.
+        With `block`, only this block is run, without interim analyses: other blocks may be anywhere.
         """
         self._cap, self._block_size, self._block = manifest.blocks, trials_a_block(plan), block
         self._rule = _rule_of(over_pages(plan), manifest) if block is None else None
@@ -40,20 +40,20 @@ class Looks:
         if self._rule is not None:
             self._recall(self._rule, finished)
         self.left = remaining(self.planned, finished.keys())
-        """Trials to be run, in order; those who run them take from it."""
+        """The trials to run, in order; the loop running trials removes entries from this list."""
 
     @property
     def is_enough(self) -> bool:
-        """Whether the last look left nothing to find out."""
+        """Return True when the last interim analysis left no question open."""
         return self.last is not None and self.last.reached
 
     def take_in(self, trial: PlannedTrial, records: Iterable[Record]) -> None:
-        """Take in a trial that has just finished."""
+        """Add a trial just finished."""
         if self._rule is not None:
             self._rule.add(trial.compared_as, trial.block, records)
 
     def block_ended(self, blocks: int) -> Look | None:
-        """Look if it is time, and in any case at the end; then only what is still needed is left."""
+        """Analyse when due, and always at the end; afterwards only the needed trials are left."""
         if self._rule is None or not (self._rule.due(blocks) or blocks == self._cap):
             return None
         self.last = self._rule.look(blocks)
@@ -61,18 +61,18 @@ class Looks:
         return self.last
 
     def drop(self, look: Look) -> None:
-        """Take what a look left out from what is to be run, in place: those who run trials hold the list."""
+        """Remove the dropped conditions from the trials to run, in place: the loop running trials holds the list."""
         self.left[:] = _kept(self.left, look)
 
     def expected_trials(self, look: Look) -> int:
-        """Guess how many trials it will be in the end; where conditions are dropped, how many at most."""
+        """Return the expected number of trials at the end; with dropped conditions, the maximum."""
         if look.loaded is not None:
             return len(self.planned)
         assert self._rule is not None  # It has looked.
         return self._rule.expected_blocks(look, self._cap) * self._block_size
 
     def progress(self, finished: Collection[str]) -> Progress:
-        """Say how far the whole campaign came, by the trials that are finished."""
+        """Return the progress of the whole campaign, by the finished trials."""
         if self._block is None:
             there = frozenset(finished)
             blocks_count = whole_blocks(self.planned, there)
@@ -86,7 +86,7 @@ class Looks:
 
     @property
     def text(self) -> str | None:
-        """Say in a line what the last look saw."""
+        """Return the result of the last interim analysis in a line."""
         return None if self._rule is None or self.last is None else self._rule.text(self.last)
 
     def _recall(self, rule: StoppingRule, finished: Mapping[str, Path]) -> None:

@@ -1,11 +1,11 @@
-"""The campaign's loop: start the testbeds, run what the schedule still holds, until it is done, enough, or stopped.
+"""Run a campaign's loop: start the testbeds and run the scheduled trials, until done, decided, or stopped.
 
-For: running and stopping. Not for: beginning or resuming a dataset (`run`), a trial's file (`trial_file`), what is left
-to run (`looks`).
+For: running and stopping. Not for: beginning or resuming a dataset (`run`), a trial's file (`trial_file`), the
+remaining trials (`looks`).
 
-Trials run on one path or, if the plan asks for it, on several at a time, each with a testbed of its own. Testbeds stand
-and fall together: what ends the work on one (all is done, a stop, a failure of the instrument, fewer paths from then
-on) lets the trials in flight on the others end, and then all are closed.
+Trials run on one path or, if the plan asks for several, on several at a time, each with its own testbed. Testbeds start
+and end together. The work on a testbed ends when all is done, or by a stop, a failure of the instrument, or a reduction
+of paths. Then the trials in flight on the other testbeds end, and all testbeds are closed.
 """
 
 import asyncio
@@ -34,28 +34,28 @@ from resolab.store import Manifest, cpu_ticks, describe_environment, finished_tr
 from resolab.testbed import TrialResult
 
 INSTRUMENT_FAILURES_LIMIT = 3
-"""Consecutive failures of the instrument itself on one path after which a campaign gives up."""
+"""The number of consecutive instrument failures on a path before a campaign gives up."""
 MakeTestbed = Callable[[Plan, int, Path, int], AbstractAsyncContextManager[TrialRunner]]
-"""Makes the place trials run in, from plan, seed, the dataset's folder and the path's number, from 1."""
+"""A maker of testbeds, from plan, seed, the dataset's folder and the path's number, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a campaign does and has of its process, where it is one of several things that the process does."""
+    """The campaign's share of a process with several tasks."""
 
     block: int | None = None
-    """The one block to run; None: all of them."""
+    """The single block to run; `None`: all blocks."""
     stop: StopRequest | None = None
-    """Of who listens to signals for it; None: it listens itself."""
+    """The stop request of an outer signal listener; `None`: the campaign listens for signals itself."""
     standing_paths: Callable[[], int] = lambda: 0
-    """Counts the process's own paths that stand while it runs no trial: nobody else's."""
+    """A count of the process's own paths kept alive without a running trial, excluding other processes' paths."""
 
 
 ALL_AND_ALONE = Share()
 
 
 class Campaign:
-    """A campaign of one process: it begins or goes on, and ends with its manifest saying how far it came."""
+    """A campaign in one process: begins or resumes, and ends with its progress in the manifest."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Campaign:
         self._console, self._make_testbed, self._versions = console, make_testbed, versions
         self._share, self._stop = share, share.stop or StopRequest()
         self._instrument_failures: Counter[int] = Counter()
-        """Consecutive ones, by path."""
+        """The consecutive instrument failures, by path."""
         self._paths = min(manifest.paths, trials_a_block(plan))
         self._overload = Overload()
         self._has_warned_of_missing = False
@@ -80,7 +80,7 @@ class Campaign:
         self._ticks = cpu_ticks()
 
     async def run(self) -> Manifest:
-        """Run what is left; the manifest ends as finished or interrupted."""
+        """Run the remaining trials; the manifest ends as finished or interrupted."""
         with nullcontext() if self._share.stop else self._stop.on_signals(self._say, several=self._paths > 1):
             try:
                 if self._looks.left and not self._looks.is_enough:
@@ -106,7 +106,7 @@ class Campaign:
                 await self._run_side_by_side(left, progress)
 
     async def _run_side_by_side(self, left: list[PlannedTrial], progress: CampaignProgress) -> None:
-        """Run trials on new testbeds, one for each path, until work on any of them ends."""
+        """Run trials on new testbeds, one for each path, until work on any testbed ends."""
         async with AsyncExitStack() as stack:
             testbeds = {
                 number: await stack.enter_async_context(
@@ -127,7 +127,7 @@ class Campaign:
                     raise error
 
     async def _use(self, testbed: TrialRunner, number: int, turns: Turns, progress: CampaignProgress) -> None:
-        """Run trials on one path's testbed until work on some path ends."""
+        """Run trials on the testbed of a path until work on some path ends."""
         paths = self._paths
         try:
             while self._paths == paths and (trial := await turns.next()) is not None:
@@ -150,14 +150,14 @@ class Campaign:
             turns.end()
 
     def _warn_of_missing(self, trial: PlannedTrial, result: TrialResult, progress: CampaignProgress) -> None:
-        """Say once that what the plan asks to be kept is not: nobody sees it before it is looked for."""
+        """Warn once about missing files requested by the plan; a missing file is otherwise noticed late."""
         if result.files.missing and not self._has_warned_of_missing:
             self._has_warned_of_missing = True
             names = ", ".join(str(file) for file in result.files.missing)
             progress.say(f"warning: {trial.trial_id}: not written though the plan's [instrument] asks for it: {names}")
 
     def _forgive(self, error: ResolabError, number: int, trial: PlannedTrial, progress: CampaignProgress) -> None:
-        """Let the instrument fail, but not again and again."""
+        """Tolerate a failure of the instrument; raise after repeated failures."""
         self._instrument_failures[number] += 1
         if self._instrument_failures[number] >= INSTRUMENT_FAILURES_LIMIT:
             raise error
@@ -186,7 +186,7 @@ class Campaign:
                 self._fall_back(trial, progress)
 
     def _fall_back(self, trial: PlannedTrial, progress: CampaignProgress) -> None:
-        """Use one path for the rest, after a resume too."""
+        """Use a single path from now on, also after a resume."""
         late = self._overload.text(self._plan.limits.lateness_p99_ms)
         text = f"after {trial.trial_id} one path instead of {self._paths}: {late}"
         progress.say(text)
@@ -211,7 +211,7 @@ class Campaign:
             self._say(f"{word} after {look.blocks} blocks: {self._looks.text}")
 
     def _others(self, paths: int | None) -> int | None:
-        """Leave the process's own out of paths that were counted while it ran none of this campaign's."""
+        """Subtract the process's own kept paths from a count of paths taken without a running trial."""
         return None if paths is None else max(0, paths - self._share.standing_paths())
 
     def _say(self, message: str) -> None:

@@ -1,6 +1,6 @@
-"""The manifest of a campaign: made at its start, checked at a resume, brought up to date at its end.
+"""The manifest of a campaign: made at the start, checked at a resume, updated at the end.
 
-For: what goes into it. Not for: how it is written; that is the store's.
+For: the manifest's content. Not for: writing the file (`store`).
 """
 
 import os
@@ -34,7 +34,7 @@ _VERSION_OF = {BrowserName.CHROMIUM: chromium_version, BrowserName.FIREFOX: fire
 
 
 def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Manifest:
-    """Describe a campaign that is about to begin."""
+    """Describe a campaign about to begin."""
     now_ns = time.time_ns()
     browsers = _browser_versions(plan)
     core = _core_version()
@@ -70,7 +70,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
 
 
 def versions_now(plan: Plan) -> dict[str, str]:
-    """Ask for the versions again, as they are when a campaign is taken up after days."""
+    """Return the current versions, for a campaign resumed after days."""
     return _named(_core_version(), _browser_versions(plan))
 
 
@@ -79,7 +79,7 @@ def _named(core: str | None, browsers: dict[str, str]) -> dict[str, str]:
 
 
 def resumed(manifest: Manifest, now: RunStart) -> Manifest:
-    """Take a campaign up again; what differs from the start before is a warning for readers of its dataset."""
+    """Return the manifest of a resumed campaign, with a warning for each difference from the previous start."""
     return msgspec.structs.replace(
         manifest,
         resume_count=manifest.resume_count + 1,
@@ -91,18 +91,18 @@ def resumed(manifest: Manifest, now: RunStart) -> Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a campaign came."""
+    """The progress of a campaign."""
 
     trials_count: int
     blocks_count: int
-    """Blocks of which every trial is finished."""
+    """The number of blocks with all trials finished."""
     all_done: bool
     look: Look | None
-    """The last one, of a plan with a stopping rule."""
+    """The last interim analysis, for a plan with a stopping rule."""
 
 
 def ended(manifest: Manifest, progress: Progress, *, environment: Environment) -> Manifest:
-    """Bring the manifest up to date when the process ends its work, done or not."""
+    """Return the updated manifest at the end of the process's work, done or not."""
     look, reason = progress.look, _stop_reason(progress)
     return msgspec.structs.replace(
         manifest,
@@ -125,7 +125,7 @@ def _stop_reason(progress: Progress) -> StopReason:
 
 
 def _browser_versions(plan: Plan) -> dict[str, str]:
-    """Ask every browser the plan uses for its version; one that is missing is known before the run begins."""
+    """Return the version of every browser used by the plan; a missing browser is noticed before the run."""
     used = dict.fromkeys(condition.browser for condition in plan.conditions())
     return {str(browser): _VERSION_OF[browser]() for browser in used}
 

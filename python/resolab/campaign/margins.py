@@ -1,6 +1,6 @@
-"""The equivalence margin of each comparison in milliseconds, on the link its conditions have.
+"""The equivalence margin of each comparison in milliseconds, for the link of its conditions.
 
-For: the rule that a comparison within its margin is decided. Not for: what a margin is (`plan`).
+For: deciding comparisons within their margin. Not for: the definition of a margin (`plan`).
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,10 @@ from resolab.records import LinkProfile
 
 
 def margins_ms(plan: Plan, profiles: Sequence[LinkProfile]) -> dict[str, float]:
-    """Return the margins by the comparisons' identifiers; none where the plan has none, or the link no round trip."""
+    """Return the margins by the comparisons' identifiers.
+
+    The result is empty without a margin in the plan, and leaves out links without a round trip time.
+    """
     margin = plan.analysis.equivalence_margin
     if margin is None:
         return {}

@@ -1,6 +1,6 @@
-"""What the page loads of a campaign contribute to one outcome, by condition and block.
+"""The contributions of a campaign's page loads to an outcome, by condition and block.
 
-For: the stopping rules, trial by trial. Not for: finished datasets, whose tables have it (`store`).
+For: the stopping rules, trial by trial. Not for: finished datasets, with tables for this purpose (`store`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from resolab.store.outcomes import Contribution, Outcome
 
 
 class Measured:
-    """Takes in finished trials in any order."""
+    """The contributions of finished trials, added in any order."""
 
     def __init__(self, outcome: Outcome, conditions: Iterable[Condition]) -> None:
         self.outcome = outcome
@@ -20,17 +20,17 @@ class Measured:
         self._loads: dict[str, dict[int, Contribution]] = {}
 
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
-        """Take in what a finished trial contributes to the outcome, if anything."""
+        """Add a finished trial's contribution to the outcome, if any."""
         told = self.outcome.contribution_of_records(list(records), self._exchanges.get(condition))
         if told is not None:
             self._loads.setdefault(condition, {})[block] = told
 
     def before(self, condition: str, blocks: int) -> dict[int, Contribution]:
-        """Return what the first blocks have of a condition, by block."""
+        """Return a condition's contributions in the first `blocks` blocks, by block."""
         return {block: load for block, load in self._loads.get(condition, {}).items() if block < blocks}
 
     def at(self, condition: str, block: int) -> Contribution | None:
-        """Return what one block has of a condition."""
+        """Return a condition's contribution in one block."""
         return self._loads.get(condition, {}).get(block)
 
 
@@ -41,6 +41,6 @@ def sample_of(loads: Mapping[int, Contribution]) -> Sample:
 
 
 def _exchange_of(one: Condition) -> DnsTransport | None:
-    """Name the transport of the cold exchange that a condition's sum is made of, if it has a sum."""
+    """Return the transport of the cold exchange in a condition's sum; `None` for a condition without a sum."""
     cold = one.dns_connection_state is ConnectionState.COLD
     return one.dns_transport if cold and one.requested_dns_handshake_mode is HandshakeMode.FULL else None

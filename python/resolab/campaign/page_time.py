@@ -1,7 +1,7 @@
-"""What a query or a page load waits for the link: round trips, bytes over the rate, and the timeouts that losses cost.
+"""The time of a query or page load on the link: round trips, bytes over the rate, and timeouts for losses.
 
-For: closed forms of a page's bytes and names and a profile's rate, round trip and loss, good to some ten percent.
-Not for: what a browser takes besides (`expectation`), jitter, bursts of loss, traces, schedules or cross traffic.
+For: closed forms of a page's bytes and names and a profile's rate, round trip and loss, accurate to some ten percent.
+Not for: the browser's own time (`expectation`), jitter, bursts of loss, traces, schedules or cross traffic.
 """
 
 import itertools
@@ -14,24 +14,24 @@ from resolab.records import DnsTransport, HandshakeMode, HttpVersion, LinkProfil
 from resolab.testbed.layout import Site
 
 INITIAL_WINDOW_BYTES = 14_600
-"""Ten segments (RFC 6928, RFC 9002 section 7.2)."""
+"""The initial window: ten segments (RFC 6928, RFC 9002 section 7.2)."""
 SEGMENT_BYTES = 1_460
 WIRE_BYTES_PER_BODY_BYTE = 1.08
-"""Headers and padding of TCP or QUIC, TLS and HTTP."""
+"""The overhead factor for headers and padding of TCP or QUIC, TLS and HTTP."""
 CONNECTION_WIRE_BYTES = 4_500
-"""Of a full TLS handshake, most of it the certificates."""
+"""The bytes of a full TLS handshake, most of them for the certificates."""
 QUERY_TIMEOUT_S = 5.0
-"""After which a lost DoUDP query is asked again by the C library and by those that do as it does."""
+"""The timeout after a lost DoUDP query, in s, in the C library and in clients with the same behaviour."""
 CONNECT_TIMEOUT_S = 1.0
-"""After which a lost SYN (RFC 6298 section 2) or QUIC Initial (RFC 9002 section 6.2.2) is sent again."""
+"""The timeout, in s, after a lost SYN (RFC 6298 section 2) or QUIC Initial (RFC 9002 section 6.2.2)."""
 LEAST_RETRANSMISSION_S = 0.2
-"""Least timeout of Linux's TCP; a loss at the end of a flow waits for one, others for a round trip."""
+"""The least timeout of Linux's TCP, in s. A loss at the end of a flow costs this timeout, other losses a round trip."""
 _NEGLIGIBLE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class PageSize:
-    """How much a page is."""
+    """The size of a page in bytes, requests and names."""
 
     body_bytes: int
     requests_count: int
@@ -39,7 +39,7 @@ class PageSize:
 
     @classmethod
     def of(cls, site: Site) -> Self:
-        """Count a page's files, as they travel."""
+        """Count a page's files, in transferred form."""
         served = [(origin.serving, origin.folder) for origin in site.origins if origin.folder is not None]
         files = [file for serving, folder in served for file in serving.files(folder)]
         return cls(
@@ -51,21 +51,21 @@ class PageSize:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An access link as a load meets it."""
+    """The access link from a load's point of view."""
 
     rtt_s: float
     resolver_rtt_s: float
     rate_bps: float
-    """Towards the client, by its rate or its policer's; infinite without either."""
+    """The rate towards the client, from the link's rate or policer; infinite without either."""
     down_loss_ratio: float
     exchange_loss_ratio: float
-    """Chance that a packet or the one that answers it is lost."""
+    """The probability of losing a packet or the packet answering it."""
     burst_bytes: float = 0.0
-    """What comes at once before a policer's rate counts."""
+    """The bytes passing at once before a policer's rate applies."""
 
     @classmethod
     def of(cls, profile: LinkProfile, *, rtt_s: float, resolver_rtt_s: float) -> Self:
-        """Take what a profile says of its link; the distances are given, as servers can be farther away."""
+        """Take the link's values from a profile; the round trips are arguments, as servers can be farther away."""
         up, down = profile.up.loss_ratio or 0.0, profile.down.loss_ratio or 0.0
         rate_bps, burst_bytes = profile.down.rate_bps or math.inf, 0.0
         policer = profile.down.policer
@@ -82,7 +82,10 @@ class Link:
 
 
 def query_link_s(transport: DnsTransport, link: Link, *, names_count: int) -> float:
-    """Seconds of our client's queries over one transport: a cold one, and over its connection the other names."""
+    """Return the seconds of our client's queries over a transport.
+
+    The first query is cold; the other names follow over the same connection.
+    """
     cold = lookup_round_trips(transport, HandshakeMode.FULL, "cold")
     lost = longest_of(1, link.exchange_loss_ratio)
     connecting_s = 0.0 if transport is DnsTransport.DOUDP else lost * CONNECT_TIMEOUT_S
@@ -100,9 +103,10 @@ def load_link_s(
     http_version: HttpVersion,
     handshake_mode: HandshakeMode,
 ) -> float:
-    """Seconds a load waits for the link; `dns_transport` `None`: it looks nothing up.
+    """Return the seconds of a load on the link; with `dns_transport` `None`, without a look-up.
 
-    The document and then, at once, all it names; pages whose resources name others take a round trip more a step.
+    Model: the document and then, at once, all resources named there. Pages with resources naming further resources take
+    another round trip for each step.
     """
     connecting = page_handshake_round_trips(http_version, handshake_mode)
     page_round_trips: float = connecting + 1
@@ -121,9 +125,9 @@ def load_link_s(
 def clone_link_s(
     size: PageSize, link: Link, graph_s: float, *, dns_transport: DnsTransport | None, warm_dns: bool
 ) -> float:
-    """Seconds a load of a page model's clone waits for the link and for its scripts, by its graph (names over DoUDP).
+    """Return the seconds of a page model's clone for link and scripts, by its graph (names over DoUDP).
 
-    The graph gives each name a connection to itself: what they share is the link's rate.
+    The graph gives each name its own connection; the connections share only the link's rate.
     """
     opening_s = 0.0
     if dns_transport is not None and not warm_dns:
@@ -132,13 +136,13 @@ def clone_link_s(
 
 
 def longest_of(count: int, loss_ratio: float) -> float:
-    """Return how often the unluckiest of `count` exchanges is lost, in the mean."""
+    """Return the expected number of losses of the unluckiest of `count` exchanges."""
     lost = (1 - (1 - loss_ratio**times) ** count for times in itertools.count(1))
     return sum(itertools.takewhile(lambda chance: chance > _NEGLIGIBLE, lost))
 
 
 def most_losses(count: int, mean: float) -> float:
-    """Return the losses of the unluckiest of `count` flows that lose `mean` packets each (Poisson), in the mean."""
+    """Return the expected losses of the unluckiest of `count` flows, each with `mean` losses on average (Poisson)."""
     total, term, below = 0.0, math.exp(-mean), math.exp(-mean)
     for losses in itertools.count(1):
         chance = 1 - below**count
@@ -157,19 +161,19 @@ def _query_wait_s(transport: DnsTransport, link: Link) -> float:
 
 
 def _window_round_trips(flow_bytes: float, link: Link) -> float:
-    """Round trips beyond the first in which a flow's window doubles, until it holds all or fills the link."""
+    """Return the round trips after the first with a doubling window, until the window holds all or fills the link."""
     filling_bytes = link.rate_bps / 8 * link.rtt_s if math.isfinite(link.rate_bps) else math.inf
     return max(0.0, math.log2(1 + min(flow_bytes, filling_bytes) / INITIAL_WINDOW_BYTES) - 1)
 
 
 def _held_s(size: PageSize, link: Link) -> float:
-    """Seconds that a page's bytes take of the link's rate."""
+    """Return the seconds of a page's bytes at the link's rate."""
     wire_bytes = size.body_bytes * WIRE_BYTES_PER_BODY_BYTE + size.names_count * CONNECTION_WIRE_BYTES
     return wire_time_ms(max(0.0, wire_bytes - link.burst_bytes), link.rate_bps) / 1e3
 
 
 def _stalls_s(size: PageSize, link: Link) -> float:
-    """Seconds by which losses hold a load up: of connections being opened, and of what comes over them."""
+    """Return the seconds lost to packet losses: while opening connections, and during transfers."""
     opening_s = longest_of(size.names_count, link.exchange_loss_ratio) * CONNECT_TIMEOUT_S
     lost_mean = size.body_bytes / SEGMENT_BYTES / size.names_count * link.down_loss_ratio
     return opening_s + most_losses(size.names_count, lost_mean) * max(LEAST_RETRANSMISSION_S, link.rtt_s)

@@ -1,9 +1,10 @@
-"""How many blocks and hours a plan needs, comparison by comparison, as far as a pilot dataset can say.
+"""Estimate the blocks and hours needed by a plan for each comparison, from a pilot dataset.
 
-For: `resolab plan power`, and `plan check` with a pilot. Not for: the numbers of blocks (`stats.power`), words.
+For: `resolab plan power`, and `plan check` with a pilot. Not for: the calculation of block numbers (`stats.power`),
+words.
 
-A comparison is found in the pilot by the levels of both its conditions, so that the pilot may be of another plan. Hours
-are those of the pilot's own trials, which knew what the machine and the link cost.
+A comparison is found in the pilot by the levels of both conditions, so the pilot may be of another plan. Hours are from
+the pilot's own trials, including the costs of machine and link.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +49,10 @@ MOST_BLOCKS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What to find the blocks for; of what is not given the plan says it, or the pilot's own difference stands in."""
+    """The aims for the number of blocks.
+
+    The default of a missing aim is the plan's value, or the pilot's own difference.
+    """
 
     effect_ms: float | None = None
     width_ms: float | None = None
@@ -58,38 +62,38 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Blocks for one aim of one comparison, and the hours its two conditions take in them."""
+    """The blocks for an aim of a comparison, and the hours of both conditions in these blocks."""
 
     aim: str
     needed: Needed | None
-    """None: the pilot cannot say."""
+    """The needed blocks; `None` when the pilot gives no answer."""
     hours: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonPower:
-    """One comparison of the plan, and what the pilot has of it."""
+    """A comparison of the plan, with the pilot's data."""
 
     comparison: PlannedComparison
     pairs_count: int
     difference_ms: float | None
-    """The pilot's median."""
+    """The median difference in the pilot, in ms."""
     answers: Sequence[Answer]
 
 
 @dataclass(frozen=True, slots=True)
 class PlanPower:
-    """All comparisons of a plan."""
+    """The results for all comparisons of a plan."""
 
     rows: Sequence[ComparisonPower]
     totals: Mapping[str, tuple[int, float, float] | None]
-    """By aim: blocks until the last comparison is decided, hours if all conditions run that long, hours if each runs as
-    long as a comparison needs it; None where some comparison has no number."""
+    """The totals by aim: blocks until the last comparison is decided, hours with all conditions running to the end,
+    hours with each condition running only as long as needed. `None` when some comparison has no number."""
     most_blocks: int
 
 
 def plan_power(plan: Plan, pilot: Dataset, asked: Asked) -> PlanPower:
-    """Answer for every comparison of the plan but A/A."""
+    """Return the result for every comparison of the plan except A/A."""
     plan = over_pages(plan)
     found = _Pilot(plan, pilot)
     margins = margins_ms(plan, pilot.manifest.profiles)
@@ -100,7 +104,7 @@ def plan_power(plan: Plan, pilot: Dataset, asked: Asked) -> PlanPower:
 
 
 class _Pilot:
-    """A dataset's loads and seconds by the levels of its conditions."""
+    """The loads and trial durations of a dataset by the levels of its conditions."""
 
     def __init__(self, plan: Plan, pilot: Dataset) -> None:
         self.outcome: Outcome = OUTCOMES[plan.analysis.primary]
@@ -115,7 +119,7 @@ class _Pilot:
         self._seconds = pilot.trial_seconds()
 
     def samples(self, one: PlannedComparison) -> tuple[Sample, Sample]:
-        """Return both arms in the blocks they share."""
+        """Return both arms in their common blocks."""
         own, other = (_first_rounds(self._loads.get(self._name_of(arm), [])) for arm in (one.treatment, one.baseline))
         treated, compared = pairs([load.block for load in own], [load.block for load in other])
         return tuple(  # type: ignore[return-value]
@@ -124,7 +128,7 @@ class _Pilot:
         )
 
     def seconds(self, condition: Condition) -> float | None:
-        """Return the mean seconds of a trial."""
+        """Return the mean duration of a trial, in s."""
         return self._seconds.get(self._name_of(condition))
 
 
@@ -137,7 +141,7 @@ def _by_condition(outcome: Outcome, loads: Sequence[LoadRow]) -> dict[str, list[
 
 
 def _first_rounds(loads: Sequence[LoadRow]) -> list[LoadRow]:
-    """Leave a page that was sampled with one load."""
+    """Keep one load of each sampled page."""
     return list({load.block: load for load in reversed(loads)}.values())[::-1]
 
 
@@ -148,7 +152,7 @@ def _levels(condition: Condition) -> tuple[object, ...]:
 def _aims(
     plan: Plan, one: PlannedComparison, pilot: _Pilot, asked: Asked, margin_ms: float | None
 ) -> list[tuple[str, Aim | None]]:
-    """List what is asked or, if nothing is, what the plan says and the pilot's own difference."""
+    """List the requested aims or, without a request, the plan's aims and the pilot's own difference."""
     given: list[tuple[str, Aim | None]] = []
     if asked.effect_ms is not None:
         given.append((f"difference of {asked.effect_ms:g} ms", excludes_zero(asked.effect_ms)))
@@ -190,7 +194,7 @@ def _rule(plan: Plan) -> PowerRule:
 
 
 def _hours(plan: Plan, needed: Needed | None, pilot: _Pilot, conditions: Sequence[Condition]) -> float | None:
-    """Return what conditions take on the plan's paths, whose trials run side by side."""
+    """Return the hours of conditions on the plan's paths, with trials in parallel."""
     seconds = [pilot.seconds(one) for one in conditions]
     if needed is None or needed.blocks is None or None in seconds:
         return None
@@ -198,7 +202,7 @@ def _hours(plan: Plan, needed: Needed | None, pilot: _Pilot, conditions: Sequenc
 
 
 def _total(plan: Plan, rows: Sequence[ComparisonPower], pilot: _Pilot, aim: str) -> tuple[int, float, float] | None:
-    """Sum up what one aim costs for all comparisons, on the plan's paths."""
+    """Return the total cost of an aim for all comparisons, on the plan's paths."""
     blocks: dict[str, int] = {}
     for row in rows:
         needed = next(one.needed for one in row.answers if one.aim == aim)
@@ -218,7 +222,7 @@ def _total(plan: Plan, rows: Sequence[ComparisonPower], pilot: _Pilot, aim: str)
 
 
 def pilot_problem(row: ComparisonPower) -> str:
-    """Say why the pilot gives no number."""
+    """Return the reason for the missing number."""
     if row.pairs_count == 0:
         return "not in the pilot"
     if row.pairs_count < PAIRS_NEEDED:

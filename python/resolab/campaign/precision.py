@@ -1,10 +1,10 @@
-"""Whether a campaign has seen enough: the width of every comparison's interval after whole blocks.
+"""Decide when a campaign has enough data: by the width of every comparison's interval after whole blocks.
 
 For: the rule `fixed_width` of a plan, on the same values and seeds as the report. Not for: the interval itself
-(`stats`), or whether stopping by it keeps its level (docs/method/statistics.md).
+(`stats`), or the level of the interval under this stopping rule (docs/method/statistics.md).
 
-A look depends on nothing but the finished blocks: a campaign that is killed and resumed looks at the same ones and ends
-where it would have ended.
+An interim analysis depends only on the finished blocks. A killed and resumed campaign analyses the same blocks and ends
+after the same block.
 """
 
 import math
@@ -20,18 +20,18 @@ from resolab.store.outcomes import PLT, Outcome
 
 
 class Precision:
-    """One outcome of a campaign's page loads, as far as the stopping rule needs them."""
+    """The values of an outcome needed by the stopping rule."""
 
     def __init__(self, plan: Plan, stop: Stop, seed: int, outcome: Outcome = PLT) -> None:
         self._stop, self._seed, self._measured = stop, seed, Measured(outcome, plan.conditions())
         self._comparisons = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
 
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
-        """Take in what a finished trial contributes to the outcome."""
+        """Add a finished trial's contribution to the outcome."""
         self._measured.add(condition, block, records)
 
     def due(self, blocks: int) -> bool:
-        """Whether to look after that many whole blocks."""
+        """Return True when an interim analysis is due after `blocks` whole blocks."""
         beyond = blocks - self._stop.min_blocks
         return beyond >= 0 and beyond % self._stop.check_every_blocks == 0
 
@@ -51,7 +51,7 @@ class Precision:
         )
 
     def text(self, look: Look) -> str:
-        """Say how far the widest comparison is from what was asked."""
+        """Return the widest interval and the requested width as text."""
         if self._stop.ci_width_ms is not None:
             asked, scale, unit = self._stop.ci_width_ms, 1.0, "ms"
         else:
@@ -60,7 +60,7 @@ class Precision:
         return f"widest interval {width} of {asked * scale:g} {unit} asked ({look.widest_name})"
 
     def expected_blocks(self, look: Look, cap: int) -> int:
-        """Guess how many blocks it will take: an interval's width falls with the root of its number of values."""
+        """Return the expected number of blocks: a width falls with the square root of the number of values."""
         asked = self._stop.ci_width_ms or self._stop.ci_width_ratio or 0.0
         if math.isinf(look.widest):
             return cap

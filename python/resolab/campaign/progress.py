@@ -1,4 +1,4 @@
-"""Progress of a campaign for people: a bar with an estimate of the end on a terminal, a line now and then elsewhere.
+"""Show a campaign's progress to people: a bar with the expected end on a terminal, otherwise a line now and then.
 
 For: standard error only. Not for: results.
 """
@@ -22,7 +22,7 @@ INTERIM_ROWS_MAX_COUNT = 40
 
 
 def duration_text(seconds: float) -> str:
-    """Write a duration as people say it, e.g. `7 min 05 s` or `38 d 14 h`."""
+    """Return a duration in common units, e.g. `7 min 05 s` or `38 d 14 h`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     days, hours_of_day = divmod(hours, 24)
@@ -47,9 +47,9 @@ class _BarBelowAnswer(Progress):
 
 
 class CampaignProgress:
-    """Counts trials; the estimate is the mean of the trials of this process, set-up not counted.
+    """The trial counter. The estimate is the mean of this process's trials, without set-up.
 
-    Trials of earlier processes count as done and neither as failures nor towards the pace.
+    Trials of earlier processes count as done, but not as failures or for the pace.
     """
 
     def __init__(self, total: int, done: int, console: Console) -> None:
@@ -84,7 +84,7 @@ class CampaignProgress:
         self._bar.stop()
 
     def say(self, message: str) -> None:
-        """Say something beside the bar."""
+        """Print a message beside the bar."""
         self._console.print(message, highlight=False, markup=False, soft_wrap=True)
 
     def trials_begin(self) -> None:
@@ -93,7 +93,7 @@ class CampaignProgress:
             self._started_s = self._last_line_s = time.monotonic()
 
     def expect(self, total: int, precision: str) -> None:
-        """Take in what a look at the intervals said: how narrow they are, and where the campaign will end by that."""
+        """Store the result of an interim analysis: the interval widths and the expected end of the campaign."""
         self._expected, self._precision = min(total, self._total), precision
 
     def answer(self, label: str, unit: str, blocks_count: int, rows: Sequence[InterimRow]) -> None:
@@ -112,7 +112,7 @@ class CampaignProgress:
         self._has_answered = True
 
     def trial_done(self, *, failed: bool, flagged: bool) -> None:
-        """Count one trial."""
+        """Count a finished trial."""
         self.trials_begin()
         self._done += 1
         self._failures += failed

@@ -1,8 +1,9 @@
-"""Carrying a plan out: a new dataset is begun, or one that is there is finished.
+"""Carry out a plan: begin a new dataset, or finish an existing dataset.
 
-For: `run_campaign` and `resume_campaign`. Not for: the loop (`loop`), what is in a trial (testbed) or a file (store).
+For: `run_campaign` and `resume_campaign`. Not for: the loop (`loop`), the content of a trial (`testbed`) or a file
+(`store`).
 
-Whatever happens, a trial's file exists only when the trial is whole, and the manifest says how far the campaign came.
+In any case a trial's file exists only when the trial is whole, and the manifest states the campaign's progress.
 """
 
 import asyncio
@@ -27,18 +28,18 @@ from resolab.testbed import Kept, Testbed
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a campaign ended."""
+    """The end of a campaign."""
 
     manifest: Manifest
 
     @property
     def interrupted(self) -> bool:
-        """Whether trials are left to do."""
+        """Return True when trials are left to run."""
         return self.manifest.status is not RunStatus.FINISHED
 
 
 def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed | LiveBed:
-    """Make what a campaign's trials run in: the testbed of a path, or the live bed."""
+    """Make the runner of a campaign's trials: the testbed of a path, or the live bed."""
     # Chromium writes no log into a path with `..` in it, without a word.
     folder = folder.resolve()
     if plan.live is not None:
@@ -59,7 +60,7 @@ def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed | Li
 
 
 def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> Outcome:
-    """Run a plan into a new dataset folder; leaves no folder when not even the testbed could be started."""
+    """Run a plan into a new dataset folder; no folder is left when the testbed cannot start."""
     existed = folder.exists()
     create_dataset_folder(folder)
     # What another process has begun there is not ours to remove: only who holds the lock does.
@@ -75,7 +76,7 @@ def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeT
 
 
 def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> Outcome:
-    """Finish a dataset from where it stands, with the plan, seed, blocks and stopping rule it was begun with."""
+    """Finish a dataset, with the plan, seed, blocks and stopping rule from its start."""
     load_manifest(folder)  # In what is no dataset there is nothing to lock.
     with dataset_lock(folder):
         return _resume(load_manifest(folder), folder, console, make_testbed)
@@ -107,18 +108,18 @@ def _resume(manifest: Manifest, folder: Path, console: Console, make_testbed: Ma
 
 
 def _is_whole(plan: Plan, manifest: Manifest, folder: Path) -> bool:
-    """Whether nothing is left to do, so that nothing is taken up again either."""
+    """Return True when no trial is left, so there is nothing to resume."""
     looks = Looks(plan, manifest, finished_trials(folder))
     return manifest.status is RunStatus.FINISHED and (not looks.left or looks.is_enough)
 
 
 def _placed(plan: Plan, manifest: Manifest) -> Plan:
-    """Put the plan where the run was begun; of live runs from before format 1.13 it says so itself."""
+    """Set the plan's vantage point to the run's; live plans from before format 1.13 contain their own."""
     return plan if manifest.vantage_point is None else placed_at(plan, manifest.vantage_point)
 
 
 def remove_unstarted(folder: Path, *, existed: bool) -> None:
-    """Leave a folder as it was before a dataset was to begin in it."""
+    """Restore a folder to its state before a dataset's start."""
     for part in folder.iterdir() if existed else [folder]:
         if part.is_dir():
             shutil.rmtree(part, ignore_errors=True)

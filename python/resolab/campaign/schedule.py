@@ -1,7 +1,7 @@
-"""Which trials a campaign has, in which order, and which are still to be done.
+"""The trials of a campaign, their order, and the remaining trials.
 
-For: pure scheduling: the same plan and seed give the same trials, so that a resumed campaign goes on where it stopped
-and every block gets each condition once, or each condition of its page. Not for: running or writing them.
+For: pure scheduling. The same plan and seed give the same trials, so a resumed campaign continues at the same trial.
+Every block gets each condition once, or each condition of the block's page. Not for: running or writing trials.
 """
 
 from collections.abc import Set as AbstractSet
@@ -13,23 +13,23 @@ from resolab.store import trial_id
 
 @dataclass(frozen=True, slots=True)
 class PlannedTrial:
-    """One condition at its place in one block's random order."""
+    """A condition at a position in the random order of a block."""
 
     trial_id: str
     block: int
     position: int
     condition: Condition
     compared_as: str
-    """Identifier of the condition it counts for in comparisons: where pages are sampled, that of all pages."""
+    """The identifier of the condition in comparisons: when pages are sampled, the condition of all pages."""
 
 
 def schedule(plan: Plan, seed: int, blocks: int) -> list[PlannedTrial]:
-    """All trials of the campaign, in order."""
+    """Return all trials of the campaign, in order."""
     return [trial for block in range(blocks) for trial in block_schedule(plan, seed, block)]
 
 
 def block_schedule(plan: Plan, seed: int, block: int) -> list[PlannedTrial]:
-    """All trials of one block, in order."""
+    """Return all trials of a block, in order."""
     return [
         PlannedTrial(trial_id(block, position), block, position, condition, compared_as(plan, condition).id)
         for position, condition in enumerate(block_order(plan, seed, block))
@@ -37,16 +37,16 @@ def block_schedule(plan: Plan, seed: int, block: int) -> list[PlannedTrial]:
 
 
 def block_of(trial_id: str) -> str:
-    """Take the block's part of a trial's identifier, e.g. `b003`."""
+    """Return the block's part of a trial's identifier, e.g. `b003`."""
     return trial_id.partition("-")[0]
 
 
 def remaining(planned: list[PlannedTrial], finished: AbstractSet[str]) -> list[PlannedTrial]:
-    """Trials without a finished file, in order."""
+    """Return the trials without a finished file, in order."""
     return [trial for trial in planned if trial.trial_id not in finished]
 
 
 def whole_blocks(planned: list[PlannedTrial], finished: AbstractSet[str]) -> int:
-    """Count the blocks, from the first on, of which every trial is finished."""
+    """Count the completely finished blocks, from the first on."""
     unfinished = next((trial.block for trial in planned if trial.trial_id not in finished), None)
     return unfinished if unfinished is not None else planned[-1].block + 1

@@ -1,4 +1,7 @@
-"""Stopping a campaign by signal: once lets trials in flight end, twice abandons them. Not for: SIGKILL (`store`)."""
+"""Stop a campaign by signal: the first lets trials in flight end, the second abandons trials.
+
+Not for: SIGKILL (`store`).
+"""
 
 import asyncio
 import signal
@@ -9,14 +12,14 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StopRequest:
-    """Whether somebody asked the campaign to stop."""
+    """The request to stop a campaign, set by a signal."""
 
     def __init__(self) -> None:
         self.requested = False
 
     @contextmanager
     def on_signals(self, say: Callable[[str], None], *, several: bool) -> Iterator[None]:
-        """Listen to SIGINT and SIGTERM while the block runs, in the task that entered it."""
+        """Listen to SIGINT and SIGTERM while the block runs, in the entering task."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
         def stop() -> None:

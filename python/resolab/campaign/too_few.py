@@ -1,4 +1,4 @@
-"""Whether a plan has blocks enough for any answer, said before it runs. Not for: how many it would take (`power`)."""
+"""Check a plan for enough blocks for an answer, before the run. Not for: the number of needed blocks (`power`)."""
 
 import itertools
 import math
@@ -21,9 +21,10 @@ from resolab.wording import counted
 
 
 def too_few_blocks(plan: Plan) -> str | None:
-    """Say what a plan's blocks or pages cannot give, each being a pair of every comparison; None where all is there.
+    """Return the results not possible with the plan's blocks or pages; `None` when all are possible.
 
-    All is what decides; what takes more pairs is named beside it.
+    Each block or page is a pair of every comparison. Only deciding results count; results needing more pairs are named
+    beside.
     """
     # A page that is loaded again is no further pair.
     count = min(plan.blocks, len(plan.factors.page)) if plan.samples_pages else plan.blocks
@@ -43,7 +44,7 @@ def too_few_blocks(plan: Plan) -> str | None:
 
 
 def _pairs_needed(plan: Plan) -> tuple[int, int]:
-    """Return the fewest pairs of which a difference and a relative change have intervals by the plan's rule."""
+    """Return the fewest pairs for an interval of a difference and of a relative change by the plan's rule."""
     if plan.stop is not None and plan.stop.drops_conditions:
         return _first_pairs(difference_at_any_look), _first_pairs(change_at_any_look)
     return pairs_for_interval(LEVEL if plan.stop is None else STOPPING_LEVEL), PAIRS_FOR_CHANGE
@@ -60,7 +61,7 @@ def _first_pairs(estimate: Callable[[Sample, Sample], Estimate]) -> int:
 
 
 def _further(plan: Plan) -> str:
-    """Name what takes more pairs and decides nothing; a confidence sequence has none of it."""
+    """Return the results needing more pairs without deciding anything; empty for a confidence sequence."""
     if plan.stop is not None and plan.stop.drops_conditions:
         return ""
     median, tenth, last = (pairs_for_quantile(one) for one in (0.5, 0.1, 0.95))

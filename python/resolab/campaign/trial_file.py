@@ -1,6 +1,6 @@
-"""One trial of a campaign and its file, which has its final name only when the trial is whole.
+"""A trial of a campaign and its file, renamed to the final name only when the trial is whole.
 
-For: the first and the last line of the file, and the records between. Not for: what is in a trial (testbed).
+For: the first and the last line of the file, and the records between. Not for: the content of a trial (`testbed`).
 """
 
 import os
@@ -18,17 +18,17 @@ from resolab.testbed import TrialResult
 
 
 class TrialRunner(Protocol):
-    """What runs trials: a testbed, or something that does as if."""
+    """A runner of trials: a testbed, or a substitute."""
 
     async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:
-        """Run one trial."""
+        """Run one trial and return its result."""
         ...
 
 
 async def run_into_file(
     folder: Path, testbed: TrialRunner, trial: PlannedTrial, *, vantage_point: str = LAB
 ) -> TrialResult:
-    """Run a trial and write all it recorded."""
+    """Run a trial and write all its records."""
     with TrialWriter(folder, _head(trial, vantage_point)) as writer:
         result = await testbed.run_trial(trial.condition, trial.trial_id)
         for record in result.records:
@@ -47,7 +47,7 @@ async def run_into_file(
 
 
 def _inside(folder: Path, file: Path | None) -> str | None:
-    """Name a file as seen from the dataset's folder, which may be moved; none that was asked for and is not there."""
+    """Return a file's path relative to the dataset's folder, which may be moved; `None` for a missing file."""
     return None if file is None or not file.exists() else file.resolve().relative_to(folder.resolve()).as_posix()
 
 

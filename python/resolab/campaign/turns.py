@@ -1,6 +1,6 @@
-"""Whose turn it is: the trials of a campaign, handed out to one path or several in their seeded order.
+"""The order of a campaign's trials on one path or several, handed out in the seeded order.
 
-For: that no trial of a block begins before the block before it has ended on every path. Not for: running trials.
+For: beginning a block's trials only after the previous block has ended on every path. Not for: running trials.
 """
 
 import asyncio
@@ -10,9 +10,9 @@ from resolab.campaign.schedule import PlannedTrial
 
 
 class Turns:
-    """Trials still to be begun and those in flight, for as long as one set of testbeds stands.
+    """The trials to begin and in flight, during the lifetime of a set of testbeds.
 
-    It takes from the campaign's own list and puts back into it what must be repeated.
+    Trials are taken from the campaign's own list, and trials to repeat are put back.
     """
 
     def __init__(self, left: list[PlannedTrial], is_over: Callable[[], bool]) -> None:
@@ -22,7 +22,7 @@ class Turns:
         self._changed = asyncio.Event()
 
     async def next(self) -> PlannedTrial | None:
-        """Take the next trial, waiting for the end of the block before its own; None when nothing is to be begun."""
+        """Return the next trial, after waiting for the end of the previous block; `None` when no trial is to begin."""
         while self._left and not self._ended and not self._is_over():
             if not self._in_flight or self._in_flight[0].block == self._left[0].block:
                 self._in_flight.append(self._left.pop(0))
@@ -32,19 +32,19 @@ class Turns:
         return None
 
     def done(self, trial: PlannedTrial) -> bool:
-        """Take note that a trial is finished; whether its block is, too."""
+        """Note a finished trial; return True when the block is finished, too."""
         self._in_flight.remove(trial)
         self._changed.set()
         return not self._in_flight and (not self._left or self._left[0].block != trial.block)
 
     def give_back(self, trial: PlannedTrial) -> None:
-        """Take back a trial that must be repeated, at its place in the order."""
+        """Take back a trial to repeat, at its position in the order."""
         self._in_flight.remove(trial)
         self._left.append(trial)
         self._left.sort(key=lambda one: (one.block, one.position))
         self._changed.set()
 
     def end(self) -> None:
-        """Hand out nothing more; trials in flight end."""
+        """Hand out no more trials; trials in flight end."""
         self._ended = True
         self._changed.set()

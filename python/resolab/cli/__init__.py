@@ -1,1 +1,1 @@
-"""The command line. The only room that prints."""
+"""The command line, the only package printing to the user."""

@@ -1,6 +1,6 @@
-"""`resolab calibrate`: profiles through the path, asked against got.
+"""`resolab calibrate`: measure profiles through the path, requested values against measured values.
 
-For: joining calibration and store, and what a person sees of it. Not for: measuring or judging.
+For: joining calibration and store, and the output for people. Not for: measuring or judging.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class Destinations:
-    """Where records go besides the screen."""
+    """The destinations of records besides the screen."""
 
     json: bool
     output: Path | None
@@ -40,7 +40,7 @@ class Destinations:
 def run(
     names: Sequence[str], *, seconds: float, seed: int, keep_awake: bool, backend: str | None, to: Destinations
 ) -> int:
-    """Calibrate one profile after another; every record is kept as soon as it is there."""
+    """Calibrate profiles one after another; every record is stored at once."""
     if not SHORTEST_S <= seconds <= LONGEST_S:
         raise ConfigurationError(f"--seconds {seconds:g} is outside {SHORTEST_S:g} to {LONGEST_S:g}")
     profiles = find_profiles(names, Corpus.of_project())
@@ -54,7 +54,7 @@ def run(
 
 
 def _check_of(dataset: Path, profiles: Sequence[ProfileFile]) -> None:
-    """Fail for a profile on which nothing in the dataset was measured: its calibration would say nothing there."""
+    """Raise for a profile without trials in the dataset: its calibration would be meaningless there."""
     own = [profile.name for profile in load_manifest(dataset).profiles]
     strangers = [profile.name for profile in profiles if profile.name not in own]
     if strangers:
@@ -82,7 +82,7 @@ async def _calibrate_all(
 
 
 class _Progress:
-    """What a person who waits is told, on standard error."""
+    """Progress messages for a waiting person, on standard error."""
 
     def __init__(self, count: int, estimate_s: float) -> None:
         self.console = Console(stderr=True)
@@ -90,16 +90,16 @@ class _Progress:
         self._started_s = time.monotonic()
 
     def begin(self) -> None:
-        """Say how long it will take."""
+        """Print the expected duration."""
         what = counted(self._count, "profile")
         self.console.print(f"calibrating {what}, about {_duration(self._count * self._estimate_s)}", highlight=False)
 
     def line(self, name: str, phase: str) -> str:
-        """Say what is being done."""
+        """Return the current step as text."""
         return escape(f"{self._done + 1}/{self._count} {name}: {phase}, ETA {_duration(self._left_s())}")
 
     def done(self, record: CalibrationRecord) -> None:
-        """Count one profile."""
+        """Count a finished profile."""
         self._done += 1
         if not self.console.is_terminal and self._done < self._count:
             verdict = "within" if all_within([record]) else "OUTSIDE"
@@ -116,7 +116,7 @@ class _Progress:
 
 
 class _Sink:
-    """Keeps records: on the screen, in a file, in a dataset."""
+    """A sink for records: the screen, a file, a dataset."""
 
     def __init__(self, to: Destinations) -> None:
         self._to = to
@@ -134,7 +134,7 @@ class _Sink:
             self._stream.close()
 
     def take(self, record: CalibrationRecord) -> None:
-        """Keep one."""
+        """Store one record."""
         line = msgspec.json.encode(record)
         if self._stream is not None:
             with machine_errors(f"write {self._to.output}"):

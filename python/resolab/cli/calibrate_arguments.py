@@ -1,11 +1,11 @@
-"""Arguments of `resolab calibrate`. Not for: what it does (`calibrate`), whose imports `--help` should not wait for."""
+"""Arguments of `resolab calibrate`. Not for: the command (`calibrate`), with imports too slow for `--help`."""
 
 import argparse
 from pathlib import Path
 
 
 def add_calibrate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add the command."""
+    """Add the command's parser."""
     calibrate = commands.add_parser(
         "calibrate",
         help="measure the emulated path against what profiles ask of it",

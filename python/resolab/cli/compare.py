@@ -1,4 +1,4 @@
-"""`resolab compare A B`: what changed between two datasets, and is it noise.
+"""`resolab compare A B`: the changes between two datasets, and their noise.
 
 For: reading both, then a table for people, JSON or a page. Not for: the comparison itself (`report`).
 """
@@ -20,7 +20,7 @@ EXIT_NOTHING_IN_COMMON = 3
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare and show."""
+    """Compare two datasets and show the result."""
     from resolab.report.compare.changes import compare_datasets
     from resolab.report.compare.page import comparison_page
     from resolab.report.compare.text import as_json, tables, verdict

@@ -1,11 +1,11 @@
-"""Arguments of `resolab compare`. Not for: what it does (`compare`), whose imports `--help` should not wait for."""
+"""Arguments of `resolab compare`. Not for: the command (`compare`), with imports too slow for `--help`."""
 
 import argparse
 from pathlib import Path
 
 
 def add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add the command."""
+    """Add the command's parser."""
     compare = commands.add_parser(
         "compare",
         help="what changed between two datasets, and is it noise",

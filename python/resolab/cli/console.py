@@ -1,6 +1,6 @@
-"""The console every command prints on: rich's, but nothing that came from elsewhere commands it.
+"""The console of every command: rich's, without control by foreign text.
 
-For: `main`, and words of pages, resolvers, agents and datasets in tables and sentences. Not for: what is printed.
+For: `main`, and words of pages, resolvers, agents and datasets in tables and sentences. Not for: the printed content.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,10 @@ from resolab.wording import clean
 
 
 class Console(rich.console.Console):
-    """Rich's own reads markup in any word and hands control characters on; here a `Text` alone has a style."""
+    """A console for foreign text.
+
+    Rich's own reads markup in any word and passes control characters; here only a `Text` has a style.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"markup": False, "emoji": False} | options)
@@ -21,14 +24,14 @@ class Console(rich.console.Console):
     def render(
         self, renderable: rich.console.RenderableType, options: rich.console.ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Lay out as rich does, and show each character that would command a terminal as U+FFFD."""
+        """Render like rich, and show each character able to command a terminal as U+FFFD."""
         for text, style, control in super().render(renderable, options):
             shown = text if control or text.isprintable() else "\n".join(map(clean, text.split("\n")))
             yield Segment(shown, style, control)
 
     def on_broken_pipe(self) -> None:
-        """Hand the error on to `main`; called where it is handled, with nothing else to raise.
+        """Re-raise the error for `main`; called inside the error's handler.
 
-        Rich's own would end the process with 1, which means "outside a tolerance" here.
+        Rich's own method would end the process with 1, here the code for "outside a tolerance".
         """
         raise  # noqa: PLE0704 -- rich calls this from its handler of the BrokenPipeError.

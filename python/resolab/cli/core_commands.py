@@ -1,7 +1,7 @@
-"""`resolab bench`, `edge`, `stub` and the others that resolab-core carries out. Not for: what they do or take.
+"""The commands carried out by resolab-core: `resolab bench`, `edge`, `stub` and others. Not for: their work or options.
 
-They are its own commands, options and all: this process becomes it, so that standard input, signals and exit codes are
-its own, too.
+This process is replaced by resolab-core with all options, so standard input, signals and exit codes are resolab-core's
+own, too.
 """
 
 import os
@@ -27,22 +27,22 @@ CORE_COMMANDS = {
     "probe-questions": "find out what a resolver does with messages of several questions (docs/method/questions.md)",
     "probe": "measure a path with packets of its own (docs/method/calibration.md)",
 }
-"""What stands in the list of commands; `query` and `internet` have more to them here, `schema` is for builders."""
+"""The commands and texts in the list of commands. `query` and `internet` do more here; `schema` is for builders."""
 
 
 def add_core_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Name them in the list of commands."""
+    """Add these commands to the list of commands."""
     for name, help_ in CORE_COMMANDS.items():
         commands.add_parser(name, help=help_, add_help=False)
 
 
 def is_core_command(arguments: Sequence[str]) -> bool:
-    """Whether resolab-core carries this out."""
+    """Return True when resolab-core carries out the command."""
     return bool(arguments) and arguments[0] in CORE_COMMANDS
 
 
 def become_core(arguments: Sequence[str]) -> NoReturn:
-    """Carry it out; its messages call it by our name."""
+    """Replace this process by resolab-core; messages name the program `resolab`."""
     if is_installed():
         # In a checkout it finds them from where it lies itself.
         os.environ.setdefault("RESOLAB_PROFILES", str(project_root() / "profiles"))

@@ -1,6 +1,7 @@
-"""`resolab doctor`: what this machine has and lacks for a run, a line each.
+"""`resolab doctor`: print this machine's requirements for a run, present or missing, a line each.
 
-For: finding the reason before a run does. Not for: installing (in a checkout `scripts/setup` does that first).
+For: finding a missing requirement before a run does. Not for: installing (in a checkout, `scripts/setup` does this
+first).
 """
 
 import os
@@ -21,13 +22,13 @@ EXIT_LACKING = 4
 NEEDED_FREE_BYTES = 1 << 30
 LIVE, FLEET = "live page loads", "fleet"
 NEEDED_BY = {"firefox": "plans that name it need", LIVE: "plans that name it need", FLEET: "`resolab fleet` needs"}
-"""What may be absent, and who alone needs it."""
+"""The optional requirements, with the only features needing each."""
 
 
 def run(invitation: Path | None = None) -> int:
-    """Check everything, print a line each; exit 4 when something is missing.
+    """Check everything and print a line each; return 4 when a requirement is missing.
 
-    With an invitation, also whether its fleet lets this machine take part.
+    With an invitation, also check the admission of this machine to its fleet.
     """
     lacking = 0
     for what, check in (CHECKS | _of_a_fleet(invitation)).items():

@@ -1,7 +1,7 @@
-"""How a command ends: an error is one line and an exit code, whatever raised it and wherever output goes.
+"""The end of a command: any error becomes one line and an exit code, for any output.
 
-For: the one place that turns exceptions, closed streams and full disks into what a user sees. Not for: which errors
-there are (`resolab.errors`) or any command's work.
+For: the only place converting exceptions, closed streams and full disks to messages. Not for: the list of errors
+(`resolab.errors`) or any command's work.
 """
 
 import io
@@ -25,13 +25,13 @@ _OTHERS: tuple[tuple[type[BaseException], type[ResolabError], str], ...] = (
 
 
 class Output(io.TextIOWrapper):
-    """Standard output that remembers whether writing to it failed, however far from here that is caught."""
+    """A standard output with a memory of failed writes, even when the error is caught elsewhere."""
 
     problem: OSError | None = None
 
     @classmethod
     def like(cls, stream: io.TextIOWrapper) -> "Output":
-        """Take the place of the interpreter's own, with its encoding and habits."""
+        """Replace the interpreter's own stream, with the same encoding and settings."""
         below = open(stream.fileno(), "wb", 0 if stream.write_through else -1, closefd=False)  # noqa: SIM115
         return cls(
             below,
@@ -42,12 +42,12 @@ class Output(io.TextIOWrapper):
         )
 
     def write(self, text: str, /) -> int:
-        """Write."""
+        """Write text, noting any error."""
         with self._noted():
             return super().write(text)
 
     def flush(self) -> None:
-        """Flush."""
+        """Flush the stream, noting any error."""
         with self._noted():
             super().flush()
 
@@ -61,7 +61,7 @@ class Output(io.TextIOWrapper):
 
 
 class Notes(Output):
-    """Standard error that says nothing where it cannot be written: no result is lost for a word on it."""
+    """A standard error ignoring failed writes: no result is lost for a message."""
 
     @contextmanager
     def _noted(self) -> Iterator[None]:
@@ -69,17 +69,17 @@ class Notes(Output):
             yield
 
     def write(self, text: str, /) -> int:
-        """Write, or pass over."""
+        """Write text, ignoring any error."""
         with self._noted():
             super().write(text)
         return len(text)
 
 
 def begin_streams() -> None:
-    """Make the three streams usable; raises MachineError where nobody could read what is said.
+    """Make the three streams usable; raises `MachineError` when the output has no reader.
 
-    A closed one is taken by the null device: else the next file that is opened has its number, and children write into
-    that.
+    A closed stream is replaced by the null device. Otherwise the next opened file would get the stream's number, and
+    children would write into the file.
     """
     is_closed = sys.stdout is None
     for number in _STREAMS:
@@ -95,7 +95,7 @@ def begin_streams() -> None:
 
 
 def _usable(stream: TextIO | None, number: int, kind: type[Output]) -> TextIO:
-    """Give a stream that spells out what an encoding cannot show; another's, as a test's, stays itself."""
+    """Return a stream escaping characters not in its encoding; a stream of another type, as in a test, is unchanged."""
     stream = stream or open(number, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
@@ -103,7 +103,7 @@ def _usable(stream: TextIO | None, number: int, kind: type[Output]) -> TextIO:
 
 
 def end(error: BaseException | None, code: int = 0) -> int:
-    """Say what went wrong, if anything did, and return the exit code."""
+    """Print the error, if any, and return the exit code."""
     problem = _flushed(sys.stdout)
     code = _said(error, code, problem)
     _flushed(sys.stderr)
@@ -137,7 +137,7 @@ def _said(error: BaseException | None, code: int, problem: OSError | None) -> in
 
 
 def _flushed(stream: TextIO) -> OSError | None:
-    """Write what is left of a stream; what cannot be written goes nowhere, also not at exit."""
+    """Write the rest of a stream; after a failure send the stream to the null device, so nothing fails at exit."""
     problem = stream.problem if isinstance(stream, Output) else None
     try:
         stream.flush()
@@ -150,7 +150,7 @@ def _flushed(stream: TextIO) -> OSError | None:
 
 
 def _told(error: BaseException, problem: OSError | None) -> ResolabError | None:
-    """Give an error of the tree for one that is none; none: only a defect raises it."""
+    """Return a `ResolabError` for a foreign error; `None` for errors raised only by a defect."""
     if isinstance(error, ResolabError):
         return error
     if isinstance(error, OSError):

@@ -1,6 +1,6 @@
-"""`resolab evidence`: one trial's files in a folder.
+"""`resolab evidence`: a trial's files in a folder.
 
-For: what a person is told. Not for: laying them out (`resolab.evidence`).
+For: the output for people. Not for: making the files (`resolab.evidence`).
 """
 
 import argparse
@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 
 def run(options: argparse.Namespace) -> int:
-    """Lay out one trial; say what is there, what is not, and how to see the packets."""
+    """Write a trial's files; print the written and missing files, and the command to view the packets."""
     from resolab.evidence import lay_out
 
     evidence = lay_out(options.dataset, options.trial, options.output)

@@ -1,11 +1,11 @@
-"""Arguments of `resolab evidence`. Not for: what it does (`evidence`)."""
+"""Arguments of `resolab evidence`. Not for: the command itself (`evidence`)."""
 
 import argparse
 from pathlib import Path
 
 
 def add_evidence(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add the command."""
+    """Add the command's parser."""
     evidence = commands.add_parser(
         "evidence",
         help="lay out all there is of one trial, for Wireshark, Perfetto and browsers' own tools",

@@ -1,6 +1,6 @@
 """`resolab run`, `resume` and `report`: from a plan to a dataset with a report.
 
-For: joining plan, campaign and report, and what a person sees of it. Not for: the work of any of them.
+For: joining plan, campaign and report, and the output for people. Not for: the work of these.
 """
 
 import json
@@ -32,7 +32,7 @@ def run(
     dry_run: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Run a plan into a new dataset, or say whom a live one would contact."""
+    """Run a plan into a new dataset, or list the contacts of a live plan."""
     from resolab.campaign import run_campaign
     from resolab.campaign.too_few import too_few_blocks
     from resolab.plan import load_plan
@@ -86,7 +86,7 @@ def _check_name(out: Path | None) -> None:
 
 
 def resume(folder: Path) -> int:
-    """Finish a dataset that was begun."""
+    """Finish an interrupted dataset."""
     from resolab.campaign import resume_campaign
 
     outcome = resume_campaign(folder, Console(stderr=True))
@@ -126,10 +126,10 @@ def _finish(folder: Path, *, interrupted: bool) -> int:
 
 
 def _say(console: Console, line: str) -> None:
-    """Print a line as it is: a path may hold what else were markup."""
+    """Print a line without markup: a path may contain characters of markup."""
     console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _own_name() -> str:
-    """Name the command that was given, as it can be given again: the checkout's script, or what is on the PATH."""
+    """Return the command name for another call: the checkout's script, or the program on the PATH."""
     return shlex.quote(os.environ.get("RESOLAB_COMMAND", "resolab"))

@@ -1,11 +1,11 @@
-"""Arguments of `resolab run`, `resume` and `report`. Not for: what they do (`experiment`)."""
+"""Arguments of `resolab run`, `resume` and `report`. Not for: the commands themselves (`experiment`)."""
 
 import argparse
 from pathlib import Path
 
 
 def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add `run`."""
+    """Add the parser of `run`."""
     run = commands.add_parser(
         "run",
         help="run a plan; ends with a report",
@@ -31,7 +31,7 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 
 def add_resume(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add `resume`."""
+    """Add the parser of `resume`."""
     resume = commands.add_parser(
         "resume",
         help="finish a run that was interrupted, killed or ended in an error",
@@ -42,7 +42,7 @@ def add_resume(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def add_report(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add `report`."""
+    """Add the parser of `report`."""
     report = commands.add_parser(
         "report",
         help="build tables and report of a dataset anew",

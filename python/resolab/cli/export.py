@@ -1,6 +1,6 @@
 """`resolab export`: tables of a dataset as files for other programs.
 
-For: where they go and what a person sees of it. Not for: how they are written (`store`).
+For: the destination and the output for people. Not for: writing the tables (`store`).
 """
 
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def run(dataset: Path, output: Path | None, file_format: str, tables: Sequence[str]) -> int:
-    """Write the tables; print the files."""
+    """Write the tables; print the file names."""
     from resolab.store import ExportFormat, export_tables
 
     out = output or dataset / "export"

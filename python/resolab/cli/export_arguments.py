@@ -1,11 +1,11 @@
-"""Arguments of `resolab export`. Not for: what it does (`export`)."""
+"""Arguments of `resolab export`. Not for: the command itself (`export`)."""
 
 import argparse
 from pathlib import Path
 
 
 def add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add the command."""
+    """Add the command's parser."""
     export = commands.add_parser(
         "export",
         help="tables of a dataset as CSV or Parquet",

@@ -1,11 +1,11 @@
-"""Arguments of `resolab har`. Not for: what it does (`har`)."""
+"""Arguments of `resolab har`. Not for: the command itself (`har`)."""
 
 import argparse
 from pathlib import Path
 
 
 def add_har(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add the command."""
+    """Add the command's parser."""
     har = commands.add_parser(
         "har",
         help="export page loads of a dataset as HTTP Archives (HAR 1.2)",

@@ -1,4 +1,4 @@
-"""Arguments of `resolab list`. Not for: what it lists (`listing`)."""
+"""Arguments of `resolab list`. Not for: the lists themselves (`listing`)."""
 
 import argparse
 
@@ -6,7 +6,7 @@ KINDS = ("pages", "profiles", "plans", "factors")
 
 
 def add_list(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add `list`."""
+    """Add the parser of `list`."""
     listed = commands.add_parser(
         "list",
         help="what plans can name: pages, profiles, plans that come along, factors with their levels",

@@ -1,6 +1,6 @@
-"""`resolab list`: the pages, profiles, plans and factors that a plan may name, each with what it is.
+"""`resolab list`: the pages, profiles, plans and factors available to a plan, each with a description.
 
-For: finding a name without opening folders. Not for: what a page, profile or plan may say.
+For: finding a name without opening folders. Not for: the content of a page, profile or plan.
 """
 
 import json
@@ -19,7 +19,7 @@ from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTOR
 
 Row = Mapping[str, object]
 _DIGITS = 10_000
-"""From here on numbers have separators and no decimals."""
+"""The least number printed with separators and without decimals."""
 _NAMED_ELSEWHERE = {
     "page": "resolab list pages",
     "profile": "resolab list profiles",
@@ -28,7 +28,7 @@ _NAMED_ELSEWHERE = {
 
 
 def run(what: str, *, as_json: bool) -> int:
-    """Print one list."""
+    """Print the list of one kind of name."""
     rows = list(
         {"pages": _pages, "profiles": _profiles, "plans": _plans, "factors": _factors}[what](Corpus.of_project())
     )

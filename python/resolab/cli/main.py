@@ -1,8 +1,8 @@
-"""`resolab`: arguments, and the command they name.
+"""`resolab`: parse the arguments and run the named command.
 
-For: the names of design's command line; each subcommand hands over at once. Not for: work, or how a command ends
-(`ending`). Imports of the rooms stand inside the functions, so that `--help` and a run's start do not wait for the
-plotting libraries.
+For: the names of the command line; each subcommand is called at once. Not for: the work, or the end of a command
+(`ending`). Imports of the rooms are inside the functions, so `--help` and a run's start do not wait for the plotting
+libraries.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _interrupt(_number: int, _frame: object) -> None:
-    """End as after Ctrl-C; a campaign has handlers of its own while its trials run."""
+    """End as after Ctrl-C; a campaign has its own handlers while its trials run."""
     raise KeyboardInterrupt
 
 
@@ -70,7 +70,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 
 def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
-    """Build the whole command's and that of `query`."""
+    """Build the parser of the whole command and the parser of `query`."""
     parser: argparse.ArgumentParser = Parser(
         prog="resolab",
         description="Measures what name resolution does to the web a person feels.",

@@ -1,6 +1,6 @@
-"""`resolab merge`: several runs of one plan as one dataset.
+"""`resolab merge`: several runs of a plan as a single dataset.
 
-For: what a person sees of it. Not for: what may be merged and how (`store`).
+For: the output for people. Not for: the merge itself and its rules (`store`).
 """
 
 import sys
@@ -11,7 +11,7 @@ from resolab.wording import counted
 
 
 def run(output: Path, datasets: Sequence[Path]) -> int:
-    """Merge; print what differed between the runs, and what was made."""
+    """Merge datasets; print the differences between the runs, and the result."""
     from resolab.store import merge_datasets
 
     manifest = merge_datasets(output, datasets)

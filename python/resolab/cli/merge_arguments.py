@@ -1,11 +1,11 @@
-"""Arguments of `resolab merge`. Not for: what it does (`merge`)."""
+"""Arguments of `resolab merge`. Not for: the command itself (`merge`)."""
 
 import argparse
 from pathlib import Path
 
 
 def add_merge(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add the command."""
+    """Add the command's parser."""
     merge = commands.add_parser(
         "merge",
         help="several runs of one plan as one dataset",

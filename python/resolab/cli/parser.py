@@ -1,6 +1,6 @@
-"""The parser of every command: argparse's, which asks what a mistyped word was meant to be.
+"""The parser of every command: argparse's, with a suggestion for a mistyped word.
 
-For: one class that subcommands inherit. Not for: any command's arguments.
+For: the common class of all subcommands' parsers. Not for: any command's arguments.
 """
 
 import argparse
@@ -13,10 +13,10 @@ _CHOICE = re.compile(r"invalid choice: '(?P<given>[^']*)' \(choose from (?P<know
 
 
 class Parser(argparse.ArgumentParser):
-    """Refuses as argparse does; near the end of a long list of choices stands the one that was meant."""
+    """An argparse parser with a suggestion for the intended choice at the end of the error."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what cannot be, and end with exit code 2."""
+        """Print the error, and end with exit code 2."""
         found = _CHOICE.search(message)
         if found is not None:
             message += meant(found["given"], re.findall(r"[\w.-]+", found["known"]))

@@ -1,6 +1,6 @@
 """`resolab waterfall`: page loads of a dataset, request by request.
 
-For: where a drawing goes. Not for: choosing a load or drawing it (`resolab.report`).
+For: the destination of a drawing. Not for: choosing a load or drawing (`resolab.report`).
 """
 
 import argparse
@@ -13,7 +13,7 @@ SUFFIXES = (".svg", ".pdf", ".png")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the loads asked for; draw them if asked."""
+    """Print the requested loads; draw the loads if requested."""
     from resolab.cli.console import Console
     from resolab.report import terminal_waterfall, waterfalls
 

@@ -1,11 +1,11 @@
-"""Arguments of `resolab waterfall`. Not for: what it does (`waterfall`)."""
+"""Arguments of `resolab waterfall`. Not for: the command itself (`waterfall`)."""
 
 import argparse
 from pathlib import Path
 
 
 def add_waterfall(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add the command."""
+    """Add the command's parser."""
     waterfall = commands.add_parser(
         "waterfall",
         help="print or draw page loads request by request",

@@ -1,7 +1,7 @@
-"""Starting, commanding and ending resolab-core's programs.
+"""Start, command and end resolab-core's programs.
 
-For: one typed object per program (path, edge, stub, gateway), one function per short one (query, probe). Not for: what
-a trial is; that is the campaign's.
+For: a typed object per long-running program (path, edge, stub, gateway), a function per short program (query, probe).
+Not for: the meaning of a trial (`campaign`).
 """
 
 from resolab.engine.gateway import Gateway, GatewaySettings

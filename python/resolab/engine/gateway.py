@@ -1,6 +1,7 @@
-"""The gateway as a Python object: started, told of each new load, ended.
+"""The gateway as a Python object: start, command for a new load, end.
 
-For: its command line and its one command. Not for: when a load is new (`testbed`), the other programs (`programs`).
+For: the command line and the new-load command. Not for: the decision when a load is new (`testbed`), the other programs
+(`programs`).
 """
 
 from pathlib import Path as FilePath
@@ -21,12 +22,12 @@ from resolab.records import (
 )
 
 NEW_LOAD_TIMEOUT_S = 30.0
-"""Legs may take 5 s to end, then look-ups under way 10 s, then what closes connections 5 s: 20 s at most, unless more
-of the load before comes meanwhile."""
+"""The time limit of the new-load command, in s. Legs may take 5 s to end, then look-ups under way 10 s, then the
+closing of connections 5 s. The sum is at most 20 s, unless further requests of the previous load arrive meanwhile."""
 
 
 class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is fixed when a gateway starts, but for how it asks its resolver."""
+    """The gateway's settings fixed at the start, except the settings of queries to the resolver."""
 
     page_handshake: HandshakeMode
     page_version: HttpVersion
@@ -34,7 +35,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     trigger: GatewayTrigger = GatewayTrigger.MIRROR
 
     def arguments(self) -> list[str]:
-        """Say it on a command line."""
+        """Return the settings as command line arguments."""
         return [
             *("--page-handshake", self.page_handshake.value, "--page-http", self.page_version.value),
             *("--sharing", self.sharing.value, "--trigger", self.trigger.value),
@@ -42,7 +43,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Gateway:
-    """The gateway, in the path's client host."""
+    """The gateway process, in the path's client host."""
 
     def __init__(self, process: CoreProcess, ready: GatewayReadyRecord) -> None:
         self.process, self.ready = process, ready
@@ -60,7 +61,7 @@ class Gateway:
         on_record: OnRecord,
         key_log_file: FilePath | None = None,
     ) -> Self:
-        """Start it and wait until it answers; browsers must trust the authority in the folder."""
+        """Start the gateway and wait for the ready line; browsers must trust the authority in `ca_folder`."""
         command = [*enter_prefix(path_pid, "client"), str(find_core()), "gateway", "--listen", listen]
         command += ["--upstream", resolver.url, "--handshake", handshake.value, *resolver.arguments()]
         command += ["--ca-folder", str(ca_folder), "--claim-range", *settings.arguments()]
@@ -73,12 +74,15 @@ class Gateway:
             raise
 
     async def new_load(self, *, forget_tickets: bool, speculate_for: str | None = None) -> None:
-        """Close all its connections, so that the next load is cold; it may ask for a host's document early."""
+        """Close all connections for a cold next load.
+
+        With `speculate_for`, the gateway may request this host's document early.
+        """
         await self.process.command(
             lambda number: GatewayNewLoad(id=number, forget_tickets=forget_tickets, speculate_for=speculate_for),
             NEW_LOAD_TIMEOUT_S,
         )
 
     async def close(self) -> None:
-        """Stop it and wait until it has ended."""
+        """Stop the gateway and wait until the process has ended."""
         await self.process.close()

@@ -1,7 +1,7 @@
-"""An internet of many hosts joined at one exchange: `resolab-core internet` as a Python object.
+"""The process `resolab-core internet` as a Python object: many hosts joined at one exchange.
 
-For: starting it, changing its hosts, asking what passed. Not for: what runs in its hosts (`programs.enter_prefix` with
-the internet's pid and a host's name places programs there).
+For: starting an internet, changing hosts, counting traffic. Not for: programs in the hosts (`programs.enter_prefix`
+with the internet's pid and a host's name places programs there).
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from resolab.installation import find_core
 from resolab.records import InternetCount, InternetFlowsRecord, InternetReadyRecord, InternetSetHost, Record
 
 LINE_LIMIT_BYTES = 16 << 20
-"""A window of 20,000 flows is a line of some megabytes."""
+"""The longest line read, in bytes. A window of 20,000 flows is a line of some megabytes."""
 COUNT_TIMEOUT_S = 15.0
 
 
@@ -24,7 +24,7 @@ def _ignore(_record: Record) -> None:
 
 
 class Internet:
-    """Hosts at known distances from each other, by a configuration file (docs/formats/internet.md)."""
+    """The hosts at known distances from each other, from a configuration file (docs/formats/internet.md)."""
 
     def __init__(self, process: CoreProcess, flows: list[InternetFlowsRecord]) -> None:
         self.process = process
@@ -36,7 +36,7 @@ class Internet:
     async def start(
         cls, config_file: Path, *, on_record: Callable[[Record], None] = _ignore, keep_awake: bool = False
     ) -> Self:
-        """Make all hosts and wait until they stand."""
+        """Make all hosts and wait until they are ready."""
         command = [str(find_core()), "internet", "--config", str(config_file)]
         if keep_awake:
             command.append("--keep-awake")
@@ -61,7 +61,7 @@ class Internet:
     async def set_host(
         self, name: str, *, one_way_ms: float | None = None, loss_ratio: float | None = None, down: bool | None = None
     ) -> None:
-        """Change a host's way to the exchange from now on; None leaves what is."""
+        """Change the path between a host and the exchange from now on; `None` keeps the current value."""
         await self.process.command(
             lambda number: InternetSetHost(
                 id=number, name=name, one_way_ms=one_way_ms, loss_ratio=loss_ratio, down=down
@@ -69,7 +69,7 @@ class Internet:
         )
 
     async def count(self, label: str | None = None) -> InternetFlowsRecord:
-        """Say what passed since the last count, or since the start."""
+        """Return the traffic since the last count, or since the start."""
         await self.process.command(lambda number: InternetCount(id=number, label=label), COUNT_TIMEOUT_S)
         if not self._flows:
             raise ResolabError("the internet wrote no internet_flows record")
@@ -79,5 +79,5 @@ class Internet:
         return flows
 
     async def close(self) -> None:
-        """End it and everything in its hosts; wait until it has ended."""
+        """End the internet and everything in the hosts; wait until the process has ended."""
         await self.process.close()

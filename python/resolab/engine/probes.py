@@ -1,6 +1,6 @@
-"""Measuring a standing path with resolab-core's probes.
+"""Measure a running path with resolab-core's probes.
 
-For: the command lines of `probe udp` and `probe tcp` and their records. Not for: judging them (`calibration`).
+For: the command lines of `probe udp` and `probe tcp` and their records. Not for: judging the records (`calibration`).
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from resolab.installation import find_core
 from resolab.records import BulkTransferRecord, LinkDirection, ProbeRecord, Record
 
 LINE_LIMIT_BYTES = 64 << 20
-"""A train of a million packets is one line."""
+"""The longest line read, in bytes. A train of a million packets is one line."""
 PATIENCE_S = 30.0
-"""How long a probe may take beyond its own time."""
+"""The time limit of a probe beyond the probe's own duration, in s."""
 CONNECT_S = 60.0
 
 RecordT = TypeVar("RecordT", bound=msgspec.Struct)
@@ -32,7 +32,7 @@ async def send_train(
     silence_ms: int = 2_000,
     label: str | None = None,
 ) -> ProbeRecord:
-    """Send a train of packets one way; `silence_ms` after the last arrival the rest counts as lost."""
+    """Send a train of packets in one direction; `silence_ms` after the last arrival, missing packets count as lost."""
     arguments = ["--packets", str(packets_count), "--packet-bytes", str(packet_bytes)]
     arguments += ["--interval-us", f"{interval_us:.3f}", "--silence-ms", str(silence_ms)]
     duration_s = packets_count * interval_us / 1e6 + silence_ms / 1e3
@@ -48,7 +48,10 @@ async def run_transfer(
     congestion_control: str | None = None,
     label: str | None = None,
 ) -> BulkTransferRecord:
-    """Send over one TCP connection as fast as it goes; the link may be busy with the rest of it for a while after."""
+    """Send over a single TCP connection at full speed.
+
+    The link may stay busy with the queued rest of the transfer for a while after.
+    """
     arguments = ["--warm-up-ms", str(warm_up_ms), "--seconds", f"{seconds:.3f}"]
     if congestion_control is not None:
         arguments += ["--congestion-control", congestion_control]

@@ -1,7 +1,7 @@
-"""One running resolab-core program: its records as they come, its commands, its end.
+"""A running resolab-core program: records, commands, end.
 
-For: long-running programs (path, edge, stub) and short ones (query) alike. Not for: which arguments they take; that is
-in `programs`.
+For: long-running programs (path, edge, stub) and short programs (query) alike. Not for: each program's arguments
+(`programs`).
 """
 
 import asyncio
@@ -24,7 +24,7 @@ STDERR_LINES_KEPT = 20
 
 
 class CoreProcess:
-    """A program with JSON Lines on its standard output and commands on its standard input."""
+    """A program with JSON Lines on the standard output and commands on the standard input."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class CoreProcess:
         line_limit_bytes: int = LINE_LIMIT_BYTES,
         environment: Mapping[str, str] | None = None,
     ) -> "CoreProcess":
-        """Start the program; its records go to `on_record` in the order they are written, its words to `on_stderr`.
+        """Start the program; hand records to `on_record` in written order, stderr lines to `on_stderr`.
 
-        Without an `environment` it has this process's.
+        Without an `environment` the program inherits this process's environment.
         """
         try:
             process = await asyncio.create_subprocess_exec(
@@ -77,12 +77,12 @@ class CoreProcess:
 
     @property
     def pid(self) -> int:
-        """Process id."""
+        """The program's process id."""
         return self._process.pid
 
     @property
     def running(self) -> bool:
-        """Whether the program has not ended."""
+        """Return True when the program has not ended."""
         return self._process.returncode is None
 
     async def first(self, kind: type[RecordT], timeout_s: float) -> RecordT:
@@ -94,7 +94,7 @@ class CoreProcess:
         return record
 
     async def command(self, make: Callable[[int], msgspec.Struct], timeout_s: float = 5.0) -> CommandDoneRecord:
-        """Send the command that `make` builds for an id and wait until it is carried out."""
+        """Send the command built by `make` for an id and wait until the program has carried out the command."""
         number, self._next_id = self._next_id, self._next_id + 1
         future: asyncio.Future[CommandDoneRecord] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future
@@ -113,7 +113,7 @@ class CoreProcess:
         return done
 
     async def wait(self, timeout_s: float) -> None:
-        """Wait for a program that ends by itself; an exit code other than 0 is an error."""
+        """Wait for the program's own end; raise the matching error for an exit code other than 0."""
         try:
             await asyncio.wait_for(self._end(), timeout_s)
         except TimeoutError:
@@ -127,7 +127,7 @@ class CoreProcess:
         await asyncio.gather(*self._tasks)
 
     async def close(self, timeout_s: float = 3.0) -> None:
-        """End the program: close its standard input, and kill it by its id if that does not do."""
+        """End the program: close the standard input, then kill the process by process id after the timeout."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:

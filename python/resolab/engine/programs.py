@@ -1,6 +1,6 @@
-"""resolab-core's programs with their arguments and commands as Python objects.
+"""The programs of resolab-core with their arguments and commands as Python objects.
 
-For: the command lines of path, edge, stub, query and enter, in one place. Not for: the order in which they are used.
+For: the command lines of path, edge, stub, query and enter, in one place. Not for: the order of their use.
 """
 
 import ipaddress
@@ -51,31 +51,34 @@ from resolab.records import (
 
 START_TIMEOUT_S = 15.0
 PATH_LINE_LIMIT_BYTES = 64 << 20
-"""A profile with its schedule is one line: 8.4 MB for the 10,000 changes that `crates/link` takes at most."""
+"""The longest line to and from a path, in bytes. A profile with a schedule is a single line: 8.4 MB for 10,000 changes,
+the maximum of `crates/link`."""
 STUB_CLOSE_TIMEOUT_S = 15.0
-"""A stub that is opening its connection first waits for that, on a lossy link as long as a query may take: 5 s."""
+"""The time limit of a stub's close command, in s. A stub with a connection being opened first waits for this
+connection, on a lossy link as long as a query may take: 5 s."""
 QUERY_TIMEOUT_S = 10.0
-"""How long one query may take; one that takes longer is a failed query."""
+"""The time limit of a query, in s; a longer query is a failed query."""
 QUERY_PATIENCE_S = 5.0
-"""How long the query client may take beside its queries."""
+"""The time limit of the query client beyond the time of the queries, in s."""
 KEY_LOG_VARIABLE = "SSLKEYLOGFILE"
 LOGGING_VARIABLES = (KEY_LOG_VARIABLE, "QLOGDIR")
-"""Would have every connection of a measured program open and write files; no record says that they were set."""
+"""The environment variables removed for measured programs. With these variables every connection would open and write
+files, and no record would show their presence."""
 OnRecord = Callable[[Record], None]
 
 
 class Resolver(msgspec.Struct, frozen=True, kw_only=True):
-    """A resolver as our clients are told of it."""
+    """A resolver, as described to our clients."""
 
     url: str
     name: str
     address: str
     ca_file: FilePath
     groups: tuple[KeyExchangeGroup, ...] = ()
-    """Key exchange groups to offer it; none are resolab-core's own choice."""
+    """The key exchange groups to offer the resolver; empty: resolab-core's own choice."""
 
     def arguments(self) -> list[str]:
-        """Arguments that make its name known, its certificate checked and the keys agreed in these groups."""
+        """Return the arguments for the resolver's address, the certificate check and the key exchange groups."""
         groups = ["--groups", ",".join(self.groups)] if self.groups else []
         return ["--ca", str(self.ca_file), "--resolve", f"{self.name}={self.address}", *groups]
 
@@ -83,7 +86,7 @@ class Resolver(msgspec.Struct, frozen=True, kw_only=True):
 def enter_prefix(
     path_pid: int, host: str, *, nameserver: str | None = None, hosts_file: FilePath | None = None
 ) -> list[str]:
-    """Command prefix that runs a program in one of the path's hosts."""
+    """Return the command prefix for running a program in one of the path's hosts."""
     prefix = [str(find_core()), "enter", "--path", str(path_pid), "--host", host]
     if nameserver is not None:
         prefix += ["--nameserver", str(ipaddress.ip_address(nameserver))]
@@ -105,24 +108,24 @@ async def _start(
 
 
 def measured_environment(key_log_file: FilePath | None = None) -> dict[str, str]:
-    """Copy the environment without what has programs write logs while they are measured, but for what a plan asks."""
+    """Copy the environment without the variables for log files, except the key log requested by a plan."""
     kept = {name: value for name, value in os.environ.items() if name not in LOGGING_VARIABLES}
     return kept if key_log_file is None else kept | {KEY_LOG_VARIABLE: str(key_log_file)}
 
 
 class _Program:
-    """What path, edge and stub share: a process that is commanded and closed."""
+    """The common base of path, edge and stub: a process with commands and an end."""
 
     def __init__(self, process: CoreProcess) -> None:
         self.process = process
 
     async def close(self) -> None:
-        """Stop it and wait until it has ended."""
+        """Stop the program and wait until the process has ended."""
         await self.process.close()
 
 
 class Path(_Program):
-    """The emulated path."""
+    """The emulated path: two hosts and the link between them."""
 
     ready: PathReadyRecord
 
@@ -137,7 +140,7 @@ class Path(_Program):
         backend: PathBackend | None = None,
         hold_schedule: bool = False,
     ) -> Self:
-        """Make the hosts and the link between them; None is resolab-core's own choice of a back end."""
+        """Make the hosts and the link between them; `None` as `backend` leaves the choice to resolab-core."""
         command = [str(find_core()), "path", "--profile", str(profile_file), "--seed", str(seed)]
         if keep_awake:
             command.append("--keep-awake")
@@ -154,7 +157,7 @@ class Path(_Program):
         return path
 
     async def set_profile(self, profile: LinkProfile, seed: int, *, hold_schedule: bool = False) -> None:
-        """Put another profile in force, with fresh loss streams; its schedule starts now unless held."""
+        """Put another profile in force, with fresh loss streams; the schedule starts now unless held."""
         await self.process.command(
             lambda number: PathSetProfile(id=number, profile=profile, seed=seed, hold_schedule=hold_schedule)
         )
@@ -168,11 +171,11 @@ class Path(_Program):
         await self.process.command(lambda number: PathSummary(id=number, label=label))
 
     async def start_capture(self, file: FilePath) -> None:
-        """Write every packet from now on into a file, which must not exist."""
+        """Write every packet from now on into a new file; the file must not exist yet."""
         await self.process.command(lambda number: PathStartCapture(id=number, file=str(file)))
 
     async def stop_capture(self) -> None:
-        """End the capture; its file is complete then."""
+        """End the capture; afterwards the file is complete."""
         await self.process.command(lambda number: PathStopCapture(id=number))
 
 
@@ -183,7 +186,7 @@ class Edge(_Program):
 
     @classmethod
     async def start(cls, path_pid: int, config_file: FilePath, *, on_record: OnRecord) -> Self:
-        """Start it and wait until it listens."""
+        """Start the edge and wait for the ready line."""
         command = [*enter_prefix(path_pid, "server"), str(find_core()), "edge", "--config", str(config_file)]
         edge = cls(await _start("the edge", command, on_record))
         try:
@@ -194,37 +197,40 @@ class Edge(_Program):
         return edge
 
     async def set_ticket_policy(self, name: str, policy: TicketPolicy) -> None:
-        """Set what the name's connections get from now on."""
+        """Set the ticket policy for the name's connections from now on."""
         await self.process.command(lambda number: EdgeSetTicketPolicy(id=number, name=name, policy=policy))
 
     async def close_connections(self, names: Sequence[str] | None = None) -> None:
-        """Close every connection that is open from the server's side, or those of some names."""
+        """Close all open connections from the server's side; with `names`, only connections for these names."""
         only = None if names is None else list(names)
         await self.process.command(lambda number: EdgeCloseConnections(id=number, names=only))
 
     async def load_site(self, host: str, folder: FilePath | None, *, address: str, settings: str) -> None:
-        """Add or replace a site, with or without files; the other keys of its table are `settings`, as TOML."""
+        """Add or replace a site, with or without files; `settings` are the other keys of the site's table, as TOML."""
         files = None if folder is None else str(folder)
         await self.process.command(
             lambda number: EdgeLoadSite(id=number, host=host, folder=files, address=address, settings=settings)
         )
 
     async def cover_names(self, names: Sequence[str]) -> None:
-        """Have the resolver's certificate cover these names, and its connections serve the sites among them."""
+        """Make the resolver's certificate cover these names.
+
+        The resolver's connections then serve the sites among these names.
+        """
         await self.process.command(lambda number: EdgeCoverNames(id=number, names=list(names)))
 
     async def set_origin_frames(self, *, telling: bool) -> None:
-        """Have connections under shared certificates tell their origins or not, from the next one on."""
+        """Send or omit ORIGIN frames on connections under shared certificates, from the next connection on."""
         await self.process.command(lambda number: EdgeSetOriginFrames(id=number, telling=telling))
 
     async def remove_site(self, host: str) -> None:
-        """Take a site and its name's records away; requests under way are answered."""
+        """Remove a site and the records of the name; the edge still answers requests under way."""
         await self.process.command(lambda number: EdgeRemoveSite(id=number, host=host))
 
     async def set_name_behaviour(
         self, name: str, *, delay_ms: float | None = None, failure: FailureMode | None = None
     ) -> None:
-        """Delay or fail the name's answers from now on; with neither they are as usual."""
+        """Delay or fail the name's answers from now on; with neither argument, answer as usual."""
         await self.process.command(
             lambda number: EdgeSetNameBehaviour(id=number, name=name, delay_ms=delay_ms, failure=failure)
         )
@@ -232,7 +238,7 @@ class Edge(_Program):
     async def set_tickets(
         self, name: str | None, *, lifetime_s: int | None = None, per_handshake_count: int | None = None
     ) -> None:
-        """Change lifetime or number of the name's tickets; None as a value leaves it."""
+        """Change the lifetime or number of the name's tickets; `None` keeps the current value."""
         await self.process.command(
             lambda number: EdgeSetTickets(
                 id=number, name=name, lifetime_s=lifetime_s, per_handshake_count=per_handshake_count
@@ -240,30 +246,30 @@ class Edge(_Program):
         )
 
     async def set_address_validation(self, retry: RetryMode, *, address: str | None = None) -> None:
-        """Set which QUIC clients must come back with a Retry's token."""
+        """Set the group of QUIC clients sent back for a Retry's token."""
         await self.process.command(lambda number: EdgeSetAddressValidation(id=number, address=address, retry=retry))
 
     async def set_accepting(self, *, accepting: bool, name: str | None = None, address: str | None = None) -> None:
-        """Take or refuse new connections: of a name, at an address, or all."""
+        """Accept or refuse new connections: for a name, at an address, or all."""
         await self.process.command(
             lambda number: EdgeSetAccepting(id=number, accepting=accepting, name=name, address=address)
         )
 
     async def set_black_hole(self, *, black_hole: bool, name: str | None = None) -> None:
-        """Swallow what comes for a name, or everything, while connections stay open."""
+        """Discard all traffic for a name, or everything, while connections stay open."""
         await self.process.command(lambda number: EdgeSetBlackHole(id=number, name=name, black_hole=black_hole))
 
     async def summary(self, label: str | None = None) -> None:
-        """Have an `edge_summary` record written."""
+        """Make the edge write an `edge_summary` record."""
         await self.process.command(lambda number: EdgeSummary(id=number, label=label))
 
     async def flush(self) -> None:
-        """Wait until everything seen so far has been recorded."""
+        """Wait until the edge has recorded everything seen before this call."""
         await self.process.command(lambda number: EdgeFlush(id=number))
 
 
 class Stub(_Program):
-    """The forwarder, in the path's client host."""
+    """The stub forwarder, in the path's client host."""
 
     ready: StubReadyRecord
 
@@ -279,7 +285,7 @@ class Stub(_Program):
         gather_ms: int | None = None,
         key_log_file: FilePath | None = None,
     ) -> Self:
-        """Start it and wait until it listens; the upstream connection waits for the first query."""
+        """Start the stub and wait for the ready line; the upstream connection waits for the first query."""
         command = [*enter_prefix(path_pid, "client"), str(find_core()), "stub", "--listen", listen]
         command += ["--upstream", resolver.url, "--handshake", handshake.value, *resolver.arguments()]
         command += [] if gather_ms is None else ["--gather-ms", str(gather_ms)]
@@ -292,11 +298,14 @@ class Stub(_Program):
         return stub
 
     async def push_answers(self, names: Sequence[str]) -> None:
-        """Have it ask for these names with the next query, and answer from what comes until connections are closed."""
+        """Make the stub ask for these names with the next query.
+
+        The stub answers from the responses until connections are closed.
+        """
         await self.process.command(lambda number: StubPushAnswers(id=number, names=list(names)))
 
     async def close_connections(self, *, forget_tickets: bool) -> None:
-        """Close the upstream connection and have forgotten what was learnt, so that the next query is cold."""
+        """Close the upstream connection and forget learnt state, for a cold next query."""
         await self.process.command(
             lambda number: StubCloseConnections(id=number, forget_tickets=forget_tickets), STUB_CLOSE_TIMEOUT_S
         )
@@ -310,11 +319,10 @@ async def run_queries(
     timeout_s: float = QUERY_TIMEOUT_S,
     key_log_file: FilePath | None = None,
 ) -> list[QueryRecord]:
-    """Ask each resolver in turn for each name from the path's client host, full handshakes.
+    """Ask each resolver in turn for each name from the path's client host, with full handshakes.
 
-    The first name is asked over connections opened for it, further ones over the same connections. A query that takes
-    longer than `timeout_s` is a failed record like any other; only a client that does not end after all of them is an
-    error.
+    The first name opens new connections; further names reuse the same connections. A query longer than `timeout_s` is a
+    failed record like any other. Raises only when the client does not end after all queries.
     """
     records: list[QueryRecord] = []
 

@@ -1,7 +1,7 @@
 """The relay for ordinary users' browsers: `resolab-core relay` as a Python object.
 
-For: starting and ending it. Not for: when one is needed (`live.ground`), or what runs in its host
-(`programs.enter_prefix` with the relay's pid and host).
+For: starting and ending the relay. Not for: the decision to use a relay (`live.ground`), or programs in the relay's
+host (`programs.enter_prefix` with the relay's pid and host).
 """
 
 from typing import Self
@@ -13,7 +13,7 @@ from resolab.records import RelayReadyRecord
 
 
 class Relay:
-    """A host whose packets slirp4netns carries to the machine's network."""
+    """A host connected to the machine's network by slirp4netns."""
 
     ready: RelayReadyRecord
 
@@ -22,7 +22,7 @@ class Relay:
 
     @classmethod
     async def start(cls, *, ipv6: bool) -> Self:
-        """Make the host and wait until it stands."""
+        """Make the host and wait for the ready line."""
         command = [str(find_core()), "relay", *(["--ipv6"] if ipv6 else [])]
         relay = cls(await CoreProcess.start("the relay", command, environment=measured_environment()))
         try:
@@ -33,5 +33,5 @@ class Relay:
         return relay
 
     async def close(self) -> None:
-        """Stop it, and with it everything that runs in its host."""
+        """Stop the relay, including all programs in the relay's host."""
         await self.process.close()

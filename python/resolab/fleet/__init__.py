@@ -1,5 +1,5 @@
-"""Many vantage points: one plan over a fleet of machines, whose agents dial out to one server of NATS JetStream.
+"""A fleet: a plan over many vantage points, with agents connecting to a single server of NATS JetStream.
 
-For: a fleet's server and who may use it, jobs, agents, results, and one dataset of them. Not for: what a trial does
-(testbed, live), the order of a block (campaign).
+For: a fleet's server and its members, jobs, agents, results, and a dataset of all results. Not for: the steps of a
+trial (`testbed`, `live`), the order of a block (`campaign`).
 """

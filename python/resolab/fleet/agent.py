@@ -1,10 +1,11 @@
-"""An agent: takes the jobs of its vantage point one by one, carries them out, and sends what they gave.
+"""An agent: takes the jobs of its vantage point one by one, runs the blocks, and sends the results.
 
-For: the order of things, so that every block is done once whatever ends or fails in between. Not for: what a block is
-(`worker`), what travels (`transfer`), what is kept (`spool`).
+For: the order of steps, so every block is done once in spite of any end or failure. Not for: running a block
+(`worker`), the transferred data (`transfer`), the kept files (`spool`).
 
-A job is acknowledged when the server has its result, and not before. Who takes a job first looks whether its result is
-there (it was done, and only the word of it was lost), then whether its bundle lies in the spool, and runs it else.
+A job is acknowledged only after the server has its result. For a new job the agent first checks for an existing result
+on the server (after a lost acknowledgement), then for a bundle in the spool. Only without both the agent runs the
+block.
 """
 
 import asyncio
@@ -35,30 +36,31 @@ from resolab.wording import shown
 WAIT_FOR_JOB_S = 20.0
 TELL_EVERY_S = 30.0
 RETRY_S = (1.0, 30.0)
-"""Least and most of a pause before the server is asked again."""
+"""The shortest and longest pause before the server is asked again, in s."""
 REFUSED_FOR_S = 300.0
-"""A job that does not fit comes again after so long: limits and versions change by hand."""
+"""The time before a rejected job is offered again, in s: limits and versions change by hand."""
 FAILED_FOR_S = 30.0
 WAITING_FOR_TURN = "waits for its turn"
 STALLED_S = {"lab": 2 * 3600.0, "live": 26 * 3600.0}
-"""Without a further trial for so long a block hangs: no cap makes a live load wait for longer than a day."""
+"""The time without a further trial before a block counts as stuck, in s. No cap delays a live load for longer than a
+day."""
 LONGEST_PROBLEM = 1000
-"""Letters."""
+"""The maximum length of a problem's text, in letters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What an agent has and allows."""
+    """The agent's vantage point, limits and software."""
 
     vantage: str
     limits: Limits
     ground_of: Callable[[Plan], RunStart]
-    """What trials of a plan would stand on here."""
+    """A function for the ground of a plan's trials on this machine."""
     versions: Mapping[str, str]
 
 
 class Agent:
-    """One agent, until it is stopped."""
+    """An agent at a vantage point, until stopped."""
 
     def __init__(
         self,
@@ -70,11 +72,11 @@ class Agent:
         *,
         turns: BlockTurns | None = None,
     ) -> None:
-        """With `turns`, blocks are run one at a time among all agents of the machine that have them."""
+        """Prepare an agent; with `turns`, all agents of the machine sharing `turns` run one block at a time."""
         self._side, self._place, self._spool, self._worker, self._say = side, place, spool, worker, say
         self._turns = turns
         self._grounds: dict[str, tuple[str | None, float]] = {}
-        """By run, what is other about this machine and when that was looked at."""
+        """The differences of this machine by run, with the time of the last check."""
         self._doing, self._done = "starting", 0
         self._job: Job | None = None
         self._problem: str | None = None
@@ -83,17 +85,17 @@ class Agent:
         self._stopping = False
 
     def stop(self) -> None:
-        """Have `run` end soon, as a cancelled task does.
+        """Make `run` end soon, like a cancelled task.
 
-        Cancelling alone is not enough: `asyncio.wait_for`, by which the client waits, forgets of it when the answer
-        comes at the same moment (until Python 3.12).
+        Cancelling alone is not enough: `asyncio.wait_for`, used by the client, loses a cancellation arriving together
+        with the answer (until Python 3.12).
         """
         self._stopping = True
         if self._task is not None:
             self._task.cancel()
 
     async def run(self) -> None:
-        """Work until it is stopped."""
+        """Take and run jobs until stopped."""
         self._task = asyncio.current_task()
         telling = asyncio.create_task(self._tell_now_and_then())
         try:
@@ -114,7 +116,7 @@ class Agent:
                 self._turns.close()
 
     async def _turn(self) -> None:
-        """Send what lies in the spool, then take one job."""
+        """Send the bundles in the spool, then take one job."""
         await self._send_waiting()
         if self._doing != "refusing":
             await self._now("waiting", None)
@@ -126,7 +128,7 @@ class Agent:
             await self._tidy()
 
     async def _tidy(self) -> None:
-        """Remove what is kept of runs that have ended."""
+        """Remove the files of ended runs."""
         for run in self._spool.runs():
             with contextlib.suppress(ResolabError):
                 if (await self._side.run_of(run)).state is not RunState.OPEN:
@@ -150,7 +152,7 @@ class Agent:
             await done(message)
 
     async def _outcome(self, message: Msg) -> Refusal | str | None:
-        """Carry a job out, if it fits; says why it did not fit, or why it failed."""
+        """Carry out a fitting job; return the reason for a rejection or a failure."""
         try:
             job = decode(message.data, Job, what="a job")
             if job.vantage != self._place.vantage:
@@ -169,7 +171,7 @@ class Agent:
         return None if failed is None else f"block {job.block} of {run.id}: {failed}"
 
     async def _make(self, job: Job, run: Run) -> str | None:
-        """Run a block if its bundle is not there, and send it; says why it could not be run."""
+        """Run a block without a bundle, and send the bundle; return the reason for a failed run."""
         file = self._spool.bundle(job)
         if not file.exists():
             try:
@@ -205,7 +207,7 @@ class Agent:
         return None
 
     async def _send_waiting(self) -> None:
-        """Send bundles left by an agent that was ended; the jobs come again and find their results."""
+        """Send bundles left by an earlier agent process; their jobs come again and find the results."""
         for job in self._spool.waiting(self._place.vantage):
             if await self._side.has_result(job):
                 self._spool.bundle(job).unlink(missing_ok=True)
@@ -219,7 +221,7 @@ class Agent:
         file.unlink(missing_ok=True)
 
     def _judged(self, run: Run) -> Refusal | None:
-        """Refuse also what cannot even be read: whatever a run is, the agent goes on."""
+        """Check a run, and reject unreadable runs too: the agent continues after any run."""
         try:
             return self._refusal(run)
         except ResolabError as error:
@@ -247,7 +249,7 @@ class Agent:
             await self._now("refusing", None)
 
     def _trouble(self, problem: str) -> bool:
-        """Say what went wrong, once; returns whether it is new."""
+        """Report a problem once; return True when the problem is new."""
         problem = shown(problem, longest=LONGEST_PROBLEM)
         is_new = problem != self._problem
         if is_new:

@@ -1,9 +1,11 @@
-"""Bundles of a run as one dataset, as one machine would have left it.
+"""Assemble the bundles of a run into a single dataset, as from a single machine.
 
-For: `assemble`. Not for: fetching bundles (`fetch`), what is in one (`bundle`, `ordered`), joining datasets (`store`).
+For: `assemble`. Not for: fetching bundles (`fetch`), the content of a bundle (`bundle`, `ordered`), joining datasets
+(`store`).
 
-Each vantage point's blocks make an ordinary dataset; several are merged, their blocks numbered on. Every vantage point
-has as many blocks, unless asked otherwise: those with more would weigh more in whatever is counted over all.
+Each vantage point's blocks make an ordinary dataset; several datasets are merged with consecutive block numbers. By
+default every vantage point contributes the same number of blocks: a vantage point with more blocks would weigh more in
+totals.
 """
 
 import shutil
@@ -33,29 +35,29 @@ from resolab.store.folder import MANIFEST, TRIALS
 from resolab.wording import shown
 
 LONGEST_WARNING = 500
-"""Letters."""
+"""The maximum length of a warning, in letters."""
 Bundles = Mapping[str, Mapping[int, Path]]
-"""By vantage point and block."""
+"""The bundle files by vantage point and block."""
 LeftOut = Callable[[str, int, str], None]
-"""Is told vantage point and block of a bundle that is not what was ordered, and why."""
+"""A callback for a rejected bundle: vantage point, block and reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block that is what was ordered, unpacked."""
+    """A checked and unpacked block."""
 
     folder: Path
     manifest: Manifest
 
 
 Blocks = Mapping[str, Mapping[int, Block]]
-"""By vantage point and number."""
+"""The blocks by vantage point and number."""
 
 
 def assemble(run: Run, bundles: Bundles, out: Path, *, even: bool = True, left_out: LeftOut | None = None) -> Manifest:
-    """Make a dataset of a run's blocks; whole or not at all.
+    """Make a dataset of a run's blocks, whole or not at all.
 
-    With somebody to tell, a bundle that is not what was ordered is left out; else it ends all.
+    With `left_out`, a bundle differing from the order is left out and reported; otherwise its error is raised.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigurationError(f"could not write {out}: it is there and not empty; give another folder")
@@ -91,7 +93,7 @@ def assemble(run: Run, bundles: Bundles, out: Path, *, even: bool = True, left_o
 def _unpacked(
     run: Run, vantage: str, bundles: Mapping[int, Path], place: Path, left_out: LeftOut | None
 ) -> dict[int, Block]:
-    """Unpack what is there of a vantage point, each block into a folder of its own."""
+    """Unpack the bundles of a vantage point, each block into its own folder."""
     blocks = {}
     for block, file in sorted(bundles.items()):
         folder = place / f"{vantage}-{block}"
@@ -105,7 +107,7 @@ def _unpacked(
 
 
 def _taken(run: Run, blocks: Blocks, *, even: bool) -> dict[str, dict[int, Block]]:
-    """Choose the blocks, the first ones where there are more than at another vantage point."""
+    """Choose the blocks, only the first blocks when another vantage point has fewer."""
     there = {one: dict(blocks[one]) for one in run.vantages if blocks.get(one)}
     if not there:
         raise ConfigurationError(f"could not make a dataset of run {run.id}: there is no block of it; wait for one")
@@ -114,7 +116,7 @@ def _taken(run: Run, blocks: Blocks, *, even: bool) -> dict[str, dict[int, Block
 
 
 def _behind(run: Run, blocks: Blocks, taken: Blocks) -> list[str]:
-    """Say what a reader misses, a line each."""
+    """Return the missing parts, a line each."""
     lines = []
     for vantage in run.vantages:
         there, kept = len(blocks.get(vantage, {})), len(taken.get(vantage, {}))
@@ -128,7 +130,7 @@ def _behind(run: Run, blocks: Blocks, taken: Blocks) -> list[str]:
 
 
 def _dataset_at(run: Run, vantage: str, blocks: Mapping[int, Block], folder: Path) -> Manifest:
-    """Make the dataset of one vantage point."""
+    """Make the dataset of a vantage point."""
     (folder / TRIALS).mkdir(parents=True)
     warnings: list[str] = []
     for number, block in blocks.items():
@@ -144,7 +146,7 @@ def _dataset_at(run: Run, vantage: str, blocks: Mapping[int, Block], folder: Pat
 
 
 def _move_in(unpacked: Path, folder: Path, block: int) -> list[str]:
-    """Move a block's files to those of the blocks before; says which of them could not go there."""
+    """Move a block's files to the files of earlier blocks; return a line for each file left out."""
     lines = []
     for file in sorted(one for one in unpacked.rglob("*") if one.is_file()):
         name = file.relative_to(unpacked).as_posix()
@@ -161,7 +163,7 @@ def _move_in(unpacked: Path, folder: Path, block: int) -> list[str]:
 
 
 def _joined(manifests: Sequence[Manifest], *, blocks_count: int, trials_count: int) -> Manifest:
-    """Bring the first block's manifest up to date: what counts up over a dataset's life is the last one's."""
+    """Return the joined manifest: the first block's, with running counts from the last."""
     first, last = manifests[0], max(manifests, key=_end)
     # More than one where an agent's spool got lost: what it began then is another dataset.
     lives = list({one.dataset_id: one for one in sorted(manifests, key=_end)}.values())

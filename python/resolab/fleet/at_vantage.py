@@ -1,7 +1,7 @@
-"""A run of a fleet as one of its vantage points carries it out.
+"""A run of a fleet as carried out by a vantage point.
 
-For: one reading for who runs a block, who checks it, and who joins blocks. Not for: what a plan at a vantage point is
-(`plan.live.vantage`), or whether it may be run (`limits`, `checks`).
+For: a common reading for running, checking and joining blocks. Not for: a plan at a vantage point
+(`plan.live.vantage`), or the permission to run the plan (`limits`, `checks`).
 """
 
 import functools
@@ -14,11 +14,11 @@ from resolab.plan import Plan
 from resolab.plan.live.vantage import at_vantage
 
 READ_COUNT = 64
-"""Readings kept: plans are read anew for every block, and sampled pages take their time."""
+"""The number of kept readings: plans are read anew for every block, and sampled pages take time."""
 
 
 def plan_at(run: Run, vantage: str) -> Plan:
-    """Read a run's plan as it is at a vantage point: with its seed and vantage point there, and the run's blocks."""
+    """Return a run's plan for a vantage point: with its seed and vantage point, and the run's blocks."""
     if vantage not in run.vantages:
         raise ConfigurationError(f"run {run.id} is not for vantage point {vantage}, but for {', '.join(run.vantages)}")
     return at_vantage(_plan(encode(run)), vantage)

@@ -1,9 +1,10 @@
-"""The fleet's own authority: who may serve and who may take part, said by certificates.
+"""The fleet's own authority: permission to serve and to take part, by certificates.
 
-For: making the authority, and credentials signed by it. Not for: where they are kept (`server_folder`), what each
-may do (`server_config`).
+For: making the authority, and credentials signed by the authority. Not for: their storage (`server_folder`), the
+permissions of each (`server_config`).
 
-A credential is a certificate and its key in one PEM text; the server knows its holder by the one DNS name in it.
+A credential is a certificate and its key in a single PEM text; the server identifies the holder by the certificate's
+only DNS name.
 """
 
 import ipaddress
@@ -17,27 +18,27 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 VALID_BEFORE = timedelta(days=1)
-"""A machine whose clock is somewhat behind can take part at once."""
+"""The validity before now, so a machine with a slow clock can take part at once."""
 VALID_FOR = timedelta(days=3650)
 OPERATOR = "operator.fleet"
-"""The name of the one who runs the fleet."""
+"""The name of the fleet's operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """Who signs every certificate of one fleet."""
+    """The signer of every certificate of a fleet."""
 
     certificate: str
-    """PEM; what everybody who takes part trusts."""
+    """The authority's certificate in PEM, trusted by all participants."""
     key: str
-    """PEM; whoever has it can make credentials."""
+    """The authority's key in PEM; any holder of the key can make credentials."""
 
     def server_credential(self, names: Iterable[str], now: datetime) -> str:
-        """Make the server's, for the names and addresses by which it is reached."""
+        """Make the server's credential, for the names and addresses used to reach the server."""
         return self._credential("server.fleet", [_general_name(one) for one in names], server=True, now=now)
 
     def client_credential(self, name: str, now: datetime) -> str:
-        """Make one for a client that the server shall know by this name."""
+        """Make a credential for a client known to the server by this name."""
         return self._credential(name, [x509.DNSName(name)], server=False, now=now)
 
     def _credential(self, title: str, names: list[x509.GeneralName], *, server: bool, now: datetime) -> str:
@@ -57,7 +58,7 @@ class Authority:
 
 
 def make_authority(now: datetime) -> Authority:
-    """Make an authority that is like no other."""
+    """Make a new, unique authority."""
     key = _new_key()
     # With a number in its name two fleets' authorities are told apart where only names are shown.
     title = _title(f"resolab fleet {x509.random_serial_number():x}"[:40])

@@ -1,10 +1,10 @@
-"""Turns of agents that share a machine: one of them runs a block at a time, whichever run and fleet it is of.
+"""Turns of agents on the same machine: one agent runs a block at a time, for any run and fleet.
 
-For: a lock on a file that an agent holds for each block, however it ends. Not for: loads of one user, which take turns
-besides (`manners.turn`), or the block itself (`worker_process`).
+For: a lock on a file, held by an agent for each block, at any end. Not for: loads of the same user, taking their own
+turns (`manners.turn`), or the block itself (`worker_process`).
 
-The lock is that of flock(2), on one opening of the file that the agent shares with its worker: a worker that outlives a
-killed agent ends its block within the turn.
+The lock is a flock(2) lock on a single opening of the file, shared by the agent with its worker. So a worker outliving
+a killed agent ends its block within the turn.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ LOOK_EVERY_S = 0.1
 
 
 class BlockTurns:
-    """One agent's access to the file."""
+    """An agent's access to the lock file."""
 
     def __init__(self, file: Path) -> None:
         try:
@@ -32,14 +32,14 @@ class BlockTurns:
 
     @property
     def descriptor(self) -> int:
-        """What a worker inherits, so that the lock lasts as long as it does."""
+        """Return the descriptor inherited by a worker, so the lock lasts until the worker's end."""
         return self._descriptor
 
     @asynccontextmanager
     async def mine(self, on_wait: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-        """Wait until nobody else runs a block, and keep the turn while ours does; `on_wait` hears of a wait.
+        """Wait until no other agent runs a block, and hold the turn during ours; `on_wait` is called before a wait.
 
-        Whoever is cancelled in it keeps the turn until `close`: its worker has a trial in flight.
+        After a cancellation the turn is held until `close`: the worker has a trial in flight.
         """
         await self._take(on_wait)
         try:
@@ -52,7 +52,7 @@ class BlockTurns:
         self._let_go()
 
     def close(self) -> None:
-        """End the turn, if it is ours, and all access."""
+        """Release the turn, if held, and close the file."""
         self._let_go()
         os.close(self._descriptor)
 

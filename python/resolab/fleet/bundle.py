@@ -1,11 +1,10 @@
-"""One block as one file: packed where it was run, and unpacked only if it is what was ordered.
+"""A block as a single file: packed after the run, and unpacked only when equal to the order.
 
-For: `pack`, `unpack`. Not for: what was ordered (`ordered`), joining blocks (`assemble`), sending files
-(`transfer`).
+For: `pack`, `unpack`. Not for: the order (`ordered`), joining blocks (`assemble`), sending files (`transfer`).
 
-A bundle is a tar file, compressed by gzip: `manifest.json`, the block's trials, then what these name (browsers' logs,
-captures, keys, pictures). The same files give the same bytes. Reading it takes plain files only, by the few lines that
-needs: what else tar files may hold, and what its reader would do for that, never comes up.
+A bundle is a tar file, compressed by gzip: `manifest.json`, the block's trials, then the files named there (browsers'
+logs, captures, keys, pictures). The same files give the same bytes. The reader is a few lines of code for plain files
+only, so other contents of tar files, and a general reader's reaction to them, never matter.
 """
 
 import gzip
@@ -29,32 +28,32 @@ from resolab.store.kept_files import KEPT_FILE
 from resolab.store.trials import SUFFIX
 
 LARGEST_BYTES = 2 * 1024**3
-"""Of all files of a block, unpacked."""
+"""The maximum size of all files of a block, unpacked, in bytes."""
 LARGEST_BUNDLE_BYTES = LARGEST_BYTES + LARGEST_BYTES // 64
-"""Packed: content that gzip cannot make smaller grows by less."""
+"""The maximum size of a bundle, in bytes: content not compressible by gzip grows by less."""
 LARGEST_MANIFEST_BYTES = 16 * 1024**2
 LARGEST_TRIAL_BYTES = 256 * 1024**2
-"""A trial is read line by line, and one line may be all of it."""
+"""The maximum size of a trial, in bytes: a trial is read line by line, and a line may be all of the trial."""
 FILES_A_TRIAL_COUNT = 8
-"""More than a trial can name: capture, keys, log, and a picture a load."""
+"""The maximum number of files per trial, more than possible: capture, keys, log, and a picture for each load."""
 _TRIAL_FILE = re.compile(rf"{TRIALS}/b\d{{3,}}-t\d{{3,}}{re.escape(SUFFIX)}")
 _CHUNK_BYTES = 1024**2
 _LEVEL = 6
 _PADDING_BYTES = tarfile.RECORDSIZE
-"""At most so much stands behind a tar file's last member."""
+"""The maximum padding behind a tar file's last member, in bytes."""
 _OPEN_MODE, _PRIVATE_MODE = 0o644, 0o600
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What a bundle is known by."""
+    """The digest and size of a bundle."""
 
     sha256: str
     size_bytes: int
 
 
 def pack(dataset: Path, block: int, file: Path) -> Packed:
-    """Write a block of a dataset into one file; whole or not at all."""
+    """Write a block of a dataset into a single file, whole or not at all."""
     names = _block_files(dataset, block)
     partial = file.with_name(file.name + ".partial")
     with machine_errors(f"write {file}"):
@@ -72,13 +71,13 @@ def pack(dataset: Path, block: int, file: Path) -> Packed:
 
 
 def sha256_of(file: Path) -> str:
-    """Sum up a bundle."""
+    """Return the SHA-256 of a bundle."""
     with machine_errors(f"read {file}"), file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def unpack(file: Path, folder: Path, expected: Expected) -> Manifest:
-    """Unpack a bundle into a new folder if it is what was ordered; nothing is left of what is not."""
+    """Unpack a bundle equal to the order into a new folder; leave no file of a rejected bundle."""
     with machine_errors(f"unpack {file}"):
         folder.mkdir(parents=True)
         try:
@@ -91,7 +90,7 @@ def unpack(file: Path, folder: Path, expected: Expected) -> Manifest:
 
 
 def _block_files(dataset: Path, block: int) -> list[str]:
-    """Name a block's files, in the order of a bundle."""
+    """Return a block's file names, in the order of a bundle."""
     manifest = load_manifest(dataset)
     trials_count = manifest.trials_planned_count // manifest.blocks
     trials = [f"{TRIALS}/{trial_id(block, position)}{SUFFIX}" for position in range(trials_count)]
@@ -125,12 +124,12 @@ def _write(dataset: Path, names: list[str], stream: IO[bytes]) -> None:
 
 
 def _mode_of(name: str) -> int:
-    """Keys are for their owner alone, here as in the dataset."""
+    """Return the mode of a file; keys are readable for their owner only, here as in the dataset."""
     return _PRIVATE_MODE if name.startswith("key_logs/") else _OPEN_MODE
 
 
 def _extract(file: Path, folder: Path, *, at_most: int) -> list[str]:
-    """Write the plain files of a bundle, none outside the folder and not beyond the limits; returns their names."""
+    """Write the plain files of a bundle, inside the folder and within the limits; return their names."""
     names: list[str] = []
     left_bytes = LARGEST_BYTES
     try:
@@ -149,7 +148,7 @@ def _extract(file: Path, folder: Path, *, at_most: int) -> list[str]:
 
 
 def _members(stream: gzip.GzipFile) -> Iterator[tuple[str, int]]:
-    """Read name and size of each member; whoever asks for the next one has read the content of the one before."""
+    """Yield name and size of each member; the caller reads each content before the next member."""
     while (header := stream.read(tarfile.BLOCKSIZE)) != bytes(tarfile.BLOCKSIZE):
         try:
             info = tarfile.TarInfo.frombuf(header, "utf-8", "strict")

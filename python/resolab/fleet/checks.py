@@ -1,6 +1,6 @@
-"""Whether a run fits an agent: its plan names no path, and code, pages and browsers are those it was begun with.
+"""Check a run against an agent: no path in the plan, and the run's code, pages and browsers.
 
-For: the agent's own judgement before it does anything a job asks for. Not for: its operator's limits (`limits`).
+For: the agent's own check before any work on a job. Not for: its operator's limits (`limits`).
 """
 
 import tomllib
@@ -18,12 +18,12 @@ from resolab.plan.own_pages import is_path
 from resolab.store.manifest import RunStart
 
 NOWHERE = Path("/nonexistent")
-"""Where relative paths of a plan would begin, if one got that far."""
+"""The base of a plan's relative paths, should a path get this far."""
 _SHOWN_DIGITS = 12
 
 
 def plan_of(run: Run) -> Plan:
-    """Read a run's plan, which must name nothing on this machine."""
+    """Return a run's plan; raise when the plan names a file of this machine."""
     source = f"the plan of run {run.id}"
     path = named_path(run.plan_text, source)
     if path is not None:
@@ -32,7 +32,7 @@ def plan_of(run: Run) -> Plan:
 
 
 def named_path(text: str, source: str) -> str | None:
-    """Find a path in a plan's text, before anything opens it."""
+    """Return a path in a plan's text, before any file is opened; `None` without a path."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -57,14 +57,14 @@ def _in(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def ground_of(plan: Plan) -> RunStart:
-    """Say what trials of a plan stand on, here and now."""
+    """Return the current ground of a plan's trials on this machine."""
     return ground_now(plan, Corpus.of_project(plan.own_pages), versions_now(plan))
 
 
 def other_ground(run: Run, own: RunStart) -> str | None:
-    """Say in a line in what this machine differs from what a run was begun with; None when it is the same.
+    """Return the difference between this machine and a run's start in a line; `None` without a difference.
 
-    The binary's sum is left out: the same code built on another machine is another binary.
+    The binary's digest is ignored: the same code built on another machine is another binary.
     """
     begun = run.ground
     for name, version in begun.versions.items():

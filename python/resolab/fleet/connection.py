@@ -1,7 +1,7 @@
-"""Connections to the fleet's server: TLS in both directions, made again for as long as it takes.
+"""Connections to the fleet's server: TLS with certificates on both sides, reconnecting without a time limit.
 
-For: one way to connect for agents and for the one who runs the fleet, and one line for whatever goes wrong. Not for:
-what is asked over it (`transfer`, `operations`).
+For: a common way to connect for agents and the operator, and errors in a single line. Not for: the requests over the
+connection (`transfer`, `operations`).
 """
 
 import asyncio
@@ -27,19 +27,19 @@ OnProblem = Callable[[str], None]
 CONNECT_TIMEOUT_S = 10
 CLOSE_TIMEOUT_S = 5.0
 RECONNECT_S = (1.0, 30.0)
-"""Least and most of a pause before the server is tried again; each is drawn from its upper half."""
+"""The shortest and longest pause between attempts, in s; each pause is drawn from the upper half."""
 _CLOCK_CODES = (9, 10)
-"""OpenSSL's numbers for: not valid yet, not valid any more."""
+"""OpenSSL's error numbers for a certificate not yet valid, or no longer valid."""
 _NAME_CODES = (62, 64)
-"""For: another name, another address."""
+"""OpenSSL's error numbers for another name or another address."""
 
 
 class _FirstTryError(Exception):
-    """Carries what went wrong out of a client that would try for ever."""
+    """An error of the first attempt, carried out of a client otherwise retrying for ever."""
 
 
 class FleetClient(Client):
-    """A client that lives until it is closed by its user, and knows where its requests to JetStream go."""
+    """A client living until closed by its user, with the prefix of its JetStream requests."""
 
     def __init__(self, url: str, api: str, on_problem: OnProblem) -> None:
         super().__init__()
@@ -48,11 +48,11 @@ class FleetClient(Client):
         self._last_problem: str | None = None
 
     def jetstream(self, **opts: Any) -> JetStreamContext:
-        """Give JetStream as this client may use it."""
+        """Return JetStream with this client's prefix."""
         return super().jetstream(**{"prefix": self._api, **opts})
 
     async def begin(self, **options: Any) -> None:
-        """Connect at the first try, or say why not; from then on connect again whenever it is lost."""
+        """Connect at the first attempt or raise the reason; afterwards reconnect after every loss."""
         try:
             await self.connect(
                 self._url,
@@ -77,7 +77,10 @@ class FleetClient(Client):
         self._connected_once = True
 
     async def close(self) -> None:
-        """End it; while it is being connected again, nats-py may wait for ever here, or write to what is gone."""
+        """Close the connection, with a time limit.
+
+        During a reconnection nats-py may wait here for ever, or write to a closed connection.
+        """
         with contextlib.suppress(TimeoutError, OSError, AttributeError):
             await asyncio.wait_for(super().close(), CLOSE_TIMEOUT_S)
 
@@ -94,7 +97,7 @@ class FleetClient(Client):
         self._on_problem(f"the fleet's server at {self._url} is reached again")
 
     async def _process_err(self, err_msg: str) -> None:
-        """Take an error of the server's as a lost connection; the client's own way is to end for good."""
+        """Treat an error from the server as a lost connection; the client's default is to end for good."""
         error = nats.errors.Error(f"nats: {err_msg}")
         await self._failed(error)
         if "permissions violation" not in err_msg.lower():
@@ -117,11 +120,10 @@ async def connect(
     on_problem: OnProblem,
     api: str = API,
 ) -> Client:
-    """Connect with a credential to a server that this authority vouches for.
+    """Connect with a credential to a server certified by this authority.
 
-    What goes wrong at the first try is raised: `MachineError` where trying again may help, `ConfigurationError`
-    where only another credential would. Later problems are said to `on_problem`, each once until the server is reached
-    again.
+    An error of the first attempt is raised: `MachineError` when another attempt may help, `ConfigurationError` when
+    only another credential would. Later problems go to `on_problem`, each once until the server is reached again.
     """
     logging.getLogger("asyncio").addFilter(_said_in_vain)
     client = FleetClient(url, api, on_problem)
@@ -130,7 +132,7 @@ async def connect(
 
 
 async def connect_agent(invitation: Invitation, on_problem: OnProblem, *, wait: bool = False) -> Client:
-    """Connect as an agent; with `wait` a server that is not reached is tried until it is."""
+    """Connect as an agent; with `wait`, try an unreachable server until reached."""
     inbox, tries = inbox_of(invitation.vantage), 0
     who = (invitation.url, invitation.credential, invitation.authority, inbox, invitation.vantage)
     while True:
@@ -146,7 +148,7 @@ async def connect_agent(invitation: Invitation, on_problem: OnProblem, *, wait: 
 
 
 async def connect_operator(folder: ServerFolder, on_problem: OnProblem) -> Client:
-    """Connect as the one who runs the fleet."""
+    """Connect as the fleet's operator."""
     who = (folder.operator_url, folder.operator_credential(), folder.trusted(), OPERATOR_INBOX, "operator")
     return await connect(*who, on_problem=on_problem)
 
@@ -165,7 +167,7 @@ def _tls(credential: str, authority: str) -> ssl.SSLContext:
 
 
 def described(error: BaseException, url: str) -> ResolabError:
-    """Say in a line what was wrong and what to do."""
+    """Return the error as a line with the problem and advice."""
     if isinstance(error, ssl.SSLError):
         return _described_tls(error, url)
     text = str(error) or type(error).__name__
@@ -205,5 +207,5 @@ def _described_tls(error: ssl.SSLError, url: str) -> ResolabError:
 
 
 def _said_in_vain(record: logging.LogRecord) -> bool:
-    """Leave out what asyncio says whenever nats-py's TLS connections end."""
+    """Drop asyncio's messages at the end of nats-py's TLS connections."""
     return "eof_received() has no effect when using ssl" not in record.getMessage()

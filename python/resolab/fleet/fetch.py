@@ -1,6 +1,6 @@
-"""A run's results from the server, as one dataset.
+"""Fetch a run's results from the server into a single dataset.
 
-For: taking every block that is there, checking it, and joining them (`assemble`). Not for: a block's own (`bundle`).
+For: downloading every existing block, checking and joining (`assemble`). Not for: a single block (`bundle`).
 """
 
 import asyncio
@@ -21,48 +21,48 @@ from resolab.store.files import machine_errors
 from resolab.wording import shown
 
 AT_ONCE = 8
-"""Blocks on their way at a time: each waits for one chunk after the other."""
+"""The number of parallel downloads: each waits for one chunk after another."""
 Bundles = dict[str, dict[int, Path]]
-"""By vantage point and block."""
+"""The bundle files by vantage point and block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What became of a run's blocks."""
+    """The result of fetching a run's blocks."""
 
     manifest: Manifest
     blocks_count: dict[str, int]
-    """Taken from the server, by vantage point; those beyond the least are left out of the dataset."""
+    """The number of downloaded blocks by vantage point; the dataset uses only the smallest number from each."""
     refused: list[str]
-    """Results that were none, a line each."""
+    """The rejected results, a line each."""
 
 
 async def fetch(client: Client, run: Run, out: Path) -> Fetched:
-    """Make a dataset of what is there of a run."""
+    """Make a dataset of a run's existing results."""
     return await Fetch(client, run).into(out)
 
 
 class Fetch:
-    """One fetch of a run, and what is to be said of it even where no dataset comes of it."""
+    """A fetch of a run, with the messages even when no dataset is made."""
 
     def __init__(self, client: Client, run: Run, taken: Callable[[], None] = lambda: None) -> None:
-        """`taken` hears of each block that was looked for."""
+        """Prepare a fetch; `taken` is called for each block searched."""
         self._client, self._run, self._taken = client, run, taken
         self._refused: dict[tuple[str, int], str] = {}
         self.asked_again: list[Job] = []
-        """Jobs that were put back into their queues: their results were none, or nobody had them any more."""
+        """The jobs put back into their queues, after a rejected result or a lost job."""
 
     @property
     def refused(self) -> list[str]:
-        """Results that were none, a line each, in the order of the run's vantage points."""
+        """Return the rejected results, a line each, in the order of the run's vantage points."""
         places = {vantage: position for position, vantage in enumerate(self._run.vantages)}
         refused = sorted(self._refused.items(), key=lambda one: (places[one[0][0]], one[0][1]))
         return [f"{vantage}, block {block}: {why}" for (vantage, block), why in refused]
 
     async def into(self, out: Path, vantages: Sequence[str] | None = None) -> Fetched:
-        """Make a dataset of what is there, of all vantage points or some; a result that is none is left out.
+        """Make a dataset of the existing results, of all or some vantage points; rejected results are left out.
 
-        Blocks that were left out are asked for again, as long as the run is open.
+        The blocks left out are queued again, as long as the run is open.
         """
         _check_free(out)
         wanted = _wanted(self._run, vantages)
@@ -122,7 +122,7 @@ class Fetch:
 
 
 def _wanted(run: Run, vantages: Sequence[str] | None) -> list[str]:
-    """Take the vantage points that are wanted, in the run's order."""
+    """Return the chosen vantage points, in the run's order."""
     other = next((one for one in vantages or () if one not in run.vantages), None)
     if other is not None:
         raise ConfigurationError(f"could not fetch {other}: run {run.id} is of {', '.join(run.vantages)}")

@@ -1,6 +1,6 @@
-"""Invitations: one file with all an agent needs to take part.
+"""Invitations: a file with everything needed by an agent to take part.
 
-For: making, reading and taking back. Not for: the connection made with one (`connection`), telling a running server
+For: making, reading and withdrawing invitations. Not for: the connection (`connection`), reloading a running server
 (`server.reload_server`).
 """
 
@@ -21,24 +21,27 @@ SUFFIX = ".invitation.toml"
 
 
 class Invitation(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """What one vantage point is given; a secret."""
+    """The secret data given to a vantage point."""
 
     vantage: str
     url: str
     authority: str
-    """PEM; whom the server must be known by."""
+    """The authority's certificate in PEM, for checking the server."""
     credential: str
-    """PEM, certificate and key; whom the agent is known by."""
+    """The agent's certificate and key in PEM, for identifying the agent."""
 
     def __post_init__(self) -> None:
-        """Refuse what could name another file or subject, or a connection in the clear."""
+        """Reject a name pointing to another file or subject, and a connection without encryption."""
         check_vantage(self.vantage)
         if not self.url.startswith("tls://"):
             raise ValueError(f"url {self.url!r} does not begin with tls://")
 
 
 def invite(folder: ServerFolder, vantage: str) -> Path:
-    """Let a vantage point take part and write its invitation; one it had is void. The caller has the server reload."""
+    """Admit a vantage point and write its invitation; an earlier invitation becomes void.
+
+    The caller makes the server reload.
+    """
     try:
         check_vantage(vantage)
     except ValueError as error:
@@ -59,7 +62,7 @@ def invite(folder: ServerFolder, vantage: str) -> Path:
 
 
 def withdraw(folder: ServerFolder, vantage: str) -> None:
-    """Void a vantage point's credential; the caller has the server reload, which ends its connection, too."""
+    """Void a vantage point's credential; the caller reloads the server, which also ends the agent's connection."""
     folder.withdraw(vantage)
     (folder.path / (vantage + SUFFIX)).unlink(missing_ok=True)
 

@@ -1,9 +1,9 @@
-"""What travels in a fleet: a run, its jobs, and what an agent says of itself.
+"""The messages of a fleet: a run, its jobs, and an agent's state.
 
-For: shapes and their names on the wire, checked whenever something is read. Not for: sending them.
+For: shapes and their names on the wire, checked at every reading. Not for: sending.
 
-A job is one block at one vantage point. It carries no code and no path: its plan is text, of sites or of pages and
-profiles that every copy of resolab has.
+A job is a block at a vantage point, without code and without paths. Its plan is text, with sites, or with pages and
+profiles of every copy of resolab.
 """
 
 import enum
@@ -19,17 +19,17 @@ from resolab.store.manifest import RunStart
 
 RUN = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 LONGEST_PLAN = 256 * 1024
-"""Bytes of a plan's text; what is longer is no plan, and one message has to hold it."""
+"""The maximum size of a plan's text, in bytes; longer text is no plan, and a message has to hold the plan."""
 
 LARGEST_NUMBER = 2**63 - 1
 Number = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_NUMBER)]
-"""What another machine says; JSON itself knows no largest number."""
+"""A number from another machine, with a limit; JSON itself has no largest number."""
 
 _Any = TypeVar("_Any")
 
 
 class RunState(enum.StrEnum):
-    """How a run stands with the one who began it."""
+    """The state of a run according to its operator."""
 
     OPEN = "open"
     STOPPED = "stopped"
@@ -37,14 +37,14 @@ class RunState(enum.StrEnum):
 
 
 class Job(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """One block at one vantage point."""
+    """A block at a vantage point."""
 
     run: str
     vantage: str
     block: int
 
     def __post_init__(self) -> None:
-        """Refuse what could lead out of a folder or a subject."""
+        """Reject names leading out of a folder or a subject."""
         check_run(self.run)
         check_vantage(self.vantage)
         if not 0 <= self.block < HIGHEST_BLOCKS:
@@ -52,17 +52,17 @@ class Job(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True)
 
     @property
     def id(self) -> str:
-        """Name it once for all: what has this name twice is a duplicate."""
+        """Return the job's unique name; a second message with this name is a duplicate."""
         return f"{self.run}.{self.vantage}.{self.block}"
 
     @property
     def subject(self) -> str:
-        """Where it is queued."""
+        """Return the subject of the job's queue."""
         return f"jobs.{self.run}.{self.vantage}"
 
     @property
     def result(self) -> str:
-        """Name its result in the store of its vantage point."""
+        """Return the name of the result in the vantage point's store."""
         return f"{self.run}.{self.block}"
 
 
@@ -74,15 +74,15 @@ class Run(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True)
     plan_text: str
     seed: int
     blocks: int
-    """At each vantage point."""
+    """The number of blocks at each vantage point."""
     ground: RunStart
-    """What trials must stand on at every vantage point: code, pages and browsers of who began the run."""
+    """The ground required at every vantage point: code, pages and browsers at the run's start."""
     vantages: list[str]
     created_unix_ns: int
     state: RunState = RunState.OPEN
 
     def __post_init__(self) -> None:
-        """Refuse what names a file, or is no plan."""
+        """Reject names of files, and text too long for a plan."""
         check_run(self.id)
         for vantage in self.vantages:
             check_vantage(vantage)
@@ -92,47 +92,47 @@ class Run(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True)
             raise ValueError(f"{self.blocks} blocks are out of range")
 
     def jobs(self) -> list[Job]:
-        """List its jobs block by block, so that whenever it ends the vantage points have come about as far."""
+        """List the jobs block by block, so at any end all vantage points have done about the same number."""
         return [Job(run=self.id, vantage=one, block=block) for block in range(self.blocks) for one in self.vantages]
 
 
 class AgentState(msgspec.Struct, kw_only=True, frozen=True):
-    """What an agent last said of itself; its clock is its own and is compared with no other."""
+    """The last state reported by an agent; its clock is not compared with other clocks."""
 
     vantage: str
     unix_ns: Number
     versions: dict[str, str]
     doing: str
-    """In a word or two: waiting, running, refusing."""
+    """The activity in a word or two: waiting, running, refusing."""
     run: str | None = None
     block: Number | None = None
     problem: str | None = None
-    """The last thing that went wrong, in a line."""
+    """The last problem, in a line."""
     blocks_done_count: Number = 0
-    """Since it was started."""
+    """The number of finished blocks since the agent's start."""
 
 
 def check_vantage(name: str) -> str:
-    """Give a vantage point's name back, or refuse it."""
+    """Return a vantage point's name; raise `ValueError` for an invalid name."""
     if not VANTAGE.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a vantage point: small letters, digits, - and _, at most 40")
     return name
 
 
 def check_run(name: str) -> str:
-    """Give a run's name back, or refuse it."""
+    """Return a run's name; raise `ValueError` for an invalid name."""
     if not RUN.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a run")
     return name
 
 
 def encode(one: msgspec.Struct) -> bytes:
-    """Write it as it travels."""
+    """Encode a message for sending."""
     return msgspec.json.encode(one)
 
 
 def decode(content: bytes, kind: type[_Any], *, what: str) -> _Any:
-    """Read what has travelled."""
+    """Decode a received message."""
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as error:
@@ -140,5 +140,5 @@ def decode(content: bytes, kind: type[_Any], *, what: str) -> _Any:
 
 
 def as_dict(one: msgspec.Struct) -> dict[str, Any]:
-    """Give it to machines."""
+    """Return a message as a dictionary, for machines."""
     return dict(msgspec.to_builtins(one))

@@ -1,9 +1,9 @@
-"""What an agent's operator allows on this machine, which no job can raise.
+"""The limits set by an agent's operator on this machine; no job can raise the limits.
 
-For: reading the file, and the refusal of a plan that goes beyond. Not for: caps that hold for everybody (`manners`), or
-whether plan and code fit each other (`checks`).
+For: reading the file, and rejecting a plan beyond the limits. Not for: caps for every user (`manners`), or the match of
+plan and code (`checks`).
 
-Pure but for reading: the time is an argument.
+Pure except for reading: the time is an argument.
 """
 
 import re
@@ -31,37 +31,37 @@ _KEYS = ("kinds", "hours", "sites", "resolvers", "opt_out", "trials_per_block", 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a plan is not carried out here now."""
+    """The reason for not carrying out a plan here now."""
 
     why: str
-    """One line."""
+    """The reason, in a line."""
     again_in_s: float | None = None
-    """When it may be asked again; None: nothing changes by waiting."""
+    """The time until a new attempt makes sense, in s; `None`: waiting changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is allowed; without a file the lab alone, which sends nothing beyond the machine."""
+    """The allowed work; without a file only the lab, with no packets beyond the machine."""
 
     kinds: tuple[str, ...] = ("lab",)
     hours: tuple[tuple[time, time], ...] = ()
-    """Spans of the machine's local day in which blocks may begin; none: all of it."""
+    """The spans of the machine's local day for starting blocks; empty: the whole day."""
     sites: tuple[str, ...] | None = None
-    """Hosts that live plans may load, names below them included, `HOST:PORT` where it is another than 80 or 443; None:
-    any that is public."""
+    """The hosts allowed for live plans, including names below, `HOST:PORT` for another port than 80 or 443; `None`: any
+    public host."""
     resolvers: tuple[str, ...] | None = None
-    """Whom live plans may ask: hosts, at their transports' own ports and paths, URLs, which are taken as they are
-    written, or `system`; None: the machine's own, and any that is public."""
+    """The resolvers allowed for live plans: hosts, at their transports' own ports and paths, URLs, compared as written,
+    or `system`; `None`: the machine's own, and any public resolver."""
     opt_out: tuple[str, ...] | None = None
-    """URLs of lists that live plans may name; None: any at a public host's port 443."""
+    """The allowed URLs of opt-out lists in live plans; `None`: any at a public host's port 443."""
     trials_per_block: int | None = None
     operator_url: str | None = None
-    """Whom sites are told to turn to; a live plan with another is refused."""
+    """The required contact URL for sites; a live plan with another URL is rejected."""
     caps: Caps = field(default_factory=lambda: HARD_CAPS)
 
 
 def read_limits(file: Path | None) -> Limits:
-    """Read the operator's file."""
+    """Read the operator's file of limits."""
     if file is None:
         return Limits()
     try:
@@ -72,7 +72,7 @@ def read_limits(file: Path | None) -> Limits:
 
 
 def refusal(limits: Limits, plan: Plan, now: datetime) -> Refusal | None:
-    """Say why a plan goes beyond what is allowed; None when it does not."""
+    """Return the reason for rejecting a plan; `None` for a plan within the limits."""
     kind = "lab" if plan.live is None else "live"
     if kind not in limits.kinds:
         return Refusal(f"this agent's limits allow {' and '.join(limits.kinds)} plans, and {plan.name} is {kind}")
@@ -147,7 +147,7 @@ def _may_be_asked(limits: Limits, endpoint: Endpoint) -> bool:
 
 
 def _is_endpoint(text: str) -> bool:
-    """Whether a resolver is named with its transport or port, and not as a host alone."""
+    """Return True when a resolver is given with its transport or port, not as a host alone."""
     return "://" in text or (address_of(text) is None and bool(text.rpartition(":")[1]))
 
 
@@ -168,7 +168,7 @@ def _opt_out_beyond(limits: Limits, live: LiveSettings) -> str | None:
 
 
 def _is_within(host: str, allowed: str) -> bool:
-    """Whether a host is the one that is allowed, or a name below it; an address is itself alone, in any spelling."""
+    """Return True when a host is the allowed host, or a name below; an address matches only itself, in any spelling."""
     address, own = address_of(host), address_of(allowed)
     if address is not None or own is not None:
         return address == own
@@ -185,7 +185,7 @@ def _out_of_hours(limits: Limits, now: datetime) -> Refusal | None:
 
 
 def _is_between(now: time, begin: time, end: time) -> bool:
-    """Whether a time of day lies in a span, which may go over midnight."""
+    """Return True when a time of day lies in a span, which may cross midnight."""
     return begin <= now < end if begin < end else now >= begin or now < end
 
 
@@ -238,7 +238,7 @@ def _texts(table: Mapping[str, Any], key: str, source: str) -> tuple[str, ...] |
 
 
 def _checked(table: Mapping[str, Any], key: str, source: str, read: Callable[[str], object]) -> tuple[str, ...] | None:
-    """Take texts that can all be read, so that a slip is told now and not taken for a refusal later."""
+    """Return texts after parsing each, so a mistake is reported now and not mistaken for a rejection later."""
     texts = _texts(table, key, source)
     for one in texts or ():
         try:

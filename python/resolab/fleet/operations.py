@@ -1,7 +1,7 @@
-"""What the one who runs a fleet does with it: begin a run, look how far it is, stop it.
+"""The operator's actions on a fleet: begin a run, check its progress, stop the run.
 
-For: the server's side of a run's life, over an operator's connection. Not for: fetching its dataset (`fetch`), who may
-join (`invitation`), what a person reads of it (cli).
+For: the server's side of a run's life, over an operator's connection. Not for: fetching its dataset (`fetch`),
+membership (`invitation`), output for people (`cli`).
 """
 
 import asyncio
@@ -20,49 +20,52 @@ from resolab.wording import shown
 
 PUBLISHED_AT_ONCE = 500
 JOB_ID = "Nats-Msg-Id"
-"""Header by which JetStream drops what it has already."""
+"""The header used by JetStream to drop duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """In the place of an agent's state where what it said is none."""
+    """A replacement for an agent's unreadable state."""
 
     why: str
-    """One line."""
+    """The reason, in a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceProgress:
-    """How far a run has come at one vantage point."""
+    """The progress of a run at a vantage point."""
 
     vantage: str
     blocks_done_count: int
     blocks_count: int
     said: AgentState | Unreadable | None
-    """What its agent last said; None: nothing yet."""
+    """The agent's last report; `None`: no report yet."""
     use: StoreUse
-    """What its results take at the server."""
+    """The storage used by its results at the server."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """How far a run has come."""
+    """The progress of a run over all vantage points."""
 
     run: Run
     places: list[PlaceProgress]
 
     @property
     def blocks_done_count(self) -> int:
-        """Count them over all vantage points."""
+        """Return the number of finished blocks over all vantage points."""
         return sum(one.blocks_done_count for one in self.places)
 
     @property
     def blocks_count(self) -> int:
-        """Count what was asked for."""
+        """Return the number of ordered blocks."""
         return sum(one.blocks_count for one in self.places)
 
     def left_s(self, now_unix_ns: int) -> float | None:
-        """Guess the seconds until the slowest vantage point is done, from what each has taken; None: nobody knows."""
+        """Return the estimated seconds until the slowest vantage point is done; `None` if unknown.
+
+        The estimate is from each vantage point's pace so far.
+        """
         passed_s = (now_unix_ns - self.run.created_unix_ns) / 1e9
         if any(not one.blocks_done_count for one in self.places):
             return None
@@ -70,15 +73,15 @@ class RunProgress:
 
 
 class Operations:
-    """An operator's dealings with the server."""
+    """The operator's requests to the server."""
 
     def __init__(self, client: Client) -> None:
         self._client, self._js = client, client.jetstream(timeout=TIMEOUT_S)
 
     async def begin(self, run: Run, published: Callable[[int], None] = lambda _count: None) -> None:
-        """Put a run and its jobs into their queues; said twice, it is the same run, and no job is there twice.
+        """Put a run and its jobs into their queues; a repetition changes nothing and queues no job twice.
 
-        What cannot be queued whole is stopped: a part of a run would be carried out for nobody.
+        A run not queued completely is stopped: a part of a run would be useless.
         """
         try:
             async with asked(f"begin run {run.id}"):
@@ -100,7 +103,7 @@ class Operations:
         await self._js.publish(job.subject, encode(job), headers={JOB_ID: job.id})
 
     async def ask_again(self, jobs: Iterable[Job]) -> None:
-        """Put jobs back into their queues; a result of theirs that is none is removed."""
+        """Put jobs back into their queues; their rejected results are removed."""
         for job in jobs:
             await Results(self._client, job.vantage).remove(job)
             async with asked(f"queue {job.id} again"):
@@ -109,9 +112,9 @@ class Operations:
                 await self._js.publish(job.subject, encode(job), headers=again)
 
     async def lost(self, run: Run) -> list[Job]:
-        """List an open run's jobs without a result, of vantage points for which fewer than those are in the queue.
+        """List an open run's jobs without a result, at vantage points with fewer jobs in the queue.
 
-        Which of them are lost the queue does not tell; a job that is there twice is done once.
+        The queue does not say which jobs are lost; a job queued twice is done once.
         """
         if run.state is not RunState.OPEN:
             return []
@@ -133,7 +136,7 @@ class Operations:
         return sorted(runs, key=lambda one: one.created_unix_ns, reverse=True)
 
     async def run(self, name: str | None) -> Run:
-        """Find a run by its name or, without one, the latest."""
+        """Find a run by its name or, without a name, the latest."""
         runs = await self.runs()
         found = next((one for one in runs if name in {None, one.id}), None)
         if found is None:
@@ -142,11 +145,11 @@ class Operations:
         return found
 
     async def states(self) -> dict[str, AgentState | Unreadable]:
-        """Ask what every agent last said, by the vantage point that the server knows it as."""
+        """Return every agent's last report, by the vantage point known to the server."""
         return {vantage: _state(vantage, value) for vantage, value in (await self._values(AGENTS)).items()}
 
     async def progress(self, run: Run) -> RunProgress:
-        """Look how far a run is, by the results that the server has."""
+        """Return a run's progress, from the results on the server."""
         states = await self.states()
         return RunProgress(run, [await self._place(run, vantage, states.get(vantage)) for vantage in run.vantages])
 
@@ -156,27 +159,27 @@ class Operations:
         return PlaceProgress(vantage, len(ours & use.names), run.blocks, said, use)
 
     async def queued_count(self, run: Run) -> int:
-        """Count a run's jobs that are waiting or in somebody's hands."""
+        """Count a run's jobs waiting or taken by an agent."""
         return sum((await self._queued(run)).values())
 
     async def _queued(self, run: Run) -> dict[str, int]:
-        """Count them by their subjects."""
+        """Count the jobs by their subjects."""
         async with asked("count jobs"):
             info = await self._js.stream_info(JOBS, subjects_filter=f"jobs.{run.id}.*")
         return dict(info.state.subjects or {})
 
     async def end(self, run: Run, state: RunState) -> None:
-        """Take what is left of a run out of the queues; blocks that are running end, and their results are kept."""
+        """Remove a run's remaining jobs from the queues; running blocks finish, and their results are kept."""
         async with asked(f"stop run {run.id}"):
             ended = encode(msgspec.structs.replace(run, state=state))
             await (await self._js.key_value(RUNS)).put(run.id, ended)
             await self._js.purge_stream(JOBS, subject=f"jobs.{run.id}.>")
 
     async def _values(self, name: str) -> dict[str, bytes]:
-        """Read all of a bucket, by its keys; what was deleted meanwhile is not in it.
+        """Read all values of a bucket, by their keys; values deleted meanwhile are left out.
 
-        Its keys come from the server's own count of subjects: the client's `keys()` takes a bucket for empty whose
-        keys have arrived and were not read yet when it asks how many are still to come.
+        The keys come from the server's own count of subjects. The client's `keys()` is not reliable: after asking for
+        the remaining keys, arrived but unread keys make the bucket look empty.
         """
         stream, before = f"KV_{name}", f"$KV.{name}."
         async with asked(f"read the {name}"):
@@ -190,7 +193,7 @@ class Operations:
 
 
 def _state(vantage: str, value: bytes) -> AgentState | Unreadable:
-    """Read what an agent said; it speaks for itself alone."""
+    """Decode an agent's report; an agent may report only for itself."""
     try:
         state = decode(value, AgentState, what="its state")
     except ConfigurationError as error:
@@ -199,7 +202,7 @@ def _state(vantage: str, value: bytes) -> AgentState | Unreadable:
 
 
 def new_run_id(plan_name: str, taken: Iterable[str], now: float) -> str:
-    """Name a run after its plan and the time it was begun."""
+    """Make a run's name from its plan's name and its start time."""
     stem = "".join(one if one.isalnum() and one.isascii() else "-" for one in plan_name.lower()).strip("-") or "plan"
     name = f"{stem[:50]}-{time.strftime('%Y%m%d-%H%M%S', time.localtime(now))}"
     taken = set(taken)
@@ -207,7 +210,7 @@ def new_run_id(plan_name: str, taken: Iterable[str], now: float) -> str:
 
 
 def check_vantages(asked_for: Sequence[str] | None, invited: Sequence[str]) -> list[str]:
-    """Take the vantage points a run is for: those named, or all that are invited."""
+    """Return the vantage points of a run: the named vantage points, or all invited."""
     if not invited:
         raise ConfigurationError(
             "could not begin a run: nobody is invited; `resolab fleet invite NAME` makes an invitation"

@@ -1,7 +1,7 @@
-"""Whether what came back for a block is what was ordered there: every trial in its place of the seeded order.
+"""Check a returned block against the order: every trial at its position of the seeded order.
 
-For: the contents of an unpacked bundle. Not for: the tar file (`bundle`), or whether numbers are true,
-which nobody can see.
+For: the contents of an unpacked bundle. Not for: the tar file (`bundle`), or the truth of numbers, which no check can
+show.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -30,17 +30,17 @@ _LONGEST_SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a block has to be."""
+    """The expected content of a block."""
 
     run: Run
     plan: Plan
-    """As it is at the vantage point."""
+    """The plan at the vantage point."""
     trials: Mapping[str, PlannedTrial]
-    """By the names of their files within the dataset."""
+    """The trials by the names of their files within the dataset."""
 
 
 def expected_of(run: Run, vantage: str, block: int) -> Expected:
-    """Say what a run orders as a block at a vantage point."""
+    """Return the expected content of a run's block at a vantage point."""
     if not 0 <= block < run.blocks:
         raise ConfigurationError(f"run {run.id} has no block {block}: it has {run.blocks} at each vantage point")
     plan = plan_at(run, vantage)
@@ -49,12 +49,12 @@ def expected_of(run: Run, vantage: str, block: int) -> Expected:
 
 
 def refuse(problem: str) -> NoReturn:
-    """Raise the one line that says why a bundle is not taken."""
+    """Raise the line with the reason for rejecting a bundle."""
     raise ConfigurationError(f"could not take a block's result: {problem}; it is left out")
 
 
 def check_ordered(folder: Path, names: Collection[str], expected: Expected) -> None:
-    """Refuse a folder whose files, by their names in it, are not the block that was ordered."""
+    """Raise when a folder's files, by their names, differ from the ordered block."""
     if MANIFEST not in names:
         refuse(f"it has no {MANIFEST}")
     _check_manifest(folder, expected)
@@ -72,7 +72,7 @@ def check_ordered(folder: Path, names: Collection[str], expected: Expected) -> N
 
 
 def files_named(records: Iterable[Record]) -> Iterator[str]:
-    """Name the files beside a trial's own that its records name."""
+    """Yield the names of further files in a trial's records."""
     for record in records:
         if isinstance(record, TrialEndRecord):
             yield from (one for one in (record.capture_file, record.key_log_file, record.netlog_file) if one)
@@ -117,7 +117,7 @@ def _manifest_wanted(expected: Expected) -> dict[str, Any]:
 
 
 def _checked_trial(file: Path, trial: PlannedTrial, plan: Plan) -> list[str]:
-    """Check a trial from its first line to its last; returns the files that it names."""
+    """Check a trial from its first line to its last; return the names of its further files."""
     first = last = None
     ends_count = 0
     named: list[str] = []
@@ -146,7 +146,7 @@ def _checked_trial(file: Path, trial: PlannedTrial, plan: Plan) -> list[str]:
 
 
 def _holds_large_number(value: object) -> bool:
-    """Whether something decoded has a whole number beyond 64 bits: JSON knows no largest, tables do."""
+    """Return True for decoded data with a whole number beyond 64 bits: JSON has no limit, tables do."""
     if isinstance(value, int):
         return not -LARGEST_NUMBER <= value <= LARGEST_NUMBER
     if isinstance(value, msgspec.Struct):
@@ -170,6 +170,6 @@ def _head_wanted(trial: PlannedTrial, plan: Plan) -> dict[str, Any]:
 
 
 def _shown(value: object) -> str:
-    """Write what a stranger sent so that it stays one line, and a short one."""
+    """Return foreign text as a single, short line."""
     text = ascii(str(value))
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

@@ -1,10 +1,10 @@
-"""Whether a host is one of the public internet, by how it is written: a job may not reach into an agent's own network.
+"""Judge a host by its text as public or private: a job must not reach into an agent's own network.
 
-For: names and addresses of a plan, before anything is contacted. Not for: where a name leads, which its owner decides
-and only a look-up tells.
+For: names and addresses of a plan, before any contact. Not for: the address behind a name, decided by the name's owner
+and known only after a look-up.
 
-Addresses that are nobody's outside documents and laboratories (RFC 2544, RFC 5737, RFC 3849) count as public: no
-machine's own network has them, and the internet in a box does.
+Addresses reserved for documents and laboratories (RFC 2544, RFC 5737, RFC 3849) count as public: no machine's own
+network uses these addresses, and the internet in a box does.
 """
 
 import ipaddress
@@ -31,13 +31,13 @@ _OF_A_NETWORK = frozenset(
         "onion",
     )
 )
-"""Domains that stand for one's own machine or network, by RFC 6761, 6762, 8375, ICANN's word (internal) or habit."""
+"""The domains for a user's own machine or network, by RFC 6761, 6762, 8375, ICANN's decision (internal) or habit."""
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def is_public(host: str) -> bool:
-    """Whether a host is a public address, or a name of two labels or more that is not for a network of one's own."""
+    """Return True for a public address, or a name of at least two labels outside the domains of private networks."""
     address = address_of(host)
     if address is not None:
         return _is_public_address(address)
@@ -50,7 +50,7 @@ def is_public(host: str) -> bool:
 
 
 def address_of(host: str) -> Address | None:
-    """Read an address as a browser does: also 0x7f.1, 3232235777 and 192.168.257 are addresses of IPv4."""
+    """Read an address like a browser: also 0x7f.1, 3232235777 and 192.168.257 are addresses of IPv4."""
     bare = host.strip("[]").partition("%")[0].rstrip(".")
     try:
         return ipaddress.ip_address(bare)
@@ -77,7 +77,7 @@ def _is_public_address(address: Address) -> bool:
 
 
 def _inside(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """Find the IPv4 address that a mapped or translated one leads to."""
+    """Return the IPv4 address inside a mapped or translated IPv6 address."""
     if address in _NAT64:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     teredo = None if address.teredo is None else address.teredo[1]

@@ -1,6 +1,6 @@
-"""Whether this machine can take part in a fleet: what must be installed, and that a server lets it in.
+"""Check this machine for a fleet: the installed packages, and the server's admission.
 
-For: `resolab doctor`. Not for: taking part (`agent`), whether it can measure (doctor's other lines).
+For: `resolab doctor`. Not for: taking part (`agent`), the ability to measure (doctor's other lines).
 """
 
 import asyncio
@@ -11,11 +11,11 @@ from pathlib import Path
 from resolab.errors import MachineError
 
 EXTRA = {"nats": "nats-py", "cryptography": "cryptography"}
-"""What the extra `fleet` brings, by module."""
+"""The packages of the extra `fleet`, by module."""
 
 
 def installed() -> str:
-    """Say what the extra brought; raises where it is not there."""
+    """Return the installed packages of the extra as text; raises when missing."""
     missing = [name for module, name in EXTRA.items() if importlib.util.find_spec(module) is None]
     if missing:
         raise MachineError(f"{' and '.join(missing)} not installed: pip install 'resolab[fleet]'")
@@ -26,7 +26,7 @@ def installed() -> str:
 
 
 def let_in(file: Path) -> str:
-    """Say whom an invitation lets take part, and where; raises where the server does not, or is not reached."""
+    """Return an invitation's vantage point and server as text; raises without admission or an answer of the server."""
     installed()
     return asyncio.run(_let_in(file))
 

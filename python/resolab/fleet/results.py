@@ -1,10 +1,11 @@
-"""A vantage point's store of results, as the one who runs the fleet reads it: names, sizes, blocks, what it takes.
+"""A vantage point's store of results, read by the fleet's operator: names, sizes, blocks, used storage.
 
-For: everything an agent has put there, read as a stranger's. Not for: what is in a block (`bundle`), who may write
-(`server_config`), how much (`streams`).
+For: all data stored by an agent, treated as a stranger's. Not for: the content of a block (`bundle`), permission to
+write (`server_config`), quotas (`streams`).
 
-Messages are asked for one by one and come back inside JSON, so that no header an agent wrote reaches the client, which
-acts on some. An object is what JetStream's object store calls one: a description and chunks under a name of their own.
+Messages are requested one by one and come back inside JSON, so no header written by an agent reaches the client, which
+acts on some headers. An object is an object of JetStream's object store: a description and chunks under a separate
+name.
 """
 
 import base64
@@ -26,20 +27,21 @@ from resolab.fleet.server_config import API
 from resolab.fleet.transfer import TIMEOUT_S, UnreachableError, asked, digest_of, results_of
 
 SILENCE_S = 60.0
-"""Within this one chunk of 128 KiB has come, over the slowest line; there is no limit for all of a block."""
+"""The time limit for a chunk of 128 KiB, in s, enough for the slowest line; a whole block has no limit."""
 LEAST_CHUNK_BYTES = 32 * 1024
-"""Of all chunks but an object's last; clients make them of 128 KiB, and a block of crumbs would never end to come."""
+"""The minimum size of all chunks but an object's last, in bytes. Clients use chunks of 128 KiB; with tiny chunks,
+fetching a block would never end."""
 MOST_LISTED = 10_000
-"""Subjects, each of some kB at most: a list of more than 64 MB would cost its asker the connection."""
+"""The maximum number of listed subjects, each of some kB at most; a list above 64 MB would end the connection."""
 _NOT_FOUND = 404
 _NUID = re.compile(r"[A-Za-z0-9]{1,64}")
 
 
 class _Description(msgspec.Struct, frozen=True):
-    """What of an object's description is looked at."""
+    """The used part of an object's description."""
 
     nuid: str
-    """Its chunks' name."""
+    """The name of its chunks."""
     size: Number
     digest: str
     deleted: bool = False
@@ -50,7 +52,7 @@ class _Description(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """One message of a stream, without its headers."""
+    """A message of a stream, without its headers."""
 
     seq: int
     subject: str
@@ -84,19 +86,19 @@ class _Info(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class StoreUse:
-    """What a store holds."""
+    """The content of a store."""
 
     names: frozenset[str]
-    """Of its objects, whole or not; where there are too many to list, of those that were wanted."""
+    """The names of the objects, whole or not; with too many objects for a list, only the wanted names."""
     size_bytes: int
     quota_bytes: int | None
-    """None: without one."""
+    """The quota, in bytes; `None` without a quota."""
     chunks: Mapping[str, int]
-    """How many there are, by their objects' chunk names; none where there are too many names to list."""
+    """The number of chunks, by their objects' chunk names; empty when there are too many names for a list."""
 
 
 class Results:
-    """The store of one vantage point."""
+    """The store of a vantage point."""
 
     def __init__(self, client: Client, vantage: str) -> None:
         self._client, self._vantage = client, vantage
@@ -105,7 +107,7 @@ class Results:
         self._js = client.jetstream(timeout=TIMEOUT_S)
 
     async def use(self, wanted: Collection[str] = ()) -> StoreUse:
-        """Look what it holds; of a store of very many objects those that are wanted are looked for alone."""
+        """Return the store's content; with too many objects for a list, only the wanted objects."""
         info = await self._info({})
         is_listed = info.state.num_subjects <= MOST_LISTED
         if is_listed:
@@ -123,16 +125,16 @@ class Results:
         return StoreUse(frozenset(names), info.state.bytes, quota if quota > 0 else None, chunks)
 
     async def _info(self, which: Mapping[str, object]) -> _Info:
-        """Ask what the store is; the client's own call does not tell how many subjects it has."""
+        """Return the store's state; the client's own call leaves out the number of subjects."""
         async with asked(f"look into the results of {self._vantage}"):
             request = msgspec.json.encode(which)
             reply = await self._client.request(f"{API}.STREAM.INFO.{self._stream}", request, timeout=TIMEOUT_S)
             return msgspec.json.decode(reply.data, type=_Info)
 
     async def download(self, job: Job, file: Path) -> bool:
-        """Write a block's bundle into a file; False: it is not there.
+        """Write a block's bundle into a file; return False without a result.
 
-        Raises `ConfigurationError` for a result that is none, `UnreachableError` where the server does not answer.
+        Raises `ConfigurationError` for an invalid result, `UnreachableError` when the server does not answer.
         """
         described = await self._described(job)
         if described is None or described.deleted:
@@ -152,7 +154,7 @@ class Results:
         return True
 
     async def _chunks(self, described: _Description) -> AsyncIterator[bytes]:
-        """Ask for an object's chunks in their order, as many bytes as it is said to have."""
+        """Yield an object's chunks in order, up to the described size."""
         seq, left_bytes = 0, described.size
         while left_bytes > 0:
             chunk = await self._message({"seq": seq + 1, "next_by_subj": self._chunk_subject(described.nuid)})
@@ -165,7 +167,7 @@ class Results:
             seq, left_bytes = chunk.seq, left_bytes - len(content)
 
     async def remove(self, job: Job) -> None:
-        """Take a block's result away, so that it can be given again."""
+        """Remove a block's result, so an agent can send the result again."""
         try:
             described = await self._described(job)
         except ConfigurationError:
@@ -176,13 +178,13 @@ class Results:
                 await self._purge_chunks(described.nuid)
 
     async def remove_chunks(self, names: Mapping[str, int]) -> None:
-        """Take chunks away that belong to no object."""
+        """Remove chunks without an object."""
         async with asked(f"remove chunks of {self._vantage}"):
             for name in names:
                 await self._purge_chunks(name)
 
     async def described_chunks(self, names: frozenset[str]) -> set[str]:
-        """Name the chunks that objects of these names have."""
+        """Return the chunk names of the objects with these names."""
         found = set()
         for name in names - {""}:
             message = await self._last(name)
@@ -210,7 +212,7 @@ class Results:
         return described
 
     async def _last(self, name: str) -> Message | None:
-        """Ask for an object's description."""
+        """Return an object's description."""
         return await self._message({"last_by_subj": self._description_subject(name)})
 
     async def _message(self, which: Mapping[str, object]) -> Message | None:
@@ -218,7 +220,7 @@ class Results:
 
 
 async def stored_message(client: Client, stream: str, which: Mapping[str, object]) -> Message | None:
-    """Ask for one message of a stream; None: there is none."""
+    """Return a message of a stream; `None` without a match."""
     async with asked(f"read from {stream}"):
         request = msgspec.json.encode(which)
         reply = await client.request(f"{API}.STREAM.MSG.GET.{stream}", request, timeout=SILENCE_S)
@@ -229,7 +231,7 @@ async def stored_message(client: Client, stream: str, which: Mapping[str, object
 
 
 def content_of(message: Message) -> bytes:
-    """Take what a message holds out of JSON's letters."""
+    """Decode a message's content from base64."""
     return base64.b64decode(message.data)
 
 
@@ -241,7 +243,7 @@ def _description(message: Message) -> _Description | None:
 
 
 def object_name(encoded: str) -> str:
-    """Read an object's name from the end of its description's subject; empty for what is none."""
+    """Return an object's name from the end of its description's subject; empty for an invalid name."""
     try:
         return base64.b64decode(encoded, altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError):

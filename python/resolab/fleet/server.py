@@ -1,6 +1,6 @@
-"""The fleet's server while it serves: nats-server kept running, with what the fleet needs in it.
+"""The fleet's server: nats-server kept running, with the streams needed by the fleet.
 
-For: start to end as an async context, and its healing. Not for: one process (`server_process`), its configuration
+For: start to end as an async context, and recovery. Not for: a single process (`server_process`), its configuration
 (`server_config`).
 """
 
@@ -25,16 +25,16 @@ from resolab.fleet.transfer import UnreachableError
 LOCK = "serving.lock"
 LOOK_EVERY_S = 1.0
 SILENT_LOOKS = 30
-"""A machine may be busy: only so many looks without an answer mean that the process hangs."""
+"""The number of checks without an answer before the process counts as hung; a machine may be busy."""
 UNWELL_LOOKS = 2
 PAUSE_S = (1.0, 30.0)
-"""Least and most of a pause between two starts."""
+"""The shortest and longest pause between two starts, in s."""
 QUIET_S = 60.0
-"""What ran for so long is started again at once."""
+"""The run time after which a restart is immediate again, in s."""
 
 
 class FleetServer:
-    """Serves from a folder for as long as its context is open."""
+    """A server of a folder, during its context."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class FleetServer:
         say: Callable[[str], None] = lambda _line: None,
         look_every_s: float = LOOK_EVERY_S,
     ) -> None:
-        """Serve from a fleet's folder; for a path without one make it, listening where it is said."""
+        """Prepare the server of a fleet's folder; for a path without a fleet make a folder, with this address."""
         if isinstance(folder, Path):
             there = (folder / "ca.pem").exists()
             folder = ServerFolder.open(folder) if there else ServerFolder.create(folder, listen, port, [listen])
@@ -56,12 +56,12 @@ class FleetServer:
 
     @property
     def url(self) -> str:
-        """Where agents reach it."""
+        """Return the server's URL for agents."""
         return self.folder.url
 
     @property
     def pid(self) -> int:
-        """Process id of nats-server; another after it was started again."""
+        """Return the process id of nats-server; changes at a restart."""
         assert self._process is not None
         return self._process.pid
 
@@ -87,11 +87,11 @@ class FleetServer:
         await self._ending.aclose()
 
     async def until(self, ended: asyncio.Event) -> None:
-        """Serve until the event."""
+        """Serve until the event is set."""
         await ended.wait()
 
     async def reload(self) -> None:
-        """Put in force who was invited and withdrawn since."""
+        """Apply invitations and withdrawals since the last load."""
         await asyncio.to_thread(reload_server, self.folder)
         await self._prepare()
 
@@ -137,13 +137,13 @@ class FleetServer:
 
 
 class _Health:
-    """What looks at a process have shown so far."""
+    """The results of checks of a process until now."""
 
     def __init__(self) -> None:
         self._silent = self._unwell = 0
 
     async def look(self, process: ServerProcess) -> str | None:
-        """Say why it has to be started again, if it has."""
+        """Return the reason for a restart; `None` when no restart is needed."""
         if process.exit_code is not None:
             return f"nats-server ended with code {process.exit_code}"
         try:
@@ -156,7 +156,7 @@ class _Health:
 
 
 async def prepare(folder: ServerFolder, say: Callable[[str], None]) -> None:
-    """Make what the fleet and everybody invited needs at its server; what is there stays."""
+    """Make the streams of the fleet and all invited agents at its server; existing streams stay."""
     client = await connect_operator(folder, say)
     try:
         await prepare_streams(client.jetstream())
@@ -167,7 +167,7 @@ async def prepare(folder: ServerFolder, say: Callable[[str], None]) -> None:
 
 
 async def prepare_elsewhere(folder: ServerFolder, say: Callable[[str], None]) -> None:
-    """Make the same at a server of somebody else's, who has it include the fleet's configuration."""
+    """Make the same at an external server, which must include the fleet's configuration."""
     try:
         await prepare(folder, say)
     except (UnreachableError, ResolabError) as error:
@@ -176,7 +176,10 @@ async def prepare_elsewhere(folder: ServerFolder, say: Callable[[str], None]) ->
 
 
 def reload_server(folder: ServerFolder) -> bool:
-    """Put in force who is invited, if a server runs from this folder; returns when it is so."""
+    """Apply the current invitations to a server running from this folder.
+
+    Return True once the invitations are in force, False without a server.
+    """
     pid = running_pid(folder)
     if pid is None:
         return False
@@ -186,7 +189,7 @@ def reload_server(folder: ServerFolder) -> bool:
 
 @contextlib.contextmanager
 def _alone(folder: ServerFolder) -> Iterator[None]:
-    """Let one process serve from a folder; the kernel lets go however it ends."""
+    """Allow a single serving process per folder; the kernel releases the lock at any end."""
     with (folder.path / LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

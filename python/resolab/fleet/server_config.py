@@ -1,14 +1,14 @@
-"""The text of nats.conf: where the fleet's server listens, and what each holder of a credential may do. Pure.
+"""The text of nats.conf: the fleet server's address, and the permissions of each credential's holder. Pure.
 
-For: TLS in both directions, JetStream's storage, one list of subjects per agent. Not for: files (`server_folder`), the
-process (`server`).
+For: TLS with certificates on both sides, JetStream's storage, a list of subjects per agent. Not for: files
+(`server_folder`), the process (`server`).
 
 An agent may: take and acknowledge jobs of its own consumer, read single runs, write its own state and its own results.
-All else is refused by the server, whatever the agent's machine has become.
+The server rejects everything else, even from a compromised machine.
 
-Lists of subjects alone would not do: whoever may ask JetStream anything says where the answer goes, and the server
-would put it there, into another's queue as well. So each agent is in an account of its own. Answers stay within it, and
-what goes from there to the fleet's account is named here, subject by subject.
+Lists of subjects alone are not enough. A client with access to any JetStream request chooses the reply subject, and the
+server would publish the reply there, even into another agent's queue. So each agent has its own account. Replies stay
+within the account, and each subject exported to the fleet's account is listed here.
 """
 
 import json
@@ -19,38 +19,40 @@ from resolab.fleet.authority import OPERATOR
 from resolab.fleet.transfer import AGENTS, JOBS, RUNS, results_of
 
 MAX_PAYLOAD_BYTES = 1 << 20
-"""A run with the longest plan fits; results come in chunks of 128 KiB."""
+"""The maximum message size, in bytes: a run with the longest plan fits; results come in chunks of 128 KiB."""
 MAX_FILE_STORE_BYTES = 1 << 50
-"""The disk is the limit. The server's own is a share of what was free at its start, without what it uses itself."""
+"""The maximum file storage, in bytes, so large as to leave the limit to the disk. The server's default is a share of
+the free space at its start, without its own files."""
 MAX_MEMORY_STORE_BYTES = 256 << 20
 PING_INTERVAL_S = 20
-"""An agent that went without a word is known to be gone after three of these."""
+"""The interval of pings, in s; an agent without an answer is known to be gone after three intervals."""
 PORTS_FOLDER = "ports"
-"""Where the server writes which ports the kernel gave it."""
+"""The folder for the server's file with the ports given by the kernel."""
 OPERATOR_INBOX = "_INBOX"
 FLEET_ACCOUNT = "FLEET"
 API, AGENT_API = "$JS.API", "FLEET.API"
-"""JetStream's requests, and what they begin with at an agent, where `$JS.API` is its own account's, without streams."""
+"""The prefixes of JetStream's requests: the fleet's, and the agents'. At an agent, `$JS.API` is its own account's,
+without streams."""
 
 
 def inbox_of(vantage: str) -> str:
-    """Name where answers to an agent go; no other's begins with it and a dot."""
+    """Return the prefix of reply subjects of an agent; no other agent's prefix begins with this prefix and a dot."""
     return f"_INBOX_{vantage}"
 
 
 def agent_name(vantage: str, credential_number: int) -> str:
-    """Name the holder of a vantage point's credential; a later one has another, so that an old one stays void."""
+    """Return the holder's name in a vantage point's credential; a new credential has a new name, the old is void."""
     number = "" if credential_number == 1 else f".{credential_number}"
     return f"{vantage}{number}.agent.fleet"
 
 
 def account_of(vantage: str) -> str:
-    """Name the account of a vantage point's agent."""
+    """Return the account of a vantage point's agent."""
     return f"AGENT_{vantage}"
 
 
 def agent_publishes(vantage: str) -> list[str]:
-    """List the subjects an agent may publish to; requests to JetStream are publications, too."""
+    """List the subjects allowed for an agent's publications; requests to JetStream are publications, too."""
     return [_at_agent(one) for one in _allowed(vantage)]
 
 
@@ -59,7 +61,7 @@ def _at_agent(subject: str) -> str:
 
 
 def _allowed(vantage: str) -> list[str]:
-    """List what an agent may have the fleet's account do, by the subjects of that account."""
+    """List an agent's permissions in the fleet's account, by the subjects of the account."""
     results = results_of(vantage)
     return [
         f"{API}.CONSUMER.INFO.{JOBS}.{vantage}",
@@ -78,9 +80,10 @@ def _allowed(vantage: str) -> list[str]:
 
 
 def shared_conf(folder: Path, *, holders: Mapping[str, str]) -> str:
-    """Write what a server of somebody else's needs beside its own configuration, which includes this file.
+    """Write the fleet's part of an external server's configuration, which includes this file.
 
-    TLS is in it, since who may do what is told by certificates; storage, ports and clusters are the other's own.
+    TLS is included, since permissions depend on certificates; storage, ports and clusters are the external server's
+    own.
     """
     lines = [
         "# Written by resolab; to be included in nats-server's configuration, and read anew after each change.",
@@ -144,7 +147,7 @@ def _tls(folder: Path) -> list[str]:
 
 
 def _fleet_account(vantages: Iterable[str]) -> list[str]:
-    """Configure the account that has the streams: the operator's, and what it lets each agent's account ask."""
+    """Configure the account with the streams: the operator's, with the requests allowed for each agent's account."""
     exports = [_export(vantage, subject) for vantage in vantages for subject in _allowed(vantage)]
     return ["jetstream: enabled", f"users: [{{ user: {_quoted(OPERATOR)} }}]", *_list_lines("exports", exports)]
 
@@ -156,7 +159,7 @@ def _export(vantage: str, subject: str) -> str:
 
 
 def _agent_account(name: str, vantage: str) -> list[str]:
-    """Configure an agent's account: no stream, no other's subject, only what the fleet's account answers."""
+    """Configure an agent's account: no streams, no subjects of other agents, only the fleet account's replies."""
     publish, subscribe = _list(agent_publishes(vantage)), _list([f"{inbox_of(vantage)}.>"])
     allowed = f"publish: {{ allow: {publish} }}, subscribe: {{ allow: {subscribe} }}"
     user = f"{{ user: {_quoted(name)}, permissions: {{ {allowed} }} }}"

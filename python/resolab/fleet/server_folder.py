@@ -1,16 +1,16 @@
-"""The fleet's folder: its authority, its address, who is invited, and the server's configuration made of them.
+"""The fleet's folder: its authority, its address, its members, and the server's configuration made from these.
 
-For: one layout, files written whole and for their owner alone. Not for: invitations (`invitation`), the running server
-(`server`).
+For: a single layout, files written whole and readable for their owner only. Not for: invitations (`invitation`), the
+running server (`server`).
 
     ca.pem, ca-key.pem    the fleet's authority
     server.pem            the server's certificate and key
-    operator.pem          those of the one who runs the fleet
-    address.json          where it listens, and by which names agents reach it
-    agents.json           who was invited, and whose credential was withdrawn
-    storage.json          how much agents may put there, where that was ever said
+    operator.pem          the operator's certificate and key
+    address.json          the server's listening address, and its names for agents
+    agents.json           the invited vantage points, with withdrawn credentials
+    storage.json          the agents' storage limits, if ever set
     nats.conf, storage/   of nats-server
-    shared.conf           instead, where a NATS server of somebody else's is used: what that includes
+    shared.conf           instead, with an external NATS server: the file included by its configuration
 """
 
 import contextlib
@@ -34,42 +34,42 @@ _Kind = TypeVar("_Kind")
 
 
 class Address(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """Where the server listens, and how it is reached."""
+    """The server's listening address, and the names for reaching the server."""
 
     url: str
-    """For agents."""
+    """The server's URL for agents."""
     listen: str
     port: int
-    """0: the kernel gives one at the first start, which is kept."""
+    """The port; 0: the kernel chooses a port at the first start, kept afterwards."""
     names: list[str]
     elsewhere: bool = False
-    """Whether a NATS server is used that somebody else runs, instead of one that `fleet serve` starts."""
+    """True for an external NATS server, instead of a server started by `fleet serve`."""
 
 
 DEFAULT_QUOTA_BYTES, DEFAULT_RESERVE_BYTES = 16 * 10**9, 10**9
 
 
 class Storage(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """How much of the server's disk agents may take."""
+    """The agents' limits on the server's disk."""
 
     quota_bytes: int = DEFAULT_QUOTA_BYTES
-    """The results of each."""
+    """The maximum size of each agent's results, in bytes."""
     reserve_bytes: int = DEFAULT_RESERVE_BYTES
-    """What stays free: below it no result is taken."""
+    """The space to stay free, in bytes: with less free space no result is accepted."""
 
 
 class Member(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """A vantage point that was invited."""
+    """An invited vantage point."""
 
     vantage: str
     credential_number: int
-    """Every invitation has a new one; only the last is good."""
+    """The number of the credential; every invitation has a new number, and only the last is valid."""
     invited_unix_ns: int
     withdrawn_unix_ns: int | None = None
 
 
 class ServerFolder:
-    """The folder of one fleet's server."""
+    """The folder of a fleet's server."""
 
     def __init__(self, path: Path, address: Address) -> None:
         self.path = path
@@ -77,12 +77,12 @@ class ServerFolder:
 
     @classmethod
     def create(cls, path: Path, listen: str, port: int, names: Sequence[str]) -> Self:
-        """Make a fleet: a new authority, nobody invited; agents reach it by the first of `names`."""
+        """Make a fleet with a new authority and no members; agents reach the server by the first of `names`."""
         return cls._make(path.resolve(), _address(listen, port, names))
 
     @classmethod
     def create_elsewhere(cls, path: Path, url: str) -> Self:
-        """Make a fleet whose agents meet at a NATS server that somebody else runs."""
+        """Make a fleet with an external NATS server."""
         host, port = _host_and_port(url)
         address = Address(url=_url(host, port), listen=host, port=port, names=[host], elsewhere=True)
         return cls._make(path.resolve(), address)
@@ -107,14 +107,14 @@ class ServerFolder:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open a fleet that was made before."""
+        """Open the folder of an existing fleet."""
         path = path.resolve()
         if not (path / "ca.pem").exists():
             raise ConfigurationError(f"could not find a fleet in {path}; `resolab fleet serve` makes one")
         return cls(path, _read(path / "address.json", Address))
 
     def at(self, listen: str | None = None, port: int | None = None, names: Sequence[str] | None = None) -> Self:
-        """Have it listen or be reached elsewhere from its next start on; invitations given out keep their address."""
+        """Change the server's address from its next start on; existing invitations keep their address."""
         old = self.address
         if old.elsewhere:
             raise ConfigurationError(f"could not move the fleet of {self.path}: its server is {old.url}, run by others")
@@ -128,50 +128,50 @@ class ServerFolder:
 
     @property
     def url(self) -> str:
-        """Where agents reach the server."""
+        """Return the server's URL for agents."""
         return self.address.url
 
     @property
     def operator_url(self) -> str:
-        """Where this machine reaches it."""
+        """Return the server's URL for this machine."""
         return _url(_local(self.address.listen), self.address.port)
 
     @property
     def config_file(self) -> Path:
-        """What nats-server is started with, or includes where somebody else starts it."""
+        """Return the configuration file of nats-server, or the file included by an external server."""
         return self._file("shared.conf" if self.address.elsewhere else "nats.conf")
 
     def trusted(self) -> str:
-        """Give the authority's certificate."""
+        """Return the authority's certificate."""
         return self._text("ca.pem")
 
     def authority(self) -> Authority:
-        """Give the authority with its key."""
+        """Return the authority with its key."""
         return Authority(self._text("ca.pem"), self._text("ca-key.pem"))
 
     def operator_credential(self) -> str:
-        """Give the credential of the one who runs the fleet."""
+        """Return the operator's credential."""
         return self._text("operator.pem")
 
     def members(self) -> list[Member]:
-        """List everybody who was ever invited, the first first."""
+        """List all vantage points ever invited, in order of invitation."""
         return _read(self._file("agents.json"), list[Member])
 
     def invited(self) -> list[str]:
-        """List the vantage points that may take part now."""
+        """List the currently invited vantage points."""
         return [one.vantage for one in self.members() if one.withdrawn_unix_ns is None]
 
     def storage(self) -> Storage:
-        """Say how much agents may take."""
+        """Return the agents' storage limits."""
         file = self._file("storage.json")
         return _read(file, Storage) if file.exists() else Storage()
 
     def set_storage(self, storage: Storage) -> None:
-        """Keep how much agents may take, from the server's next start on."""
+        """Store the agents' storage limits, used from the server's next start on."""
         self._write("storage.json", msgspec.json.encode(storage).decode())
 
     def admit(self, vantage: str) -> Member:
-        """Let a vantage point take part with a new credential; one it had is void."""
+        """Admit a vantage point with a new credential; an earlier credential becomes void."""
         with self._alone():
             members = {one.vantage: one for one in self.members()}
             number = members[vantage].credential_number + 1 if vantage in members else 1
@@ -180,7 +180,7 @@ class ServerFolder:
         return member
 
     def withdraw(self, vantage: str) -> None:
-        """Let a vantage point take part no more."""
+        """Exclude a vantage point from now on."""
         with self._alone():
             members = {one.vantage: one for one in self.members()}
             if vantage not in members or members[vantage].withdrawn_unix_ns is not None:
@@ -190,13 +190,13 @@ class ServerFolder:
             self._write_members({**members, vantage: gone})
 
     def keep_port(self, port: int) -> None:
-        """Note the port that the kernel gave, so that the server has it again after every start."""
+        """Store the port chosen by the kernel, used again at every start."""
         self.address = _address(self.address.listen, port, self.address.names)
         self._write("address.json", msgspec.json.encode(self.address).decode())
         self.write_config()
 
     def write_config(self) -> None:
-        """Write nats-server's configuration of all that the folder says."""
+        """Write nats-server's configuration from the folder's files."""
         now_in = [one for one in self.members() if one.withdrawn_unix_ns is None]
         holders = {agent_name(one.vantage, one.credential_number): one.vantage for one in now_in}
         if self.address.elsewhere:
@@ -206,7 +206,7 @@ class ServerFolder:
         self._write("nats.conf", nats_conf(self.path, listen=self.address.listen, port=port, holders=holders))
 
     def write_secret(self, name: str, text: str) -> Path:
-        """Write a file beside the others, for the owner alone."""
+        """Write a file beside the others, readable for the owner only."""
         return self._write(name, text)
 
     def _write_members(self, members: dict[str, Member]) -> None:
@@ -222,7 +222,7 @@ class ServerFolder:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Wait until no other resolab changes who is invited."""
+        """Wait until no other resolab changes the membership."""
         with self._file("agents.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -267,7 +267,7 @@ def _host_and_port(url: str) -> tuple[str, int]:
 
 
 def _reached_by(address: Address) -> list[str]:
-    """List the names and addresses that its certificate must have, each once."""
+    """List the names and addresses for the server's certificate, each once."""
     return list(dict.fromkeys([*(one for one in address.names if not _is_any(one)), _local(address.listen)]))
 
 

@@ -1,6 +1,6 @@
-"""One nats-server process: found, started, asked how it is, told to read its configuration anew, ended.
+"""A nats-server process: found, started, checked, reloaded, ended.
 
-For: a process that does not outlive its owner. Not for: starting it again when it has ended (`server`).
+For: a process ending with its owner. Not for: a restart after the process's end (`server`).
 """
 
 import asyncio
@@ -24,26 +24,26 @@ from resolab.fleet.server_folder import ServerFolder
 
 PROGRAM = "nats-server"
 START_TIMEOUT_S = 120.0
-"""It reads all its storage before it answers."""
+"""The time limit of a start, in s: the server reads all its storage before the first answer."""
 RELOAD_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 20.0
 ASK_TIMEOUT_S = 10.0
 POLL_S = 0.05
 EMPTY_S = 5.0
-"""A file that nats-server has made and not filled for so long it cannot fill."""
+"""The time before an empty file of nats-server counts as not writable, in s."""
 ENABLED = "/healthz?js-enabled-only=true"
-"""Asks whether there is JetStream at all; without this it is asked for every stream."""
+"""The health request for JetStream in general; without this parameter, every stream is checked."""
 
 
 class ServerProcess:
-    """A running nats-server."""
+    """A running nats-server process."""
 
     def __init__(self, process: Process, folder: ServerFolder) -> None:
         self._process, self._folder = process, folder
 
     @classmethod
     async def start(cls, folder: ServerFolder) -> Self:
-        """Start it, and wait until it serves."""
+        """Start the server, and wait until it serves."""
         command = [*tie(), str(find_program()), "-c", str(folder.config_file)]
         for stale in (folder.path / PORTS_FOLDER).iterdir():
             stale.unlink()
@@ -66,24 +66,24 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """Process id of nats-server itself."""
+        """Return the process id of nats-server itself."""
         return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
-        """What it ended with; None: it runs."""
+        """Return the exit code; `None` while running."""
         return self._process.returncode
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Return the listening port."""
         return urlsplit(_ports(self._folder, self.pid)["nats"][0]).port or 0
 
     async def trouble(self) -> str | None:
-        """Say what a new start may heal, as it says itself; `OSError` where it does not answer at all.
+        """Return a problem possibly solved by a restart, in the server's words; raises `OSError` without an answer.
 
-        A stream that once could not write, for the disk was full, refuses all until the next start. What would be there
-        after that as well, such as a stream that cannot be read, is none of this.
+        A stream with a failed write, after a full disk, rejects everything until the next start. Problems surviving a
+        restart, such as an unreadable stream, are not included.
         """
         error = await self._unwell("/healthz")
         return error if error is None or "write error" in error else await self._unwell(ENABLED)
@@ -93,7 +93,7 @@ class ServerProcess:
         return None if status == 200 else str(answer.get("error", answer.get("status", status)))
 
     async def stop(self) -> None:
-        """End it in order, and after a while by force."""
+        """End the server in order, and after a timeout by force."""
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.terminate()
@@ -139,7 +139,7 @@ def find_program() -> Path:
 
 
 def running_pid(folder: ServerFolder) -> int | None:
-    """Find the nats-server that serves from a folder, whoever started it."""
+    """Return the process id of the nats-server serving from a folder, started by any process."""
     try:
         pid = int((folder.path / "nats-server.pid").read_text())
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
@@ -150,9 +150,10 @@ def running_pid(folder: ServerFolder) -> int | None:
 
 
 def reload_process(folder: ServerFolder, pid: int) -> None:
-    """Have a running nats-server read its configuration, and wait until that is in force.
+    """Make a running nats-server reload its configuration, and wait until the configuration is in force.
 
-    It does so twice: what a new account may ask of another is in force only after the reload that follows its first.
+    Reloads twice: a new account's permissions in another account are in force only after the reload following its
+    first.
     """
     for _ in range(2):
         _reload_once(folder, pid)
@@ -176,7 +177,7 @@ def _reload_once(folder: ServerFolder, pid: int) -> None:
 
 
 def last_words(folder: ServerFolder) -> str | None:
-    """Find the last complaint of nats-server."""
+    """Return the last error line of nats-server."""
     for name, marks in (("nats-server.err", ("",)), ("nats-server.log", ("[FTL] ", "[ERR] "))):
         with contextlib.suppress(OSError):
             lines = (folder.path / name).read_text("utf-8", errors="replace").splitlines()[-50:]

@@ -1,10 +1,10 @@
-"""What an agent keeps on its own disk: each run's plan and trials, and bundles until the server has them.
+"""The files kept by an agent on its own disk: each run's plan and trials, and bundles until the server has them.
 
-For: a block's way from trials to a bundle that can be sent at any later time. Not for: running or sending it.
+For: a block's path from trials to a bundle for sending at any later time. Not for: running or sending a block.
 
-    SPOOL/<run>/run.json            the run, as it came
-    SPOOL/<run>/dataset/            an ordinary dataset: a killed agent goes on with the trials it has
-    SPOOL/<run>/bundles/<block>.tar.gz    whole, or not there; removed once the server has it
+    SPOOL/<run>/run.json            the run, as received
+    SPOOL/<run>/dataset/            an ordinary dataset: a killed agent goes on with the existing trials
+    SPOOL/<run>/bundles/<block>.tar.gz    whole, or missing; removed once the server has the bundle
 """
 
 import shutil
@@ -16,11 +16,11 @@ from resolab.store import finished_trials
 from resolab.store.files import machine_errors, write_whole
 
 LEAST_FREE_BYTES = 256 * 1024 * 1024
-"""Below this no block is begun: what it writes would not end whole."""
+"""The minimum free space for beginning a block, in bytes: with less, the block's files would be incomplete."""
 
 
 class Spool:
-    """The folder of one agent."""
+    """The folder of an agent."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -28,7 +28,7 @@ class Spool:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def keep(self, run: Run) -> Path:
-        """Write a run down; returns its file."""
+        """Write a run to disk; return its file."""
         file = self._of(run.id) / "run.json"
         with machine_errors(f"write {file}"):
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -36,22 +36,22 @@ class Spool:
         return file
 
     def dataset(self, run: str) -> Path:
-        """Name the folder trials of a run go into."""
+        """Return the folder for a run's trials."""
         return self._of(run) / "dataset"
 
     def trials_count(self, run: str) -> int:
-        """Count the trials of a run that have ended."""
+        """Return the number of finished trials of a run."""
         return len(finished_trials(self.dataset(run)))
 
     def bundle(self, job: Job) -> Path:
-        """Name the file a block is packed into."""
+        """Return the file for a packed block."""
         folder = self._of(job.run) / "bundles"
         with machine_errors(f"make {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{job.block}.tar.gz"
 
     def waiting(self, vantage: str) -> list[Job]:
-        """List the blocks that are packed and not yet sent."""
+        """List the packed but unsent blocks."""
         files = sorted(self.folder.glob("*/bundles/*.tar.gz"))
         return [
             Job(run=one.parent.parent.name, vantage=vantage, block=int(one.name.partition(".")[0]))
@@ -60,24 +60,24 @@ class Spool:
         ]
 
     def run(self, run: str) -> Run:
-        """Read a run that was kept."""
+        """Read a run kept in the spool."""
         file = self._of(run) / "run.json"
         with machine_errors(f"read {file}"):
             return decode(file.read_bytes(), Run, what=str(file))
 
     def check_space(self) -> None:
-        """Raise when a block would not end whole."""
+        """Raise `StorageError` when a block would not be complete."""
         free = shutil.disk_usage(self.folder).free
         if free < LEAST_FREE_BYTES:
             problem = f"{free // 1024**2} MB are free in {self.folder}, {LEAST_FREE_BYTES // 1024**2} are needed"
             raise StorageError(f"no block is begun: {problem}; make room there")
 
     def forget(self, run: str) -> None:
-        """Remove what is kept of a run that has ended."""
+        """Remove the files of an ended run."""
         shutil.rmtree(self._of(run), ignore_errors=True)
 
     def runs(self) -> list[str]:
-        """List the runs of which something is kept."""
+        """List the runs with files in the spool."""
         return sorted(one.name for one in self.folder.iterdir() if one.is_dir())
 
     def _of(self, run: str) -> Path:

@@ -1,10 +1,10 @@
-"""How much agents may put at the fleet's server, and what is done so that its disk never fills.
+"""Limit the agents' storage at the fleet's server, so its disk never fills.
 
-For: a quota for each agent, a reserve of the disk, and the removal of chunks that belong to no result. Not for: what an
-agent keeps on its own disk (`spool`), what is in a result (`bundle`).
+For: a quota for each agent, a reserve of the disk, and the removal of chunks without a result. Not for: the files on an
+agent's own disk (`spool`), the content of a result (`bundle`).
 
-Below the reserve every agent's quota is what it has there by then: its next result is refused, it keeps that and tries
-again. Nothing is removed but chunks of uploads that ended before their end.
+Below the reserve every agent's quota is its current size: the next result is rejected, and the agent keeps the result
+and tries again. Only chunks of interrupted uploads are removed.
 """
 
 import asyncio
@@ -23,28 +23,29 @@ from resolab.fleet.streams import set_quota
 from resolab.fleet.transfer import UnreachableError
 
 AGAIN_S = 10.0
-"""While the disk is low: somebody may have been invited meanwhile."""
+"""The interval for applying the quotas again while the disk is low, in s: agents may have been invited meanwhile."""
 SWEEP_EVERY_S = 600.0
-"""An upload of which nothing came for so long has ended: clients give up after seconds, and begin another."""
+"""The interval of sweeps, in s. An upload without a new chunk since the last sweep has ended: clients give up after
+seconds, and begin another."""
 MOST_RESERVED_RATIO = 0.1
-"""Of a small disk."""
+"""The maximum share of a small disk for the reserve."""
 _EASE = 1.25
-"""So many times the reserve must be free before results are taken again."""
+"""The multiple of the reserve needed free before results are accepted again."""
 
 
 class StorageWatch:
-    """Looks after one server's disk, from `look` to `look`."""
+    """A watch over a server's disk, in regular checks."""
 
     def __init__(self, folder: ServerFolder, say: Callable[[str], None]) -> None:
         self._folder, self._say = folder, say
         self._is_low, self._applied_s = False, 0.0
         self._swept_s = time.monotonic()
         self._idle: dict[str, Mapping[str, int]] = {}
-        """Chunks without a result at the last sweep, by vantage point."""
+        """The chunks without a result at the last sweep, by vantage point."""
         self._last_problem: str | None = None
 
     async def watch(self, every_s: float) -> None:
-        """Look again and again; whatever goes wrong is said, once."""
+        """Check regularly; report each problem once."""
         while True:
             await asyncio.sleep(every_s)
             try:
@@ -58,7 +59,7 @@ class StorageWatch:
                 self._last_problem = None
 
     async def look(self, now_s: float) -> None:
-        """Do what is due."""
+        """Do all actions due now."""
         is_low = self._disk_is_low()
         if is_low != self._is_low or (is_low and now_s - self._applied_s >= AGAIN_S):
             await self._apply(is_low=is_low)
@@ -84,7 +85,7 @@ class StorageWatch:
             self._say(f"{free}: {'no result is taken until there is more' if is_low else 'results are taken again'}")
 
     async def _sweep(self) -> None:
-        """Remove chunks without a result that are as many as at the last sweep."""
+        """Remove chunks without a result, with an unchanged number since the last sweep."""
         async with self._operator() as client:
             for vantage in [one.vantage for one in self._folder.members()]:
                 results = Results(client, vantage)

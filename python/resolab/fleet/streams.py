@@ -1,6 +1,6 @@
-"""What the fleet keeps in JetStream: the queue of jobs, the buckets of runs and states, a store of results per agent.
+"""The fleet's streams in JetStream: the queue of jobs, the buckets of runs and states, a store of results per agent.
 
-For: making them, as often as one likes. Not for: what goes through them (`transfer`, `operations`), who may use them
+For: making the streams, any number of times. Not for: their messages (`transfer`, `operations`), permissions
 (`server_config`).
 """
 
@@ -12,17 +12,17 @@ from resolab.fleet.server_folder import DEFAULT_QUOTA_BYTES
 from resolab.fleet.transfer import AGENTS, JOBS, LEASE_S, RUNS, asked, results_of
 
 DUPLICATE_WINDOW_S = 3600.0
-"""Within this a job that is published twice is one."""
+"""The window for dropping a job published twice, in s."""
 STATE_BYTES = 64 * 1024
-"""An agent's word on itself has some hundred."""
+"""The maximum size of an agent's state, in bytes; a usual state has some hundred."""
 LEAST_MESSAGES, BYTES_A_MESSAGE = 10_000, 16 * 1024
-"""Results may have so many messages, whatever their quota, and beyond that one for so many bytes of it."""
+"""The minimum limit of messages for results under any quota, and the bytes of quota for each further message."""
 _OTHER_CONFIGURATION = 10058
-"""JetStream's number for: there is a stream of this name, made otherwise."""
+"""JetStream's error number for an existing stream of this name with another configuration."""
 
 
 async def prepare_streams(js: JetStreamContext) -> None:
-    """Make what all vantage points share."""
+    """Make the streams shared by all vantage points."""
     async with asked("prepare the fleet's queues"):
         await _stream(
             js,
@@ -39,7 +39,7 @@ async def prepare_streams(js: JetStreamContext) -> None:
 
 
 async def prepare_agent(js: JetStreamContext, vantage: str, quota_bytes: int = DEFAULT_QUOTA_BYTES) -> None:
-    """Make what one vantage point has for itself: its share of the queue, its store of results."""
+    """Make a vantage point's own parts: its share of the queue, its store of results."""
     async with asked(f"prepare the queue of {vantage}"):
         consumer = ConsumerConfig(
             name=vantage,
@@ -56,15 +56,16 @@ async def prepare_agent(js: JetStreamContext, vantage: str, quota_bytes: int = D
 
 
 async def set_quota(js: JetStreamContext, vantage: str, quota_bytes: int) -> None:
-    """Say how much the results of a vantage point may take; what is there stays, however much it is."""
+    """Set the storage limit of a vantage point's results; existing results stay, at any size."""
     async with asked(f"set the quota of {vantage}"):
         await js.update_stream(_results(vantage, quota_bytes))
 
 
 def _bucket(name: str, *, largest_bytes: int | None = None) -> StreamConfig:
-    """Configure a key-value bucket as clients expect it, but that no message may empty it.
+    """Configure a key-value bucket as expected by clients, but without roll-ups.
 
-    Clients' own call allows roll-ups, and one of those, published to a single key, can take all others away.
+    The clients' own call allows roll-ups, and a single roll-up message, published to a single key, can remove all
+    others.
     """
     return StreamConfig(
         name=f"KV_{name}",
@@ -80,7 +81,7 @@ def _bucket(name: str, *, largest_bytes: int | None = None) -> StreamConfig:
 
 
 def _results(vantage: str, quota_bytes: int) -> StreamConfig:
-    """Configure an object store as clients expect it, but that it ends somewhere."""
+    """Configure an object store as expected by clients, but with limits."""
     store = results_of(vantage)
     return StreamConfig(
         name=f"OBJ_{store}",

@@ -1,10 +1,10 @@
-"""What an agent asks of the fleet's server and gives it, over JetStream.
+"""An agent's requests to the fleet's server, over JetStream.
 
-For: jobs, runs, results and states as calls with one meaning each, whatever the connection has been through. Not for:
-who may do what (`server_config`), carrying a job out (`agent`).
+For: jobs, runs, results and states as calls with a single meaning, in any state of the connection. Not for: permissions
+(`server_config`), carrying a job out (`agent`).
 
-Every call may fail with `UnreachableError`; the caller tries again. Nothing is lost by that: a job that is not
-acknowledged comes again, and a result has one name however often it is put.
+Every call may fail with `UnreachableError`; the caller tries again. Nothing is lost: an unacknowledged job comes again,
+and a repeated result has the same name.
 """
 
 import asyncio
@@ -28,26 +28,28 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 10.0
 LEASE_S = 60.0
-"""A job whose agent has not been heard of for so long is given out again, to the same vantage point."""
+"""The lease of a job, in s: without a sign of the agent for this time, the job is offered again, to the same vantage
+point."""
 HEARTBEAT_S = 15.0
 JOBS = "JOBS"
 RUNS, AGENTS = "runs", "agents"
 
 
 class UnreachableError(Exception):
-    """The server cannot be asked, or does not answer as it should, just now."""
+    """A temporary failure of requests to the server."""
 
 
 def results_of(vantage: str) -> str:
-    """Name the store of a vantage point's results."""
+    """Return the store's name for a vantage point's results."""
     return f"results-{vantage}"
 
 
 @contextlib.asynccontextmanager
 async def asked(what: str) -> AsyncIterator[None]:
-    """Turn whatever the client raises into the one thing a caller can act on.
+    """Turn any error of the client into `UnreachableError`.
 
-    Whatever: a connection that goes while it is written to shows as an `AttributeError` of the TLS transport, too.
+    All exceptions are included: a connection lost during a write also shows as an `AttributeError` of the TLS
+    transport.
     """
     try:
         yield
@@ -58,7 +60,7 @@ async def asked(what: str) -> AsyncIterator[None]:
 
 
 class AgentSide:
-    """One agent's dealings with the server."""
+    """An agent's requests to the server."""
 
     def __init__(self, client: Client, vantage: str) -> None:
         self._client, self._vantage = client, vantage
@@ -66,9 +68,9 @@ class AgentSide:
         self._jobs: JetStreamContext.PullSubscription | None = None
 
     async def next_job(self, wait_s: float) -> Msg | None:
-        """Wait for a job; None when there was none.
+        """Wait for a job; return `None` without a job.
 
-        After anything went wrong the subscription is made anew: the client's old one may wait for ever.
+        After any error the subscription is made anew: the client's old subscription may wait for ever.
         """
         try:
             async with asked("ask for a job"):
@@ -85,7 +87,7 @@ class AgentSide:
             raise
 
     async def waiting_count(self) -> int:
-        """Count the jobs that wait for this vantage point or are in its hands."""
+        """Count the jobs waiting for this vantage point or taken by its agent."""
         async with asked("look into the queue"):
             jobs = await self._js.pull_subscribe_bind(self._vantage, JOBS)
             info = await jobs.consumer_info()
@@ -100,7 +102,7 @@ class AgentSide:
                     await jobs.unsubscribe()
 
     async def run_of(self, run: str) -> Run:
-        """Ask for a run by its name."""
+        """Return a run by its name."""
         async with asked(f"read run {run}"):
             try:
                 entry = await (await self._js.key_value(RUNS)).get(run)
@@ -109,7 +111,7 @@ class AgentSide:
         return decode(entry.value or b"", Run, what=f"run {run}")
 
     async def has_result(self, job: Job) -> bool:
-        """Whether the server has this block already."""
+        """Return True when the server already has this block."""
         async with asked(f"ask for the result of {job.id}"):
             try:
                 return not (await (await self._store()).get_info(job.result)).deleted
@@ -117,7 +119,7 @@ class AgentSide:
                 return False
 
     async def put_result(self, job: Job, file: Path, sha256: str) -> None:
-        """Give the server a block; it is there whole, with this sum, or not at all."""
+        """Send a block to the server; stored whole with this digest, or not at all."""
         async with asked(f"send the result of {job.id}"):
             with file.open("rb") as stream:
                 info = await (await self._store()).put(job.result, stream)
@@ -125,7 +127,7 @@ class AgentSide:
             raise UnreachableError(f"could not send the result of {job.id}: {file} changed on its way")
 
     async def tell(self, state: AgentState) -> None:
-        """Say what the agent does; the last word is kept."""
+        """Report the agent's state; the last report is kept."""
         async with asked("tell the agent's state"):
             await (await self._js.key_value(AGENTS)).put(self._vantage, encode(state))
 
@@ -134,25 +136,25 @@ class AgentSide:
 
 
 def digest_of(sha256: str) -> str:
-    """Write a sum as the object store does."""
+    """Return a digest in the object store's form."""
     return f"SHA-256={base64.urlsafe_b64encode(bytes.fromhex(sha256)).decode()}"
 
 
 async def done(message: Msg) -> None:
-    """Acknowledge a job, and know that the server took note."""
+    """Acknowledge a job, and wait for the server's confirmation."""
     async with asked("acknowledge a job"):
         await message.ack_sync(timeout=TIMEOUT_S)
 
 
 async def not_now(message: Msg, again_in_s: float) -> None:
-    """Leave a job in its queue; it comes again after a while."""
+    """Leave a job in its queue for a later attempt."""
     async with asked("give a job back"):
         await message.nak(delay=again_in_s)
 
 
 @contextlib.asynccontextmanager
 async def held(message: Msg) -> AsyncIterator[None]:
-    """Keep the lease of a job for as long as its block runs."""
+    """Keep the lease of a job while its block runs."""
 
     async def beat() -> None:
         while True:

@@ -1,15 +1,15 @@
-"""The process that runs blocks: one asked for in a line on its standard input, and a line on its output when it ended.
+"""The process running blocks: a request line on its standard input, a result line on its output.
 
-For: `python -m resolab.fleet.worker`, which an agent starts. Not for: which block is next (`agent`), the process as its
-agent sees it (`worker_process`).
+For: `python -m resolab.fleet.worker`, started by an agent. Not for: the choice of the next block (`agent`), the process
+from the agent's side (`worker_process`).
 
     in   {"run": "SPOOL/RUN/run.json", "spool": "SPOOL", "vantage": "fra", "block": 3, "rest": false}
     out  {"done": 3, "trials": 24}
     out  {"failed": 3, "problem": "one line", "kind": "storage" | "instrument" | "configuration" | "interrupted"}
 
-Its testbed stands from block to block of a run; with `rest` it ends with its block. The process ends when its input
-does, and by SIGTERM or SIGINT as a campaign: the trial in flight ends, a second one abandons it. What campaigns say
-goes to standard error.
+The testbed is kept from block to block of a run; with `rest` the testbed ends with the block. The process ends at the
+end of its input. SIGTERM or SIGINT stop the process like a campaign: the trial in flight ends, a second signal abandons
+the trial. Messages of campaigns go to standard error.
 """
 
 import asyncio
@@ -40,24 +40,24 @@ from resolab.store.manifest import RunStart
 from resolab.wording import clean
 
 IDLE_S = 60.0
-"""Without a block for so long, nothing is kept standing: browsers wake up beside what others measure."""
+"""The time without a block before all testbeds end, in s: browsers wake up beside other measurements."""
 STOPPED = "it was stopped before its end; the trials that ended are kept"
 
 
 class Asked(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """One line of the input."""
+    """A line of the input."""
 
     run: str
-    """Path of the run's file."""
+    """The path of the run's file."""
     spool: str
     vantage: str
     block: int
     rest: bool = False
-    """Whether nothing may stand after it: others measure then."""
+    """True when no testbed may be kept after the block, as other agents measure then."""
 
 
 class Worker:
-    """Carries out one block after the other."""
+    """A worker running blocks one after another."""
 
     def __init__(self, console: Console, make_testbed: MakeTestbed, stop: StopRequest) -> None:
         self._console, self._stop = console, stop
@@ -65,7 +65,7 @@ class Worker:
         self._run: str | None = None
 
     async def answer(self, line: bytes) -> dict[str, Any]:
-        """Carry out what a line asks for; returns what there is to say of it."""
+        """Run the block requested by a line; return the result."""
         try:
             asked = msgspec.json.decode(line, type=Asked)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -80,7 +80,7 @@ class Worker:
             return self._failed(asked.block, error)
 
     async def rest(self) -> None:
-        """End what stands."""
+        """End the kept testbeds."""
         self._run = None
         await self._testbeds.close()
 
@@ -118,7 +118,7 @@ class Worker:
 
 
 def _check_ground(run: Run, now: RunStart) -> None:
-    """Refuse a block where the machine has changed since its agent took the run."""
+    """Raise when the machine has changed since its agent accepted the run."""
     difference = other_ground(run, now)
     if difference is not None:
         raise ConfigurationError(f"{difference}; make it the same, or leave the run to others")
@@ -138,7 +138,7 @@ def _kind(error: Exception) -> str:
 
 
 class Input:
-    """Lines of standard input, and the wish to be woken while waiting for one."""
+    """The lines of standard input, with a way to wake the waiting reader."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
@@ -146,7 +146,7 @@ class Input:
 
     @classmethod
     async def standard(cls) -> "Input":
-        """Read this process's own, which must be an agent's: of what is no pipe the end would never be told."""
+        """Open this process's standard input, which must be a pipe from an agent: other inputs never report an end."""
         kind = os.fstat(sys.stdin.fileno()).st_mode
         if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)):
             raise MachineError("a worker's standard input is no pipe: what it runs inside of must leave it alone")
@@ -156,11 +156,11 @@ class Input:
         return cls(reader)
 
     def wake(self) -> None:
-        """Have whoever waits for a line get none."""
+        """Make the waiting reader return without a line."""
         self._woken.set()
 
     async def next(self, worker: Worker) -> bytes:
-        """Wait for a line; empty at the end or when woken. Meanwhile nothing stands for long."""
+        """Wait for a line; return empty bytes at the end or when woken. After an idle time, kept testbeds end."""
         reading = asyncio.ensure_future(self._reader.readline())
         waking = asyncio.ensure_future(self._woken.wait())
         try:
@@ -175,7 +175,7 @@ class Input:
 
 
 async def serve(make_testbed: MakeTestbed) -> None:
-    """Carry out what standard input asks for, until it ends or a signal comes."""
+    """Run the blocks requested on standard input, until its end or a signal."""
     console, stop = Console(stderr=True), StopRequest()
     lines = await Input.standard()
 
@@ -198,7 +198,7 @@ async def serve(make_testbed: MakeTestbed) -> None:
 
 
 def main(make_testbed: MakeTestbed = testbed_of) -> None:
-    """Be a worker; tests give another place for trials."""
+    """Run the worker; tests give another maker of testbeds."""
     with contextlib.suppress(KeyboardInterrupt):
         try:
             asyncio.run(serve(make_testbed))

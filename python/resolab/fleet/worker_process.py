@@ -1,10 +1,10 @@
-"""The process that runs an agent's blocks: started when the first comes, kept for the next, ended with the agent.
+"""The process for an agent's blocks: started for the first block, kept for the next, ended with the agent.
 
-For: one question and one answer at a time, and an end in any case. Not for: what it does (`worker`).
+For: a single question and answer at a time, and an end in any case. Not for: the process's work (`worker`).
 
-It is a process of its own so that a block that hangs or dies takes neither the lease nor the upload of others with it.
-`inside` is a command of this machine's operator, put before the worker's own, so that blocks run where that command
-takes them: it leaves standard input and output alone, passes SIGTERM on, and ends when the worker does.
+The work is in a separate process, so a hanging or dying block ends neither the lease nor the upload of others. `inside`
+is a command of this machine's operator, put before the worker's own, to run blocks in another place. The command must
+leave standard input and output alone, pass SIGTERM on, and end with the worker.
 """
 
 import asyncio
@@ -26,33 +26,34 @@ from resolab.fleet.job import Job
 
 COMMAND = (sys.executable, "-m", "resolab.fleet.worker")
 END_TIMEOUT_S = 90.0
-"""The trial in flight ends first: a warm-up and a load, each up to the plan's limit of usually half a minute."""
+"""The time limit for the end of a worker, in s. The trial in flight ends first: a warm-up and a load, each up to the
+plan's limit of usually half a minute."""
 ABANDON_AFTER_S = 1.0
 LOOK_EVERY_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a block may take: as long as trials of it end."""
+    """The time limit of a block: no limit as long as trials end."""
 
     trials_count: Callable[[], int]
-    """How many have ended."""
+    """A function for the number of finished trials."""
     stalled_s: float
-    """Within which a further one has to."""
+    """The time limit for a further trial, in s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a block was not carried out."""
+    """The reason for a failed block."""
 
     kind: str
-    """storage, instrument, configuration, interrupted, died, or stalled."""
+    """The kind: storage, instrument, configuration, interrupted, died, or stalled."""
     why: str
-    """One line."""
+    """The reason, in a line."""
 
 
 class WorkerProcess:
-    """A worker, alive or not."""
+    """A worker process, running or not."""
 
     def __init__(
         self,
@@ -63,14 +64,14 @@ class WorkerProcess:
         inside: Sequence[str] = (),
         turn: int | None = None,
     ) -> None:
-        """`turn` is a descriptor that lives as long as the worker; it then leaves nothing standing after a block."""
+        """Prepare a worker; `turn` is a descriptor kept open by the worker. With `turn` no testbed outlives a block."""
         # Whatever it runs inside of may begin in another folder.
         self._spool, self._log, self._command = spool.resolve(), log, (*inside, *command)
         self._turn = turn
         self._process: Process | None = None
 
     async def run(self, job: Job, run_file: Path, patience: Patience) -> Problem | None:
-        """Carry a block out; None when all its trials are on the disk."""
+        """Run a block; return `None` when all its trials are on the disk."""
         process = await self._alive()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -140,7 +141,7 @@ class WorkerProcess:
         return process.returncode
 
     async def _abandon(self) -> None:
-        """Have it leave its trial where it is: a second signal does."""
+        """Make the worker abandon its trial, by a second signal."""
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.terminate()
@@ -148,7 +149,7 @@ class WorkerProcess:
         await self.end()
 
     async def end(self) -> None:
-        """Let it end as a stopped campaign does; after a while, end it."""
+        """End the worker like a stopped campaign; after a timeout, kill the process."""
         process = self._process
         if process is None or process.returncode is not None:
             return
@@ -158,7 +159,7 @@ class WorkerProcess:
 
 
 async def _answer(output: asyncio.StreamReader, patience: Patience) -> bytes | None:
-    """Wait for a line; None when no further trial has ended for too long."""
+    """Wait for a line; return `None` when no further trial has ended within the limit."""
     reading = asyncio.ensure_future(output.readline())
     try:
         count, since_s = patience.trials_count(), time.monotonic()

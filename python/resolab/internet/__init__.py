@@ -1,7 +1,7 @@
-"""The internet in a box: namespaces with real servers whose truth is known, to prove live mode.
+"""The internet in a box: namespaces with real servers and known correct results, for checking live mode.
 
-For: a whole small internet (root, top domains, zones, recursive resolvers, sites) on one machine, and what everything
-in it must take. Not for: how packets travel (`crates/link`), live mode itself (`live`).
+For: a whole small internet (root, top domains, zones, recursive resolvers, sites) on one machine, and the true times of
+its look-ups. Not for: the forwarding of packets (`crates/link`), live mode itself (`live`).
 """
 
 from resolab.internet.asking import Errand, errands, run_errand

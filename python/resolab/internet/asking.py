@@ -1,6 +1,6 @@
-"""Look-ups from home over every resolver and transport, cold and warm, of names not asked before and asked again.
+"""Run look-ups from home over every resolver and transport, cold and warm, of new and of repeated names.
 
-For: the box's truth checked without a browser. Not for: what they should take (`check`).
+For: checking the box's truth without a browser. Not for: the expected times (`check`).
 """
 
 import itertools
@@ -17,11 +17,11 @@ from resolab.records import DnsTransport, QueryPurpose, QueryRecord, Record
 TIMEOUT_MS = 5_000
 PATIENCE_S = 10.0
 ROUNDS_COUNT = 2
-"""The first is of names this resolver has not been asked for, the second finds them in its cache."""
+"""The number of rounds. The first round uses names new to the resolver; the second finds the names in its cache."""
 
 
 class Errand(msgspec.Struct, frozen=True, kw_only=True):
-    """Names to be asked of one resolver over one transport."""
+    """A list of names to query from a resolver over a transport."""
 
     resolver: Resolver
     dns_transport: DnsTransport
@@ -30,7 +30,7 @@ class Errand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def errands(layout: Layout, names_count: int) -> Iterator[Errand]:
-    """Give each resolver, transport and connection names of its own, as far as there are enough."""
+    """Assign separate names to each resolver, transport and connection, as far as there are enough."""
     for resolver in layout.resolvers:
         names = itertools.cycle(_spread(names_of(layout.sites)))
         for transport in resolver.transports:
@@ -40,13 +40,13 @@ def errands(layout: Layout, names_count: int) -> Iterator[Errand]:
 
 
 def _spread(names: Sequence[str]) -> list[str]:
-    """Order names so that neighbours are of different sites."""
+    """Order names to put names of different sites next to each other."""
     step = next(step for step in (17, 19, 23, 29, 31) if len(names) % step)
     return [names[(n * step) % len(names)] for n in range(len(names))]
 
 
 async def run_errand(box: Box, errand: Errand) -> list[QueryRecord]:
-    """Ask from home."""
+    """Run the queries from home."""
     records: list[QueryRecord] = []
 
     def keep(record: Record) -> None:

@@ -1,9 +1,9 @@
-"""Differences between vantage points of a dataset, against those of the boxes they were measured in. Pure.
+"""Compare differences between vantage points of a dataset with the true differences of their boxes. Pure.
 
-For: each resolver, transport and connection from one place less the same from another, answers from the cache alone:
-nothing but the distance of home differs there. Not for: single look-ups against their truth (`check`).
+For: each resolver, transport and connection from a place minus the same from another place, with cached answers only.
+Only home's distance differs in these differences. Not for: single look-ups against their truth (`check`).
 
-Durations are compared, never instants: a vantage point's clock is its own.
+Durations are compared, never instants: each vantage point has its own clock.
 """
 
 import statistics
@@ -21,23 +21,23 @@ from resolab.report.h20.printed import FollowUpDifference, follow_up_difference
 from resolab.stats import Estimate, Sample, hodges_lehmann
 
 TOLERANCE_RATIO, TOLERANCE_MS = 0.05, 1.0
-"""How far a difference may lie from the true one; the greater of both counts."""
+"""The allowed error of a difference; the greater of both counts."""
 Kind = tuple[str, DnsTransport, str]
-"""Resolver, transport and state of the connection."""
+"""The key of a comparison: resolver, transport and connection state."""
 
 
 class Agreement(StrEnum):
-    """Whether a difference is as near to the true one as it has to be, by equivalence: few look-ups decide nothing."""
+    """The agreement of a difference with the true difference, by equivalence: few look-ups decide nothing."""
 
     WITHIN = "within"
-    """Its interval lies where it may be."""
+    """The whole interval lies within the tolerance."""
     OUTSIDE = "outside"
-    """No part of it does."""
+    """No part of the interval lies within the tolerance."""
     UNDECIDED = "undecided"
 
 
 class PlaceRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Look-ups of one kind from one place, less those from the reference."""
+    """The difference between look-ups from a place and from the reference, for a resolver, transport and connection."""
 
     place: str
     reference: str
@@ -47,26 +47,26 @@ class PlaceRow(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     reference_count: int
     measured_ms: float
-    """Median from the place."""
+    """The median from the place, in ms."""
     difference_ms: float
-    """The shift from those from the reference (Hodges and Lehmann)."""
+    """The shift from the reference's look-ups, in ms (Hodges and Lehmann)."""
     low_ms: float | None
     high_ms: float | None
-    """Its interval, 95 %; None: too few look-ups."""
+    """The upper end of the 95 % interval, in ms, with `low_ms` as the lower end; both `None` with too few look-ups."""
     truth_ms: float
-    """What the boxes say of the difference."""
+    """The true difference from the boxes, in ms."""
     agreement: Agreement
     printed: FollowUpDifference | None
-    """The same in the follow-up of Hounsel et al., over DoH to the resolver it stands for."""
+    """The same difference in the follow-up of Hounsel et al., over DoH to the corresponding resolver."""
 
     @property
     def error_ratio(self) -> float | None:
-        """Error in units of the true difference, if there is one."""
+        """Return the error in units of the true difference; `None` for a true difference of 0."""
         return (self.difference_ms - self.truth_ms) / self.truth_ms if self.truth_ms else None
 
 
 def between_places(look_ups: Iterable[tuple[str, LookUp]], reference: str) -> list[PlaceRow]:
-    """Compare every place with the reference; kinds that either lacks are left out."""
+    """Compare every place with the reference; keys missing in either are left out."""
     by_place: dict[str, dict[Kind, list[LookUp]]] = defaultdict(lambda: defaultdict(list))
     for place, one in look_ups:
         if one.is_hit:
@@ -121,7 +121,7 @@ def _median(values: Iterable[float]) -> float:
 
 
 def _printed(place: str, reference: str, kind: Kind) -> FollowUpDifference | None:
-    """Their clients connected for every query, so that cold look-ups over DoH are what theirs stand beside."""
+    """Return the published difference, only for cold look-ups over DoH: the study connected anew for each query."""
     resolver, transport, connection = kind
     if transport is not DnsTransport.DOH or connection != "cold" or resolver not in stands_for():
         return None

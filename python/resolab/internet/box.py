@@ -1,7 +1,7 @@
-"""The box: everything of a layout as running programs in hosts of its own, and its end.
+"""The box: a layout as running programs in separate hosts, from start to end.
 
-For: one asynchronous context from nothing to an internet that answers, and back to nothing. Not for: what is in it
-(`composing`), commands inside it (`home`), its truth (`truth`).
+For: an asynchronous context starting and ending a working internet. Not for: the content of the box (`composing`),
+commands inside the box (`home`), its truth (`truth`).
 """
 
 import asyncio
@@ -31,11 +31,11 @@ from resolab.records import EdgeLoadSite, EdgeReadyRecord, QueryRecord, Record
 
 EDGE_TIMEOUT_S = 30.0
 PRIMING_NAME = "prime.invalid"
-"""Below no top domain: asking for it makes a resolver learn the root's servers and nothing else."""
+"""A name below no top domain. A query for this name only makes a resolver learn the root's servers."""
 PRIMING_TIMEOUT_S = 20.0
 AUTHORITY_VARIABLE, BOX_VARIABLE = "RESOLAB_AUTHORITY", "RESOLAB_BOX"
 STATE_VARIABLE = "XDG_STATE_HOME"
-"""Where live measurements remember whom they contacted: a box's strangers are nobody else's."""
+"""The variable for the folder of live measurements' contact counts: a box's hosts are separate from real hosts."""
 COUNT_EVERY_S = 5.0
 LOOK_EVERY_S = 0.2
 INSIDE = Path(__file__).resolve().parent / "inside"
@@ -43,10 +43,10 @@ CONTACTS_FILE, RECURSION_FOLDER = "contacts.json", "recursion"
 
 
 class Box:
-    """An internet that runs."""
+    """A running internet in a box."""
 
     def __init__(self, layout: Layout, folder: Path, *, seed: int = 1, keep_awake: bool = False) -> None:
-        """`folder` is one of `box_folder`; what the box writes goes there."""
+        """Prepare a box; `folder` comes from `box_folder`, for the box's files."""
         self.layout = layout
         self.folder = folder
         self.contacts = Contacts(layout)
@@ -59,40 +59,40 @@ class Box:
 
     @property
     def authority_file(self) -> Path:
-        """Certificate of the authority that signs for every server."""
+        """Return the certificate of the authority signing for every server."""
         return self.folder / "ca" / "ca.pem"
 
     @property
     def state_folder(self) -> Path:
-        """What programs at home remember beyond their own ends."""
+        """Return the folder for lasting state of programs at home."""
         return self.folder / STATE_FOLDER
 
     @property
     def pid(self) -> int:
-        """Process id of the exchange, for `resolab-core enter --path`."""
+        """Return the process id of the exchange, for `resolab-core enter --path`."""
         return self._running_exchange().ready.pid
 
     @property
     def near_address(self) -> str:
-        """Address of the resolver that home has as its name server."""
+        """Return the address of home's name server, the near resolver."""
         return self.layout.resolver(LOCAL).address
 
     @property
     def servers(self) -> tuple[Server, ...]:
-        """Those that run."""
+        """Return the running servers."""
         return tuple(self._servers)
 
     def prefix(self, host: str) -> list[str]:
-        """Command prefix that runs a program in one of the hosts, with the near resolver as its name server."""
+        """Return the command prefix for a program in a host, with the near resolver as name server."""
         return enter_prefix(self.pid, host, nameserver=self.near_address)
 
     def environment(self) -> dict[str, str]:
-        """Environment of programs at home."""
+        """Return the environment of programs at home."""
         own = {AUTHORITY_VARIABLE: self.authority_file, BOX_VARIABLE: self.folder, STATE_VARIABLE: self.state_folder}
         return measured_environment() | {name: str(value) for name, value in own.items()}
 
     async def __aenter__(self) -> Self:
-        """Bring everything up."""
+        """Start every program of the box."""
         programs = self.programs()
         if missing := missing_programs(programs):
             raise MachineError(f"this machine lacks {', '.join(missing)}: scripts/setup --interop installs them")
@@ -106,13 +106,13 @@ class Box:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End everything; `contacts.json` has what came until now."""
+        """End everything; `contacts.json` has all contacts until now."""
         with contextlib.suppress(ResolabError):
             await self.count()
         await self.close()
 
     async def close(self) -> None:
-        """End every program."""
+        """End every program of the box."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -132,7 +132,7 @@ class Box:
         self.contacts.write(self.folder / CONTACTS_FILE)
 
     async def until(self, ended: asyncio.Event) -> None:
-        """Wait until somebody wants an end, or the exchange has one."""
+        """Wait for `ended`; raise when the exchange ends before."""
         while not ended.is_set():
             if not self._running_exchange().process.running:
                 raise ResolabError("the exchange of the box ended by itself")
@@ -145,7 +145,7 @@ class Box:
         return self._exchange
 
     def programs(self) -> list[Program]:
-        """List the servers of other makers that it runs."""
+        """List the third-party servers of the box."""
         authorities = [authoritative(self.layout, server, self.folder) for server in self.layout.servers]
         resolvers = [program for one in self.layout.resolvers for program in recursive(self.layout, one, self.folder)]
         return [*authorities, *resolvers]
@@ -193,7 +193,7 @@ class Box:
         await server.listening(program.address, ports + ([("tcp", 853), ("tcp", 443)] if program.certificate else []))
 
     async def _start_watching(self) -> None:
-        """Watch what is asked of authoritative servers, and hold the ports that never answer."""
+        """Watch the queries to authoritative servers, and hold the silent ports open."""
         recursion = self.folder / RECURSION_FOLDER
         recursion.mkdir()
         for server in self.layout.servers:
@@ -208,7 +208,7 @@ class Box:
         self._servers.append(await Server.run(name, self._folder_of(name), command))
 
     async def _prime(self) -> None:
-        """Ask every resolver from home until it answers, so that it runs and knows the root."""
+        """Query every resolver from home until an answer, so each resolver runs and knows the root."""
         waiting = {resolver.address for resolver in self.layout.resolvers}
         loop = asyncio.get_running_loop()
         deadline = loop.time() + PRIMING_TIMEOUT_S
@@ -238,7 +238,7 @@ class Box:
                 await self.count()
 
     async def _keep_opt_outs(self) -> None:
-        """Serve the opt-out list as it is on disk now: the edge reads files when it is told to."""
+        """Serve the current opt-out list from disk: the edge reads files only on command."""
         folder = self.folder / OPT_OUT_FOLDER
         origin = next(one for site in self.layout.sites for one in site.origins if one.host == OPT_OUT_HOST)
         file = folder / OPT_OUT_FILE

@@ -1,7 +1,7 @@
-"""Certificates of the box's resolvers of other makers, from the authority that the edges made.
+"""Certificates of the box's third-party resolvers, from the authority made by the edges.
 
-For: one authority for the whole box, as a browser sees one list of authorities. Not for: the edges' own certificates.
-Needs openssl, which comes with the servers.
+For: a single authority for the whole box, like a browser's single list of authorities. Not for: the edges' own
+certificates. Needs openssl, installed with the servers.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ _LOOK_EVERY_S = 0.02
 
 
 async def wait_for_authority(ca_folder: Path) -> None:
-    """Wait until an edge has made it."""
+    """Wait until an edge has made the authority."""
     deadline = time.monotonic() + AUTHORITY_TIMEOUT_S
     while not (ca_folder / "ca.pem").exists():
         if time.monotonic() > deadline:
@@ -27,7 +27,7 @@ async def wait_for_authority(ca_folder: Path) -> None:
 
 
 async def certify(ca_folder: Path, folder: Path, name: str, address: str) -> None:
-    """Make `certificate.pem` and `key.pem` for a name and its address: ECDSA on P-256, as most have."""
+    """Make `certificate.pem` and `key.pem` for a name and its address: ECDSA on P-256, the most common kind."""
     request, extensions = folder / "request.pem", folder / "extensions"
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", str(folder / "key.pem")]
     await _openssl("req", *key, "-subj", f"/CN={name}", "-out", str(request))

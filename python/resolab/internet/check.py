@@ -1,4 +1,4 @@
-"""Measured look-ups of the box against their truth, hits and misses apart. Pure.
+"""Compare measured look-ups of the box with their truth, hits and misses apart. Pure.
 
 For: the table resolver x transport x connection x hit or miss. Not for: asking (`asking`), showing (`cli`).
 """
@@ -18,87 +18,87 @@ from resolab.records import CacheState, ConnectionState, DnsTransport, QueryReco
 
 
 class LookUp(msgspec.Struct, frozen=True, kw_only=True):
-    """One measured look-up beside its truth."""
+    """A measured look-up beside its truth."""
 
     measured_ms: float
     truth: Truth
     cache_state: CacheState | None = None
-    """What whoever asked judged of the resolver's cache, if it did."""
+    """The cache state according to the client, if known."""
 
     @property
     def is_hit(self) -> bool:
-        """Whether the resolver had the answer."""
+        """Return True when the resolver had the answer in its cache."""
         return self.truth.knowledge is Knowledge.ANSWER
 
     @property
     def difference_ms(self) -> float:
-        """Measured minus true."""
+        """Return the measured minus the true time, in ms."""
         return self.measured_ms - self.truth.total_ms
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """Look-ups of one kind."""
+    """The results for a resolver, transport, connection and cache state."""
 
     resolver: str
     dns_transport: DnsTransport
     connection: str
     cache: str
-    """`hit` or `miss`."""
+    """The cache state: `hit` or `miss`."""
     count: int
     measured_ms: float
-    """Median."""
+    """The median of the measured times, in ms."""
     truth_ms: float
-    """Median of theirs."""
+    """The median of the true times, in ms."""
     difference_ms: float
-    """Median of the differences."""
+    """The median of the differences, in ms."""
     largest_difference_ms: float
     within: bool
-    """Whether the median difference is as small as asked for."""
+    """True when the median difference is within the tolerance."""
     within_ratio: float
-    """Share of the single look-ups that are."""
+    """The share of single look-ups within the tolerance."""
 
 
 class StateRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Look-ups of which one cache state was judged."""
+    """The look-ups judged to have a given cache state."""
 
     cache_state: CacheState | None
-    """None: not known, or not judged."""
+    """The judged cache state; `None`: not known, or not judged."""
     hits_count: int
     misses_count: int
 
     @property
     def right_count(self) -> int:
-        """How many were judged as they were: within the TTL a hit, first asked and after it a miss."""
+        """Return the number of correct judgements: a hit within the TTL, a miss when first asked or after the TTL."""
         return self.hits_count if self.cache_state is CacheState.WITHIN_TTL else self.misses_count
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it."""
+    """The results of checking all look-ups."""
 
     rows: list[Row]
     failed_count: int
-    """Look-ups without an answer."""
+    """The number of look-ups without an answer."""
     untold_count: int
-    """Look-ups that nothing in a cache explains, as when a resolver asked a server twice."""
+    """The number of look-ups without an explanation by a cache, as when a resolver asked a server twice."""
     foreign_count: int
-    """Look-ups of resolvers that are none of the box's."""
+    """The number of look-ups over resolvers outside the box."""
     states: list[StateRow]
 
     @property
     def told_apart_ratio(self) -> float | None:
-        """Share of the look-ups whose cache state was judged as it was, of those judged at all; none without any."""
+        """Return the share of correct judgements among judged look-ups; `None` without any."""
         judged = [row for row in self.states if row.cache_state is not None]
         count = sum(row.hits_count + row.misses_count for row in judged)
         return sum(row.right_count for row in judged) / count if count else None
 
     @property
     def all_within(self) -> bool:
-        """Whether every row is."""
+        """Return True when every row is within the tolerance."""
         return bool(self.rows) and all(row.within for row in self.rows)
 
 
 def check(layout: Layout, recursion: Recursion, records: Iterable[QueryRecord]) -> Checked:
-    """Hold measured look-ups against their truth."""
+    """Compare measured look-ups with their truth."""
     look_ups: list[LookUp] = []
     counts = dict.fromkeys(Untrue, 0)
     for record in records:
@@ -117,7 +117,7 @@ def check(layout: Layout, recursion: Recursion, records: Iterable[QueryRecord]) 
 
 
 class Untrue(enum.Enum):
-    """Why a look-up has no truth."""
+    """The reason for a look-up without a truth."""
 
     FAILED = enum.auto()
     UNTOLD = enum.auto()
@@ -125,7 +125,7 @@ class Untrue(enum.Enum):
 
 
 def look_up_of(layout: Layout, recursion: Recursion, record: QueryRecord) -> LookUp | Untrue:
-    """Set a measured look-up beside its truth, or say why there is none."""
+    """Return a measured look-up with its truth, or the reason for a missing truth."""
     address = (record.resolver_address or "").rpartition(":")[0]
     resolver = next((one for one in layout.resolvers if one.address == address), None)
     if resolver is None:
@@ -156,7 +156,7 @@ def _truth_of(layout: Layout, recursion: Recursion, record: QueryRecord, resolve
 
 
 def _time_ns(record: QueryRecord) -> int:
-    """From wanting the answer to having it; the look-up of the resolver's own name is not in it."""
+    """Return the time from wanting the answer to its arrival, without the look-up of the resolver's own name."""
     bootstrap = (record.bootstrap_end_ns or 0) - (record.bootstrap_start_ns or 0)
     return (record.query_response_time_ns or 0) - bootstrap
 

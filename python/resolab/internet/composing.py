@@ -1,7 +1,7 @@
-"""The whole layout of a box: the standard hosts with the sites asked for, and what goes wrong on purpose.
+"""The whole layout of a box: the standard hosts with the requested sites, and deliberate failures.
 
-For: one description made of the parts. Pure, but for clones, which are made where they are missing. Not for: the
-parts themselves.
+For: a single description made of the parts. Pure, except for missing clones, made on demand. Not for: the parts
+themselves.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from resolab.internet.standard import common_zones, hosts, resolvers, servers
 
 
 def compose(opt_out_folder: Path, pages: Sequence[str] = PAGES, place: str | None = None) -> Layout:
-    """Compose a box with these pages of the corpus, as it comes or as seen from a place."""
+    """Compose a box with these pages of the corpus, in standard form or seen from a vantage point."""
     addresses = Addresses()
     sites = (*corpus_sites(pages, addresses), *failing_sites(addresses, opt_out_folder))
     layout = Layout(

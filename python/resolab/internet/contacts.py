@@ -1,6 +1,6 @@
-"""What everybody in the box got: requests of each site, packets to each resolver and site. Pure but for its file.
+"""Count all contacts in the box: requests of each site, packets to each resolver and site. Pure but for its file.
 
-For: `contacts.json`, against which the manners of whoever measured are held. Not for: who asked.
+For: `contacts.json`, compared with the manners of the measuring program. Not for: the identity of the client.
 """
 
 from collections import Counter
@@ -15,21 +15,21 @@ from resolab.records import EdgeQueryRecord, EdgeRequestRecord, InternetFlow, Re
 
 HIGHEST_SERVER_PORT = 1023
 _FlowKey = tuple[str, str, str, int | None]
-"""Source host, address, protocol, port."""
+"""The key of a flow: source host, address, protocol, port."""
 
 
 class SiteContacts(msgspec.Struct, kw_only=True):
-    """What came to one registrable domain."""
+    """The contacts of a registrable domain."""
 
     requests_count: int = 0
     documents_ns: list[int] = []
-    """When its page's document was asked for, on the monotonic clock."""
+    """The instants of requests for its page's document, on the monotonic clock, in ns."""
     statuses: Counter[str] = msgspec.field(default_factory=Counter)
-    """Answers by status."""
+    """The number of answers by status."""
 
 
 class Contacts:
-    """Counts what the edges and the exchange say."""
+    """The counts from records of the edges and the exchange."""
 
     def __init__(self, layout: Layout) -> None:
         self._sites: dict[str, SiteContacts] = {}
@@ -60,7 +60,7 @@ class Contacts:
             site.documents_ns.append(record.received_ns)
 
     def add_flows(self, flows: Iterable[InternetFlow]) -> None:
-        """Count packets since the last time: what home sent, and what others sent to servers."""
+        """Count packets since the last time: packets from home, and packets from other hosts to servers."""
         for flow in flows:
             if _is_contact(flow):
                 key = (flow.source_host, flow.destination_address, flow.protocol, flow.destination_port)
@@ -88,14 +88,14 @@ class Contacts:
         }
 
     def write(self, file: Path) -> None:
-        """Put it into a file, whole or not at all."""
+        """Write the counts into a file, whole or not at all."""
         unfinished = file.with_suffix(".unfinished")
         unfinished.write_bytes(msgspec.json.format(msgspec.json.encode(self.as_dict()), indent=1))
         unfinished.replace(file)
 
 
 def _is_contact(flow: InternetFlow) -> bool:
-    """Whether it is one; answers, to ports that clients chose, are none."""
+    """Return True when a flow is a contact; answers, to ports chosen by clients, are not."""
     if flow.destination_port is None:
         return flow.source_host == HOME and flow.protocol not in {"tcp", "udp"}
     return flow.source_host == HOME or flow.destination_port <= HIGHEST_SERVER_PORT

@@ -1,4 +1,4 @@
-"""A dataset's look-ups, for holding them against a box's truth. Not for: tables (`store`)."""
+"""Read a dataset's look-ups, for comparison with a box's truth. Not for: tables (`store`)."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ _DECODER = msgspec.json.Decoder(Record)
 
 
 def look_ups_from(dataset: Path) -> Iterator[tuple[str, QueryRecord]]:
-    """Read the measured look-ups of every trial, with the vantage point each was measured from."""
+    """Read the measured look-ups of every trial, with the vantage point of each."""
     files = sorted((dataset / "trials").glob("*.jsonl"))
     if not files:
         raise ConfigurationError(f"failed to read dataset {dataset}: it has no trials/*.jsonl")
@@ -22,7 +22,10 @@ def look_ups_from(dataset: Path) -> Iterator[tuple[str, QueryRecord]]:
 
 
 def look_ups_at(dataset: Path, place: str | None) -> Iterator[QueryRecord]:
-    """Read those from the vantage point called as a place, if the dataset has one of that name; else all."""
+    """Read the look-ups from the vantage point named like a place.
+
+    Without this vantage point in the dataset, read all look-ups.
+    """
     every = list(look_ups_from(dataset))
     is_among = any(vantage == place for vantage, _ in every)
     return (record for vantage, record in every if vantage == place or not is_among)

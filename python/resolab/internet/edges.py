@@ -1,6 +1,6 @@
 """The box's own servers, as configurations of `resolab-core edge`: the resolver with every transport, and all sites.
 
-For: TOML made of the layout. Pure. Not for: what the edge does with it (docs/formats/edge.md).
+For: TOML made from the layout. Pure. Not for: the edge's use of the TOML (docs/formats/edge.md).
 """
 
 from collections import defaultdict
@@ -13,7 +13,7 @@ from resolab.toml_text import key_lines
 
 
 def resolver_edge(ca_folder: Path, resolver: Resolver) -> str:
-    """Configure the resolver that offers every transport and has its answers from one behind it."""
+    """Configure the resolver with every transport, forwarding to a resolver behind."""
     forward = {"url": f"udp://{BEHIND_ADDRESS}:{BEHIND_PORT}", "timeout_ms": 10_000}
     tables: list[tuple[str, Mapping[str, object]]] = [
         ("[ca]", {"folder": ca_folder}),
@@ -28,7 +28,7 @@ def resolver_edge(ca_folder: Path, resolver: Resolver) -> str:
 
 
 def web_edge(ca_folder: Path, sites: Sequence[Site]) -> str:
-    """Configure the one process that serves all sites, each at its own address."""
+    """Configure the process serving all sites, each at its own address."""
     tables: list[tuple[str, Mapping[str, object]]] = [
         ("[ca]", {"folder": ca_folder}),
         *(("[[site]]", origin.table) for site in sites for origin in site.origins),
@@ -46,7 +46,7 @@ def _shared_certificates(site: Site) -> list[list[str]]:
 
 
 def edges_of(layout: Layout, ca_folder: Path) -> dict[str, tuple[str, str]]:
-    """Give each edge's host and configuration, by its name."""
+    """Return each edge's host and configuration, by the edge's name."""
     resolvers = [one for one in layout.resolvers if one.software == "edge"]
     configured = {one.name: (one.name, resolver_edge(ca_folder, one)) for one in resolvers}
     return {WEB: (WEB, web_edge(ca_folder, layout.sites)), **configured}

@@ -1,7 +1,6 @@
-"""What goes wrong in the box on purpose, each a name or a resolver of its own, and how it must show.
+"""The deliberate failures in the box, each with its own name or resolver, and their expected outcomes.
 
-For: sites that are dead, lame, refused, too busy, and the list of who does not want to be measured. Not for: faults
-of the box itself.
+For: sites dead, lame, refused or too busy, and the opt-out list. Not for: faults of the box itself.
 """
 
 from pathlib import Path
@@ -18,20 +17,20 @@ OPT_OUT_FILE = "opt-out.txt"
 OPT_OUT_URL = f"https://{OPT_OUT_HOST}/{OPT_OUT_FILE}"
 TTL_S = 60
 DISTANCE_MS = 10.0
-"""Extra round trip of the sites that answer with a refusal."""
+"""The extra round trip time of sites answering with a refusal, in ms."""
 _ADDRESS = Record(owner="", kind="A", value=UNOWNED_ADDRESS, ttl_s=TTL_S)
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """One injected failure."""
+    """A failure injected into the box."""
 
     name: str
     what: str
-    """What happens."""
+    """The event of the failure."""
     url: str
-    """Of the page that meets it; of a resolver, its address."""
+    """The URL of the affected page; for a resolver, its address."""
     shows_as: str
-    """What must be recorded."""
+    """The expected record of the failure."""
 
 
 FAILURES = (
@@ -105,7 +104,7 @@ _ANSWERS: dict[str, dict[str, object]] = {
 
 
 def failing_sites(addresses: Addresses, opt_out_folder: Path) -> tuple[Site, ...]:
-    """Place the sites that answer with a refusal, and the list of who does not want to be measured."""
+    """Place the sites answering with a refusal, and the opt-out list."""
     sites = [
         _site(f"www.{name}.test", addresses, {"response": [{"path": "/", **answer}]})
         for name, answer in _ANSWERS.items()
@@ -123,7 +122,7 @@ def _site(host: str, addresses: Addresses, settings: dict[str, object]) -> Site:
 
 
 def failing_zones() -> tuple[Zone, ...]:
-    """Make the zones that fail or lead nowhere; those of failing sites are made as all others."""
+    """Make the zones with a failure or a dead address; zones of failing sites are made like all others."""
     return (
         _zone("dead-site", "auth-a"),
         _zone("lame-zone", "auth-a", is_served=False),

@@ -1,6 +1,6 @@
-"""A box's folder: made for one box, kept or not, and read again afterwards.
+"""The folder of a box: made for a single box, kept or not, and read again afterwards.
 
-For: what is on disk of a box. Not for: what its programs write there.
+For: a box's files on disk. Not for: the files of its programs.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ LAYOUT_FILE, OPT_OUT_FOLDER, STATE_FOLDER = "box.json", "opt-out", "state"
 
 @contextmanager
 def box_folder(kept: Path | None) -> Iterator[Path]:
-    """Make the folder of one box: one that is kept, which must not exist or be empty, or one that goes with it."""
+    """Make the folder of a box: a kept folder, which must be new or empty, or a folder removed with the box."""
     if kept is None:
         with scratch_folder() as folder:
             # An ordinary user at home reads the authority and the opt-out list.
@@ -33,7 +33,7 @@ def box_folder(kept: Path | None) -> Iterator[Path]:
 
 
 def new_folder_below(boxes: Path) -> Path:
-    """Make the next folder of a box below another: 1, 2 and so on; several commands may ask at a time."""
+    """Make the next folder of a box below another: 1, 2 and so on; several commands may ask at the same time."""
     boxes.mkdir(parents=True, exist_ok=True)
     number = 1 + max((int(one.name) for one in boxes.iterdir() if one.name.isdigit()), default=0)
     while True:
@@ -46,7 +46,7 @@ def new_folder_below(boxes: Path) -> Path:
 
 
 def folders_below(boxes: Path) -> list[Path]:
-    """List the folders of boxes that were kept below another one."""
+    """List the folders of kept boxes below a folder."""
     found = sorted(file.parent for file in boxes.rglob(LAYOUT_FILE))
     if not found:
         raise ConfigurationError(f"there is no box below {boxes}: give the folder of those kept with --boxes")
@@ -61,7 +61,7 @@ def _prepared(folder: Path) -> Path:
 
 
 def read_layout(folder: Path) -> Layout:
-    """Read what a box consisted of."""
+    """Read the layout of a box."""
     file = folder / LAYOUT_FILE
     try:
         return msgspec.json.decode(file.read_bytes(), type=Layout)

@@ -1,6 +1,7 @@
-"""A command at home in the box: started, left alone until it ends, its exit code.
+"""Run a command at home in the box: start, wait for its end, return the exit code.
 
-For: `resolab internet run`. Not for: what the command is; it cannot tell the box from the real internet.
+For: `resolab internet run`. Not for: the meaning of the command; the command cannot tell the box from the real
+internet.
 """
 
 import asyncio
@@ -15,11 +16,14 @@ from resolab.internet.box import Box
 from resolab.internet.layout import HOME
 
 USERS_OWN = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR")
-"""Folders of whoever started the box, which another user cannot write to."""
+"""The variables for folders of the box's user, not writable by another user."""
 
 
 async def run_at_home(box: Box, command: Sequence[str], *, as_user: str | None = None) -> int:
-    """Run it with our standard streams and wait for it; as a shell says, 128 and the signal if it was killed."""
+    """Run a command with our standard streams, wait for its end and return the exit code.
+
+    Like a shell, return 128 plus the signal when the command was killed.
+    """
     prefix, environment = [*box.prefix(HOME)], box.environment()
     if as_user is not None:
         user = account(as_user)
@@ -36,7 +40,7 @@ async def run_at_home(box: Box, command: Sequence[str], *, as_user: str | None =
 
 
 def account(name: str) -> pwd.struct_passwd:
-    """Find a user."""
+    """Find a user account by name."""
     try:
         return pwd.getpwnam(name)
     except KeyError:
@@ -44,14 +48,14 @@ def account(name: str) -> pwd.struct_passwd:
 
 
 def of_user(environment: Mapping[str, str], user: pwd.struct_passwd) -> dict[str, str]:
-    """Make an environment another user's."""
+    """Return an environment changed for another user."""
     kept = {name: value for name, value in environment.items() if name not in USERS_OWN}
     return kept | {"HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name}
 
 
 @contextmanager
 def _signals_passed_on(process: asyncio.subprocess.Process) -> Iterator[None]:
-    """Let the command end by itself: a terminal's Ctrl-C reaches it anyway, an order to end is passed on."""
+    """Let the command end by itself: a terminal's Ctrl-C reaches the command anyway, SIGTERM is passed on."""
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, lambda: None)
     loop.add_signal_handler(signal.SIGTERM, process.terminate)

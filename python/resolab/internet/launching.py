@@ -1,6 +1,6 @@
-"""Servers of other makers as processes in the box's hosts: started, waited for until they listen, ended.
+"""Run third-party servers as processes in the box's hosts: start, wait for listening, end.
 
-For: one server's life. Not for: what it is told (`servers`), or resolab-core's own programs, which are `engine`'s.
+For: the lifetime of a server. Not for: its configuration (`servers`), or resolab-core's own programs (`engine`).
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _PLACES = os.pathsep.join(["/usr/sbin", os.environ.get("PATH", os.defpath)])
 
 
 class Server:
-    """A process in a host, with what it says in a file of its folder."""
+    """A process in a host, with its output in a file of its folder."""
 
     def __init__(self, name: str, folder: Path, process: asyncio.subprocess.Process) -> None:
         self.name = name
@@ -32,7 +32,7 @@ class Server:
 
     @classmethod
     async def start(cls, program: Program, folder: Path, prefix: Sequence[str]) -> "Server":
-        """Write its files and start it."""
+        """Write the server's files and start the server."""
         for file, text in program.files.items():
             (folder / file).write_text(text, "utf-8")
         command = [find_program(program.command[0], folder), *program.command[1:]]
@@ -57,11 +57,11 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Process id, of whoever put it into its host."""
+        """Return the process id of the prefix's program."""
         return self._process.pid
 
     async def listening(self, address: str, ports: Sequence[tuple[str, int]]) -> None:
-        """Wait until the host's kernel has its sockets; each port is of `udp` or `tcp`."""
+        """Wait until the host's kernel has the server's sockets; each port is of `udp` or `tcp`."""
         deadline = time.monotonic() + LISTEN_TIMEOUT_S
         while not all(_listens(self._process.pid, address, *port) for port in ports):
             if self._process.returncode is not None:
@@ -71,12 +71,12 @@ class Server:
             await asyncio.sleep(_LOOK_EVERY_S)
 
     def last_words(self) -> str:
-        """Quote the last line it wrote."""
+        """Return the last line of the server's output."""
         lines = (self._folder / OUTPUT).read_text("utf-8", errors="replace").strip().splitlines()
         return lines[-1] if lines else "it said nothing"
 
     async def close(self) -> None:
-        """End it, by force if it dawdles."""
+        """End the server, by force after a timeout."""
         if self._process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):
@@ -90,7 +90,7 @@ class Server:
 
 
 def find_program(name: str, folder: Path) -> str:
-    """Find a program; one that AppArmor confines by its path to its usual folders runs as a copy."""
+    """Find a program; run a copy when AppArmor confines the original path to its usual folders."""
     found = shutil.which(name, path=_PLACES)
     if found is None:
         raise MachineError(f"{name} is not on this machine: scripts/setup --interop installs it")
@@ -100,13 +100,13 @@ def find_program(name: str, folder: Path) -> str:
 
 
 def missing_programs(programs: Sequence[Program]) -> list[str]:
-    """List the programs that this machine lacks."""
+    """List the programs missing on this machine."""
     wanted = dict.fromkeys([*(program.command[0] for program in programs), "openssl"])
     return [name for name in wanted if shutil.which(name, path=_PLACES) is None]
 
 
 def _listens(pid: int, address: str, protocol: str, port: int) -> bool:
-    """Whether the network of a process has such a socket (proc(5), /proc/PID/net/tcp)."""
+    """Return True when the network of a process has such a socket (proc(5), /proc/PID/net/tcp)."""
     host = socket.inet_aton(address)[::-1].hex().upper()
     try:
         table = Path(f"/proc/{pid}/net/{protocol}").read_text("utf-8")

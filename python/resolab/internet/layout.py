@@ -1,7 +1,7 @@
-"""What the internet in a box consists of: hosts and their distances, zones and who serves them, resolvers, sites.
+"""The parts of the internet in a box: hosts and their distances, zones and their servers, resolvers, sites.
 
-For: the one description from which every configuration and the truth of every look-up follow. Pure. Not for: texts
-of configurations (`zones`, `servers`), or starting anything (`box`).
+For: the single description behind every configuration and the truth of every look-up. Pure. Not for: texts of
+configurations (`zones`, `servers`), or starting anything (`box`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,18 +13,19 @@ from resolab.records import DnsTransport
 
 HOME, WEB, LOCAL = "home", "web", "local"
 SPACE = "198.18.0.0/15"
-"""All addresses of the box (RFC 2544): of one space, so that no page reaches into a more private one."""
+"""The range of all addresses of the box (RFC 2544). With a single address space, no page reaches into a more private
+space."""
 DAY_S = 86_400
 DO53 = (DnsTransport.DOUDP, DnsTransport.DOTCP)
 OVER_TLS = (*DO53, DnsTransport.DOT, DnsTransport.DOH)
 
 
 class Network(msgspec.Struct, frozen=True, kw_only=True):
-    """Addresses that lead to a host."""
+    """A network of addresses routed to a host."""
 
     prefix: str
     extra_one_way_ms: float = 0.0
-    """Beyond the host's own, so that one host holds servers at many distances."""
+    """The extra delay beyond the host's own, in ms, so a single host holds servers at many distances."""
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,112 +33,113 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     one_way_ms: float
-    """Between it and the exchange, in each direction."""
+    """The delay between host and exchange in each direction, in ms."""
     networks: tuple[Network, ...]
 
     @property
     def address(self) -> str:
-        """Its own: the first."""
+        """Return the host's own address: the first."""
         return self.networks[0].prefix.partition("/")[0]
 
 
 class NameServer(msgspec.Struct, frozen=True, kw_only=True):
-    """An authoritative server of another maker."""
+    """A third-party authoritative server."""
 
     host: str
     address: str
     software: str
-    """`nsd` or `knot`."""
+    """The software: `nsd` or `knot`."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One record of a zone."""
+    """A record of a zone."""
 
     owner: str
-    """Absolute, without the last dot."""
+    """The owner name, absolute, without the last dot."""
     kind: str
     value: str
     ttl_s: int
 
 
 class Zone(msgspec.Struct, frozen=True, kw_only=True):
-    """A zone, where it is served, and what is wrong with it."""
+    """A zone with its server and deliberate faults."""
 
     origin: str
-    """Without the last dot; empty: the root."""
+    """The origin, without the last dot; empty: the root."""
     server: str
-    """Host of the server to which its parent refers, or an address at which there is none."""
+    """The host of the server referred to by the parent, or an address without a server."""
     records: tuple[Record, ...] = ()
     is_served: bool = True
-    """Whether that server knows the zone at all; else it is lame."""
+    """True when the server knows the zone; otherwise the delegation is lame."""
     is_readable: bool = True
-    """Whether its file exists; else the server has the zone and nothing to say: SERVFAIL."""
+    """True when the zone's file exists; otherwise the server has no data and answers SERVFAIL."""
 
     @property
     def server_name(self) -> str:
-        """Name of its name server, inside the zone, so that the parent has its address, too."""
+        """Return the name of the zone's name server, inside the zone, so the parent has its address, too."""
         return f"ns.{self.origin}" if self.origin else "ns.root"
 
 
 class Resolver(msgspec.Struct, frozen=True, kw_only=True):
-    """A recursive resolver as clients see it."""
+    """A recursive resolver, as seen by clients."""
 
     name: str
-    """Of the host and of its row in tables."""
+    """The name of the host and of the resolver's row in tables."""
     software: str
-    """Who answers clients: `unbound`, `kresd`, `bind9`, `dnsdist`, `edge`."""
+    """The software answering clients: `unbound`, `kresd`, `bind9`, `dnsdist`, `edge`."""
     recursion_by: str
-    """Who recurses: itself or one behind it on the same host."""
+    """The recursing software: the same, or another behind on the same host."""
     address: str
     dns_name: str
     transports: tuple[DnsTransport, ...]
     waits_for_tickets: bool = False
-    """Over DoT its first answer waits until the session tickets before it are acknowledged (interop/README.md)."""
+    """True when the first answer over DoT waits for the acknowledgement of the session tickets before
+    (interop/README.md)."""
     swallows: tuple[DnsTransport, ...] = ()
-    """Transports that seem to be offered and never answer."""
+    """The transports seemingly offered, but never answered."""
     recursion_address: str | None = None
-    """From which it asks authoritative servers, if not from the one it is asked at."""
+    """The source address of queries to authoritative servers, when different from the resolver's address."""
 
     @property
     def asks_from(self) -> str:
-        """Address by which authoritative servers know it."""
+        """Return the resolver's address as known to authoritative servers."""
         return self.recursion_address or self.address
 
     def address_for(self, transport: DnsTransport) -> str:
-        """Write it for `-r` and for plans; over DoUDP the bare address."""
+        """Return the resolver's address for `-r` and for plans; over DoUDP the bare address."""
         if transport is DnsTransport.DOUDP:
             return self.address
         return facts_of(transport).url(name=self.dns_name, address=self.address)
 
     @property
     def addresses(self) -> dict[str, str]:
-        """Write it for each transport, those that never answer too."""
+        """Return the resolver's address for each transport, including transports without answers."""
         return {one.value: self.address_for(one) for one in (*self.transports, *self.swallows)}
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """One host name of a page."""
+    """A host name of a page."""
 
     host: str
     address: str
     table: Mapping[str, object]
-    """Its `[[site]]` of the edge's configuration."""
+    """The host's `[[site]]` table of the edge's configuration."""
     certificate: int | None = None
-    """Names of one page with the same number share a certificate."""
+    """The certificate's number; names of a page with the same number share a certificate."""
 
 
 class Site(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the box."""
+    """A page of the box, with its hosts."""
 
     page: str
     url: str
     domain: str
-    """Registrable domain of its document; `https://DOMAIN/` redirects to the document."""
+    """The registrable domain of its document; `https://DOMAIN/` redirects to the document."""
     origins: tuple[Origin, ...]
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole box."""
+    """The whole box: hosts, servers, zones, resolvers and sites."""
 
     hosts: tuple[Host, ...]
     servers: tuple[NameServer, ...]
@@ -145,18 +147,18 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     resolvers: tuple[Resolver, ...]
     sites: tuple[Site, ...]
     place: str | None = None
-    """The vantage point of H20 it is seen from (`places`); None: the box as it comes."""
+    """The vantage point of H20 for this layout (`places`); `None`: the standard box."""
 
     def host(self, name: str) -> Host:
-        """Find a host."""
+        """Find a host by name."""
         return next(host for host in self.hosts if host.name == name)
 
     def resolver(self, name: str) -> Resolver:
-        """Find a resolver."""
+        """Find a resolver by name."""
         return next(one for one in self.resolvers if one.name == name)
 
     def server_address(self, server: str) -> str:
-        """Find where a zone is said to be served: at one of the servers, or at an address that is one already."""
+        """Return the address of a zone's server: of a server by host name, or the given address itself."""
         return next((one.address for one in self.servers if one.host == server), server)
 
     def zones_of(self, server: str) -> tuple[Zone, ...]:
@@ -164,7 +166,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(zone for zone in self.zones if zone.server == server)
 
     def rtt_ms(self, host: str, address: str) -> float:
-        """Round trip between a host and an address, by the delays alone."""
+        """Return the round trip time between a host and an address, in ms, from the delays alone."""
         owner, network = self._owner(address)
         return 2 * (self.host(host).one_way_ms + owner.one_way_ms + network.extra_one_way_ms)
 

@@ -1,11 +1,11 @@
-"""The box as seen from one of H20's five vantage points: how far home is from each resolver, and nothing else.
+"""The box seen from one of H20's five vantage points: only home's distance to each resolver changes.
 
-For: `places.toml`, read, and a layout moved to one of them. Pure but for reading. Not for: the box as it comes
+For: `places.toml`, read, and a layout moved to a vantage point. Pure except for reading. Not for: the standard box
 (`standard`).
 
-Distances in a box add up at its exchange, so that a resolver that is moved would be farther from everybody. Here only
-the address that clients ask is: recursion leaves from a second address of its host, as near as before. Home is nearer
-to the exchange than in the box as it comes, and whatever it asks is as much farther from there.
+Distances in a box add up at its exchange, so a moved resolver would be farther from every host. Only the resolver's
+address for clients is moved: recursion leaves from a second address of the host, at the old distance. Home is nearer to
+the exchange than in the standard box, and other contacted hosts are farther from the exchange by the same amount.
 """
 
 import tomllib
@@ -22,20 +22,20 @@ FILE = Path(__file__).with_name("places.toml")
 
 
 class Ping(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A round trip between home and a resolver, and who says so."""
+    """A round trip time between home and a resolver, with its source."""
 
     rtt_ms: float
     source: str
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """One vantage point."""
+    """A vantage point of H20."""
 
     name: str
     title: str
-    """As the paper calls it."""
+    """The name of the vantage point in the paper."""
     pings: Mapping[str, Ping]
-    """By the box's resolver; others are as far as ever."""
+    """The round trip times by the box's resolver; other resolvers keep their distance."""
 
 
 class _PlaceTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -52,7 +52,7 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 @cache
 def places() -> Mapping[str, Place]:
-    """Read all of them."""
+    """Read all vantage points."""
     return {
         name: Place(name=name, title=one.title, pings={LOCAL: _file().local, **one.pings})
         for name, one in _file().places.items()
@@ -60,19 +60,19 @@ def places() -> Mapping[str, Place]:
 
 
 def place_named(name: str) -> Place:
-    """Find one."""
+    """Find a vantage point by name."""
     if name not in places():
         raise UsageError(f"there is no place {name!r}; give one of {', '.join(places())}")
     return places()[name]
 
 
 def stands_for() -> Mapping[str, str]:
-    """Say which of the paper's resolvers each of the box's stands for."""
+    """Return the corresponding resolver in the paper for each resolver of the box."""
     return _file().stands_for
 
 
 def seen_from(place: Place, layout: Layout) -> Layout:
-    """Move a layout's home to a place."""
+    """Move a layout's home to a vantage point."""
     home_ms = _file().home_one_way_ms
     nearer_ms = layout.host(HOME).one_way_ms - home_ms
     rtts_ms = {

@@ -1,6 +1,6 @@
-"""What recursive resolvers asked of the box's authoritative servers, as `inside/watch.py` wrote it down.
+"""The queries of recursive resolvers to the box's authoritative servers, as written by `inside/watch.py`.
 
-For: telling from the wire which servers a look-up had asked, and so whether it was a hit. Not for: what that takes
+For: finding the servers contacted during a look-up, to distinguish hits and misses. Not for: the time of recursion
 (`truth`).
 """
 
@@ -15,21 +15,21 @@ from resolab.errors import ConfigurationError
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """A query that came to an authoritative server."""
+    """A query received by an authoritative server."""
 
     at_ns: int
-    """On the monotonic clock."""
+    """The instant on the monotonic clock, in ns."""
     server: str
-    """Its host."""
+    """The host of the server."""
     resolver: str
-    """Address of who asked."""
+    """The address of the asking resolver."""
     qname: str
-    """In lower case, with the last dot."""
+    """The name, in lower case, with the last dot."""
     qtype: str
 
 
 class Recursion:
-    """All of them, to be looked up by look-up."""
+    """All such queries, indexed by question."""
 
     def __init__(self, asked: Iterable[Asked]) -> None:
         self._by_question: dict[tuple[str, str, str], list[Asked]] = defaultdict(list)
@@ -37,7 +37,7 @@ class Recursion:
             self._by_question[one.resolver, one.qname, one.qtype].append(one)
 
     def servers(self, resolver: str, qname: str, qtype: str, start_ns: int, end_ns: int) -> tuple[str, ...]:
-        """List the servers that a resolver asked for a name between two instants, in order."""
+        """List the servers queried by a resolver for a name between two instants, in order."""
         asked = self._by_question.get((resolver, qname.lower(), qtype), [])
         first = bisect.bisect_left(asked, start_ns, key=lambda one: one.at_ns)
         last = bisect.bisect_right(asked, end_ns, key=lambda one: one.at_ns)
@@ -45,12 +45,12 @@ class Recursion:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Return the number of queries."""
         return sum(map(len, self._by_question.values()))
 
 
 def read_recursion(*box_folders: Path) -> Recursion:
-    """Read what a box, or boxes one after the other, wrote down; an unfinished last line is left out."""
+    """Read the queries of a box, or of several boxes in sequence; an unfinished last line is left out."""
     return Recursion(asked for folder in box_folders for file in _files_of(folder) for asked in _asked_in(file))
 
 

@@ -1,6 +1,6 @@
-"""Configurations of the box's name servers and resolvers, and the commands that run them. Pure.
+"""Configurations of the box's name servers and resolvers, and their start commands. Pure.
 
-For: texts made of the layout and the templates beside this file; what may not be said twice stands in the layout.
+For: texts made from the layout and the templates beside this file; facts used in several texts are in the layout.
 Not for: zone files (`zones`), the edges (`edges`), starting anything (`box`).
 """
 
@@ -15,7 +15,7 @@ from resolab.internet.zones import root_hints, zone_file
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 BEHIND_ADDRESS, BEHIND_PORT = "127.0.0.1", 5353
-"""Where a resolver listens that stands behind another on its host."""
+"""The listening address of a resolver behind another resolver on the same host."""
 _COMMANDS = {
     "nsd": ["nsd", "-d", "-c", "@CONFIGURATION@"],
     "knot": ["knotd", "-c", "@CONFIGURATION@"],
@@ -32,24 +32,24 @@ _WORD = re.compile(r"@[A-Z]+@")
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
-    """One server: where it runs, what its folder holds, how it is started, and where it answers."""
+    """A server: its host, files, start command and listening address."""
 
     name: str
-    """Of its folder."""
+    """The name of its folder."""
     host: str
     files: Mapping[str, str]
-    """Texts by file name."""
+    """The texts by file name."""
     command: tuple[str, ...]
-    """In its folder; the first word is looked for on PATH and in /usr/sbin."""
+    """The command, run in the server's folder; the first word is searched on PATH and in /usr/sbin."""
     address: str
     port: int = 53
-    """Where it answers over UDP once it runs."""
+    """The UDP port of the running server."""
     certificate: str | None = None
-    """Name for which it needs a certificate, in `certificate.pem` and `key.pem`."""
+    """The name for its certificate, in `certificate.pem` and `key.pem`; `None` without a certificate."""
 
 
 def authoritative(layout: Layout, server: NameServer, folder: Path) -> Program:
-    """Configure an authoritative server with all zones it serves; of an unreadable zone the file is missing."""
+    """Configure an authoritative server with all its zones; the file of an unreadable zone is missing."""
     zones = [zone for zone in layout.zones_of(server.host) if zone.is_served]
     files = {_file_of(zone.origin): zone_file(layout, zone) for zone in zones if zone.is_readable}
     form = _ZONE_FORMS[server.software]
@@ -59,7 +59,7 @@ def authoritative(layout: Layout, server: NameServer, folder: Path) -> Program:
 
 
 def recursive(layout: Layout, resolver: Resolver, folder: Path) -> list[Program]:
-    """Configure a resolver of another maker, and what stands behind it; of the edge only the latter."""
+    """Configure a third-party resolver and the resolver behind; for the edge only the resolver behind."""
     hints = {"hints": root_hints(layout)}
     programs = []
     behind = resolver.recursion_by != resolver.software
@@ -84,7 +84,7 @@ def recursive(layout: Layout, resolver: Resolver, folder: Path) -> list[Program]
 
 
 def _unbound_listens(resolver: Resolver) -> str:
-    """Say where unbound listens; without encrypted transports it must not be told of certificates it has not."""
+    """Return unbound's listening lines; without encrypted transports, certificates must be left out."""
     lines = [f"interface: {resolver.address}@53"]
     if "dot" in resolver.transports:
         lines += [
@@ -131,7 +131,7 @@ _PLACES = {"CONFIGURATION": "configuration", "HINTS": "hints", "CERTIFICATE": "c
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Put values in for the words in at signs that they are known for."""
+    """Replace the known words between at signs by their values."""
     return _WORD.sub(lambda found: values.get(found[0].strip("@"), found[0]), text)
 
 

@@ -1,6 +1,6 @@
-"""Sites of the box: pages of the corpus, every host name at an address and a distance, in a zone with a TTL.
+"""The sites of the box: pages of the corpus, every host name with an address and distance, in a zone with a TTL.
 
-For: which page lives where, the same for one list of pages every time. Not for: clones (`pages`), failing sites
+For: the addresses of pages, always the same for the same list of pages. Not for: clones (`pages`), failing sites
 (`failures`).
 """
 
@@ -41,23 +41,23 @@ PAGES = (
     "paulirish-2019-11",
     "paulirish-2024-05",
 )
-"""Pages of the corpus with few names, so that a load is short."""
+"""The pages of the corpus with few names, for short loads."""
 PER_NETWORK_COUNT = 250
 SITES_PREFIX = ".".join(SITES_NETWORK.split(".")[:2])
 TTLS_S = (2, 20, 60, 300, 3600)
-"""Of the addresses of sites' names; one of them for each name."""
+"""The TTLs of the addresses of sites' names, in s; each name has one of these."""
 
 
 class Addresses:
-    """Gives addresses out, each at a distance."""
+    """An allocator of addresses, each with a distance."""
 
     def __init__(self) -> None:
         self.networks: list[Network] = []
-        """Of one address each, with its distance, but for those that are no farther than their host."""
+        """The networks of single addresses with their distance, except addresses at their host's distance."""
         self._given_count = 0
 
     def next(self, extra_rtt_ms: float) -> str:
-        """Give an address that is so much farther than its host."""
+        """Return a new address, farther than its host by `extra_rtt_ms`."""
         network, last = divmod(self._given_count, PER_NETWORK_COUNT)
         self._given_count += 1
         address = f"{SITES_PREFIX}.{network + 1}.{last + 1}"
@@ -67,12 +67,12 @@ class Addresses:
 
 
 def corpus_sites(pages: Sequence[str], addresses: Addresses) -> tuple[Site, ...]:
-    """Place pages of the corpus."""
+    """Place pages of the corpus in the box."""
     return tuple(_placed(site, addresses) for site in sites_of(Corpus.of_project(), pages).values())
 
 
 def _placed(site: LabSite, addresses: Addresses) -> Site:
-    """Give new addresses; names that shared one go on sharing it, at the distance of the nearest, as in the lab."""
+    """Assign new addresses; names sharing an address keep sharing, at the nearest distance, as in the lab."""
     extra: dict[str, float] = {}
     for origin in site.origins:
         own_ms = origin.serving.extra_rtt_ms
@@ -99,7 +99,7 @@ def _table(host: str, address: str, settings: Mapping[str, object], folder: obje
 
 
 def site_zones(sites: Sequence[Site]) -> tuple[Zone, ...]:
-    """Make a zone of each registrable domain, on one of the servers."""
+    """Make a zone for each registrable domain, on one of the servers."""
     records: dict[str, list[Record]] = {}
     for site in sites:
         for origin in site.origins:
@@ -111,10 +111,10 @@ def site_zones(sites: Sequence[Site]) -> tuple[Zone, ...]:
 
 
 def ttl_s(host: str) -> int:
-    """Say how long a name's address may be kept."""
+    """Return the TTL of a name's address, in s."""
     return drawn(TTLS_S, host)
 
 
 def drawn(among: Sequence[_T], name: str) -> _T:
-    """Choose by a name, the same every time and on every machine."""
+    """Choose by a name, with the same result every time and on every machine."""
     return among[zlib.crc32(name.encode()) % len(among)]

@@ -1,6 +1,6 @@
-"""The box as it comes: which hosts stand where, which servers and resolvers of which makers, without any site.
+"""The standard box: hosts with distances, servers and resolvers of several makers, without any site.
 
-For: the one place with its numbers. Not for: what a number leads to (`truth`), sites (`sites`).
+For: the only place with the numbers of the box. Not for: the consequences of a number (`truth`), sites (`sites`).
 """
 
 from collections.abc import Sequence
@@ -38,9 +38,9 @@ ONE_WAY_MS = {
     "auth-c": 30.0,
     WEB: 3.0,
 }
-"""Of each host, to the exchange: two of them, twice, are a round trip."""
+"""The delay of each host to the exchange, in ms: twice the sum of two delays is a round trip."""
 SITES_NETWORK = "198.19.0.0/16"
-"""Of all sites, one host; each of its addresses is as far as its site says."""
+"""The network of all sites, on a single host; each address has its site's distance."""
 SOFTWARE = {
     "root": "nsd",
     "tld-test": "knot",
@@ -49,23 +49,23 @@ SOFTWARE = {
     "auth-b": "knot",
     "auth-c": "nsd",
 }
-"""Of the authoritative servers."""
+"""The software of the authoritative servers."""
 SITE_SERVERS = ("auth-a", "auth-b", "auth-c")
 TOP_DOMAINS = {"test": "tld-test", "example": "tld-example", "com": "tld-example"}
-"""Who serves them. `com` has one name, which Chromium asks every DoH server for."""
+"""The servers of the top domains. `com` has a single name, queried by Chromium from every DoH server."""
 UNOWNED_ADDRESS = "198.18.250.1"
-"""Leads nowhere: packets to it are lost."""
+"""An address leading nowhere: packets to this address are lost."""
 UNOWNED_SERVER = "198.18.250.53"
 CHROMIUM_PROBE = "www.gstatic.com"
 
 
 def address_of(host: str) -> str:
-    """Address of a host of its own."""
+    """Return the own address of a host."""
     return f"198.18.{list(ONE_WAY_MS).index(host)}.1"
 
 
 def hosts(of_sites: Sequence[Network]) -> tuple[Host, ...]:
-    """List all hosts; that of the sites has each address that is farther than itself as a network of its own."""
+    """List all hosts; the sites' host has a separate network for each farther address."""
     sites = (Network(prefix=SITES_NETWORK), *of_sites)
     return tuple(
         Host(
@@ -85,7 +85,7 @@ def servers() -> tuple[NameServer, ...]:
 
 
 def resolvers() -> tuple[Resolver, ...]:
-    """List the resolvers, the near one first."""
+    """List the resolvers, the near resolver first."""
     every = tuple(DnsTransport)
     return (
         _resolver(LOCAL, "unbound", DO53),
@@ -120,7 +120,7 @@ def _resolver(
 
 
 def common_zones() -> tuple[Zone, ...]:
-    """List the root, the top domains and what is not a site's: the resolvers' names, Chromium's probe."""
+    """List the root, the top domains and all zones without a site: the resolvers' names, Chromium's probe."""
     of_resolvers = [
         Zone(origin=f"{one.name}.example", server="auth-a", records=(_address(one.dns_name, one.address),))
         for one in resolvers()

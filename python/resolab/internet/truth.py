@@ -1,11 +1,11 @@
-"""What a look-up in the box must take: round trips of its transport, and of the recursion behind it. Pure.
+"""The true time of a look-up in the box: round trips of its transport, and of the recursion. Pure.
 
-For: the closed form that measured look-ups are held against, hits and misses apart. Not for: what was in a cache at
-some instant; that is told by what the authoritative servers were asked (`recursion`), or by `cache`.
+For: the closed form for comparison with measured look-ups, hits and misses apart. Not for: the content of a cache at an
+instant, known from the queries to authoritative servers (`recursion`), or from `cache`.
 
-A look-up takes `k` round trips between home and the resolver (`protocols.closed_form`), and on a miss one between the
-resolver and each server it asks, one after the other: the root, the top domain's, the zone's, as far as it does not
-know them.
+A look-up takes `k` round trips between home and the resolver (`protocols.closed_form`). A miss adds a round trip
+between the resolver and each queried server, one after the other. These are the root's, the top domain's and the zone's
+server, as far as unknown to the resolver.
 """
 
 import enum
@@ -20,46 +20,46 @@ from resolab.protocols import lookup_round_trips
 from resolab.records import DnsTransport
 
 DELAYED_ACKNOWLEDGEMENT_MS = 44.0
-"""How long Linux waits to acknowledge what it has no answer for: 40 ms, and a tick of its clock (250 Hz)."""
+"""The delay of Linux's acknowledgement without data to send, in ms: 40 ms, and a tick of its clock (250 Hz)."""
 TOLERANCE_MS, TOLERANCE_RATIO = 2.0, 0.02
-"""How far measured times may lie from the truth."""
+"""The allowed difference between measured times and the truth."""
 
 
 class Knowledge(enum.StrEnum):
-    """What a resolver has in its cache when it is asked for a name."""
+    """The content of a resolver's cache at the time of a query."""
 
     ANSWER = "answer"
-    """A hit."""
+    """The answer itself: a hit."""
     ZONE = "zone"
     """The zone's server: a new name of a known zone."""
     TOP = "top"
     """The top domain's server: a new zone."""
     ROOT = "root"
-    """The root's servers and no more."""
+    """Only the root's servers."""
 
 
 class Truth(msgspec.Struct, frozen=True, kw_only=True):
-    """One look-up's closed form."""
+    """The closed form of a look-up."""
 
     resolver: str
     dns_transport: DnsTransport
     connection: str
-    """`cold` or `warm`."""
+    """The connection: `cold` or `warm`."""
     qname: str
     knowledge: Knowledge
     round_trips: int
-    """Between home and the resolver."""
+    """The number of round trips between home and the resolver."""
     rtt_ms: float
-    """Of one of them."""
+    """The time of a single round trip, in ms."""
     asked: tuple[str, ...]
-    """Hosts of the servers the resolver asks, in order."""
+    """The hosts of the servers queried by the resolver, in order."""
     recursion_ms: float
     ticket_wait_ms: float
-    """Until a server that waits for its tickets' acknowledgement goes on."""
+    """The wait of a server for its tickets' acknowledgement, in ms."""
 
     @property
     def total_ms(self) -> float:
-        """The look-up."""
+        """Return the time of the look-up, in ms."""
         return self.round_trips * self.rtt_ms + self.recursion_ms + self.ticket_wait_ms
 
 
@@ -72,7 +72,7 @@ def truth(
     connection: str,
     knowledge: Knowledge,
 ) -> Truth:
-    """Write the closed form of a look-up by what the resolver knows."""
+    """Return the closed form of a look-up from the resolver's knowledge."""
     asked = servers_asked(layout, qname, knowledge)
     return of_servers(layout, resolver, transport, qname, connection=connection, knowledge=knowledge, asked=asked)
 
@@ -87,7 +87,7 @@ def of_servers(
     knowledge: Knowledge,
     asked: Sequence[str],
 ) -> Truth:
-    """Write the closed form of a look-up for which the resolver asks these servers."""
+    """Return the closed form of a look-up from the servers queried by the resolver."""
     rtt_ms = layout.rtt_ms(HOME, resolver.address)
     recursion_ms = sum(layout.rtt_ms(resolver.name, layout.server_address(server)) for server in asked)
     waits = connection == "cold" and transport is DnsTransport.DOT and resolver.waits_for_tickets
@@ -107,19 +107,19 @@ def of_servers(
 
 
 def servers_asked(layout: Layout, qname: str, knowledge: Knowledge) -> tuple[str, ...]:
-    """List the servers a resolver asks for a name, by what it knows."""
+    """List the servers queried by a resolver for a name, from the resolver's knowledge."""
     chain = chain_of(layout, qname)
     known = {Knowledge.ANSWER: len(chain), Knowledge.ZONE: len(chain) - 1, Knowledge.TOP: 1, Knowledge.ROOT: 0}
     return tuple(chain[min(known[knowledge], len(chain)) :])
 
 
 def knowledge_behind(layout: Layout, qname: str, asked: Sequence[str]) -> Knowledge | None:
-    """Tell from the servers that were asked what the resolver knew; none if no cache explains it."""
+    """Return the resolver's knowledge from the queried servers; `None` when no cache state explains the queries."""
     return next((one for one in Knowledge if servers_asked(layout, qname, one) == tuple(asked)), None)
 
 
 def chain_of(layout: Layout, qname: str) -> list[str]:
-    """List the servers on the way from the root to a name's zone; that of a zone nobody serves is an error."""
+    """List the servers from the root to a name's zone; raises `ConfigurationError` for a zone without a server."""
     zones = {zone.origin: zone for zone in layout.zones}
     zone = zone_of(layout, qname)
     origin = zone.origin
@@ -135,12 +135,12 @@ def chain_of(layout: Layout, qname: str) -> list[str]:
 
 
 def is_within(measured_ms: float, true_ms: float) -> bool:
-    """Whether a measured time is as close as asked for."""
+    """Return True when a measured time is within the tolerance."""
     return abs(measured_ms - true_ms) <= TOLERANCE_MS + TOLERANCE_RATIO * true_ms
 
 
 def every_truth(layout: Layout, qnames: Sequence[str]) -> Iterator[Truth]:
-    """Write the closed forms of names over every resolver and transport, cold and warm, by what is known."""
+    """Yield the closed forms of names over every resolver and transport, cold and warm, for all knowledge."""
     for resolver in layout.resolvers:
         for transport in resolver.transports:
             for connection in ("cold",) if transport is DnsTransport.DOUDP else ("cold", "warm"):

@@ -1,6 +1,6 @@
-"""The configuration of the exchange that joins the box's hosts (docs/formats/internet.md). Pure.
+"""The configuration of the exchange between the box's hosts (docs/formats/internet.md). Pure.
 
-Not for: running it; that is `engine`'s.
+For: the TOML text. Not for: running the exchange (`engine`).
 """
 
 from resolab.internet.layout import Layout
@@ -8,7 +8,7 @@ from resolab.toml_text import key_lines
 
 
 def exchange_configuration(layout: Layout, seed: int) -> str:
-    """Write its TOML."""
+    """Write the exchange's TOML."""
     tables: list[list[str]] = [key_lines({"seed": seed})]
     for host in layout.hosts:
         tables.append(["[[host]]", *key_lines({"name": host.name, "one_way_ms": host.one_way_ms})])

@@ -1,6 +1,6 @@
 """Zone files of the box, and the root hints of its resolvers. Pure.
 
-For: what authoritative servers and recursive resolvers read (RFC 1035 section 5). Not for: which zones there are
+For: the input of authoritative servers and recursive resolvers (RFC 1035 section 5). Not for: the choice of zones
 (`standard`, `sites`, `failures`), or the servers' own configuration (`servers`).
 """
 
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from resolab.internet.layout import DAY_S, Layout, Zone
 
 NEGATIVE_TTL_S = 60
-"""How long "no such name" and "no such record" are kept (RFC 2308)."""
+"""The TTL of "no such name" and "no such record", in s (RFC 2308)."""
 
 
 def zone_file(layout: Layout, zone: Zone) -> str:
-    """Write a zone: its start, its server, its records, and whom it refers its children to."""
+    """Write a zone: its start, its server, its records, and the referrals to its children."""
     times = f"3600 600 {30 * DAY_S} {NEGATIVE_TTL_S}"
     lines = [
         f"$TTL {DAY_S}",
@@ -28,13 +28,13 @@ def zone_file(layout: Layout, zone: Zone) -> str:
 
 
 def root_hints(layout: Layout) -> str:
-    """Write where the root is."""
+    """Write the root's name server and address."""
     root = next(zone for zone in layout.zones if not zone.origin)
     return "\n".join(_referral(layout, root)) + "\n"
 
 
 def parent_of(origin: str) -> str:
-    """Name the zone above; every zone has one label more than its parent."""
+    """Return the zone above; every zone has one label more than its parent."""
     return origin.partition(".")[2]
 
 

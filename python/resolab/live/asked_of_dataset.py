@@ -1,6 +1,6 @@
-"""What a campaign asked before it was interrupted, from the trials that are finished.
+"""Read the earlier queries of an interrupted campaign from the finished trials.
 
-For: cache states that are right after a resume, too. Not for: judging (`cache_state`).
+For: correct cache states after a resume, too. Not for: judging (`cache_state`).
 """
 
 import time
@@ -12,11 +12,11 @@ from resolab.records import LiveTrialRecord, QueryRecord, ResolverPath, TrialEnd
 from resolab.store import finished_trials, read_trial
 
 WALL_CLOCK_MOVES_S = 10.0
-"""How far the wall clock may be set between two looks; a machine that starts anew takes longer."""
+"""The largest step of the wall clock between two readings, in s; a machine needs longer to restart."""
 
 
 def asked_of_dataset(folder: Path) -> AskedBefore:
-    """Read all queries of the finished trials; those of before the machine's start have no place on its clock."""
+    """Read all queries of the finished trials; skip trials from before the machine's last start, with another clock."""
     asked = AskedBefore()
     for file in finished_trials(folder).values():
         records = list(read_trial(file))
@@ -38,6 +38,6 @@ def asked_of_dataset(folder: Path) -> AskedBefore:
 
 
 def _is_of_this_start(head: TrialRecord) -> bool:
-    """Whether the machine has not started anew since: then its clock began when it began for the trial."""
+    """Return True when the machine has not restarted since the trial: both clocks then began at the same instant."""
     began_s = (head.wall_time_unix_ns - head.monotonic_ns) / 1e9
     return abs(began_s - (time.time() - time.monotonic())) <= WALL_CLOCK_MOVES_S

@@ -1,10 +1,10 @@
-"""Our own client's part of a live trial: the names of a page over one resolver and transport, and pings of it.
+"""Our own client's part of a live trial: look-ups of a page's names over a resolver and transport, and pings.
 
-For: resolab-core's programs, run on the machine's network, within the caps' pace and a time limit. Not for: which names
-(`names`), or what the answers say of caches (`cache_state`).
+For: resolab-core's programs, run on the machine's network, within the caps' pace and a time limit. Not for: the choice
+of names (`names`), or conclusions about caches (`cache_state`).
 
-Each name is asked for in rounds (two, where nobody says otherwise), for the same types over every transport: the first
-query opens the connection and is cold, all others are warm.
+Each name is asked for in rounds (two by default), for the same types over every transport. The first query opens the
+connection and is cold, all others are warm.
 """
 
 import asyncio
@@ -24,37 +24,37 @@ TYPES = ("A", "AAAA")
 ROUNDS = 2
 QUERY_TIMEOUT_S = 5.0
 LONGEST_S = 90.0
-"""Of all queries of a trial; what is not asked by then has no record."""
+"""The time limit of all queries of a trial, in s; queries not sent by then have no record."""
 UNANSWERED_IN_A_ROW = 3
-"""After so many queries without any response nothing more is asked; nor after one that is refused."""
+"""The number of queries without any response before the client stops. The client also stops after REFUSED."""
 END_WITHIN_S = 0.2
 PING_PAUSE_MS, PING_TIMEOUT_MS = 100, 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """How our client is started, the same for all trials."""
+    """The settings of our client, the same for all trials."""
 
     prefix: Sequence[str] = ()
     bundle: Path | None = None
-    """Authorities it trusts in place of the system's."""
+    """The file of trusted authorities, used instead of the system's."""
     groups: Sequence[KeyExchangeGroup] = ()
     rounds: int = ROUNDS
-    """How often it asks for each name."""
+    """The number of rounds: queries for each name and type."""
     pings_count: int = PINGS_PER_LOAD
 
     def queries_count(self, names: Sequence[str]) -> int:
-        """Count the queries that names take."""
+        """Return the number of queries for the names."""
         return len(names) * len(TYPES) * self.rounds
 
     def trusting(self) -> list[str]:
-        """Arguments for every program of ours that makes connections."""
+        """Return the trust and key exchange arguments for every program of ours with connections."""
         groups = ["--groups", ",".join(self.groups)] if self.groups else []
         return [*(["--ca", str(self.bundle)] if self.bundle is not None else []), *groups]
 
 
 class Taken:
-    """What came so far, and whether to stop: at a stop sign, or when nobody answers."""
+    """The client's records received until now, with an event to stop at a stop sign or without responses."""
 
     def __init__(self) -> None:
         self.queries: list[QueryRecord] = []
@@ -62,7 +62,7 @@ class Taken:
         self._unanswered = 0
 
     def take(self, record: Record) -> None:
-        """Take in a record of the client's."""
+        """Add a record of the client's."""
         if not isinstance(record, QueryRecord) or record.purpose is not QueryPurpose.MEASURED:
             return
         self.queries.append(record)
@@ -72,7 +72,7 @@ class Taken:
 
 
 def why_fewer(found: Sequence[QueryRecord]) -> str:
-    """Say why queries ended before all were asked; silence is told of a resolver only where it was silent."""
+    """Return the reason for fewer queries than planned; name the silence of a resolver only when it occurred."""
     if any(one.rcode == REFUSED for one in found):
         return "the resolver refused"
     last = found[-UNANSWERED_IN_A_ROW:]
@@ -82,7 +82,7 @@ def why_fewer(found: Sequence[QueryRecord]) -> str:
 
 
 async def ask(client: Client, reached: Reached, names: Sequence[str], *, interval_ms: int) -> list[QueryRecord]:
-    """Ask for names over one resolver and transport."""
+    """Ask for names over a single resolver and transport."""
     command = [
         *client.prefix, str(find_core()), "query", "--connection", "warm", "--handshake", "full",
         "--count", str(client.rounds), "--interval-ms", str(interval_ms),
@@ -107,7 +107,7 @@ async def ask(client: Client, reached: Reached, names: Sequence[str], *, interva
 
 
 async def ping(client: Client, reached: Reached) -> PingRecord | None:
-    """Ping a resolver; None where nothing could even be sent."""
+    """Ping a resolver; return `None` when no packet could be sent."""
     if reached.address is None:
         return None
     command = [

@@ -1,7 +1,7 @@
-"""Whom live mode trusts: the system's authorities, and a further one if `RESOLAB_AUTHORITY` names its file.
+"""The trusted authorities of live mode: the system's, and a further authority from the file in `RESOLAB_AUTHORITY`.
 
-For: the file browsers are given, the bundle our own clients are given, and the digest that goes into records. Not for:
-switching any check off; there is no way to.
+For: the file given to browsers, the bundle given to our own clients, and the digest for records. Not for: switching off
+any check; no setting does this.
 """
 
 import hashlib
@@ -20,22 +20,25 @@ _PLACES = (
     "/etc/ssl/ca-bundle.pem",
     "/etc/ssl/cert.pem",
 )
-"""Where systems keep all they trust in one file."""
+"""The files used by systems for all trusted authorities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """A further authority."""
+    """A further authority beside the system's."""
 
     file: Path
-    """What browsers add to their own."""
+    """The file added to the browsers' own authorities."""
     bundle: Path
-    """It and the system's, for programs that are told all they trust."""
+    """The bundle of this authority and the system's, for programs with a single list of authorities."""
     sha256: str
 
 
 def further_authority(folder: Path) -> Authority | None:
-    """Read the authority that the environment names, and write the bundle into a folder; None: the system's alone."""
+    """Read the authority named by the environment, and write the bundle into a folder.
+
+    Return `None` when only the system's authorities are trusted. Raises `ConfigurationError` for an unreadable file.
+    """
     given = os.environ.get(VARIABLE)
     if not given:
         return None

@@ -1,10 +1,10 @@
-"""The live bed of one campaign: browsers, stub and client on the machine's own network, and one trial on it.
+"""The live bed of a campaign: browsers, stub and client on the machine's own network, and trials on the bed.
 
-For: `LiveBed.run_trial(condition)`, the live counterpart of a testbed's. Not for: order, repetition and files (the
-campaign's), or what a trial does when it is its turn (`turn`).
+For: `LiveBed.run_trial(condition)`, the live counterpart of a testbed's. Not for: order, repetition and files
+(`campaign`), or the steps of a trial during the turn (`trial`).
 
-Everything of a trial is one turn of the ledger's, so that nothing of ours runs beside it and no cap is exceeded; who
-is to be left alone is not contacted, and the trial says so.
+Everything in a trial belongs to one turn of the ledger, so no other measurement runs beside the trial and no cap is
+exceeded. Hosts to be left alone are not contacted, and the trial records the reason.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ VERSION_OF: Mapping[BrowserName, Callable[[], str]] = {
 
 
 class LiveBed(Standing):
-    """Browsers, stub and client, and one trial with them."""
+    """The browsers, stub and client of a campaign, with a method to run a trial."""
 
     def __init__(
         self,
@@ -52,10 +52,10 @@ class LiveBed(Standing):
         on_wait: Callable[[float], None] = lambda _wait_s: None,
         client: Client | None = None,
     ) -> None:
-        """Prepare for a plan; `folder` is its dataset's, which names the run and says what was asked before.
+        """Prepare for a plan; `folder` is the dataset's: the name of the run and the source of earlier queries.
 
-        `on_wait` hears how many seconds a cap makes it wait; `client` says how much is asked beside a load. `place`
-        and `makers` are for tests.
+        `on_wait` receives the wait for a cap, in s; `client` sets the number of queries and pings beside a load.
+        `place` and `makers` are for tests.
         """
         super().__init__()
         assert plan.live is not None, "a live bed is for live plans"
@@ -98,14 +98,14 @@ class LiveBed(Standing):
         )
 
     async def _stand(self) -> tuple[Place, bool]:
-        """Take the machine's ground, and say whether it has IPv6."""
+        """Set up the machine's ground; return the ground and True when the machine has IPv6."""
         if self._place is not None:
             return self._place, False
         ground = await self._stack.enter_async_context(standing_ground())
         return ground, ground.facts.ipv6
 
     async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:
-        """Run one trial when it is its turn; who is to be left alone is not contacted."""
+        """Run one trial during a turn; hosts to be left alone are not contacted."""
         await self._begin_batch(trial_id)
         reached = self._reached[condition.resolver, condition.dns_transport]
         site = self._live.sites[condition.page]
@@ -118,7 +118,7 @@ class LiveBed(Standing):
             return await trial.run(turn)
 
     async def _begin_batch(self, trial_id: str) -> None:
-        """Fetch the list of those who are left alone anew when a block begins; without it nothing is contacted."""
+        """Fetch the opt-out list anew at the beginning of a block; without the list no host is contacted."""
         batch = trial_id.partition("-")[0]
         if batch == self._batch:
             return
@@ -147,7 +147,7 @@ class LiveBed(Standing):
 
 
 def _user_agents(plan: Plan, live: LiveSettings) -> dict[BrowserName, tuple[str, str]]:
-    """Write the user agent of every browser of the plan, with its version."""
+    """Write the user agent of every browser of the plan, with the version."""
     versions = {
         browser: version_number(VERSION_OF[browser]()) for browser in {one.browser for one in plan.conditions()}
     }
@@ -157,7 +157,7 @@ def _user_agents(plan: Plan, live: LiveSettings) -> dict[BrowserName, tuple[str,
 
 
 def _check_place(place: Place, plan: Plan, reached: ByTransport) -> None:
-    """Refuse loads that the way of this machine cannot do."""
+    """Raise `MachineError` for loads not possible with this machine's method."""
     for condition in plan.conditions():
         way = browser_way_of(condition)
         by_stub = condition.resolver_path is ResolverPath.STUB

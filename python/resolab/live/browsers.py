@@ -1,10 +1,10 @@
-"""The browsers of a live bed: one process for each way to a resolver, some of them alive at a time.
+"""The browsers of a live bed: one process for each path to a resolver, a few alive at a time.
 
-For: which settings a configuration needs, and finding or starting its browser. Not for: loads (`bed`), or how a
-browser is put on the machine's network (`ground`).
+For: the settings of a configuration, and finding or starting the matching browser. Not for: loads (`bed`), or
+connecting a browser to the machine's network (`ground`).
 
-A browser that asks a resolver by itself is told of it when it starts: by its own resolv.conf, or by its DoH settings.
-Behind the stub, which always listens at the same place, one serves all.
+A browser with a resolver of its own gets the address at the start: in the browser's resolv.conf, or in the DoH
+settings. The stub always listens at the same address, so one browser behind the stub serves all resolvers.
 """
 
 import os
@@ -24,7 +24,7 @@ from resolab.records import BrowserName, DnsTransport, DohMethod, HttpVersion, N
 
 FEWEST, MOST = 3, 16
 BYTES_A_PROCESS = 1 << 30
-"""What a browser takes that holds a large page; a page-less one 400 to 500 MiB."""
+"""The memory of a browser with a large page, in bytes; a browser without a page takes 400 to 500 MiB."""
 RENEWED_AFTER_COUNT = 100
 MAKERS: Mapping[BrowserName, Callable[[], Browser]] = {BrowserName.CHROMIUM: Chromium, BrowserName.FIREFOX: Firefox}
 AS_IT_COMES: Mapping[str, bool | int | str] = {
@@ -33,29 +33,29 @@ AS_IT_COMES: Mapping[str, bool | int | str] = {
     "network.http.altsvc.enabled": True,
     "network.dns.disableIPv6": False,
 }
-"""What Firefox has by itself and the lab has not."""
+"""Firefox's default settings, changed in the lab and restored here."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrowserWay:
-    """What is fixed when a browser starts, as far as configurations differ in it."""
+    """The settings fixed at a browser's start, as far as configurations differ."""
 
     browser: BrowserName
     resolver_path: ResolverPath
     resolver: str | None
-    """None behind the stub, as is the transport."""
+    """The resolver's name; resolver and transport are `None` behind the stub."""
     dns_transport: DnsTransport | None
     name_resolution: NameResolution
     doh_method: DohMethod | None
 
     @property
     def speaks_doh(self) -> bool:
-        """Whether the browser asks over HTTP by itself."""
+        """Return True when the browser itself asks over HTTP."""
         return self.dns_transport is not None and self.dns_transport in OVER_HTTP
 
 
 def browser_way_of(condition: Condition) -> BrowserWay:
-    """Name the browser process a condition needs."""
+    """Return the settings of the browser process for a condition."""
     native = condition.resolver_path is ResolverPath.NATIVE
     speaks_doh = native and condition.dns_transport in OVER_HTTP
     return BrowserWay(
@@ -78,9 +78,9 @@ def settings_of(
     hosts: tuple[str, ...] = (),
     own_sandbox: bool = False,
 ) -> BrowserSettings:
-    """Set a browser: as it comes, but for its resolver, its user agent and whom it trusts besides.
+    """Return a browser's default settings, changed only in resolver, user agent and authorities.
 
-    A browser trusts a further authority over QUIC only for hosts it is told of: `hosts` are those known beforehand.
+    Over QUIC a browser trusts a further authority only for listed hosts: `hosts` are the hosts known beforehand.
     """
     is_firefox = way.browser is BrowserName.FIREFOX
     preferences: dict[str, bool | int | str] = {**AS_IT_COMES, "general.useragent.override": user_agent}
@@ -114,7 +114,7 @@ def _doh(way: BrowserWay, reached: Reached) -> DohSettings | None:
 
 @dataclass(slots=True)
 class Running:
-    """A browser that runs, with its log."""
+    """A running browser and its log."""
 
     browser: Browser
     log: LoadLog
@@ -122,14 +122,14 @@ class Running:
     loads_count: int = 0
 
     async def end(self) -> None:
-        """Stop it; what it wrote was read load by load."""
+        """Stop the browser and remove its log files; the log was read after each load."""
         await self.browser.close()
         for file in self.log_file.parent.glob(f"{self.log_file.name}*"):
             file.unlink(missing_ok=True)
 
 
 class LiveBrowsers:
-    """Browser processes by their way, the one used last at the end."""
+    """The browser processes by settings, the most recently used last."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class LiveBrowsers:
         self._limit = processes_at_a_time()
 
     async def get(self, way: BrowserWay, reached: Reached) -> Running:
-        """Find or start the browser of a way for a load; may end another."""
+        """Find or start the browser with these settings for a load; may end another browser."""
         running = self._running.pop(way, None)
         if running is not None and (not running.browser.usable or running.loads_count >= RENEWED_AFTER_COUNT):
             await running.end()
@@ -157,7 +157,7 @@ class LiveBrowsers:
         return running
 
     async def close(self) -> None:
-        """Stop every browser."""
+        """Stop every browser of the bed."""
         while self._running:
             _, running = self._running.popitem()
             await running.end()
@@ -186,7 +186,7 @@ class LiveBrowsers:
         return self._place.browser_prefix(nameserver or "", hosts_file=None)
 
     def _hosts_file(self, reached: Reached) -> Path | None:
-        """Write the resolver's name down where nobody need be asked for it."""
+        """Write a hosts file with the resolver's name, so the name needs no look-up."""
         if not reached.is_named:
             return None
         file = self._folder / f"hosts-{reached.name}"
@@ -200,6 +200,6 @@ class LiveBrowsers:
 
 
 def processes_at_a_time() -> int:
-    """Say how many browsers may live at a time, by the memory that is free."""
+    """Return the maximum number of browsers alive at a time, from the free memory."""
     free_bytes = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return max(FEWEST, min(MOST, free_bytes // (2 * BYTES_A_PROCESS)))

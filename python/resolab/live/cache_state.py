@@ -1,11 +1,12 @@
-"""What a resolver was asked before, by TTL and repeat: first asked, within the TTL, after it, or not known.
+"""The state of a resolver's cache for a query, from earlier queries and TTLs.
 
-For: pure rules, time as an argument (seconds of one clock). Not for: asking, or whether an answer came from a cache:
-resolvers have several, and drop what they might keep.
+The states: first asked, within the TTL, after the TTL, or unknown. For: pure rules, with the time as an argument
+(seconds of one clock). Not for: asking, or a proof of a cache hit: resolvers have several caches, and drop entries
+early.
 
-The highest TTL ever seen of a name is taken for what its owner gives it. An answer with less has been counted down:
-somebody, we or others, asked before. Of an answer with all of it, what we asked before tells. A browser's look-up is
-known to have been made, not what was answered: it may have met an answer that was about to end.
+The highest TTL ever seen of a name is taken as the authoritative TTL. An answer with a smaller TTL has been counted
+down: we or others asked before. For an answer with the full TTL, our own earlier queries decide. A browser's look-up is
+known to have happened, without its answer: the look-up may have met an answer about to expire.
 """
 
 from collections.abc import Iterable
@@ -14,35 +15,35 @@ from dataclasses import dataclass, field
 from resolab.records import CacheState, QueryRecord
 
 ROUNDING_S = 1.0
-"""TTLs are whole seconds, and resolvers round as they like."""
+"""The tolerance, in s: TTLs are whole seconds, and resolvers round differently."""
 
 Key = tuple[str, str, str]
-"""Resolver, name and type."""
+"""The key of a look-up: resolver, name and type."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
     since_s: float
     until_s: float
-    """The answer came between these instants."""
+    """The latest instant of the answer, in s; `since_s` is the earliest."""
     ttl_s: float | None
-    """How long what came may be kept; None: nobody here saw it."""
+    """The lifetime of the answer, in s; `None`: the answer was not seen here."""
 
 
 @dataclass(slots=True)
 class AskedBefore:
-    """All that was asked so far, by resolver, name and type; whatever the transport, a resolver is one."""
+    """All earlier queries by resolver, name and type; all transports of a resolver share the same cache."""
 
     _last: dict[Key, _Asked] = field(default_factory=dict)
     _highest_s: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def note_unseen(self, resolver: str, look_ups: Iterable[tuple[str, str]], since_s: float, until_s: float) -> None:
-        """Take in look-ups of a span whose answers nobody here saw: a browser's own."""
+        """Add look-ups within a span of time with unseen answers: a browser's own look-ups."""
         for name, qtype in look_ups:
             self._last[resolver, name, qtype] = _Asked(since_s, until_s, None)
 
     def note(self, resolver: str, query: QueryRecord) -> None:
-        """Take in a query with its answer; one that says nothing of a cache leaves what was known."""
+        """Add a query with its answer; a query without information about a cache keeps the known state."""
         name, ttl_s, now_s = name_of(query), kept_s(query), answered_s(query)
         if ttl_s is not None:
             self._highest_s[name, query.qtype] = max(ttl_s, self._highest_s.get((name, query.qtype), 0.0))
@@ -52,7 +53,7 @@ class AskedBefore:
         self._last[resolver, name, query.qtype] = _Asked(now_s, now_s, ttl_s)
 
     def state(self, resolver: str, query: QueryRecord) -> CacheState | None:
-        """Judge a query by what was asked before it, and by what it was answered."""
+        """Judge a query by the earlier queries and by its answer."""
         name, now_s, ttl_s = name_of(query), query.time_origin_ns / 1e9, kept_s(query)
         before, highest_s = self._last.get((resolver, name, query.qtype)), self._highest_s.get((name, query.qtype))
         if _is_counted_down(query, ttl_s, highest_s, before, now_s):
@@ -73,10 +74,10 @@ class AskedBefore:
 def _is_counted_down(
     query: QueryRecord, ttl_s: float | None, highest_s: float | None, before: _Asked | None, now_s: float
 ) -> bool:
-    """Whether an answer has less than its owner gives it.
+    """Return True when an answer's TTL is below the authoritative TTL.
 
-    Of a name without records that says nothing: its SOA may have come with another name of the zone. A second less may
-    be a slow recursion's rounding, unless something can still be there.
+    For a name without records, a lower TTL says nothing: the SOA may have come with another name of the zone. A TTL
+    lower by a second may be the rounding of a slow recursion, unless a cache entry can still be alive.
     """
     if ttl_s is None or highest_s is None or ttl_s >= highest_s or query.ttl_s is None:
         return False
@@ -87,7 +88,7 @@ def _is_counted_down(
 
 
 def _by_life(asked: _Asked, now_s: float, life_s: float, ttl_s: float | None) -> CacheState | None:
-    """Hold the age of a cache's entry against its life; where both are alike, an answer with its whole TTL is new."""
+    """Compare the age of a cache entry with its lifetime; when both are close, an answer with the full TTL is new."""
     youngest_s, oldest_s = now_s - asked.until_s, now_s - asked.since_s
     if oldest_s < life_s - ROUNDING_S:
         return CacheState.WITHIN_TTL
@@ -99,16 +100,16 @@ def _by_life(asked: _Asked, now_s: float, life_s: float, ttl_s: float | None) ->
 
 
 def kept_s(query: QueryRecord) -> float | None:
-    """How long a response may be kept; None without one, or where it does not say."""
+    """Return the lifetime of a response, in s; `None` without a response or without a TTL."""
     ttl_s = query.ttl_s if query.ttl_s is not None else query.negative_ttl_s
     return None if ttl_s is None else float(ttl_s)
 
 
 def name_of(query: QueryRecord) -> str:
-    """Name asked, in lower case and without its final dot."""
+    """Return the queried name, in lower case and without the final dot."""
     return query.qname.rstrip(".").lower()
 
 
 def answered_s(query: QueryRecord) -> float:
-    """Instant of the answer; of a query without one, its own."""
+    """Return the instant of the answer, in s; for a query without an answer, the instant of the query."""
     return (query.time_origin_ns + (query.query_exchange_end_ns or 0)) / 1e9

@@ -1,4 +1,4 @@
-"""What a load tells of whom it asked: names, servers, and URLs without what is nobody's business.
+"""The contacted hosts of a load: names, servers, and URLs without private parts.
 
 For: pure functions over a load's requests. Not for: judging the load (`judged`).
 """
@@ -15,7 +15,7 @@ _OF_THE_NETWORK = {"http", "https", "ws", "wss"}
 
 
 def metadata_url(url: str) -> str:
-    """Return a URL without query, fragment and user: only where something was, not what was said."""
+    """Return a URL without query, fragment and user: the location only, without transmitted content."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -26,14 +26,14 @@ def metadata_url(url: str) -> str:
 
 
 def names_of(load: PageLoad) -> list[str]:
-    """List the host names that a load asked for, the document's first, each once, failed requests included."""
+    """List the host names requested by a load, the document's first, each once, including failed requests."""
     urls = [load.url, *(one.url for one in load.network), *(one.url for one in load.resources)]
     hosts = (_host(url) for url in urls)
     return list(dict.fromkeys(host for host in hosts if host and not _is_address(host)))
 
 
 def servers_of(load: PageLoad) -> list[str]:
-    """List the servers that answered, `HOST=ADDRESS:PORT`, each once."""
+    """List the responding servers, `HOST=ADDRESS:PORT`, each once."""
     found: dict[str, None] = {}
     for one in load.network:
         host = _host(one.url)
@@ -43,12 +43,12 @@ def servers_of(load: PageLoad) -> list[str]:
 
 
 def statuses_of(load: PageLoad) -> list[int | None]:
-    """List the HTTP statuses of all its requests."""
+    """List the HTTP statuses of all requests of a load."""
     return [*(one.status for one in load.network), *(one.status for one in load.resources)]
 
 
 def retry_after_of(load: PageLoad) -> str | None:
-    """Find the Retry-After of a request whose answer was 429 or 503."""
+    """Return the Retry-After of the first request answered with 429 or 503."""
     asked = (one.retry_after for one in load.network if one.status in (429, 503))
     return next((one for one in asked if one is not None), None)
 
@@ -56,9 +56,9 @@ def retry_after_of(load: PageLoad) -> str | None:
 def look_ups_expected(
     names: Iterable[str], *, ipv6: bool, browser: BrowserName, dns_transport: DnsTransport
 ) -> Mapping[tuple[str, str], None]:
-    """List what a browser asked by itself to reach these names: A, and AAAA where the machine has a route for it.
+    """List a browser's own queries for these names: A, and AAAA when the machine has an IPv6 route.
 
-    Firefox asks for both over its own DoH, wherever it is.
+    Firefox always asks for both over its own DoH.
     """
     asks_both = ipv6 or (browser is BrowserName.FIREFOX and dns_transport in OVER_HTTP)
     types = ("A", "AAAA") if asks_both else ("A",)
@@ -66,7 +66,7 @@ def look_ups_expected(
 
 
 def look_up_spans(load: PageLoad) -> dict[str, tuple[float, float]]:
-    """Say when each name was looked up, first to last, where the browser tells: ms since the load's begin."""
+    """Return the first and last instant of each name's look-up, when known: ms since the load's begin."""
     found: dict[str, tuple[float, float]] = {}
     for one in load.network:
         if one.dns_start_ms is not None and one.dns_end_ms is not None and (host := _host(one.url)):

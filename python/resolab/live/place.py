@@ -1,7 +1,7 @@
-"""What a live bed asks of the ground it stands on.
+"""The interface of a live bed to its ground.
 
-For: the interface, so that trials can be tried without a machine's rights. Not for: which way is taken, and what is
-missing for a better one (`ground`).
+For: testing trials without a machine's rights. Not for: the chosen method, and the requirements of a better method
+(`ground`).
 """
 
 from collections.abc import Sequence
@@ -12,44 +12,44 @@ from resolab.records import LiveWay
 
 
 class Place(Protocol):
-    """Where browser, stub and client run on this machine."""
+    """The location of browser, stub and client on this machine."""
 
     @property
     def way(self) -> LiveWay:
-        """Which way was taken."""
+        """Return the chosen method."""
 
     @property
     def note(self) -> str | None:
-        """What it says of itself, one line."""
+        """Return a description of the method, one line."""
 
     @property
     def stub_address(self) -> str:
-        """Where the stub listens, on port 53."""
+        """Return the stub's listening address, for port 53."""
 
     @property
     def own_sandbox(self) -> bool:
-        """Whether Chromium can lock up its pages' processes."""
+        """Return True when Chromium can sandbox its page processes."""
 
     @property
     def own_names(self) -> str:
-        """First line of a hosts file: this machine's own names."""
+        """Return the first line of a hosts file: this machine's own names."""
 
     @property
     def system_nameserver(self) -> str | None:
-        """First name server of the machine's `/etc/resolv.conf`."""
+        """Return the first name server of the machine's `/etc/resolv.conf`."""
 
     @property
     def forwards_to(self) -> Sequence[str]:
-        """Whom that one asks, where it says so."""
+        """Return the upstream resolvers of this name server, as far as published."""
 
     def browser_prefix(self, nameserver: str, *, hosts_file: Path | None = None) -> list[str]:
-        """Words before a browser's command, which then knows this name server only."""
+        """Return the prefix of a browser's command; the browser then uses only this name server."""
 
     def stub_prefix(self) -> list[str]:
-        """Words before the stub's command."""
+        """Return the prefix of the stub's command."""
 
     def stub_arguments(self) -> list[str]:
-        """Words of the stub's command that say where it listens, beside the address."""
+        """Return the stub's arguments for its listening host, beside the address."""
 
     def refusal(self, *, by_stub: bool, speaks_doh: bool, nameserver: str | None = None) -> str | None:
-        """Say why pages cannot be loaded so; None: they can."""
+        """Return the reason against these page loads; `None` when possible."""

@@ -1,7 +1,6 @@
-"""Resolvers as they are reached from here: their addresses found once, so that no transport pays for finding them.
+"""The resolvers as reached from here: addresses are found once, so no transport pays for the look-up.
 
-For: what browser, stub and client are told of a resolver over one transport. Not for: what a plan says of it
-(`plan.live`).
+For: a resolver's data for browser, stub and client over a transport. Not for: the resolver in a plan (`plan.live`).
 """
 
 import asyncio
@@ -16,26 +15,26 @@ from resolab.records import DnsTransport
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A resolver over one transport, with its address."""
+    """A resolver over a transport, with its address."""
 
     name: str
-    """As the plan calls it."""
+    """The resolver's name in the plan."""
     dns_transport: DnsTransport
     url: str
     host: str
-    """Name or address; the ledger counts its queries by it."""
+    """The host name or address; the ledger counts the resolver's queries by this host."""
     address: str | None
-    """None: its name was not resolved."""
+    """The address; `None` when the name was not resolved."""
     port: int
     path: str
 
     @property
     def is_named(self) -> bool:
-        """Whether its host is a name, which somebody must know."""
+        """Return True when the host is a name and needs an address."""
         return self.host != self.address
 
     def arguments(self) -> list[str]:
-        """Arguments that tell resolab-core where its host is."""
+        """Return resolab-core's arguments for the host's address."""
         return ["--resolve", f"{self.host}={self.address}"] if self.is_named and self.address is not None else []
 
 
@@ -64,7 +63,7 @@ def _reached(
 
 
 async def _address(host: str) -> str | None:
-    """Look a host up as the system does; IPv4 first, which every network has."""
+    """Look up a host like the system; prefer IPv4, available in every network."""
     try:
         return str(ipaddress.ip_address(host))
     except ValueError:

@@ -1,4 +1,7 @@
-"""A live trial as records of its file. Pure. Not for: judging (`judged`, `cache_state`); what happened is handed in."""
+"""Make a live trial's records. Pure.
+
+For: the records of a trial's file, from given results. Not for: judging (`judged`, `cache_state`).
+"""
 
 from collections.abc import Sequence
 
@@ -24,7 +27,7 @@ from resolab.testbed.records_of_load import Loader, page_load_record
 
 
 def load_records(load: LoadResult, judged: JudgedLive, loader: Loader) -> list[PageLoadRecord | ResourceRecord]:
-    """Make the records of a load and its requests; URLs are without queries, and nothing of the page is kept."""
+    """Make the records of a load and its requests; URLs are without queries, and no page content is kept."""
     measured = load.measured
     told = Judged(
         request=None,
@@ -41,7 +44,7 @@ def load_records(load: LoadResult, judged: JudgedLive, loader: Loader) -> list[P
 
 
 def left_alone_record(url: str, condition: Condition, version: str, limit_ms: float, why: str) -> PageLoadRecord:
-    """Make the record of a load that must not be."""
+    """Make the record of a forbidden load."""
     return PageLoadRecord(
         url=metadata_url(url),
         browser=condition.browser,
@@ -55,7 +58,7 @@ def left_alone_record(url: str, condition: Condition, version: str, limit_ms: fl
 
 
 def judged_queries(resolver: str, queries: Sequence[QueryRecord], asked: AskedBefore) -> list[QueryRecord]:
-    """Say of each query what was asked of its resolver's cache before, and take it in."""
+    """Set each query's cache state from earlier queries to the resolver, and add the query to `asked`."""
     told = []
     for query in sorted(queries, key=lambda one: one.time_origin_ns):
         told.append(msgspec.structs.replace(query, cache_state=asked.state(resolver, query)))
@@ -64,7 +67,7 @@ def judged_queries(resolver: str, queries: Sequence[QueryRecord], asked: AskedBe
 
 
 def unknown_lines(load: PageLoad, judged: JudgedLive) -> list[str]:
-    """Say why what is null is so: a line for each column that is null though something happened."""
+    """Explain null values: a line for each column with null in spite of an event."""
     found = []
     if judged.handshake_mode is None and load.failure is None:
         found.append("handshake_mode: the browser does not tell")
@@ -75,7 +78,7 @@ def unknown_lines(load: PageLoad, judged: JudgedLive) -> list[str]:
 
 
 def flags_of(judged: JudgedLive) -> list[TrialFlag]:
-    """Say what of the look-up was not as a fresh context's: cold, by a full handshake."""
+    """Return flags for a look-up unlike a fresh context's: not cold, or without a full handshake."""
     flags = []
     if judged.dns_connection_state is ConnectionState.WARM:
         flags.append(TrialFlag.DNS_CONNECTION_MISMATCH)

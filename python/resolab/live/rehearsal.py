@@ -1,7 +1,7 @@
-"""A page of our own on loopback, which a new browser loads once before it loads anybody's.
+"""A page of our own on loopback, loaded once by a new browser before any measured page.
 
-For: what is made ready in a browser's first load and would stand in somebody's time. Not for: anything that leaves the
-machine; a browser that cannot reach its loopback goes without.
+For: the one-time work of a browser's first load, otherwise part of a measured time. Not for: traffic leaving the
+machine; a browser without access to loopback skips the page.
 """
 
 import asyncio

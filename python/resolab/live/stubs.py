@@ -1,6 +1,6 @@
-"""The stub of a live bed: one at a time, in front of the resolver and transport a trial asks for.
+"""The stub of a live bed: one at a time, in front of a trial's resolver and transport.
 
-For: starting it and putting another in its place. Not for: browsers, which always find it at the same address.
+For: starting and replacing the stub. Not for: browsers, with the stub always at the same address.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from resolab.records import Record, StubReadyRecord
 
 
 class LiveStub:
-    """The one place at which a stub listens."""
+    """The single listening address for a stub."""
 
     def __init__(self, place: Place, client: Client, on_record: Callable[[Record], None]) -> None:
         self._place, self._client, self._on_record = place, client, on_record
@@ -22,7 +22,7 @@ class LiveStub:
         self._stub: Stub | None = None
 
     async def put(self, reached: Reached) -> None:
-        """Have a stub in front of this resolver there, without an open connection and without a ticket."""
+        """Provide a stub in front of this resolver, without an open connection and without a ticket."""
         if self._stub is not None and self._stub.process.running and self._reached == reached:
             await self._stub.close_connections(forget_tickets=True)
             return
@@ -42,7 +42,7 @@ class LiveStub:
         self._stub, self._reached = stub, reached
 
     async def close(self) -> None:
-        """End the stub that is there."""
+        """End the current stub, if any."""
         stub, self._stub = self._stub, None
         if stub is not None:
             await stub.close()

@@ -1,6 +1,6 @@
-"""One live trial when it is its turn: the load, our client's look-ups of its names, the pings, and what they say.
+"""A live trial during its turn: the load, our client's look-ups of its names, the pings, and the conclusions.
 
-For: the order of things, and what the trial leaves. Not for: waiting for the turn (`bed`), or how each part is done
+For: the order of steps, and the records of the trial. Not for: waiting for the turn (`bed`), or the parts themselves
 (`browsers`, `asking`).
 """
 
@@ -47,17 +47,18 @@ from resolab.testbed import TrialResult
 from resolab.testbed.records_of_load import Loader
 
 QUERIES_PER_NAME = 3
-"""Of a browser's own resolver: A, AAAA and HTTPS, of which it asks as many as it likes."""
+"""The assumed queries per name of a browser's own resolver: A, AAAA and HTTPS. A browser is free to ask more."""
 MOST_NAMES = 100
-"""Of a page, that our client asks for."""
+"""The maximum number of a page's names for our client's queries."""
 STUB_WRITES_WITHIN_S = 0.05
 CLOCKS_APART_S = 0.25
-"""Between navigationStart and the document's request, from which a browser's instants of look-ups count."""
+"""The tolerance between navigationStart and the document's request, in s. A browser's look-up instants count from this
+request."""
 
 
 @dataclass(slots=True)
 class Surroundings:
-    """What all trials of a bed share."""
+    """The state shared by all trials of a bed."""
 
     place: Place
     live: LiveSettings
@@ -66,17 +67,17 @@ class Surroundings:
     browsers: LiveBrowsers
     stub: LiveStub
     stub_records: list[Record]
-    """What the stub writes comes here."""
+    """The list receiving the stub's records."""
     asked: AskedBefore
     ipv6: bool
     authority_sha256: str | None
     page_timeout_s: float
     known_names: dict[str, list[str]] = field(default_factory=dict)
-    """Of sites that were loaded, by the page's name."""
+    """The names of loaded sites, by the page's name."""
 
 
 class LiveTrial:
-    """One site over one resolver, transport and browser."""
+    """A trial of a site over a resolver, transport and browser."""
 
     def __init__(
         self, around: Surroundings, condition: Condition, site: LiveSite, reached: Reached, agent: tuple[str, str]
@@ -90,14 +91,14 @@ class LiveTrial:
         self._since_s = self._until_s = 0.0
 
     def left_alone(self, why: str, waited_s: float) -> TrialResult:
-        """Say why the site was not contacted, and what was asked until that was known."""
+        """Return the result for a site not contacted: the reason, and the queries sent before."""
         limit_ms = self._around.page_timeout_s * 1e3
         load = left_alone_record(self._site.url, self._condition, self._version, limit_ms, why)
         own = self._record([], [], waited_s, os.getloadavg()[0])
         return TrialResult([load, *self._queries, own], flags=[], failed=True)
 
     async def run(self, turn: Turn) -> TrialResult:
-        """Carry it out."""
+        """Run the trial and return its result."""
         if self._around.live.known_names_first:
             await self._ask(self._around.known_names.get(self._site.name, [self._site.host]))
             if (refused := self._signs.get(StopReason.REFUSED)) is not None:
@@ -142,7 +143,7 @@ class LiveTrial:
         return load, running
 
     def _note_look_ups(self, load: LoadResult, names: Sequence[str]) -> int:
-        """Take in what the load asked of the resolver, and count it; of a browser's own look-ups that is a guess."""
+        """Note and count the load's queries to the resolver; the count of a browser's own look-ups is an estimate."""
         around, resolver = self._around, self._condition.resolver
         if self._condition.resolver_path is ResolverPath.STUB:
             seen = [one for one in around.stub_records if isinstance(one, QueryRecord)]
@@ -157,7 +158,7 @@ class LiveTrial:
         return QUERIES_PER_NAME * len(names)
 
     def _spans(self, load: LoadResult) -> dict[str, tuple[float, float]]:
-        """Say when the browser looked names up, on our clock; within the load's span where it does not tell."""
+        """Return the browser's look-up instants per name, on our clock; names without known instants are left out."""
         timings = load.measured.timings
         if timings is None or timings.navigation_start_unix_ms is None:
             return {}
@@ -171,7 +172,7 @@ class LiveTrial:
         }
 
     async def _ask(self, names: Sequence[str]) -> None:
-        """Have our own client ask for names, as many as may be asked at once."""
+        """Ask for names with our own client, up to the maximum allowed at once."""
         around = self._around
         most = min(MOST_NAMES, around.ledger.caps.queries_per_resolver_per_hour // around.client.queries_count([""]))
         if len(names) > most:
@@ -191,7 +192,7 @@ class LiveTrial:
         self._heed(stop_sign_of_query(one, self._reached.host, now_s=time.time()) for one in found)
 
     def _signs_of(self, load: LoadResult, names: Sequence[str]) -> Iterable[StopSign | None]:
-        """Read the load, the names it reached, and what the stub was answered."""
+        """Find stop signs in the load, in its hosts, and in the stub's responses."""
         url, now_s, page = self._site.url, time.time(), load.measured
         yield stop_sign_of_load(
             url, now_s=now_s, status=page.status, statuses=statuses_of(page), retry_after=retry_after_of(page)

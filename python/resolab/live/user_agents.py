@@ -1,7 +1,7 @@
-"""User agents of browsers that load pages of strangers: the browser's own, and behind it who measures.
+"""The user agents of browsers loading strangers' pages: the browser's own, followed by the operator.
 
-For: pure text. Not for: the suffix's URL (`manners`), or telling a browser (`browsers`). Nothing of what the browser
-says of itself is taken away: a headless Chromium says so.
+For: pure text. Not for: the suffix's URL (`manners`), or setting the user agent (`browsers`). The browser's own part
+stays complete: a headless Chromium says so.
 """
 
 import platform
@@ -11,7 +11,7 @@ from resolab.records import BrowserName
 
 
 def user_agent(browser: BrowserName, version: str, operator_url: str) -> str:
-    """Write it for a browser of this version, such as `156.0.8078.79`, on this machine."""
+    """Return the user agent of a browser of this version, such as `156.0.8078.79`, on this machine."""
     system, major = f"Linux {platform.machine()}", version.partition(".")[0]
     own = {
         BrowserName.CHROMIUM: f"Mozilla/5.0 (X11; {system}) AppleWebKit/537.36 (KHTML, like Gecko) "
@@ -22,5 +22,5 @@ def user_agent(browser: BrowserName, version: str, operator_url: str) -> str:
 
 
 def version_number(told: str) -> str:
-    """Return the number of a version as a browser tells it, e.g. of `Mozilla Firefox 153.7.0esr`."""
+    """Return the number in a browser's version text, e.g. of `Mozilla Firefox 153.7.0esr`."""
     return next((word for word in told.split() if word[:1].isdigit()), "0")

@@ -1,8 +1,9 @@
-"""What a measurement owes those it contacts: caps, opt-out, user agent, when to stop.
+"""The duties of a measurement towards contacted hosts: caps, opt-out, user agent, stop signs.
 
-For: the rules, which no plan and no option switches off, and the ledger that makes them hold across runs. Whatever
-would contact a stranger asks here first (`my_turn`). Not for: contacting anybody, but for the opt-out list's server.
-Which rules, and why: docs/method/manners.md.
+For: the rules, which no plan or option switches off, and the ledger enforcing the rules across runs. Any code about to
+contact a stranger calls `my_turn` first. Not for: contacting hosts, except the opt-out list's server.
+
+Rules and reasons: docs/method/manners.md.
 """
 
 from resolab.manners.caps import HARD_CAPS, QUERIES_PER_LOAD, Caps

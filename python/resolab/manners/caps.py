@@ -1,9 +1,9 @@
-"""How much is asked of strangers at most: caps that a plan lowers, and no plan or option raises.
+"""The caps on loads of and queries to strangers; a plan lowers caps, and no plan or option raises them.
 
-For: the numbers and the one way to change them. Not for: counting (`ledger`), which is done for each user and state
-folder by itself.
+For: the numbers and the only way to change the numbers. Not for: counting (`ledger`), done for each user and state
+folder separately.
 
-One load at a time is no number and cannot be changed (`turn`). Why these numbers: docs/method/manners.md.
+One load at a time is a fixed rule without a number (`turn`). Reasons for the numbers: docs/method/manners.md.
 """
 
 import math
@@ -14,29 +14,29 @@ from typing import Self
 from resolab.errors import ConfigurationError
 
 QUERIES_PER_LOAD = 300
-"""Queries that a load is taken to ask of its resolver until it has ended and they are counted."""
+"""The number of queries reserved for a load at its resolver, until the load has ended and the queries are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caps:
-    """Numbers of loads and queries, each within any hour, day or second."""
+    """The caps on loads and queries, each within any hour, day or second."""
 
     loads_per_site_per_hour: int
     loads_per_site_per_day: int
     loads_per_hour: int
-    """Of all sites together."""
+    """The cap on loads of all sites together."""
     queries_per_resolver_per_second: int
-    """Of our own client, which is paced; a browser that loads a page asks as a person's does."""
+    """The cap on our own client's queries, sent with pauses. A browser loading a page asks like a person's browser."""
     queries_per_resolver_per_hour: int
-    """The browsers' included."""
+    """The cap on queries to a resolver, including the browsers' queries."""
 
     @property
     def query_interval_ms(self) -> int:
-        """Pause between two queries of our client to one resolver, in whole milliseconds."""
+        """Return the pause between two queries of our client to the same resolver, in whole milliseconds."""
         return math.ceil(1000 / self.queries_per_resolver_per_second)
 
     def lowered(self, by: Mapping[str, object], *, where: str = "[network.caps]") -> Self:
-        """Take a plan's numbers in; raises `ConfigurationError` for one that is unknown, no number or higher."""
+        """Apply a plan's lower caps; raises `ConfigurationError` for an unknown, non-numeric or higher cap."""
         known = [one.name for one in fields(self)]
         for name, value in by.items():
             if name not in known:
@@ -54,7 +54,7 @@ class Caps:
 
 
 def _least(name: str) -> int:
-    """Return the least a cap can be: below what one load may ask nothing could ever be loaded."""
+    """Return the least value of a cap: with less than the queries of a single load, no load could ever run."""
     return QUERIES_PER_LOAD if name == "queries_per_resolver_per_hour" else 1
 
 
@@ -65,4 +65,4 @@ HARD_CAPS = Caps(
     queries_per_resolver_per_second=50,
     queries_per_resolver_per_hour=20_000,
 )
-"""What no plan or option goes beyond, counted in one state folder."""
+"""The upper limits for every plan and option, counted in each state folder."""

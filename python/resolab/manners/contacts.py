@@ -1,7 +1,7 @@
-"""Everybody a measurement would contact, told before it contacts anybody (`--dry-run`).
+"""List all hosts a measurement would contact, before any contact (`--dry-run`).
 
-For: a list from what a plan or a command says, pure. Not for: what the pages themselves fetch: that is known only when
-they are loaded, and `UNKNOWN_BEFOREHAND` says so.
+For: a list from a plan or a command, as a pure function. Not for: hosts contacted by the pages themselves. These hosts
+are known only during loading, as stated in `UNKNOWN_BEFOREHAND`.
 """
 
 import enum
@@ -22,51 +22,53 @@ PINGS_PER_LOAD = 5
 
 
 class ContactReason(enum.StrEnum):
-    """What somebody is contacted for."""
+    """The reason for contacting a host."""
 
     OPT_OUT = "opt_out"
-    """The list of those who are not to be contacted, before each batch."""
+    """The server of the opt-out list, before each batch."""
     PAGE = "page"
     RESOLVER = "resolver"
     BOOTSTRAP = "bootstrap"
-    """The system's resolver, asked for the address of a resolver that is given by name."""
+    """The system's resolver, asked for the address of a resolver given by name."""
     PING = "ping"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """A host, why and how it is contacted, and how often."""
+    """A host with the reason, the protocols and the frequency of contact."""
 
     reason: ContactReason
     host: str
-    """A name or an address, as given."""
+    """The host name or address, as given."""
     port: int | None
-    """None: ICMP, which has none; where ICMP is not allowed, TCP or QUIC on the ports of the resolver's rows."""
+    """The port; `None`: ICMP, without ports. Without permission for ICMP, pings use TCP or QUIC on the ports of the
+    resolver's rows."""
     carriers: tuple[str, ...]
-    """`udp`, `tcp`, `quic` or `icmp`."""
+    """The carriers: `udp`, `tcp`, `quic` or `icmp`."""
     times_at_most: int | None
-    """Loads of a page, queries, pings or fetches in all; None: as many as the pages have names."""
+    """The total of page loads, queries, pings or fetches; `None`: as many queries as the pages have names."""
     per_hour_at_most: int
-    """By the caps."""
+    """The maximum per hour, by the caps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intended:
-    """What a plan or a command intends, as far as it is known beforehand."""
+    """The intentions of a plan or command, as far as known beforehand."""
 
     urls: Sequence[str]
     loads_of: Mapping[str, int]
-    """Loads of each URL over all configurations."""
+    """The number of loads of each URL over all configurations."""
     resolvers: Iterable[tuple[str, int]]
-    """A resolver's words, and the number of loads over it. The system's is given by its address."""
+    """The words for each resolver and the number of loads over this resolver. The system's resolver is given by
+    address."""
     system_resolver: str | None
-    """Its words; None: nobody is given by name, so nobody asks for one."""
+    """The words for the system's resolver; `None`: no host is given by name, so no look-up is needed."""
     opt_out: str | None = None
     batches_count: int = 1
 
 
 def contacts(intended: Intended, caps: Caps) -> list[Contact]:
-    """List everybody who is known to be contacted: the list, the pages, the resolvers, pings."""
+    """List all hosts known beforehand: the opt-out list, the pages, the resolvers, pings."""
     found: list[Contact] = []
     if intended.opt_out is not None and "://" in intended.opt_out:
         found.append(_contact(ContactReason.OPT_OUT, intended.opt_out, ("tcp",), intended.batches_count))
@@ -92,13 +94,13 @@ def contacts(intended: Intended, caps: Caps) -> list[Contact]:
 
 
 def _has_names(intended: Intended, asked: Iterable[ResolverEndpoint]) -> bool:
-    """Whether somebody is known by name, so that the system's resolver is asked before any load."""
+    """Return True when some host is given by name, so the system's resolver is asked before any load."""
     listed = intended.opt_out is not None and "://" in intended.opt_out and is_looked_up(intended.opt_out)
     return listed or any(not one.is_address for one in asked)
 
 
 def names_contacted(found: Iterable[Contact]) -> frozenset[str]:
-    """Return the hosts of a list, to hold against what was contacted."""
+    """Return the hosts of a list, for comparison with the hosts really contacted."""
     return frozenset(one.host for one in found)
 
 

@@ -1,7 +1,7 @@
-"""Getting the opt-out list, anew for each batch, over https or from a file.
+"""Fetch the opt-out list anew for each batch, over https or from a file.
 
-For: the rim. Not for: what is in it (`opt_out`). A list that cannot be had raises: its batch is not begun, and no
-former list stands in.
+For: input and output. Not for: the list's content (`opt_out`). An unavailable list raises: the batch does not begin,
+and no earlier list is used instead.
 """
 
 import http.client
@@ -18,18 +18,18 @@ from resolab.manners.opt_out import OptOut
 from resolab.wording import shown
 
 FETCH_TIMEOUT_S = 20.0
-"""Of each wait for its server."""
+"""The time limit of each wait for the list's server, in s."""
 FETCH_WITHIN_S = 120.0
-"""Of all: a server that sends a byte now and then does not hold a measurement for ever."""
+"""The time limit of the whole fetch, in s. A server sending a byte now and then cannot hold a measurement for ever."""
 MOST_BYTES = 16 * 1024 * 1024
 STAYS_STOPPED = "nothing is contacted without it; see that it can be had, then go on"
 
 
 def fetch_opt_out(source: str, *, user_agent: str, authority: Path | None = None) -> OptOut:
-    """Get the list at an https URL or in a file; `authority` is a PEM file trusted besides the system's roots.
+    """Fetch the list at an https URL or read a file; `authority` is a PEM file trusted besides the system's roots.
 
-    Raises `ConfigurationError` for a source of another kind or a list that cannot be read as one, `MachineError` when
-    it cannot be had.
+    Raises `ConfigurationError` for another kind of source or an unreadable list, `MachineError` when the list is
+    unavailable.
     """
     if "://" not in source:
         return OptOut.read(_of_file(Path(source)), source=source)
@@ -51,7 +51,7 @@ def fetch_opt_out(source: str, *, user_agent: str, authority: Path | None = None
 
 
 def _within(limit_s: float, do: Callable[[], bytes]) -> bytes:
-    """Return what a call gives, or raise `TimeoutError`; the call then ends by itself, or with the process."""
+    """Return the result of a call, or raise `TimeoutError`; the call then ends by itself, or with the process."""
     given: list[bytes] = []
     raised: list[BaseException] = []
 
@@ -99,7 +99,7 @@ def _trust(authority: Path | None) -> ssl.SSLContext:
 
 
 class _OnlyHttps(urllib.request.HTTPRedirectHandler):
-    """Follows redirects as long as they stay on https."""
+    """A redirect handler for redirects within https only."""
 
     def redirect_request(
         self,

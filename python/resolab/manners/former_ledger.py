@@ -1,10 +1,9 @@
-"""The ledger as former versions kept it: a file of JSON lines, `ledger.jsonl`.
+"""The ledger of earlier versions: a file of JSON lines, `ledger.jsonl`.
 
-For: taking its lines over once, so that nobody who was contacted or who asked to be left alone is forgotten. Not for:
-writing such lines.
+For: importing the lines once, so all contacts and requests to be left alone stay known. Not for: writing such lines.
 
-A line that was cut short was written by a process that ended before it contacted anybody, so nothing is lost with it;
-the whole line that a later process appended right behind it counts.
+A truncated line was written by a process terminated before any contact, so nothing is lost. A whole line appended
+directly behind a truncated line by a later process counts.
 """
 
 import fcntl
@@ -24,14 +23,14 @@ Rows = list[dict[str, Any]]
 
 
 class LoadLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="load"):
-    """A page load that began."""
+    """A line for the start of a page load."""
 
     at_s: float
     site: str
 
 
 class QueriesLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="queries"):
-    """Queries to a resolver, or a correction of their number, with the instant of what it corrects."""
+    """A line for queries to a resolver, or for a correction of their number at the instant of the corrected line."""
 
     at_s: float
     resolver: str
@@ -40,12 +39,12 @@ class QueriesLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", t
 
 
 class StopLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="stop"):
-    """A site or a resolver wants to be left alone."""
+    """A line for a site or a resolver asking to be left alone."""
 
     at_s: float
     reason: StopReason
     until_s: float | None
-    """Null where a site asked for longer than a number can say."""
+    """The end of the stop; null when a site asked for more time than a number can hold."""
     run: str
     site: str | None = None
     resolver: str | None = None
@@ -58,7 +57,7 @@ _DECODER = msgspec.json.Decoder(LoadLine | QueriesLine | StopLine)
 
 @contextmanager
 def former_lines(folder: Path) -> Iterator[Mapping[str, Rows]]:
-    """Give the rows of the former file by their tables, and remove it once they were taken; none where it is not."""
+    """Yield the rows of the former file by table, and remove the file afterwards; yield no rows without a file."""
     file = folder / FORMER_LEDGER
     if not file.exists():
         yield {}

@@ -1,9 +1,9 @@
-"""The ledger: what this user's runs asked of whom, on disk, so that caps hold across runs, restarts and plans.
+"""The ledger: this user's loads and queries by contacted host, on disk, for caps across runs, restarts and plans.
 
 For: the caps' rules over a database of loads, queries and stop signs in the user's state folder. Not for: taking turns
-(`turn`), which is what makes asking and noting one step, or the database itself (`ledger_file`).
+(`turn`), which makes the check and the note a single step, or the database itself (`ledger_file`).
 
-Instants are seconds of the wall clock, which outlives a restart.
+Instants are seconds of the wall clock, valid across a restart.
 """
 
 import os
@@ -22,13 +22,13 @@ from resolab.manners.stop import StopSign
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
 STOPS_KEPT_S = 30 * DAY_S
-"""A run that is resumed later than this may come back to who stopped it."""
+"""The retention of stop signs, in s. A run resumed after this time may contact the stopping host again."""
 
 
 def state_folder() -> Path:
     """Return the folder of this user's ledger (XDG Base Directory: XDG_STATE_HOME, else ~/.local/state).
 
-    An internet in a box is new each time: its programs get an XDG_STATE_HOME in the box's own folder.
+    An internet in a box is new each time: programs in the box get an XDG_STATE_HOME in the box's own folder.
     """
     given = os.environ.get("XDG_STATE_HOME", "")
     # Relative ones are to be ignored, says the specification.
@@ -38,31 +38,31 @@ def state_folder() -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
-    """What was noted of one load or row of queries; its number of queries is settled when they are counted."""
+    """The ledger's note of a load or a row of queries; the number of queries is corrected after counting."""
 
     at_s: float
     resolver: str | None
     queries_count: int
     row: int | None
-    """Where its queries stand in the ledger; None: it has none."""
+    """The row id of the queries in the ledger; `None` without queries."""
 
 
 class Ledger:
-    """The counts of all runs and the refusals that hold for this one."""
+    """The counts of all runs and the refusals for this run."""
 
     def __init__(self, folder: Path, caps: Caps, *, run: str) -> None:
         self.folder, self.caps = folder, caps
         self.opt_out: OptOut = NOBODY
-        """Fetched anew before each batch, by whoever runs batches."""
+        """The opt-out list, fetched anew before each batch by the caller."""
         self._run = run
         self._file = LedgerFile(folder)
 
     @classmethod
     def open(cls, folder: Path | None = None, caps: Caps = HARD_CAPS, *, run: str, now_s: float) -> Self:
-        """Open the ledger of a folder, by default this user's; `run` names the campaign, across its resumptions.
+        """Open the ledger of a folder, by default this user's; `run` names the campaign, across resumptions.
 
-        Rows that no rule looks at any more are removed. Raises `StorageError` where it cannot be written,
-        `ConfigurationError` where it is not ours.
+        Removes the rows no longer used by any rule. Raises `StorageError` when the ledger is not writable,
+        `ConfigurationError` when the file is not a ledger of resolab.
         """
         ledger = cls(folder or state_folder(), caps, run=run)
         with ledger._file.writing() as rows:
@@ -79,10 +79,10 @@ class Ledger:
         resolver: str | None = None,
         queries_count: int = QUERIES_PER_LOAD,
     ) -> float | Refusal:
-        """Return how long to wait before a load of a site (URL or host), queries to a resolver, or both; or a refusal.
+        """Return the wait before a load of a site (URL or host), queries to a resolver, or both; or a refusal.
 
-        Without a `site` it is about our own client's queries, without a `resolver` about a load whose queries nobody
-        counts. A load may ask `queries_count` queries until it is settled.
+        Without a `site` the wait is for our own client's queries; without a `resolver`, for a load with uncounted
+        queries. A load may send up to `queries_count` queries until its number is settled.
         """
         for host in (None if site is None else host_of(site), resolver):
             if host is not None and self.opt_out.covers(host):
@@ -110,7 +110,10 @@ class Ledger:
         resolver: str | None = None,
         queries_count: int = QUERIES_PER_LOAD,
     ) -> Noted:
-        """Note what begins now, with the arguments `wait_s` allowed; queries without a load are asked with pauses."""
+        """Note a load or queries beginning now, with the arguments allowed by `wait_s`.
+
+        Queries without a load are sent with pauses.
+        """
         row = None
         with self._file.writing() as rows:
             if site is not None:
@@ -120,7 +123,7 @@ class Ledger:
         return Noted(at_s=now_s, resolver=resolver, queries_count=queries_count, row=row)
 
     def settle(self, noted: Noted, queries_count: int) -> None:
-        """Put the number of queries a load asked in the place of what it was taken to ask."""
+        """Replace the reserved number of queries of a load by the counted number."""
         if noted.resolver is None or queries_count == noted.queries_count:
             return
         with self._file.writing() as rows:
@@ -133,7 +136,7 @@ class Ledger:
                 _insert_queries(rows, noted.at_s, noted.resolver, queries_count, paced=False)
 
     def note_stop(self, now_s: float, sign: StopSign) -> None:
-        """Leave a site or a resolver alone from now on: this run for good, others until the sign's instant."""
+        """Leave a site or a resolver alone from now on: this run for good, other runs until the sign's instant."""
         site = None if sign.site is None else site_of(sign.site)
         with self._file.writing() as rows:
             rows.execute(
@@ -153,7 +156,7 @@ class Ledger:
         return stopped(who, detail or reason, None if is_this_run else until_s)
 
     def _waits_of_site(self, rows: sqlite3.Cursor, now_s: float, site: str) -> list[float]:
-        """Wait until the load that fills a cap is out of its window: the cap's last but `cap - 1`."""
+        """Return the waits until the load filling a cap leaves the cap's window: the `cap`-th load from the end."""
         of_site = "SELECT at_s FROM loads WHERE site = ? AND at_s > ? ORDER BY at_s DESC LIMIT 1 OFFSET ?"
         of_all = "SELECT at_s FROM loads WHERE at_s > ? ORDER BY at_s DESC LIMIT 1 OFFSET ?"
         hourly, daily, together = (
@@ -167,7 +170,7 @@ class Ledger:
         return [found[0] + window_s - now_s for window_s, found in filling if found is not None]
 
     def _waits_of_resolver(self, rows: sqlite3.Cursor, now_s: float, resolver: str, queries_count: int) -> list[float]:
-        """Wait until paced queries have been asked, and until what lies in the hour leaves room for more."""
+        """Return the waits until paced queries are done, and until the last hour leaves room for more queries."""
         busy_until = rows.execute(
             "SELECT MAX(at_s + queries_count * ?) FROM queries WHERE resolver = ? AND paced",
             (self.caps.query_interval_ms / 1e3, resolver),

@@ -1,10 +1,10 @@
-"""The ledger's database: an SQLite file in the user's state folder, which any number of processes may use at once.
+"""The ledger's database: an SQLite file in the user's state folder, safe for any number of processes at once.
 
-For: one transaction at a time, whole or not at all, and errors in one line with what to do. Not for: what rows mean
+For: one transaction at a time, whole or not at all, and errors in one line with advice. Not for: the meaning of rows
 (`ledger`), or lines of former versions (`former_ledger`).
 
-The file is opened for each transaction. A process that holds nothing open cannot count in a file that somebody
-removed or replaced. Why SQLite, and why without its write-ahead log: docs/decisions/0029.
+The file is opened for each transaction. A process without an open file cannot count in a file removed or replaced
+meanwhile. Reasons for SQLite, and for leaving out the write-ahead log: docs/decisions/0029.
 """
 
 import sqlite3
@@ -17,7 +17,7 @@ from resolab.manners.former_ledger import former_lines
 
 LEDGER = "ledger.sqlite"
 BUSY_S = 60.0
-"""How long a transaction of another process is waited for; each takes milliseconds."""
+"""The longest wait for another process's transaction, in s; each transaction takes milliseconds."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS loads (at_s REAL NOT NULL, site TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS loads_of_site ON loads (site, at_s);
@@ -36,7 +36,7 @@ _SCHEMA_VERSION = 1
 
 
 class LedgerFile:
-    """The database of one folder."""
+    """The database file of a state folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -45,14 +45,14 @@ class LedgerFile:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Cursor]:
-        """Look at one state of the ledger."""
+        """Open a read transaction on a single state of the ledger."""
         with self._errors(), closing(self._opened()) as ledger, closing(ledger.cursor()) as rows:
             rows.execute("BEGIN")
             yield rows
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Cursor]:
-        """Change the ledger; it is on the disk when this ends, and as it was if this ends by an error."""
+        """Open a write transaction: on disk when the block ends, rolled back when the block raises."""
         with self._errors(), closing(self._opened()) as ledger, closing(ledger.cursor()) as rows:
             rows.execute("BEGIN IMMEDIATE")
             yield rows
@@ -69,7 +69,10 @@ class LedgerFile:
         return ledger
 
     def _prepare(self, ledger: sqlite3.Connection) -> None:
-        """Make the tables of a new file, and take in what a former version noted, also one that runs beside this."""
+        """Create the tables of a new file, and import the notes of a former version.
+
+        The former version may still be running beside this version.
+        """
         version = ledger.execute("PRAGMA user_version").fetchone()[0]
         if version > _SCHEMA_VERSION:
             raise ConfigurationError(
@@ -93,7 +96,7 @@ class LedgerFile:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Turn what the system or SQLite raises into one line."""
+        """Turn errors of the system or SQLite into a single line."""
         try:
             yield
         except (sqlite3.OperationalError, OSError) as error:

@@ -1,7 +1,7 @@
-"""Who measures: the URL that goes into every user agent, so that whoever is contacted can ask and object.
+"""The operator of a measurement: the URL in every user agent, for questions and objections of contacted hosts.
 
-For: the suffix and what it needs. Not for: putting it into a browser. There is no default: resolab's authors measure
-nothing for anybody.
+For: the suffix and the checks of its URL. Not for: giving the suffix to a browser. There is no default: resolab's
+authors measure nothing for others.
 """
 
 import ipaddress
@@ -13,20 +13,20 @@ from resolab.errors import ConfigurationError
 from resolab.manners.sites import host_of
 
 EXAMPLE_DOMAINS = ("example.com", "example.net", "example.org", "example", "invalid", "localhost", "local")
-"""Nobody answers there (RFC 2606, 6761, 6762); documents use them to show where your own URL goes."""
+"""Domains without any server (RFC 2606, 6761, 6762); documents use these domains as placeholders for your own URL."""
 TEST_DOMAIN = "test"
-"""Exists in no internet but one in a box (RFC 6761)."""
+"""A domain in use only in an internet in a box (RFC 6761)."""
 ADVICE = "give the http or https URL of a page of your own that says who measures, why, and how to be left out"
 
 
 def user_agent_suffix(operator_url: str) -> str:
-    """Return `resolab/VERSION (+URL)`; raises `ConfigurationError` for a URL that leads to nobody."""
+    """Return `resolab/VERSION (+URL)`; raises `ConfigurationError` for a URL without a reachable operator."""
     _host(operator_url)
     return f"resolab/{resolab.__version__} (+{operator_url})"
 
 
 def check_operator(operator_url: str, contacted: Iterable[str]) -> None:
-    """Refuse a URL of the internet in a box where hosts outside one would be contacted."""
+    """Reject a URL of the internet in a box when hosts outside a box would be contacted."""
     if not _is_below(_host(operator_url), TEST_DOMAIN):
         return
     for one in contacted:

@@ -1,9 +1,9 @@
-"""The opt-out list: domains that are never to be contacted, each with all names below it.
+"""The opt-out list: domains never to be contacted, each with all names below.
 
-For: reading a list, and whom it covers. Not for: fetching it (`fetching`).
+For: reading a list and matching hosts. Not for: fetching the list (`fetching`).
 
-A list has one domain or IP address a line; what follows `#` is a comment. A line that is neither makes the whole list
-unreadable: an error page in the list's place must not pass for a list without entries.
+A list has one domain or IP address a line; `#` begins a comment. Any other line makes the whole list unreadable: an
+error page instead of the list must not pass for a list without entries.
 """
 
 import ipaddress
@@ -19,13 +19,13 @@ _DOMAIN = re.compile(r"(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.
 
 @dataclass(frozen=True, slots=True)
 class OptOut:
-    """Domains in lower case and ASCII, and addresses in their one spelling."""
+    """The listed domains in lower case and ASCII, and the addresses in canonical form."""
 
     domains: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, text: str, *, source: str) -> Self:
-        """Read a list; raises `ConfigurationError` for a line that is no domain."""
+        """Read a list; raises `ConfigurationError` for a line without a valid domain."""
         found = set()
         for number, line in enumerate(text.splitlines(), start=1):
             word = line.partition("#")[0].strip()
@@ -34,7 +34,7 @@ class OptOut:
         return cls(frozenset(found))
 
     def covers(self, host: str) -> bool:
-        """Whether a host (as `sites.host_of` writes it) or a domain above it is listed."""
+        """Return True when a host (in the form of `sites.host_of`) or a domain above the host is listed."""
         if is_address(host):
             return host in self.domains
         labels = host.lower().rstrip(".").split(".")
@@ -42,7 +42,7 @@ class OptOut:
 
 
 NOBODY = OptOut()
-"""The list of a plan that names none."""
+"""The empty list, for a plan without an opt-out list."""
 
 
 def _domain(word: str, where: str) -> str:

@@ -1,6 +1,6 @@
-"""Why somebody is left alone: a stop sign of theirs, or the opt-out list.
+"""The reasons for leaving a host alone: a stop sign of the host, or the opt-out list.
 
-For: refusals in the words people read. Not for: signs (`stop`), keeping them (`ledger`), or fetching the list
+For: refusals in words for people. Not for: signs (`stop`), keeping the signs (`ledger`), or fetching the list
 (`fetching`).
 """
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 
 class RefusalReason(enum.StrEnum):
-    """Why something is not asked at all."""
+    """The reason for not contacting a host at all."""
 
     OPTED_OUT = "opted_out"
     STOPPED = "stopped"
@@ -18,20 +18,20 @@ class RefusalReason(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A load or query that must not be; recorded in the trial's place, never dropped."""
+    """A forbidden load or query; recorded instead of the trial, never dropped."""
 
     reason: RefusalReason
     detail: str
-    """One line for people: who said what, and until when."""
+    """A line for people: the refusing host, the answer and the end of the refusal."""
 
 
 def opted_out(host: str) -> Refusal:
-    """Refuse a host that is on the list, or below a domain that is."""
+    """Return the refusal for a host on the list, or below a listed domain."""
     return Refusal(reason=RefusalReason.OPTED_OUT, detail=f"{host} is on the opt-out list")
 
 
 def stopped(who: str, sign: str, until_s: float | None) -> Refusal:
-    """Refuse a site or resolver for its sign; without an instant it is left alone for the rest of the run."""
+    """Return the refusal for a site's or resolver's sign; without `until_s`, for the rest of the run."""
     if until_s is None:
         until = "for the rest of the run"
     else:

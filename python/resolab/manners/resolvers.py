@@ -1,7 +1,7 @@
-"""Resolvers as they are written in plans and on command lines: host, port and transport of each.
+"""Resolvers as written in plans and on command lines: host, port and transport of each.
 
-For: naming them in lists and in the ledger before anything is asked. Not for: asking; `resolab-core` reads the same
-words itself (crates/dns, `resolver_address`). DNS stamps are not taken: nobody can read in them who is asked.
+For: resolver names in lists and in the ledger before any query. Not for: queries; `resolab-core` parses the same words
+itself (crates/dns, `resolver_address`). DNS stamps are rejected: a stamp does not show its resolver to a reader.
 """
 
 import ipaddress
@@ -13,37 +13,37 @@ from resolab.protocols.dns_transports import DNS_TRANSPORTS, Carrier
 from resolab.records import DnsTransport
 
 SYSTEM = ("system", "local")
-"""Words for the resolver this machine itself asks."""
+"""The words for the resolver used by this machine itself."""
 _SCHEMES = {facts.url_form.partition("://")[0]: transport for transport, facts in DNS_TRANSPORTS.items()}
 _PORTS = {
     DnsTransport.DOUDP: 53, DnsTransport.DOTCP: 53, DnsTransport.DOT: 853, DnsTransport.DOH: 443,
     DnsTransport.DOH3: 443, DnsTransport.DOQ: 853,
 }  # fmt: skip
-"""RFC 1035 section 4.2, RFC 7858 section 3.1, RFC 8484 section 3, RFC 9250 section 4.1.1."""
+"""The default ports, by RFC 1035 section 4.2, RFC 7858 section 3.1, RFC 8484 section 3, RFC 9250 section 4.1.1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolverEndpoint:
-    """Where a resolver's queries over one transport go."""
+    """The destination of a resolver's queries over a transport."""
 
     dns_transport: DnsTransport
     host: str
-    """A name or an address; the ledger counts a resolver's queries by it."""
+    """The name or address; the ledger counts a resolver's queries by this host."""
     port: int
 
     @property
     def carrier(self) -> Carrier:
-        """What the messages travel in."""
+        """Return the carrier of the DNS messages."""
         return DNS_TRANSPORTS[self.dns_transport].carrier
 
     @property
     def is_address(self) -> bool:
-        """Whether the host is an address, so that nobody need be asked for it."""
+        """Return True when the host is an address, so no look-up is needed."""
         return _address(self.host) is not None
 
     @property
     def url(self) -> str:
-        """As `resolab-core` takes it, port and all; DoH's path is the usual one."""
+        """Return the URL for `resolab-core`, with the port; DoH's path is the usual path."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         base = DNS_TRANSPORTS[self.dns_transport].url_form.partition("://")[0]
         return f"{base}://{host}:{self.port}"
@@ -71,7 +71,7 @@ def resolver_endpoint(text: str) -> ResolverEndpoint:
 
 
 def resolver_host(text: str) -> str:
-    """Name a resolver for the ledger: its host, which all its transports share where they are one machine's."""
+    """Return a resolver's name for the ledger: the host, shared by all transports of the same machine."""
     return resolver_endpoint(text).host
 
 

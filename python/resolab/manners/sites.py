@@ -1,6 +1,6 @@
-"""Whose page a URL is: caps count sites, and a site is a registrable domain (Public Suffix List).
+"""The site of a URL: caps count sites, and a site is a registrable domain (Public Suffix List).
 
-For: one name under which loads are counted. Not for: resolvers (`resolvers`).
+For: the name for counting loads. Not for: resolvers (`resolvers`).
 """
 
 import ipaddress
@@ -13,10 +13,10 @@ from publicsuffixlist import PublicSuffixList
 from resolab.errors import ConfigurationError
 
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+(?:%[a-z0-9._-]+)?")
-"""A name in ASCII or an address. What else Python reads as a host a browser may read as another one: it takes a
-backslash for a slash, and decodes percent signs (WHATWG's URL standard)."""
+"""A name in ASCII or an address. A browser may read any other host of Python's parser differently: browsers treat a
+backslash as a slash, and decode percent signs (WHATWG's URL standard)."""
 PORTS = {"http": 80, "https": 443}
-"""Of URLs without one (RFC 9110 section 4.2)."""
+"""The ports of URLs without an explicit port (RFC 9110 section 4.2)."""
 
 
 @cache
@@ -25,9 +25,9 @@ def _suffixes() -> PublicSuffixList:
 
 
 def host_of(url: str) -> str:
-    """Return the host of an http or https URL, or a host as it is; lower case, in ASCII, without a final dot.
+    """Return the host of an http or https URL, or of a bare host; lower case, in ASCII, without a final dot.
 
-    An address has one spelling, so that it is counted once.
+    Addresses are in canonical form, so each address is counted once. Raises `ConfigurationError` without a valid host.
     """
     text = url if "://" in url else f"//{url}"
     try:
@@ -42,9 +42,9 @@ def host_of(url: str) -> str:
 
 
 def plain_url(url: str) -> str:
-    """Write a page's URL the one way (RFC 3986 section 6.2.2.1 and 6.2.3), so that a page is known as the same again.
+    """Return a page's URL in normal form (RFC 3986 section 6.2.2.1 and 6.2.3), so the same page is recognised again.
 
-    Raises `ConfigurationError` for one without a host. Users and fragments stay, for others to refuse.
+    Raises `ConfigurationError` for a URL without a host. Users and fragments stay, for the caller to refuse.
     """
     host = host_of(url)
     parts = urlsplit(url)
@@ -60,12 +60,12 @@ def plain_url(url: str) -> str:
 
 
 def is_looked_up(url: str) -> bool:
-    """Whether a URL's host is a name, for which somebody has to be asked."""
+    """Return True when a URL's host is a name and needs a look-up."""
     return not is_address(host_of(url))
 
 
 def is_address(host: str) -> bool:
-    """Whether a host is an IP address."""
+    """Return True when a host is an IP address."""
     try:
         ipaddress.ip_address(host)
     except ValueError:
@@ -78,6 +78,6 @@ def _spelt(host: str) -> str:
 
 
 def site_of(url: str) -> str:
-    """Name the site of a URL or host: its registrable domain, or the host itself where it has none."""
+    """Return the site of a URL or host: the registrable domain, or the host itself without a registrable domain."""
     host = host_of(url)
     return (_suffixes().privatesuffix(host) or host) if is_looked_up(url) else host

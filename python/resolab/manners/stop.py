@@ -1,7 +1,7 @@
-"""What tells us to leave a site or a resolver alone.
+"""The signs for leaving a site or a resolver alone.
 
-For: pure rules on what came back. Not for: keeping to them (`ledger`). A sign is no failure class: the load or query
-that brought it is recorded as what it was.
+For: pure rules on responses. Not for: obeying the signs (`ledger`). A sign is not a failure class: the load or query
+with the sign is recorded with its own outcome.
 """
 
 import enum
@@ -15,33 +15,34 @@ from resolab.records import QueryRecord
 from resolab.wording import shown
 
 LEFT_ALONE_S = 3_600.0
-"""How long at least every run of this user leaves alone who sent a sign; the run that got it never comes back."""
+"""The least time, in s, for which every run of this user leaves the sender of a sign alone. The run receiving the sign
+never comes back."""
 LEFT_ALONE_AT_MOST_S = 366 * 24 * 3_600.0
-"""A Retry-After that asks for longer counts as this: any host that a page reaches can send one."""
+"""The upper limit of a Retry-After, in s: any host reached by a page can send a longer time."""
 LONGEST_DATE = 100
-"""Letters; what is longer is no date."""
+"""The maximum length of a date, in letters; longer text is no date."""
 REFUSED = "REFUSED"
-"""The rcode, as records have it."""
+"""The rcode REFUSED, as written in records."""
 
 
 class StopReason(enum.StrEnum):
-    """Which sign it was."""
+    """The kind of a stop sign."""
 
     TOO_MANY_REQUESTS = "too_many_requests"
-    """HTTP 429 (RFC 6585 section 4) of the page or of anything it asked for."""
+    """HTTP 429 (RFC 6585 section 4) for the page or any request of the page."""
     FORBIDDEN = "forbidden"
-    """HTTP 403 of the page."""
+    """HTTP 403 for the page itself."""
     UNAVAILABLE = "unavailable"
-    """HTTP 503 of the page with a Retry-After (RFC 9110 section 15.6.4)."""
+    """HTTP 503 for the page with a Retry-After (RFC 9110 section 15.6.4)."""
     REFUSED = "refused"
-    """A resolver's REFUSED (RFC 1035 section 4.1.1)."""
+    """The response REFUSED of a resolver (RFC 1035 section 4.1.1)."""
     REACHES_OPTED_OUT = "reaches_opted_out"
-    """The page asked for something of a host that is on the opt-out list."""
+    """A request of the page to a host on the opt-out list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopSign:
-    """Whom to leave alone, why and until when at least, in seconds of the wall clock."""
+    """A site or resolver to leave alone, with the reason and the earliest end, in seconds of the wall clock."""
 
     reason: StopReason
     until_s: float
@@ -53,10 +54,10 @@ class StopSign:
 def stop_sign_of_load(
     site: str, *, now_s: float, status: int | None, statuses: Iterable[int | None] = (), retry_after: str | None = None
 ) -> StopSign | None:
-    """Read a load: the document's status, those of all its requests, and the Retry-After of what had 429 or 503.
+    """Find a sign in a load: the status of the document and of all requests, and the Retry-After of a 429 or 503.
 
-    A browser that shows a page of its own for an answer without a body tells no status of a document: then there are no
-    parts, and what any request was answered is the document's.
+    A browser showing its own page for an answer without a body reports no document status. Such a load has no other
+    parts, so the status of any request is the document's status.
     """
     told = [one for one in statuses if one is not None]
     of_document = {status} if status is not None else set(told)
@@ -73,7 +74,7 @@ def stop_sign_of_load(
 
 
 def stop_sign_of_query(record: QueryRecord, resolver: str, *, now_s: float) -> StopSign | None:
-    """Read a query's response; `resolver` is the name under which the ledger counts it."""
+    """Find a sign in a query's response; `resolver` is the resolver's name in the ledger."""
     if record.rcode != REFUSED:
         return None
     detail = f"{REFUSED} for {shown(record.qname)} {record.qtype}"
@@ -81,9 +82,9 @@ def stop_sign_of_query(record: QueryRecord, resolver: str, *, now_s: float) -> S
 
 
 def retry_after_s(value: str | None, *, now_s: float) -> float | None:
-    """Return how many seconds a Retry-After field asks for, as seconds or a date (RFC 9110 section 10.2.3).
+    """Return the seconds requested by a Retry-After field, from seconds or a date (RFC 9110 section 10.2.3).
 
-    At least 0, at most `LEFT_ALONE_AT_MOST_S`; None where it is neither.
+    The result is at least 0 and at most `LEFT_ALONE_AT_MOST_S`; `None` for other text.
     """
     if value is None:
         return None
@@ -96,9 +97,9 @@ def retry_after_s(value: str | None, *, now_s: float) -> float | None:
 
 
 def _seconds_until(date: str, now_s: float) -> float:
-    """Read a date; raises `ValueError` where it is none.
+    """Return the seconds until a date; raises `ValueError` for other text.
 
-    One that names no zone is of GMT, as all of HTTP's are (RFC 9110 section 5.6.7).
+    A date without a zone is in GMT, like all dates of HTTP (RFC 9110 section 5.6.7).
     """
     if len(date) > LONGEST_DATE:
         raise ValueError("it is too long for a date")
@@ -107,7 +108,7 @@ def _seconds_until(date: str, now_s: float) -> float:
 
 
 def stop_sign_of_hosts(site: str, hosts: Iterable[str], opt_out: OptOut, *, now_s: float) -> StopSign | None:
-    """Read whom a page made the browser ask: the page of somebody who is on the list is not loaded again."""
+    """Find a sign in the hosts contacted by a page: a page contacting a listed host is not loaded again."""
     listed = next((host for host in hosts if opt_out.covers(host)), None)
     if listed is None:
         return None

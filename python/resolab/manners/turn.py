@@ -1,7 +1,7 @@
-"""One at a time: all live measurements of a user take turns, whichever process, plan or command they are of.
+"""A turn at measuring: all live measurements of a user run one at a time, across processes, plans and commands.
 
-For: waiting for one's turn and for the caps, then noting and letting go. Not for: which caps (`caps`), or how long
-(`ledger`).
+For: waiting for a turn and for the caps, then the note and the release. Not for: the caps (`caps`), or the length of
+the wait (`ledger`).
 """
 
 import asyncio
@@ -21,14 +21,14 @@ from resolab.manners.refusals import Refusal
 TURN_LOCK = "turn.lock"
 LOOK_AGAIN_S = 0.1
 SLEEP_AT_MOST_S = 60.0
-"""Then the rules are asked anew: another process may have asked, or brought a stop sign."""
+"""The longest sleep before the next check of the rules, in s: another process may have asked or brought a stop sign."""
 
 Sleep = Callable[[float], Awaitable[None]]
 
 
 @dataclass(slots=True, kw_only=True)
 class Turn:
-    """One's turn, which lasts as long as the block; or the refusal in its place."""
+    """A turn, held until the end of the block; or the refusal instead of a turn."""
 
     ledger: Ledger
     refusal: Refusal | None = None
@@ -36,7 +36,7 @@ class Turn:
     waited_s: float = 0.0
 
     def settle(self, queries_count: int) -> None:
-        """Say how many queries the load asked of its resolver."""
+        """Record the number of queries sent by the load to its resolver."""
         if self.noted is not None:
             self.ledger.settle(self.noted, queries_count)
 
@@ -52,10 +52,10 @@ async def my_turn(
     clock: Callable[[], float] = time.time,
     sleep: Sleep = asyncio.sleep,
 ) -> AsyncIterator[Turn]:
-    """Wait until nobody else measures and the caps allow it, note it, and hold the turn while the block runs.
+    """Wait until no other measurement runs and the caps allow, note the contact, and hold the turn during the block.
 
-    Within a turn more may be asked, with `wait_s`, `note` and `pause` of the ledger. `on_wait` hears how many seconds a
-    cap makes it wait. While it waits for a cap others may go.
+    Within a turn the caller may contact further hosts, with `wait_s`, `note` and `pause` of the ledger. `on_wait`
+    receives the wait for a cap, in s. During this wait other measurements may run.
     """
     begun_s = clock()
     while True:
@@ -83,7 +83,7 @@ async def pause(
     clock: Callable[[], float] = time.time,
     sleep: Sleep = asyncio.sleep,
 ) -> Noted | Refusal:
-    """Within a turn: wait until so many paced queries may be asked of a resolver, and note them."""
+    """Wait, within a turn, until `queries_count` paced queries to a resolver are allowed, and note the queries."""
     while True:
         wait_s = ledger.wait_s(clock(), resolver=resolver, queries_count=queries_count)
         if isinstance(wait_s, Refusal):
@@ -94,7 +94,7 @@ async def pause(
 
 
 async def _lock(folder: Path, sleep: Sleep) -> IO[str]:
-    """Take the lock; the kernel lets go of it however the process ends."""
+    """Take the lock; the kernel releases the lock at any end of the process."""
     try:
         file = (folder / TURN_LOCK).open("w")
     except OSError as error:

@@ -1,6 +1,6 @@
-"""The lab of one campaign: path, edge, stub and browsers, put together, and one trial on it.
+"""The lab of a campaign: path, edge, stub and browsers, put together, with a method to run a trial.
 
-For: `Testbed.run_trial(condition)`. Not for: order, repetition and files; those are the campaign's.
+For: `Testbed.run_trial(condition)`. Not for: order, repetition and files (`campaign`).
 """
 
 from resolab.testbed.kept import Kept

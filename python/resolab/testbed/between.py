@@ -1,10 +1,10 @@
-"""What stands between a browser and the network: a stub, a gateway, or nothing, as a trial asks.
+"""The program between a browser and the network: a stub, a gateway, or no program, as a trial asks.
 
-For: one of them at a time at the one address browsers ask, what is closed before a load, and whether it died. Not for:
-the programs themselves (`engine`).
+For: running one program at a time at the browsers' resolver address, closing state before a load, and noticing the
+program's death. Not for: the programs themselves (`engine`).
 
-What a stub or a gateway does is fixed when it starts. It starts in some tens of milliseconds, so another one takes its
-place whenever a trial asks for another kind; one browser process then serves every kind.
+The behaviour of a stub or a gateway is fixed at the start. A start takes some tens of milliseconds, so the program is
+replaced whenever a trial asks for another kind. A single browser process then serves every kind.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -32,24 +32,24 @@ from resolab.testbed import layout
 
 LISTEN = f"{layout.STUB_ADDRESS}:53"
 GATHER_MS = 5
-"""What `query_gathering` `on` means (docs/formats/plan.md)."""
+"""The gathering time for `query_gathering` `on`, in ms (docs/formats/plan.md)."""
 ENDED = {ResolverPath.STUB: TrialFlag.STUB_ENDED, ResolverPath.GATEWAY: TrialFlag.GATEWAY_ENDED}
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is fixed when one starts."""
+    """The settings fixed at the start of a stub or gateway."""
 
     dns_transport: DnsTransport
     dns_handshake: HandshakeMode
     gateway: GatewaySettings | None = None
-    """None: it is a stub."""
+    """The gateway's settings; `None` for a stub."""
     gather_ms: int | None = None
-    """How long a stub's message waits for more queries."""
+    """The time of a stub's message waiting for more queries, in ms."""
 
 
 class Between:
-    """The place, and who is there."""
+    """The position between browser and network, with the current program."""
 
     def __init__(
         self,
@@ -66,11 +66,11 @@ class Between:
         self._standing: engine.Stub | engine.Gateway | None = None
 
     def program(self, condition: Condition) -> engine.Stub | engine.Gateway | None:
-        """Find who stands between the condition's browser and the network."""
+        """Return the program between the condition's browser and the network; `None` without a program."""
         return None if condition.resolver_path is ResolverPath.NATIVE else self._standing
 
     async def put(self, condition: Condition) -> None:
-        """Have there what the condition's browser asks; one that is kept has no open connection and no ticket."""
+        """Start or reuse the program for the condition; a reused program has no open connection and no ticket."""
         kind = kind_of(condition)
         if kind is None:
             return
@@ -79,7 +79,7 @@ class Between:
             self._standing, self._kind = await self._start(kind), kind
 
     async def _is_as_new(self) -> bool:
-        """Have who is there close and forget all; one that is dead, or does not answer, is as good as none."""
+        """Make the current program close and forget everything; return False when dead or without an answer."""
         standing = self._standing
         if standing is None or not standing.process.running:
             return False
@@ -119,12 +119,11 @@ class Between:
         )
 
     async def close_after_warmup(self, condition: Condition, hosts: Sequence[str]) -> None:
-        """Close what the measured load must not find open, and forget tickets it must not have.
+        """Close connections not allowed for the measured load, and forget forbidden tickets.
 
-        Closing makes a stub forget what it learnt of its resolver, whatever it keeps of what that gave it.
-
-        The hosts are the page's, the document's first: a gateway may have to ask for that before the browser does, and
-        a stub for all of them.
+        A stub forgets its knowledge of the resolver when closing, but keeps tickets unless told to forget. The hosts
+        are the page's, the document's first. A gateway may have to request the document before the browser does, and a
+        stub may have to ask for all hosts.
         """
         program, full = self.program(condition), HandshakeMode.FULL
         if isinstance(program, engine.Gateway):
@@ -139,13 +138,13 @@ class Between:
                 await program.push_answers(hosts)
 
     async def end_load(self, condition: Condition) -> None:
-        """Have a gateway write all it knows of the load: what it says of a connection it says at its end."""
+        """Make a gateway write all records of the load; a connection's record is written at the connection's end."""
         program = self.program(condition)
         if isinstance(program, engine.Gateway):
             await self._or_end(program, program.new_load(forget_tickets=False))
 
     async def _or_end(self, gateway: engine.Gateway, command: Awaitable[None]) -> None:
-        """Carry out a command; a gateway that does not answer is ended: its next load would find who knows what."""
+        """Run a command; end a gateway without an answer, as its state would be unknown for the next load."""
         try:
             await command
         except ResolabError:
@@ -153,19 +152,19 @@ class Between:
             raise
 
     def flags(self, condition: Condition) -> list[TrialFlag]:
-        """Say whether it died."""
+        """Return a flag when the program died."""
         program = self.program(condition)
         return [] if program is None or program.process.running else [ENDED[condition.resolver_path]]
 
     async def close(self) -> None:
-        """End whoever is there."""
+        """End the current program, if any."""
         standing, self._standing = self._standing, None
         if standing is not None:
             await standing.close()
 
 
 def kind_of(condition: Condition) -> Kind | None:
-    """Say what a condition's browser asks; None: the network itself."""
+    """Return the kind of program asked by a condition's browser; `None`: the network itself."""
     match condition.resolver_path:
         case ResolverPath.NATIVE:
             return None

@@ -1,11 +1,11 @@
-"""The browsers of a testbed: one process for each way that is needed, some of them alive at a time.
+"""The browsers of a testbed: one process for each combination of settings, a few alive at a time.
 
-For: starting a browser when its way is first needed, replacing it when it died, and ending the one that was not used
-for longest. Not for: which settings a way has (`ways`) or loads.
+For: starting a browser when first needed, replacing a dead browser, and ending the least recently used browser.
+Not for: a browser's settings (`ways`) or loads.
 
 An idle browser costs memory (400 to 500 MiB) and wakes up beside others' measurements, so at most `LIVE_LIMIT` live. A
-browser is started and ended only while a trial is prepared, never during a load. Firefox grows by 0.2 MiB a load, so
-that a browser is replaced after `RENEWED_AFTER_COUNT` trials.
+browser is started and ended only while a trial is prepared, never during a load. Firefox grows by 0.2 MiB a load, so a
+browser is replaced after `RENEWED_AFTER_COUNT` trials.
 """
 
 from collections import OrderedDict
@@ -18,7 +18,7 @@ from resolab.testbed.ways import Surroundings, Way, prefix_of, probes, settings_
 
 LIVE_LIMIT = 4
 RENEWED_AFTER_COUNT = 250
-"""Trials after which a browser is replaced by a new one."""
+"""The number of trials before a browser is replaced by a new browser."""
 MAKERS: Mapping[BrowserName, Callable[[], Browser]] = {
     BrowserName.CHROMIUM: Chromium,
     BrowserName.FIREFOX: Firefox,
@@ -26,10 +26,10 @@ MAKERS: Mapping[BrowserName, Callable[[], Browser]] = {
 
 
 def started_first(ways: Iterable[Way]) -> list[Way]:
-    """Choose, in their order, whose browsers start before the first trial: as many as may live.
+    """Return the settings of browsers to start before the first trial, in order: as many as may live.
 
-    A browser that asks its resolver by itself starts with its first trial, whose load waits for that: started before,
-    it would ask during a load of another.
+    A browser with background queries to its resolver starts with its first trial, and the trial's load waits for the
+    queries. With an earlier start, these queries would fall into another browser's load.
     """
     distinct = list(dict.fromkeys(ways))
     silent = [way for way in distinct if not probes(way)]
@@ -37,13 +37,13 @@ def started_first(ways: Iterable[Way]) -> list[Way]:
 
 
 def logged_count(folder: Path | None) -> int:
-    """Find the highest number of a log that is there: the trials of an earlier testbed or process name those logs."""
+    """Return the highest number of an existing log: earlier testbeds' or processes' trials refer to these logs."""
     names = [] if folder is None or not folder.is_dir() else [file.name for file in folder.glob("[0-9]*.json")]
     return max((int(name.partition(".")[0]) for name in names), default=0)
 
 
 class BrowserPool:
-    """Browser processes by their way, the one used last at the end."""
+    """The browser processes by settings, the most recently used last."""
 
     def __init__(
         self,
@@ -60,11 +60,11 @@ class BrowserPool:
 
     @property
     def ways(self) -> list[Way]:
-        """The ways whose browser runs, the one used last at the end."""
+        """Return the settings of all running browsers, the most recently used last."""
         return list(self._browsers)
 
     async def get(self, way: Way) -> Browser:
-        """Find or start the browser of a way for a trial; may end another."""
+        """Find or start the browser with these settings for a trial; may end another browser."""
         browser = self._browsers.pop(way, None)
         if browser is not None and (not browser.usable or self._trials_counts[way] >= RENEWED_AFTER_COUNT):
             await browser.close()
@@ -82,11 +82,11 @@ class BrowserPool:
         return browser
 
     def netlog_file(self, way: Way) -> Path | None:
-        """Name the log of the way's latest browser."""
+        """Return the log file of the latest browser with these settings."""
         return self._netlog_files.get(way)
 
     async def close(self) -> None:
-        """Stop every browser."""
+        """Stop every browser of the testbed."""
         while self._browsers:
             _, browser = self._browsers.popitem()
             await browser.close()

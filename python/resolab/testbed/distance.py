@@ -1,6 +1,7 @@
-"""How far servers are: a profile whose link puts the resolver's address, or some of a page's, farther away.
+"""The distance of servers: a profile with the resolver's address, or some of a page's, farther away.
 
-For: pure changes of a profile, and the round trips they make. Not for: the link itself; its `far` tables do the rest.
+For: pure changes of a profile, and the resulting round trip times. Not for: the link itself, controlled by the
+profile's `far` tables.
 """
 
 import ipaddress
@@ -13,19 +14,19 @@ from resolab.records import FarNetwork, LinkProfile
 from resolab.testbed.layout import FIRST_NETWORK, RESOLVER_ADDRESS, Site
 
 _FURTHER_NETWORKS = tuple(f"10.77.{1 << bits}.0/{24 - bits}" for bits in range(1, 8))
-"""All addresses of pages that are not in the first network."""
+"""All networks of pages beyond the first network."""
 
 
 def with_resolver_at(profile: LinkProfile, extra_rtt_ms: float) -> LinkProfile:
-    """Move the resolver away by half of `extra_rtt_ms` in each direction, beyond where the profile has it."""
+    """Move the resolver away by half of `extra_rtt_ms` in each direction, beyond the profile's distance."""
     return profile if extra_rtt_ms == 0 else _moved(profile, {RESOLVER_ADDRESS: extra_rtt_ms})
 
 
 def with_page_at(profile: LinkProfile, site: Site) -> LinkProfile:
-    """Move a page's servers as far away as it says, beyond where the profile has them.
+    """Move a page's servers to the page's distances, beyond the profile's distance.
 
-    A profile that has the first network of pages far away means all of them. Of names that share an address the
-    nearest counts: the others' way was longer by chance.
+    A profile with the first network of pages far away applies to all networks. For names with a common address the
+    nearest distance counts: the other names' round trips were longer by chance.
     """
     profile = _with_further_networks(profile, site)
     extra_ms: dict[str, float] = {}
@@ -36,23 +37,23 @@ def with_page_at(profile: LinkProfile, site: Site) -> LinkProfile:
 
 
 def resolver_rtt_ms(profile: LinkProfile) -> float:
-    """Round trip to the resolver, without what queues and rates add."""
+    """Return the round trip time to the resolver, in ms, without queueing and transmission times."""
     return _rtt_ms(profile, RESOLVER_ADDRESS)
 
 
 def page_rtt_ms(profile: LinkProfile, site: Site) -> float:
-    """Mean round trip to a page's names, without what queues and rates add."""
+    """Return the mean round trip time to a page's names, in ms, without queueing and transmission times."""
     return fmean(_rtt_ms(profile, origin.address) for origin in site.origins)
 
 
 def longest_rtt_ms(profile: LinkProfile) -> float:
-    """Round trip to the farthest server, without what queues and rates add."""
+    """Return the round trip time to the farthest server, in ms, without queueing and transmission times."""
     extra_ms = max((2 * one.extra_one_way_delay_ms for one in profile.far or []), default=0.0)
     return access_rtt_ms(profile) + extra_ms
 
 
 def _moved(profile: LinkProfile, extra_rtt_ms: dict[str, float]) -> LinkProfile:
-    """Give single addresses entries of their own, which go before those that hold them now."""
+    """Add entries for single addresses, with precedence over the current entries of these addresses."""
     if not extra_rtt_ms:
         return profile
     moved = [
@@ -78,7 +79,7 @@ def _rtt_ms(profile: LinkProfile, address: str) -> float:
 
 
 def _extra_one_way_ms(profile: LinkProfile, address: str) -> float:
-    """Extra delay of an address: that of the longest prefix that holds it."""
+    """Return the extra delay of an address, in ms, from the longest matching prefix."""
     single = ipaddress.IPv4Network(address)
     networks = ((ipaddress.IPv4Network(one.network), one) for one in profile.far or [])
     holding = [(network, one) for network, one in networks if single.subnet_of(network)]

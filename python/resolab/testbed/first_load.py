@@ -1,6 +1,6 @@
-"""A page loaded once as its owner left it: how many requests it is, and what of it is not there.
+"""Load a page once in its original form: count the requests, and list the missing parts.
 
-For: writing a page's description. Not for: measuring; one load tells no time.
+For: writing a page's description. Not for: measuring; a single load gives no time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,19 +20,19 @@ from resolab.urls import split_url
 _NOT_ASKED_BY_PAGES = "/favicon.ico"
 _ERRORS_FROM = 400
 _NO_SUCH_NAME = ("NXDOMAIN", "REFUSED")
-"""REFUSED: of names outside the lab's."""
+"""The rcodes of missing names; REFUSED is for names outside the lab's."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstLoad:
-    """What one load asked for."""
+    """The requests of a page's first load."""
 
     requests_count: int
-    """Given ones, the document among them."""
+    """The number of successful requests, including the document."""
     missing: Sequence[str]
-    """URLs of the page's hosts that were not given, with the status, and names that are no host's."""
+    """The URLs of the page's hosts without a file, with the status, and names without a host."""
     failure: str | None
-    """Why the load failed, if it did."""
+    """The reason for the failure of the load, if any."""
 
 
 async def load_first(folder: str) -> FirstLoad:
@@ -61,9 +61,9 @@ async def load_first(folder: str) -> FirstLoad:
 
 
 def unknown_names(records: Iterable[Record], site: Site) -> set[str]:
-    """List the names the page wanted something of and that are no host's of it.
+    """List the names requested by the page without being hosts of the page.
 
-    Those beyond the lab the browser does not even look up; only its own list of resources has them.
+    The browser does not look up names beyond the lab; only its own list of resources has these names.
     """
     names = set()
     for one in records:

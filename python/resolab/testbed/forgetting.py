@@ -1,11 +1,12 @@
-"""What of a warm-up is still under way at the servers, as the edge's records tell it.
+"""Find a warm-up's activity still under way at the servers, in the edge's records.
 
-For: looks at the records of a trial: the measured load begins when one finds nothing. Not for: closing and clearing, or
-waiting (`testbed`, the browsers).
+For: checks of a trial's records: the measured load begins after a check without findings. Not for: closing and
+clearing, or waiting (`testbed`, the browsers).
 
-A browser that is told to close its connections closes those that are open. It goes on opening those that a closed page
-wanted, and sends a query again, over a new connection, when its connection was closed. The measured load would find
-both. The servers see them; some quiet milliseconds in the browser show nothing, as a handshake waits for a round trip.
+A browser told to close its connections closes the open connections. The browser still opens connections wanted by a
+closed page. When a query's connection was closed, the browser sends the query again over a new connection. The measured
+load would meet both. The servers see both. Some quiet milliseconds in the browser prove nothing, as a handshake waits
+for a round trip.
 """
 
 from collections.abc import Sequence
@@ -13,23 +14,23 @@ from collections.abc import Sequence
 from resolab.records import ConnectionRecord, EdgeQueryRecord, Record
 
 TCP_DNS_PORT = "53"
-"""Connections there have no handshake beyond TCP's."""
+"""The DNS port for TCP; connections at this port have no handshake beyond TCP's."""
 
 
 class ServersView:
-    """The looks that a testbed takes at its servers, one after the other."""
+    """The successive checks of a testbed at its servers."""
 
     def __init__(self) -> None:
         self._received_bytes: dict[int, int | None] = {}
-        """Bytes that had come, at the last look, on each connection whose handshake was not over."""
+        """The bytes received until the last check, for each connection with an unfinished handshake."""
 
     def under_way(self, records: Sequence[Record], cleared_ns: int, *, kept_address: str | None = None) -> list[str]:
-        """Name connections that were opened after the browser had cleared, and queries whose answers it may still take.
+        """Return connections opened after the browser's clearing, and queries with answers still possible.
 
-        The edge must have been flushed after the time that a close needs to arrive. Connections to `kept_address` are
-        to stay open. A connection whose handshake was over before counts as closed: the browser closed it, and its
-        close may have been lost. The answer to a query on such a connection reaches nobody. A handshake on which
-        nothing came since the last look was given up: Firefox says nothing to the server then.
+        The edge must have been flushed after the time needed by a close to arrive. Connections to `kept_address` are to
+        stay open. A connection with an earlier complete handshake counts as closed: the browser closed the connection,
+        and the close may have been lost. The answer to a query on such a connection reaches no client. A handshake
+        without bytes since the last check was given up: Firefox then sends no close to the server.
         """
         last = {record.connection_id: record for record in records if isinstance(record, ConnectionRecord)}
         kept = {number for number, one in last.items() if _is_at(one, kept_address)}
@@ -59,7 +60,7 @@ class ServersView:
 
 
 def without_open_connections(records: Sequence[Record]) -> list[Record]:
-    """Leave out what was written of connections that are still open: their last records are still to come."""
+    """Remove the records of connections still open: their last records will follow."""
     return [one for one in records if not (isinstance(one, ConnectionRecord) and one.closed_ns is None)]
 
 

@@ -1,16 +1,16 @@
-"""A condition put into force at the edge: tickets, signs of HTTP/3, the cache, and what is closed before a load.
+"""Put a condition into force at the edge: tickets, HTTP/3 offers, the cache, and closing connections before a load.
 
-For: the commands, in their order, and remembering what holds already. Not for: browsers and stubs.
+For: the commands in order, and remembering the current state. Not for: browsers and stubs.
 
-How a site shows that it speaks HTTP/3 is changed by command between trials, when a condition asks for another way than
-the one before. A host name of its own for each way would do without commands, but changes the page with the condition:
-its URL, its certificate, and every absolute address inside it.
+A site's HTTP/3 offer is changed by command between trials, when a condition asks for another offer than before. A
+separate host name for each offer would need no commands. But the page would change with the condition: its URL, its
+certificate, and every absolute address inside.
 
-Pages whose names are too many to be all at the edge come by command when a condition needs them, and go before the
-next. Where the resolver's connections carry pages, its certificate covers the names of the condition's page.
+Pages with too many names for the edge's memory are loaded by command for a condition, and removed before the next. When
+the resolver's connections carry pages, its certificate covers the names of the condition's page.
 
-A resolver without the answer in its cache is one that answers later: every name of the lab, whoever asks and whatever
-type, after the same time. One that lacks a share of a page's names answers late for those (`misses`), from the load on.
+A resolver without the answer in its cache is emulated by a later answer: for every name of the lab, any client and any
+type, after the same time. A resolver lacking a share of a page's names delays these names (`misses`), from the load on.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ from resolab.toml_text import key_lines
 
 
 class EdgeInForce:
-    """What an edge has been told."""
+    """The settings sent to an edge."""
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class EdgeInForce:
         self._miss_delay_ms = miss_delay_ms
         self._resident = layout.are_resident(list(sites.values()))
         self._offers = dict.fromkeys(sites, Offer.NOTHING) if self._resident else {}
-        """Of the pages that are there."""
+        """The HTTP/3 offers of the pages at the edge."""
         self._policies: dict[str, TicketPolicy] = {}
         self._tells_origins = tells_origins
         self._cache = ResolverCache.HIT
         self._missed: AbstractSet[str] = frozenset()
 
     async def put(self, condition: Condition) -> None:
-        """Tell it what the condition's page and resolver are to be like."""
+        """Set up the condition's page and resolver at the edge."""
         await self._load(condition.page, offer_of(condition))
         await self._cover(condition.page)
         for host in self._sites[condition.page].hosts:
@@ -62,7 +62,7 @@ class EdgeInForce:
         await self.miss(frozenset())
 
     async def miss(self, names: AbstractSet[str]) -> None:
-        """Have the resolver lack these names and have all others that the condition says it has."""
+        """Make the resolver lack these names, and have all others in the condition's cache."""
         for name in sorted(self._missed - names):
             await self.edge.set_name_behaviour(name)
         for name in sorted(names - self._missed):
@@ -70,18 +70,18 @@ class EdgeInForce:
         self._missed = frozenset(names)
 
     async def close_after_warmup(self, condition: Condition) -> None:
-        """Close what the measured load must not find open and the browser does not close itself.
+        """Close connections forbidden for the measured load and not closed by the browser.
 
-        Elsewhere the browser alone closes: one that found HTTP/3 by itself, and Firefox always, goes back to h2 after
-        the server closed its QUIC connection, and Chromium keeps sockets it has not used yet, on which nobody reads
-        what the server says.
+        Otherwise the browser alone closes. A browser having discovered HTTP/3 itself, and Firefox always, falls back to
+        h2 after the server closes its QUIC connection. Chromium also keeps unused sockets, without reading the server's
+        close.
         """
         if not cleared_for(condition).sockets:
             # One command: a second would choose anew, and close what the measured load has opened by then.
             await self.edge.close_connections(self._sites[condition.page].hosts)
 
     async def _load(self, page: str, offer: Offer) -> None:
-        """Have a page there, with its signs of HTTP/3."""
+        """Load a page into the edge, with its HTTP/3 offer."""
         if self._offers.get(page) is offer:
             return
         if not self._resident:
@@ -95,7 +95,10 @@ class EdgeInForce:
         self._offers[page] = offer
 
     async def _cover(self, page: str) -> None:
-        """Have the resolver's certificate cover this page's names alone: many pages' would be many packets long."""
+        """Make the resolver's certificate cover this page's names only.
+
+        A certificate with the names of many pages would fill many packets.
+        """
         if self._pages_at_resolver and page != self._covered:
             await self.edge.cover_names(layout.resolver_covers(self._sites[page]))
             self._covered = page
@@ -113,7 +116,10 @@ class EdgeInForce:
             self._policies[name] = policy
 
     async def _tell_origins(self, *, telling: bool) -> None:
-        """Have servers tell their origins: browsers that read them share, and look up, by them."""
+        """Switch the servers' ORIGIN frames on or off.
+
+        Browsers reading ORIGIN frames share connections and look up names accordingly.
+        """
         if telling is not self._tells_origins:
             await self.edge.set_origin_frames(telling=telling)
             self._tells_origins = telling

@@ -1,7 +1,7 @@
-"""What happened in a page load, judged by the servers' and the tap's records and not by what was asked for.
+"""Judge the events of a page load by the servers' and the tap's records, not by the requested settings.
 
-For: pure functions over the records of one trial. Not for: the look-up alone (`lookup`), or fixing or dropping
-anything: a trial that is not what was asked for is kept and flagged.
+For: pure functions over the records of a trial. Not for: the look-up alone (`lookup`), or fixing or dropping anything:
+a trial differing from its request is kept and flagged.
 """
 
 from collections.abc import Iterable, Sequence
@@ -48,14 +48,14 @@ OK, NOT_MODIFIED = 200, 304
 REDIRECTS = range(300, 400)
 PREFLIGHT = "OPTIONS"
 ANSWERED = "answer"
-"""Outcome of a response in a page's settings, if none is told."""
+"""The default outcome of a response in a page's settings."""
 CRYPTO_ERRORS = range(0x100, 0x200)
-"""CONNECTION_CLOSE codes that carry a TLS alert (RFC 9001, section 4.8)."""
+"""The CONNECTION_CLOSE codes with a TLS alert (RFC 9001, section 4.8)."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheStates:
-    """What the browser had when the load began."""
+    """The browser's caches and connections at the beginning of the load."""
 
     dns_cache: ConnectionState
     http_cache: ConnectionState
@@ -65,10 +65,10 @@ class CacheStates:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the records say about one load."""
+    """The facts about a load from the records."""
 
     request: EdgeRequestRecord | None
-    """The first for the document."""
+    """The first request for the document."""
     handshake_mode: HandshakeMode | None
     lookup: PageLookup
     failure: PageFailure | None
@@ -76,11 +76,11 @@ class Judged:
     foreign_names: list[str]
     states: CacheStates
     detail: str | None = None
-    """Why it failed, where the browser did not say so."""
+    """The reason for the failure, when missing in the browser's result."""
 
 
 def judge(load: PageLoad, records: Sequence[Record], site: Site, span: Span, stated: CacheStates) -> Judged:
-    """Judge one load; where nothing can be seen of a cache, what was `stated` stands."""
+    """Judge a load; for caches without visible evidence, use the `stated` state."""
     request = document_request(records, site.host, site.path, span)
     lookup = page_lookup(records, site.host, span)
     return Judged(
@@ -95,16 +95,16 @@ def judge(load: PageLoad, records: Sequence[Record], site: Site, span: Span, sta
 
 
 def cold_states() -> CacheStates:
-    """State of a fresh context."""
+    """Return the state of a fresh context."""
     cold = ConnectionState.COLD
     return CacheStates(dns_cache=cold, http_cache=cold, sockets=cold, tickets=cold)
 
 
 def states_made(condition: Condition) -> CacheStates:
-    """State after the warm-up and what the condition has cleared after it.
+    """Return the state after the warm-up and the condition's clearing.
 
-    Connections to the page are gone either way, by the browser or by the edge; of its responses nothing is left: they
-    were cleared or were not to be stored.
+    Connections to the page are closed in any case, by the browser or by the edge. No responses are left: they were
+    cleared or not storable.
     """
     cold = ConnectionState.COLD
     tickets_given = condition.requested_handshake_mode is not HandshakeMode.FULL
@@ -114,9 +114,9 @@ def states_made(condition: Condition) -> CacheStates:
 
 
 def document_request(records: Sequence[Record], host: str, path: str, span: Span) -> EdgeRequestRecord | None:
-    """Find the first request for the document in a span of time that the browser had an answer of.
+    """Return the first request for the document in a span with an answer used by the browser.
 
-    One that a gateway sent with the query and whose response it threw away came before the browser's own.
+    A speculative request of a gateway, with a discarded response, comes before the browser's own.
     """
     requests = sorted(
         (
@@ -136,7 +136,7 @@ def document_request(records: Sequence[Record], host: str, path: str, span: Span
 
 
 def _thrown_away(records: Sequence[Record], host: str, path: str, span: Span) -> DiscardedBecause | None:
-    """Say why a speculative request for the document was thrown away, if one was sent and was."""
+    """Return the reason for discarding the document's speculative request; `None` without a discarded request."""
     return next(
         (
             record.discarded_because
@@ -151,12 +151,12 @@ def _thrown_away(records: Sequence[Record], host: str, path: str, span: Span) ->
 
 
 def is_redirect(request: EdgeRequestRecord | None) -> bool:
-    """Whether a document's request was answered with another place to ask."""
+    """Return True when the answer to a document's request was a redirect."""
     return request is not None and request.status in REDIRECTS and request.status != NOT_MODIFIED
 
 
 def handshake_that_happened(request: EdgeRequestRecord | None) -> HandshakeMode | None:
-    """Name the handshake of a request's connection: zero_rtt only when the request itself came as early data."""
+    """Return the handshake mode of a request's connection: zero_rtt only when the request itself was early data."""
     if request is None:
         return None
     if request.in_early_data:
@@ -167,9 +167,9 @@ def handshake_that_happened(request: EdgeRequestRecord | None) -> HandshakeMode 
 def failure_that_happened(
     failure: PageFailure | None, records: Iterable[Record], host: str, span: Span
 ) -> PageFailure | None:
-    """Name a failure's class: a QUIC connection that the browser ended by a TLS alert failed in TLS.
+    """Return a failure's class: a QUIC connection ended by the browser with a TLS alert failed in TLS.
 
-    Chromium calls a certificate it refuses over QUIC an error of QUIC's protocol.
+    Chromium reports a rejected certificate over QUIC as an error of QUIC's protocol.
     """
     if failure is not PageFailure.CONNECT:
         return failure
@@ -188,10 +188,10 @@ def failure_that_happened(
 def lookup_flags(
     records: Sequence[Record], condition: Condition, site: Site, span: Span, judged: Judged, *, failed: bool = False
 ) -> list[TrialFlag]:
-    """Flag a load whose look-ups were not inside it, or not over the transport and connection asked for.
+    """Flag a load with look-ups outside the load, or over another transport or connection than requested.
 
-    Of the page's names, a load that failed needs none but the document's; nor does a browser whom servers tell which
-    others they have, and which then asks for none of those.
+    A failed load needs only the document's name. The same is true for a browser reading ORIGIN frames: servers list
+    further names, and the browser does not look these names up.
     """
     hosts = frozenset(site.hosts)
     of_page = [query for query in edge_queries(records, span) if name_of(query) in hosts]
@@ -228,9 +228,9 @@ def _dns_connection_flags(condition: Condition, lookup: PageLookup) -> list[Tria
 
 
 def gathering_flags(records: Iterable[Record], condition: Condition, span: Span) -> list[TrialFlag]:
-    """Flag a load whose stub was to gather queries and asked each alone: the resolver refused, or none came together.
+    """Flag a load with gathering requested but each query sent alone: refused by the resolver, or never simultaneous.
 
-    A message that was lost was gathered all the same.
+    A lost message counts as gathered.
     """
     if condition.query_gathering is not QueryGathering.ON:
         return []
@@ -246,7 +246,7 @@ def gathering_flags(records: Iterable[Record], condition: Condition, span: Span)
 
 
 def connection_flags(records: Sequence[Record], judged: Judged, span: Span) -> list[TrialFlag]:
-    """Flag a load whose page came on a connection from before, or on whose connections the edge wrote nothing."""
+    """Flag a load with the page on an earlier connection, or with connections missing in the edge's records."""
     used = [one.connection_id for one in (judged.request, judged.lookup.query) if one is not None]
     flags: list[TrialFlag] = []
     if judged.request is not None and _socket_state(records, judged.request, span) is ConnectionState.WARM:
@@ -257,13 +257,13 @@ def connection_flags(records: Sequence[Record], judged: Judged, span: Span) -> l
 
 
 def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion, site: Site) -> list[TrialFlag]:
-    """Flag a load that spoke another HTTP version than asked for, or than the newest its page has below that."""
+    """Flag a load over another HTTP version than requested, or than the newest older version of its page."""
     expected = site.document_version(http_version)
     return [] if request is None or request.http_version is expected else [TrialFlag.HTTP_VERSION_MISMATCH]
 
 
 def missing_requests(records: Iterable[Record], site: Site, span: Span) -> str | None:
-    """Say how many of a page's requests were answered, if not all: a look-up or a connection of a part had failed."""
+    """Return the number of a page's answered requests, if not all: a part's look-up or connection had failed."""
     in_load = (one for one in records if isinstance(one, EdgeRequestRecord) and span.has(one.received_ns))
     answered = answered_requests(in_load, site)
     if site.request_count is None or len(answered) >= site.request_count:
@@ -272,10 +272,10 @@ def missing_requests(records: Iterable[Record], site: Site, span: Span) -> str |
 
 
 def answered_requests(requests: Iterable[EdgeRequestRecord], site: Site) -> set[tuple[str, str]]:
-    """List what of a page was asked for and given before its load event, each once: host name and path.
+    """List the page's requests answered before its load event, each once: host name and path.
 
-    What the page has an answer of its own for is given with that one's status; what it lets go unanswered, by a reset
-    or for ever, is not. A CORS preflight is no request of the page's.
+    A resource with its own response in the page's settings counts as answered with this response's status. Resources
+    left unanswered, by a reset or for ever, do not count. A CORS preflight is not a request of the page.
     """
     origins = {origin.host: origin for origin in site.origins}
     named = ((one.authority.partition(":")[0], one) for one in requests if one.method != PREFLIGHT)
@@ -292,7 +292,7 @@ def _is_given(request: EdgeRequestRecord, serving: Serving) -> bool:
 
 
 def path_flags(summary: PathSummaryRecord | None, lateness_p99_ms: float) -> list[TrialFlag]:
-    """Flag a load during which the link was late or lost packets of its own."""
+    """Flag a load with a late link or packets lost inside the link's devices."""
     if summary is None:
         return [TrialFlag.PATH_SUMMARY_MISSING]
     flags: list[TrialFlag] = []

@@ -1,9 +1,9 @@
-"""What a testbed keeps beside its trials' records: pictures, browsers' logs, packets and keys, as files of the dataset.
+"""Keep files beside a testbed's records: pictures, browsers' logs, packets and keys, as files of the dataset.
 
-For: where each goes, and which of it is a trial's. Not for: reading any of it again (`resolab.evidence`).
+For: the paths of the files, and their assignment to trials. Not for: reading the files (`resolab.evidence`).
 
-Every program of a testbed appends its secrets to one log; what came to it during a trial is the trial's. It is read
-when the trial has ended, so a secret written later than the load it is for would stand with the next trial's.
+Every program of a testbed appends its secrets to a common log. Secrets added during a trial belong to the trial. The
+log is read at the trial's end, so a secret written later than its load would be stored with the next trial.
 """
 
 from collections.abc import AsyncIterator
@@ -18,7 +18,7 @@ from resolab.store import write_private
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Folders of what is kept; what has none is not kept."""
+    """The folders of kept files; kinds of files without a folder are not kept."""
 
     screenshot_folder: Path | None = None
     netlog_folder: Path | None = None
@@ -26,7 +26,7 @@ class Kept:
     key_log_folder: Path | None = None
 
     def make_folders(self) -> None:
-        """Make those that are not there."""
+        """Make the missing folders."""
         for folder in (self.screenshot_folder, self.netlog_folder, self.capture_folder, self.key_log_folder):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -34,7 +34,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class TrialFiles:
-    """Where what was kept of one trial lies."""
+    """The paths of a trial's kept files."""
 
     capture_file: Path | None = None
     key_log_file: Path | None = None
@@ -42,7 +42,7 @@ class TrialFiles:
 
     @property
     def missing(self) -> list[Path]:
-        """Those that were asked for and are not there."""
+        """Return the requested files missing on disk."""
         files = (self.capture_file, self.key_log_file, self.netlog_file)
         return [file for file in files if file is not None and not file.exists()]
 
@@ -53,14 +53,14 @@ NO_FILES = TrialFiles()
 
 @dataclass(slots=True)
 class Keeper:
-    """Keeps packets and keys of one trial at a time."""
+    """A keeper of packets and keys, for one trial at a time."""
 
     kept: Kept
     scratch: Path
     _key_log: Path | None = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make the log that programs append to: theirs is never made with wider rights."""
+        """Make the log for the programs' secrets, so programs never create the file with wider permissions."""
         self._key_log = None
         if self.kept.key_log_folder is not None:
             self._key_log = self.scratch / "keys.log"
@@ -68,12 +68,12 @@ class Keeper:
 
     @property
     def key_log_file(self) -> Path | None:
-        """What every program of the testbed appends its secrets to."""
+        """Return the secrets' log of every program of the testbed."""
         return self._key_log
 
     @asynccontextmanager
     async def keeping(self, path: engine.Path, trial_id: str) -> AsyncIterator[TrialFiles]:
-        """Keep packets and keys of what happens inside; the files are whole afterwards."""
+        """Keep packets and keys during the block; the files are complete afterwards."""
         files = TrialFiles(
             capture_file=_file(self.kept.capture_folder, f"{trial_id}.pcapng"),
             key_log_file=_file(self.kept.key_log_folder, f"{trial_id}.keys"),

@@ -1,6 +1,6 @@
-"""Names and addresses inside the emulated path, and the edge's configuration made from them.
+"""The names and addresses inside the emulated path, and the edge's configuration made from them.
 
-For: the one place that says which page lives where. Not for: starting anything.
+For: the only place for the addresses of pages. Not for: starting anything.
 """
 
 import enum
@@ -23,93 +23,93 @@ from resolab.toml_text import key_lines
 RESOLVER_ADDRESS = "10.77.0.1"
 HTTPS_PORT = 443
 FIRST_NETWORK = "10.77.1.0/24"
-"""Of the pages' addresses: as far as a profile's `far` networks know them."""
+"""The network of the pages' addresses, as named in a profile's `far` networks."""
 EVERY_PAGES_NAME = f"*.{TOP_DOMAIN}"
-"""Pattern of all host names of pages, and of the resolver's."""
+"""The pattern of all host names of pages, and of the resolver's."""
 STUB_ADDRESS = "127.0.0.2"
-"""Loopback address of the client host on which the stub listens."""
+"""The stub's loopback address on the client host."""
 DOH_PROBE_NAME = "www.gstatic.com"
-"""Chromium asks every DoH server for this name, from each new context, until it gets an answer: unanswered, its
-repetitions would fall into other trials' loads. The address leads nowhere; nobody connects to it."""
+"""Chromium asks every DoH server for this name, from each new context, until answered. Without an answer, repetitions
+would fall into other trials' loads. The address is unused; no client connects to this address."""
 DOH_PROBE_ADDRESS = "10.77.1.254"
 FIRST_NETWORK_COUNT, NETWORK_COUNT = 253, 254
-"""Addresses of pages in the first network, which has the one above, and in each further one."""
+"""The number of page addresses in the first network (without the address above), and in each further network."""
 RESIDENT_NAMES_LIMIT = 1_000
-"""Pages of more names together are not all at the edge at once: their files would fill its memory."""
+"""The maximum number of names of all pages at the edge at once: files of more pages would fill its memory."""
 _OF_FILES = ("precoded",)
 _NEWEST_FIRST = (HttpVersion.H3, HttpVersion.H2, HttpVersion.H1)
 _SIGNS = ("https_record", "alt_svc")
-"""Keys of a site that show HTTP/3."""
+"""The keys of a site for HTTP/3 offers."""
 
 
 class Offer(enum.Enum):
-    """By which sign a site says that it speaks HTTP/3."""
+    """A site's offer of HTTP/3."""
 
     NOTHING = enum.auto()
     HTTPS_RECORD = enum.auto()
-    """`alpn=h3,h2` in its name's HTTPS record (RFC 9460)."""
+    """The value `alpn=h3,h2` in the HTTPS record of the name (RFC 9460)."""
     ALT_SVC = enum.auto()
     """The Alt-Svc field (RFC 7838) of answers over HTTP/1.1 and HTTP/2."""
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """One host name of a page: its address, its files, and what is particular about it."""
+    """A host name of a page: its address, its files, and its special settings."""
 
     host: str
     address: str
     folder: Path | None
-    """`None`: it has no files, its settings alone say what it answers."""
+    """The folder of files; `None` without files, with all answers in the settings."""
     serving: Serving = ORDINARY
     needed: bool = True
-    """Whether a load cannot do without it: something is asked of it before the load event."""
+    """True when a load needs the host: there is a request to the host before the load event."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What its page says of it to the edge; how files are coded is nothing to say without any."""
+        """Return the page's settings of this host for the edge; without files, the coding of files is left out."""
         told = self.serving.settings
         return told if self.folder is not None else {key: value for key, value in told.items() if key not in _OF_FILES}
 
 
 class Site(msgspec.Struct, frozen=True, kw_only=True):
-    """One page's place: every name it needs, and the document."""
+    """The hosts of a page and its document."""
 
     page: str
     origins: tuple[Origin, ...]
-    """The document's first. They share addresses and certificates only where the page says so."""
+    """The origins, the document's first. Origins share addresses and certificates only when set in the page."""
     path: str
-    """Of the document."""
+    """The path of the document."""
     request_count: int | None = None
-    """Requests that a whole load has answered before its load event; `None`: not known."""
+    """The number of requests answered before the load event in a complete load; `None`: not known."""
 
     @property
     def host(self) -> str:
-        """The document's host name."""
+        """Return the document's host name."""
         return self.origins[0].host
 
     @property
     def url(self) -> str:
-        """The document's URL."""
+        """Return the document's URL."""
         return f"https://{self.host}{self.path}"
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """All names."""
+        """Return all host names of the page."""
         return tuple(origin.host for origin in self.origins)
 
     def document_version(self, wanted: HttpVersion) -> HttpVersion:
-        """Tell the HTTP version that the document comes over where one is asked for: its host may have older ones."""
+        """Return the document's HTTP version for a requested version: its host may only have older versions."""
         speaks = self.origins[0].serving.speaks
         older = _NEWEST_FIRST[_NEWEST_FIRST.index(wanted) :] if wanted in _NEWEST_FIRST else ()
         return next((one for one in older if speaks(one)), wanted)
 
     @property
     def needed_hosts(self) -> frozenset[str]:
-        """Names a whole load must look up."""
+        """Return the names to be looked up in a complete load."""
         return frozenset(origin.host for origin in self.origins if origin.needed)
 
 
 def site_address(number: int) -> str:
-    """Address of the origin with this number, from 0."""
+    """Return the address of the origin with this number, from 0."""
     if number < FIRST_NETWORK_COUNT:
         return f"10.77.1.{number + 1}"
     network, host = divmod(number - FIRST_NETWORK_COUNT, NETWORK_COUNT)
@@ -119,9 +119,9 @@ def site_address(number: int) -> str:
 def resolver(
     dns_transport: DnsTransport, ca_file: Path, groups: Sequence[KeyExchangeGroup] = (), *, carries_pages: bool = False
 ) -> Resolver:
-    """Describe the edge as a resolver over one transport, and the groups to offer it.
+    """Describe the edge as a resolver over a transport, with the offered key exchange groups.
 
-    Where its connections are to carry pages, DoQ is asked for where HTTP/3 is: by the private ALPN.
+    When its connections carry pages, DoQ uses HTTP/3's port: by the private ALPN.
     """
     at_https = carries_pages and dns_transport is DnsTransport.DOQ
     name = f"{RESOLVER_NAME}:{HTTPS_PORT}" if at_https else RESOLVER_NAME
@@ -139,12 +139,11 @@ def edge_configuration(
     tells_origins: bool = False,
     settings: EdgeSettings | None = None,
 ) -> str:
-    """Write the edge's TOML: one authority, the resolver without tickets, every site with a policy of its own.
+    """Return the edge's TOML: one authority, the resolver without tickets, each site with its own policy.
 
-    With `pages_at_resolver` connections to the resolver serve pages, too: those of its certificate (`resolver_covers`).
-    With `tells_origins` connections for names that share a certificate tell them (ORIGIN frames).
-
-    Pages that come when they are needed are not in it, but for their domains and certificates.
+    With `pages_at_resolver` connections to the resolver also serve pages, for names of its certificate
+    (`resolver_covers`). With `tells_origins` connections for names on a shared certificate send the names (ORIGIN
+    frames). Pages loaded on demand are left out, except their domains and certificates.
     """
     origins = [origin for site in sites for origin in site.origins]
     resident = origins if are_resident(sites) else []
@@ -174,7 +173,7 @@ def edge_configuration(
 
 
 def are_resident(sites: Sequence[Site]) -> bool:
-    """Whether pages are at the edge from its start; else each comes when it is needed, and the others go."""
+    """Return True when all pages are at the edge from the start; otherwise each is loaded on demand."""
     return sum(len(site.origins) for site in sites) <= RESIDENT_NAMES_LIMIT
 
 
@@ -186,9 +185,9 @@ def _site_table(origin: Origin) -> Mapping[str, object]:
 
 
 def site_settings(offer: Offer, of_page: Mapping[str, Any] | None = None) -> dict[str, object]:
-    """Say the keys of a site that are not its place: what its page has set, and the signs a condition asks for.
+    """Return the keys of a site beside host, address and folder: the page's settings, and the condition's offers.
 
-    A page can withhold a sign from a name, not give one by itself.
+    A page can withhold an offer for a name, but not add an offer.
     """
     of_page = of_page or {}
     signs = {Offer.HTTPS_RECORD: "https_record", Offer.ALT_SVC: "alt_svc"}
@@ -205,7 +204,7 @@ def site_settings(offer: Offer, of_page: Mapping[str, Any] | None = None) -> dic
 
 
 def shared_certificates(site: Site, certificates: PageCertificates = PageCertificates.RECORDED) -> Iterator[list[str]]:
-    """List what stands on one certificate together, names or a wildcard; every other name has its own."""
+    """List the names or wildcards of each shared certificate; every other name has its own certificate."""
     if certificates is PageCertificates.SITE:
         yield from (_below(domain, hosts) for domain, hosts in _by_domain(site).items() if len(hosts) > 1)
         return
@@ -217,7 +216,7 @@ def shared_certificates(site: Site, certificates: PageCertificates = PageCertifi
 
 
 def resolver_covers(site: Site) -> list[str]:
-    """List what the resolver's certificate has of a page that its connections carry, by wildcards: they are shorter."""
+    """List the names of the resolver's certificate for a page on the resolver's connections, as shorter wildcards."""
     return [name for domain, hosts in _by_domain(site).items() for name in _below(domain, hosts)]
 
 
@@ -229,11 +228,14 @@ def _by_domain(site: Site) -> Mapping[str, list[str]]:
 
 
 def _below(domain: str, hosts: list[str]) -> list[str]:
-    """Cover a site's names by a wildcard, but for what is below other pages' domain, too, or below another name."""
+    """Return a wildcard for a site's names, or the names themselves.
+
+    A wildcard needs another domain than the common domain of pages, and every name exactly one label below the domain.
+    """
     has_wildcard = domain != PAGES_DOMAIN and all(host.removesuffix(domain).count(".") == 1 for host in hosts)
     return [f"*.{domain}"] if has_wildcard else hosts
 
 
 def _domains(origins: Sequence[Origin]) -> list[str]:
-    """Name the registrable domains of the lab's names, so that those below them exist or are told not to."""
+    """Return the registrable domains of the lab's names, so names below these domains exist or get NXDOMAIN."""
     return list(dict.fromkeys([PAGES_DOMAIN, *(registrable_domain(origin.host) for origin in origins)]))

@@ -1,7 +1,6 @@
-"""The page's look-up as the edge and the stub recorded it: on which connection, with what end, and what else was asked.
+"""The page's look-up in the records of edge and stub: the connection, the outcome, and further queries.
 
-For: pure functions over the records of one load. Not for: what the browser believes, or the page's own connection
-(`judgement`).
+For: pure functions over the records of a load. Not for: the browser's view, or the page's own connection (`judgement`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,36 +36,36 @@ TIMEOUTS = {
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The time of one load, `CLOCK_MONOTONIC`; the end is not in it."""
+    """The time span of a load, `CLOCK_MONOTONIC`; the end is excluded."""
 
     since_ns: int
     until_ns: int | None = None
 
     def has(self, instant_ns: int) -> bool:
-        """Whether an instant lies in it."""
+        """Return True when an instant lies in the span."""
         return self.since_ns <= instant_ns and (self.until_ns is None or instant_ns < self.until_ns)
 
 
 @dataclass(frozen=True, slots=True)
 class PageLookup:
-    """The look-up of the page's name as the edge saw it."""
+    """The look-up of the page's name, from the edge's view."""
 
     query: EdgeQueryRecord | None
-    """The first one; `None`: nothing was asked."""
+    """The first query for the page's name; `None` without a query."""
     connection_state: ConnectionState | None
-    """`None` without a look-up, and for `doudp`, which has no connection."""
+    """The state of the connection; `None` without a look-up, and for `doudp`, without connections."""
     handshake_mode: HandshakeMode | None
-    """Of the connection it came on; `zero_rtt` only when the query itself was early data."""
+    """The handshake mode of the query's connection; `zero_rtt` only when the query itself was early data."""
 
 
 def edge_queries(records: Iterable[Record], span: Span) -> list[EdgeQueryRecord]:
-    """Find what was asked of the edge in a span, in the order it came."""
+    """Return the edge's queries in a span, in order of arrival."""
     found = [r for r in records if isinstance(r, EdgeQueryRecord) and span.has(r.received_ns)]
     return sorted(found, key=lambda query: query.received_ns)
 
 
 def name_of(query: EdgeQueryRecord | QueryRecord) -> str:
-    """Name asked, in lower case and without its final dot."""
+    """Return the queried name, in lower case and without its final dot."""
     return query.qname.rstrip(".").lower()
 
 
@@ -81,13 +80,13 @@ def page_lookup(records: Sequence[Record], host: str, span: Span) -> PageLookup:
 
 
 def state_of(connection: ConnectionRecord | None, span: Span) -> ConnectionState:
-    """Say whether something in a span found its connection open; one without a record was not seen to be opened."""
+    """Return warm when the connection was open before the span; also for a connection without a record."""
     opened_here = connection is not None and span.has(connection.accepted_ns)
     return ConnectionState.COLD if opened_here else ConnectionState.WARM
 
 
 def connection_of(records: Sequence[Record], connection_id: int | None) -> ConnectionRecord | None:
-    """Find what the edge wrote last about a connection."""
+    """Return the edge's last record of a connection."""
     if connection_id is None:
         return None
     found = (r for r in reversed(records) if isinstance(r, ConnectionRecord) and r.connection_id == connection_id)
@@ -104,16 +103,16 @@ def _handshake(query: EdgeQueryRecord, of_connection: HandshakeMode | None) -> H
 
 
 def foreign_names(records: Iterable[Record], needed: Iterable[str], span: Span) -> list[str]:
-    """List the names that were asked in a span and are not needed, each once, in order."""
+    """List the names queried in a span but not needed, each once, in order."""
     wanted = {name.lower() for name in needed}
     asked = (name_of(query) for query in edge_queries(records, span))
     return [name for name in dict.fromkeys(asked) if name not in wanted]
 
 
 def dns_failure(records: Sequence[Record], host: str, span: Span) -> DnsFailure:
-    """Say why a look-up failed that the browser says has failed: by the edge, else by the stub.
+    """Return the reason for a failed look-up reported by the browser: from the edge, otherwise from the stub.
 
-    The last word counts: browsers ask again, and give up after the last answer.
+    The last answer counts: browsers ask again, and give up after the last answer.
     """
     queries = [query for query in edge_queries(records, span) if name_of(query) == host]
     # Names without HTTPS records have good answers without any; addresses are what a browser cannot do without.

@@ -1,9 +1,9 @@
-"""Whether the machine has the memory that the pages of a testbed can take: asked before anything is started.
+"""Check the machine's memory for the pages of a testbed, before starting anything.
 
-For: the one place that knows what a page of many hosts costs. Not for: what a page is made of (`plan.page`).
+For: the only place with the memory cost of a page of many hosts. Not for: the content of a page (`plan.page`).
 
-Both browsers have a process for each site of which a page shows a document in a frame, and share them beyond some
-number. Files of pages are in the edge's memory, all of them or the largest page's (`layout.are_resident`).
+Both browsers have a process for each site with a document in a frame, and share processes beyond some number. Files of
+pages are in the edge's memory, all of them or the largest page's (`layout.are_resident`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,13 +15,13 @@ from resolab.plan.page import registrable_domain
 from resolab.testbed.layout import Origin, Site, are_resident
 
 BASE_MB = 300
-"""Path, edge, stub and this program, without files of pages."""
+"""The memory of path, edge, stub and this program, without files of pages, in MB."""
 BROWSER_MB = 450
-"""A browser without a page (docs/benchmarks.md), at the most."""
+"""The maximum memory of a browser without a page (docs/benchmarks.md), in MB."""
 FRAME_SITE_MB = 15
-"""Of a site's process, a quarter more than was seen (docs/method/clones.md)."""
+"""The memory of a site's process, in MB, a quarter above the observed value (docs/method/clones.md)."""
 PROCESSES_MOST = 60
-"""Beyond these browsers share processes."""
+"""The maximum number of processes; beyond this number browsers share processes."""
 MEMINFO = Path("/proc/meminfo")
 _DOCUMENT_ENDINGS = (".html", ".htm")
 _MB = 1_000_000
@@ -30,17 +30,17 @@ _KIB = 1_024
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What the largest of some pages can take, and which that is."""
+    """The memory needed for the largest page of several, with the page's name."""
 
     page: str
     hosts_count: int
     sites_count: int
-    """Sites it may show documents of."""
+    """The number of sites with possible documents."""
     needed_mb: int
 
 
 def check_memory(sites: Sequence[Site], browsers_count: int, meminfo: Path = MEMINFO) -> None:
-    """Refuse pages that can take more than there is; where nobody can say what there is, refuse none."""
+    """Raise `MachineError` for pages needing more than the available memory; without a known value, accept all."""
     there_mb = available_mb(meminfo)
     if there_mb is None:
         return
@@ -55,7 +55,7 @@ def check_memory(sites: Sequence[Site], browsers_count: int, meminfo: Path = MEM
 
 
 def largest_need(sites: Sequence[Site], browsers_count: int) -> Need:
-    """Say what a testbed of these pages can take: at least one, loaded in one browser at a time."""
+    """Return the memory for a testbed of these pages: at least one page, loaded in one browser at a time."""
     sizes = {site.page: sum(_files_bytes(origin) for origin in site.origins) for site in sites}
     held_bytes = sum(sizes.values()) if are_resident(sites) else max(sizes.values())
     counts = {site.page: _document_sites_count(site.origins) for site in sites}
@@ -67,7 +67,7 @@ def largest_need(sites: Sequence[Site], browsers_count: int) -> Need:
 
 
 def available_mb(meminfo: Path = MEMINFO) -> int | None:
-    """Read what programs can still have (proc(5), MemAvailable)."""
+    """Return the memory available to programs, in MB (proc(5), MemAvailable)."""
     try:
         lines = meminfo.read_text("ascii").splitlines()
     except OSError:
@@ -77,7 +77,7 @@ def available_mb(meminfo: Path = MEMINFO) -> int | None:
 
 
 def _document_sites_count(origins: Iterable[Origin]) -> int:
-    """Count the registrable domains of which documents are served."""
+    """Count the registrable domains serving documents."""
     return len({registrable_domain(origin.host) for origin in origins if _serves_documents(origin)})
 
 

@@ -1,10 +1,10 @@
-"""Which of a page's names the resolver lacks while the page is loaded, where a plan says which share it lacks.
+"""Draw the names of a page missing in the resolver's cache, for a plan with a miss ratio.
 
-For: the draw, name by name. Not for: what a miss costs (`in_force`), or a resolver that lacks every name
+For: the random draw for each name. Not for: the cost of a miss (`in_force`), or a resolver lacking every name
 (`resolver_cache`).
 
-A block's trials draw alike, whatever their ratio: a name that is missed at 0.1 is missed at 0.4, too. So what a block
-compares differs by the names that the larger ratio adds and by nothing else.
+All trials of a block draw alike, for any ratio: a name missed at 0.1 is missed at 0.4, too. So conditions of a block
+differ only by the names added by the larger ratio.
 """
 
 import random
@@ -14,6 +14,6 @@ from resolab.plan import stream_seed
 
 
 def missed_names(names: Sequence[str], seed: int, trial_id: str, *, ratio: float) -> frozenset[str]:
-    """Draw each name by itself: with the ratio 0 none is missed, with 1 every one."""
+    """Draw each name independently: with the ratio 0 no name is missed, with 1 every name."""
     block = trial_id.partition("-")[0]
     return frozenset(name for name in names if random.Random(stream_seed(seed, "miss", block, name)).random() < ratio)

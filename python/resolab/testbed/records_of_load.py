@@ -1,4 +1,4 @@
-"""A browser's load as records of the trial's file. Pure. Not for: judging; what happened is handed in."""
+"""Make the records of a browser's load, from given judgements. Pure. Not for: judging."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from resolab.testbed.judgement import Judged
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """Who loaded: the same for every load of a trial."""
+    """The browser and condition of a load: the same for every load of a trial."""
 
     browser: str
     browser_version: str
@@ -24,7 +24,7 @@ class Loader:
 def page_load_record(
     load: PageLoad, judged: Judged, loader: Loader, *, plt_sum_ms: float | None = None
 ) -> PageLoadRecord:
-    """Make the record of one navigation."""
+    """Make the record of a single navigation."""
     timings = msgspec.structs.asdict(load.timings or PageTimings())
     states = judged.states
     return PageLoadRecord(
@@ -54,7 +54,7 @@ def page_load_record(
 
 
 def last_byte_ms(load: PageLoad) -> float | None:
-    """Return when the last response ended that came before the load event."""
+    """Return the end of the last response before the load event, in ms."""
     end_ms = load.timings.plt_ms if load.timings is not None else None
     if end_ms is None:
         return None
@@ -63,14 +63,13 @@ def last_byte_ms(load: PageLoad) -> float | None:
 
 
 def plt_sum_ms(load: PageLoad, exchanges: Iterable[QueryRecord], condition: Condition) -> float | None:
-    """Add the trial's separately measured cold exchange to the load without its look-up (Sengupta et al., TNSM 2024).
+    """Return the load time without its look-up plus the trial's cold exchange (Sengupta et al., TNSM 2024).
 
-    `None` where one of them is missing: of a good load whose exchange failed the sum is not known but that it is more
-    than the exchange's time limit adds. `None`, too, where the look-up's connection was to be warm or its handshake
-    resumed, or where the resolver may not have the answer: the exchange is always of a cold connection with a full
-    handshake, and of an answer that is there. The sum stands beside `plt_ms`, which
-    has the look-up inside, and is no load time anybody has seen: what the look-up's delay changes later in the load is
-    not in it.
+    Return `None` when either is missing: for a good load with a failed exchange, the sum is only known to be above the
+    load plus the exchange's time limit. Return `None`, too, for a look-up with a warm connection or a resumed
+    handshake, or with a possible cache miss. The exchange always has a cold connection, a full handshake and a cached
+    answer. The sum stands beside `plt_ms`, with the look-up inside, and is not an observed load time: the sum leaves
+    out later effects of the look-up's delay.
     """
     timings = load.timings
     exchange = next((query for query in exchanges if _is_cold_exchange(query, condition)), None)
@@ -87,14 +86,14 @@ def plt_sum_ms(load: PageLoad, exchanges: Iterable[QueryRecord], condition: Cond
 
 
 def _is_asked_alike(condition: Condition) -> bool:
-    """Whether the load's look-up is what the exchange is."""
+    """Return True when the load's look-up has the same settings as the exchange."""
     cold = condition.dns_connection_state is ConnectionState.COLD
     full = condition.requested_dns_handshake_mode is HandshakeMode.FULL
     return cold and full and not condition.resolver_miss_ratio
 
 
 def _is_cold_exchange(query: QueryRecord, condition: Condition) -> bool:
-    """Whether it is one of the transport; the first of them was the cold one, whatever was asked after it."""
+    """Return True for an exchange over the condition's transport; the first of these exchanges was cold."""
     return query.dns_transport is condition.dns_transport and query.purpose is QueryPurpose.MEASURED
 
 

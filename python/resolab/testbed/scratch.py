@@ -1,6 +1,6 @@
 """The testbed's scratch folder: keys, configuration and browser profiles, removed at the end and after a kill.
 
-For: a folder for as long as something runs. Not for: anything worth keeping, or how it is told whose process is gone
+For: a folder during the lifetime of a process. Not for: files worth keeping, or the check for ended processes
 (`browser.locked_folder`).
 """
 
@@ -13,7 +13,7 @@ from resolab.browser.locked_folder import LockedFolder, remove_abandoned
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Make the folder; clear away those of runs that were killed."""
+    """Make the folder; remove the folders of killed runs."""
     remove_abandoned()
     folder = LockedFolder()
     try:

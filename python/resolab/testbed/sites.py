@@ -1,4 +1,4 @@
-"""The pages of a plan as sites, every host name with an address. Not for: what is inside a page; see `pages/`."""
+"""The pages of a plan as sites, every host name with an address. Not for: the content of a page; see `pages/`."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from resolab.testbed.layout import Origin, Site, site_address
 def sites_of(
     corpus: Corpus, pages: Sequence[str], distances: PageDistances = PageDistances.RECORDED
 ) -> dict[str, Site]:
-    """Give each name of each page an address: one of its own, but where the page lets names share one."""
+    """Assign an address to each name of each page: a separate address, unless the page lets names share."""
     numbers = itertools.count()
     return {page.name: _site(page, numbers, distances) for page in corpus.read_pages(pages)}
 

@@ -1,6 +1,6 @@
-"""What stands as long as its block runs: begun whole or not at all, and ended however the block ends.
+"""A base for parts running during a block: started completely or not at all, and ended at any end of the block.
 
-For: the places campaigns run their trials in. Not for: what stands there.
+For: the runners of a campaign's trials. Not for: the parts themselves.
 """
 
 import contextlib
@@ -10,14 +10,14 @@ from typing import Self
 
 
 class Standing(ABC):
-    """Whatever `_start` puts on the stack is ended in the opposite order."""
+    """A set of parts pushed on a stack by `_start` and ended in the opposite order."""
 
     def __init__(self) -> None:
         self._stack = contextlib.AsyncExitStack()
 
     @abstractmethod
     async def _start(self) -> None:
-        """Start the parts."""
+        """Start the parts, pushing their ends on the stack."""
 
     async def __aenter__(self) -> Self:
         try:

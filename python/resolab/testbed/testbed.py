@@ -1,13 +1,13 @@
-"""The lab of one campaign: an emulated path, an edge behind it, in front of it a browser for each way to a resolver.
+"""The lab of a campaign: an emulated path, an edge behind the path, and a browser for each combination of settings.
 
-For: starting the parts, running one trial at a time, and stopping everything however it ends. Not for: judging what
-happened (`trial_result`, `judgement`) or keeping it (the campaign).
+For: starting the parts, running one trial at a time, and stopping everything at any end. Not for: judging the events
+(`trial_result`, `judgement`) or keeping the results (`campaign`).
 
-One path serves every profile of the plan: the profile is changed between trials, while the link is quiet. What is fixed
-when a browser starts makes a way (`ways`); every load has a fresh context in the browser of its way.
+One path serves every profile of the plan: the profile is changed between trials, while the link is quiet. The settings
+fixed at a browser's start are in `ways`; every load has a fresh context in the matching browser.
 
-An edge, stub or browser that dies ends the trial it dies in: its load fails and is kept, flagged where the part is the
-lab's own, and the next trial finds a new one in its place. Without its path a testbed is of no use any more.
+An edge, stub or browser dying during a trial ends the trial. Its load fails and is kept, flagged when the part is the
+lab's own, and the next trial starts a new part. Without its path a testbed is unusable.
 """
 
 import asyncio
@@ -52,18 +52,18 @@ from resolab.testbed.trial_result import Instants, SeenTrial, TrialResult, trial
 from resolab.testbed.ways import Surroundings, cleared_for, warms_up, way_of
 
 SETTLE_MS = 60.0
-"""Time beyond one round trip for closes to arrive and acknowledgements to pass before the measured load."""
+"""The time beyond a round trip, in ms, for closes to arrive and acknowledgements to pass before the measured load."""
 FORGETTING_ATTEMPTS = 8
-"""Times a browser is told to forget its warm-up before its load is measured and flagged nevertheless."""
+"""The number of attempts to make a browser forget its warm-up, before the load is measured and flagged anyway."""
 REHEARSALS = 3
-"""Browsers that may break in the first load of their lives before the testbed is no use."""
+"""The number of browsers allowed to break in their first load before the testbed is unusable."""
 HEARING_LABEL = "hearing"
 DEATH_NOTICE_S = 1.0
-"""A command to a dying program may fail a little before its end is known."""
+"""The wait for a program's end, in s: a command to a dying program may fail before the end is known."""
 
 
 class Testbed(Standing):
-    """Path, edge, stub and browsers, and one trial on them."""
+    """The path, edge, stub and browsers of a campaign, with a method to run a trial."""
 
     __test__ = False  # Its name is not a test class's.
 
@@ -86,8 +86,8 @@ class Testbed(Standing):
         self._servers_view = ServersView()
         self._rehearsed_browsers: weakref.WeakSet[Browser] = weakref.WeakSet()
         self.before_measured: Callable[[], Awaitable[None]] | None = None
-        """Done in each trial when its warm-up is over and nothing of the measured load was asked: for those who disturb
-        a load or look into it; campaigns leave it alone."""
+        """A hook called in each trial after the warm-up, before any request of the measured load. For tests disturbing
+        or observing a load; campaigns do not set the hook."""
 
     async def _start(self) -> None:
         ways = [way_of(condition) for condition in self._plan.conditions()]
@@ -138,7 +138,7 @@ class Testbed(Standing):
         )
 
     def _shares_by(self, sharing: ConnectionSharing) -> bool:
-        """Whether any condition has its connections shared so."""
+        """Return True when any condition shares its connections by this rule."""
         return any(condition.connection_sharing is sharing for condition in self._plan.conditions())
 
     def _surroundings(self, folder: Path) -> Surroundings:
@@ -160,12 +160,12 @@ class Testbed(Standing):
 
     @property
     def edge(self) -> engine.Edge:
-        """The edge that runs now."""
+        """Return the currently running edge."""
         return self._in_force.edge
 
     @property
     def ca_file(self) -> Path:
-        """The authority that whoever loads pages here must trust."""
+        """Return the file of the authority to be trusted by every loader of pages here."""
         return self._ca_file
 
     async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:
@@ -182,7 +182,7 @@ class Testbed(Standing):
         return replace(result, files=replace(files, netlog_file=netlog_file))
 
     async def hear(self, condition: Condition, asked: HearingRequest) -> tuple[Heard, list[Record]]:
-        """Load a page once and listen to all it asks for: for what a page is made of, not for times."""
+        """Load a page once and record all its requests: for the page's content, not for times."""
         await self._replace_dead()
         await self._put_in_force(condition, HEARING_LABEL)
         browser = await self._browsers.get(way_of(condition))
@@ -192,11 +192,11 @@ class Testbed(Standing):
         return heard, self._records.copy()
 
     async def browser_of(self, condition: Condition) -> Browser:
-        """Return the browser that loads a condition's pages; another one once it has ended."""
+        """Return the browser for a condition's pages; a new browser after the previous has ended."""
         return await self._browsers.get(way_of(condition))
 
     def url_of(self, page: str) -> str:
-        """Tell the URL of a page's document."""
+        """Return the URL of a page's document."""
         return self._sites[page].url
 
     async def _measure(self, browser: Browser, condition: Condition, site: Site, trial_id: str) -> TrialResult:
@@ -224,10 +224,10 @@ class Testbed(Standing):
         return trial_result(seen, loader, lateness_p99_ms=self._plan.limits.lateness_p99_ms)
 
     async def _rehearsed(self, condition: Condition, site: Site) -> tuple[Browser, bool]:
-        """Find the browser of a condition's way; a new one has loaded the page once, and whether it did so just now.
+        """Return the browser of a condition, after a first load of the page, and True when this load was just now.
 
-        The first load of a browser's life pays for what is made ready once, and Firefox makes it over h2, whatever it
-        has been told of HTTP/3.
+        A browser's first load includes one-time start-up work, and Firefox always uses h2 for this load, regardless of
+        HTTP/3 settings.
         """
         request = LoadRequest(url=site.url, timeout_s=self._plan.limits.page_timeout_s, warmup=False)
         for attempt in range(REHEARSALS):
@@ -276,7 +276,10 @@ class Testbed(Standing):
         return with_resolver_at(profile, condition.resolver_extra_rtt_ms)
 
     async def _exchanges(self, site: Site, trial_id: str) -> list[QueryRecord]:
-        """Ask for the page's name over cold connections and, as the plan wants, for its other names over the same."""
+        """Query the page's name over cold connections.
+
+        If the plan says so, the page's other names follow over the same connections.
+        """
         transports = list(self._plan.factors.dns_transport)
         random.Random(stream_seed(self._seed, "exchange_order", trial_id)).shuffle(transports)
         groups = self._plan.key_exchange.client
@@ -311,9 +314,9 @@ class Testbed(Standing):
         return result, since_ns[0] or time.monotonic_ns()
 
     async def _settle(self, condition: Condition) -> bool:
-        """Close connections from the servers' side and look whether anything of the warm-up is under way.
+        """Close connections from the servers' side and return True when no activity of the warm-up is under way.
 
-        The last attempt says yes whatever it finds, and the trial is flagged.
+        The last attempt always returns True, and the trial is flagged.
         """
         cleared_ns = time.monotonic_ns()
         self._left_open = False
@@ -343,7 +346,7 @@ class Testbed(Standing):
         await asyncio.sleep((longest_rtt_ms(self._profile(condition)) + SETTLE_MS) / 1000)
 
     async def _unless_dead(self, program: engine.Edge | engine.Stub | engine.Gateway, command: Awaitable[None]) -> None:
-        """Carry out a command; that its program is dead is the load's business and not an error here."""
+        """Run a command; ignore an error from a dead program, as the load will fail by itself."""
         try:
             await command
         except ResolabError:
@@ -354,7 +357,7 @@ class Testbed(Standing):
                 await asyncio.sleep(0.01)
 
     def _own_flags(self, condition: Condition) -> list[TrialFlag]:
-        """Say who died, and what could not be closed."""
+        """Return flags for dead programs and for connections left open."""
         flags = [TrialFlag.CONNECTIONS_LEFT_OPEN] if self._left_open else []
         if not self.edge.process.running:
             flags.append(TrialFlag.EDGE_ENDED)

@@ -1,7 +1,7 @@
-"""What a trial leaves: its records, and why to read it with care.
+"""The result of a trial: its records, and flags for careful reading.
 
-For: pure functions from everything seen during a trial to its result. Not for: running it (`testbed`), or what the
-records say of one load (`judgement`).
+For: pure functions from everything seen during a trial to its result. Not for: running the trial (`testbed`), or the
+facts about a single load (`judgement`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,42 +33,42 @@ LAB_ENDED = frozenset({TrialFlag.EDGE_ENDED, TrialFlag.STUB_ENDED, TrialFlag.GAT
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """Everything recorded during one trial, and why to read it with care."""
+    """Everything recorded during a trial, with flags for careful reading."""
 
     records: list[Record]
     flags: list[TrialFlag]
     failed: bool
     overhead_ms: float = 0.0
-    """What the browser cost beside its navigations."""
+    """The browser's cost beside its navigations, in ms."""
     files: TrialFiles = NO_FILES
 
 
 @dataclass(frozen=True, slots=True)
 class Instants:
-    """When the parts of a trial began, `CLOCK_MONOTONIC`."""
+    """The start of each part of a trial, `CLOCK_MONOTONIC`."""
 
     trial_ns: int
     load_ns: int
-    """After our own client's exchanges: the warm-up, where there is one."""
+    """The end of our own client's exchanges, in ns: the start of the warm-up, if any."""
     measured_ns: int
 
 
 @dataclass(frozen=True, slots=True)
 class SeenTrial:
-    """All that was seen during one trial."""
+    """All observations during a trial."""
 
     site: Site
     began: Instants
     load: LoadResult
     exchanges: Sequence[QueryRecord]
     records: Sequence[Record]
-    """What path, edge and stub wrote; the edge has been flushed."""
+    """The records of path, edge and stub; the edge has been flushed."""
     conductor_flags: Sequence[TrialFlag] = field(default=())
-    """What only the one who ran the trial knows: who died, and what could not be closed."""
+    """The flags known only to the runner of the trial: dead programs, and connections left open."""
 
 
 def trial_result(seen: SeenTrial, loader: Loader, *, lateness_p99_ms: float) -> TrialResult:
-    """Judge a trial and keep what belongs to it."""
+    """Judge a trial and keep the records belonging to the trial."""
     records = of_trial(seen.records, seen.began.trial_ns)
     loads, flags = _loads(seen, records, loader)
     summary = next((r for r in records if isinstance(r, PathSummaryRecord) and r.label == MEASURED_LABEL), None)
@@ -81,10 +81,10 @@ def trial_result(seen: SeenTrial, loader: Loader, *, lateness_p99_ms: float) -> 
 
 
 def of_trial(records: Iterable[Record], since_ns: int) -> list[Record]:
-    """Leave out what the edge wrote of earlier trials' connections, which end, or are still open, in this one.
+    """Remove the edge's records of earlier trials' connections, ended or still open in this trial.
 
-    A connection on which a query or a request of this trial came is this trial's, however old it is: that it leaked
-    from one trial into another is what must be seen.
+    A connection with a query or a request of this trial belongs to this trial, at any age: a leak from one trial into
+    another must be visible.
     """
     records = list(records)
     used = {r.connection_id for r in records if isinstance(r, EdgeQueryRecord | EdgeRequestRecord)}
@@ -125,7 +125,7 @@ def _loads(seen: SeenTrial, records: Sequence[Record], loader: Loader) -> tuple[
 
 
 def _unless_the_lab_ended(judged: Judged, seen: SeenTrial) -> Judged:
-    """Leave the network out of what a part of the lab failed; its death is no property of any arm."""
+    """Classify a failure caused by a dead part of the lab as the lab's; its death is not a property of any arm."""
     failure = judged.failure
     if failure is None or failure in INSTRUMENT_FAILURES or LAB_ENDED.isdisjoint(seen.conductor_flags):
         return judged

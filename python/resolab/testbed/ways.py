@@ -1,7 +1,7 @@
-"""What of a condition is fixed when a browser starts, and what of it the page's site must offer.
+"""The settings of a condition fixed at a browser's start, and the offers needed from the page's site.
 
 For: pure mapping from a condition to a browser's settings and to a site's. Not for: starting browsers (`browsers`) or
-telling the edge (`in_force`).
+commands to the edge (`in_force`).
 """
 
 from collections.abc import Mapping
@@ -47,10 +47,10 @@ OFFERS = {
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One browser process's settings, as far as conditions differ in them.
+    """The settings of a browser process, as far as conditions differ.
 
-    Every stub and every gateway listens at the same address and only one at a time, so that a browser behind one serves
-    all transports: `dns_transport` is `None` there.
+    Every stub and every gateway listens at the same address and only one at a time. So a browser behind a stub or
+    gateway serves all transports: `dns_transport` is then `None`.
     """
 
     browser: BrowserName
@@ -64,7 +64,7 @@ class Way:
 
 
 def way_of(condition: Condition) -> Way:
-    """Name the browser process a condition needs; conditions that differ elsewhere share it."""
+    """Return the browser settings for a condition; conditions with other differences share the browser."""
     native = condition.resolver_path is ResolverPath.NATIVE
     return Way(
         browser=condition.browser,
@@ -79,20 +79,23 @@ def way_of(condition: Condition) -> Way:
 
 
 def probes(way: Way) -> bool:
-    """Whether its browser asks its resolver by itself, some seconds after its start (`browser.chromium.driver`)."""
+    """Return True when the browser sends background queries to its resolver.
+
+    These queries follow some seconds after the browser's start (`browser.chromium.driver`).
+    """
     return way.browser is BrowserName.CHROMIUM and way.dns_transport in OVER_HTTP
 
 
 def looks_up(condition: Condition) -> bool:
-    """Whether the browser asks for the page's names at all; with Sengupta et al.'s preset it is told the addresses."""
+    """Return True when the browser looks up the page's names; Sengupta et al.'s preset gives the addresses instead."""
     return condition.browser_preset is not BrowserPreset.S24
 
 
 def warms_up(condition: Condition) -> bool:
-    """Whether the page is loaded once before the measured load.
+    """Return True when the page is loaded once before the measured load.
 
-    Always, but with a study's preset only where the load is to have what a warm-up leaves: a ticket, or a DNS
-    connection. So did both.
+    Always true without a study's preset. With a preset, true only when the load needs a ticket or a DNS connection from
+    a warm-up. Both studies did the same.
     """
     if condition.browser_preset is None:
         return True
@@ -102,12 +105,12 @@ def warms_up(condition: Condition) -> bool:
 
 
 def offer_of(condition: Condition) -> Offer:
-    """Name the signs of HTTP/3 the page's site gives: those by which the browser shall find it, no others."""
+    """Return the HTTP/3 offer of the page's site: only the offer meant for the browser's discovery."""
     return OFFERS[condition.h3_discovery] if applies("h3_discovery", condition) else Offer.NOTHING
 
 
 def cleared_for(condition: Condition) -> Cleared:
-    """Name what the browser forgets after the warm-up; tickets are the edge's to give or not."""
+    """Return the browser's state to forget after the warm-up; tickets are controlled by the edge."""
     keeps_doh = _keeps_doh_connection(condition)
     chromium = condition.browser is BrowserName.CHROMIUM
     return Cleared(
@@ -125,23 +128,23 @@ def _keeps_doh_connection(condition: Condition) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What every browser of a testbed shares."""
+    """The settings shared by every browser of a testbed."""
 
     path_pid: int
     ca_file: Path
     addresses: Mapping[str, str]
-    """Of the pages' hosts."""
+    """The addresses of the pages' hosts."""
     folder: Path
     hosts_file: Path
-    """Has the resolver's name, so that it is not asked of anybody."""
+    """The hosts file with the resolver's name, so the name needs no query."""
     hosts_without_h3: frozenset[str] = frozenset()
     kept: Kept = NOTHING_KEPT
     key_log_file: Path | None = None
-    """What browsers append their secrets to."""
+    """The file for the browsers' secrets."""
 
 
 def settings_of(way: Way, surroundings: Surroundings, *, start_number: int = 1) -> BrowserSettings:
-    """Set a browser for a way; `start_number` counts the testbed's browsers and tells their logs apart."""
+    """Return a browser's settings; `start_number` counts the testbed's browsers and distinguishes their logs."""
     settings = BrowserSettings(
         resolvable_names=NAMES_OF_THE_LAB,
         http_version=way.http_version,
@@ -161,7 +164,7 @@ def settings_of(way: Way, surroundings: Surroundings, *, start_number: int = 1) 
 
 
 def _netlog_file(way: Way, surroundings: Surroundings, start_number: int) -> Path | None:
-    """Name the log of a browser process: Chromium's, from its start to its end."""
+    """Return the log file of a browser process: only Chromium's, from start to end."""
     folder = surroundings.kept.netlog_folder
     if folder is None or way.browser is not BrowserName.CHROMIUM:
         return None
@@ -171,7 +174,7 @@ def _netlog_file(way: Way, surroundings: Surroundings, start_number: int) -> Pat
 
 
 def prefix_of(way: Way, surroundings: Surroundings) -> list[str]:
-    """Put the browser into the path's client host with the way's name server."""
+    """Return the prefix placing the browser in the path's client host with its name server."""
     asks_edge = way.resolver_path is ResolverPath.NATIVE
     return engine.enter_prefix(
         surroundings.path_pid,

@@ -1,6 +1,7 @@
-"""A few page loads over each resolver without a plan, and which is faster.
+"""Compare resolvers by a few page loads over each, without a plan.
 
-For: configurations, order, how many loads fit, verdicts. Not for: loading (`resolab.live`) or showing (`resolab.cli`).
+For: configurations, order, the number of loads for the time, verdicts. Not for: loading (`resolab.live`) or showing
+(`resolab.cli`).
 """
 
 from resolab.visit.comparison import MARGIN_MS, Summary, Verdict, baseline_of, summaries

@@ -1,12 +1,13 @@
-"""Which configuration is fastest, by how much, and whether that is noise.
+"""Rank configurations by page load time, with differences and verdicts about noise.
 
-For: verdicts on page load times, from pairs of loads of one page in one round. Not for: showing them.
+For: verdicts on page load times, from pairs of loads of the same page in the same round. Not for: showing the verdicts.
 
-The difference from `local` (else the first) is the shift of the paired differences (Hodges-Lehmann), its interval by
-signed ranks; with loads that failed, which took at least their limit, it is their median, which a few of those do not
-move. All intervals of a visit, from the baseline and from the fastest, hold together at 95 % (Tukey's range); they are
-of these very pages, whose rounds are what was sampled, and say nothing of other ones. The first round stands apart
-where there are more: in it resolvers ask for what they hold afterwards.
+The difference from `local` (otherwise from the first configuration) is the shift of the paired differences
+(Hodges-Lehmann), with an interval by signed ranks. A failed load took at least the limit. With failed loads the
+difference is the median of the paired differences, as a few such bounds do not move the median. All intervals of a
+visit, from the baseline and from the fastest, hold together at 95 % (Tukey's range). The intervals are for these very
+pages, with rounds as the sample; they say nothing about other pages. With several rounds, the first round is kept
+apart: in the first round resolvers ask for names held in their cache afterwards.
 """
 
 import enum
@@ -23,45 +24,46 @@ from resolab.visit.fitting import FIRST_ROUNDS, joint_level
 from resolab.visit.loaded import Loaded
 
 MARGIN_MS = 10.0
-"""Configurations that differ by less are called alike, where that can be shown; set before anything is loaded."""
+"""The equivalence margin, in ms, set before any load. Configurations with a difference shown to be smaller are called
+alike."""
 
 Key = tuple[str, int]
-"""Page and round."""
+"""The key of a load: page and round."""
 
 
 class Verdict(enum.StrEnum):
-    """What can be said of a configuration against the one it is compared with."""
+    """The conclusion about a configuration, compared with the baseline."""
 
     BASELINE = "baseline"
     FASTER = "faster"
     SLOWER = "slower"
     ALIKE = "alike"
-    """The whole interval is within the margin, whatever noise there is."""
+    """The whole interval is within the margin, in spite of any noise."""
     NOISE = "noise"
-    """The interval has 0 and is not narrow enough for `alike`."""
+    """The interval contains 0 and is too wide for `alike`."""
     TOO_FEW = "too_few"
-    """Too few pairs for an interval."""
+    """There are too few pairs for an interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One configuration in numbers; times in milliseconds, None where there is none."""
+    """The numbers of a configuration; times in milliseconds, `None` when there is no value."""
 
     configuration: Configuration
     place: int | None
-    """From 1, the fastest; None without any load that counts."""
+    """The rank from 1, the fastest; `None` without any valid load."""
     loads_count: int
     failures: Mapping[str, int]
     median_plt_ms: float | None
-    """Of the rounds that are compared; infinite where most loads failed."""
+    """The median page load time of the compared rounds, in ms; infinite when most loads failed."""
     first_plt_ms: float | None
-    """Median of the first round, where it stands apart."""
+    """The median page load time of the first round, in ms, when the first round is kept apart."""
     page_plt_ms: Mapping[str, float]
-    """Median of each page."""
+    """The median page load time of each page, in ms."""
     difference: stats.Estimate | None
-    """From the baseline."""
+    """The difference from the baseline."""
     behind: stats.Estimate | None
-    """From the fastest; None for itself."""
+    """The difference from the fastest configuration; `None` for the fastest itself."""
     verdict: Verdict
     opening_ms: float | None
     look_up_ms: float | None
@@ -69,19 +71,19 @@ class Summary:
 
     @property
     def is_told_from_fastest(self) -> bool:
-        """Whether it is slower than the fastest beyond noise."""
+        """Return True when the configuration is slower than the fastest beyond noise."""
         return self.behind is not None and self.behind.verdict > 0
 
 
 def baseline_of(compared: Sequence[Configuration]) -> Configuration:
-    """Return `local` where it is compared, else the first."""
+    """Return `local` when compared, otherwise the first configuration."""
     return next((one for one in compared if one.name == LOCAL), compared[0])
 
 
 def summaries(
     compared: Sequence[Configuration], loads: Sequence[Loaded], *, margin_ms: float = MARGIN_MS
 ) -> list[Summary]:
-    """Sum up each configuration, the fastest first; those without a load that counts come last."""
+    """Summarise each configuration, the fastest first; configurations without a valid load come last."""
     apart = _first_apart(loads)
     later = [one for one in loads if not (apart and one.visit.round < FIRST_ROUNDS)]
     baseline = baseline_of(compared)
@@ -129,7 +131,7 @@ def _ranked(
     by_key: Mapping[Configuration, Mapping[Key, Loaded]],
     differences: Mapping[Configuration, stats.Estimate | None],
 ) -> list[Configuration]:
-    """Sort by the difference from the baseline, the baseline's being 0; without one by the median."""
+    """Sort by the difference from the baseline, 0 for the baseline itself; without a difference, sort by the median."""
 
     def key(one: Configuration) -> tuple[float, float]:
         difference, median = differences.get(one), _median(list(by_key[one].values()))
@@ -143,7 +145,7 @@ def _ranked(
 
 
 def _difference(treatment: Mapping[Key, Loaded], baseline: Mapping[Key, Loaded], level: float) -> stats.Estimate | None:
-    """Estimate the shift of the pairs there are, or their median where some are bounds."""
+    """Estimate the shift of the available pairs, or their median when some differences are bounds."""
     keys = sorted(treatment.keys() & baseline.keys())
     if not keys:
         return None
@@ -154,19 +156,22 @@ def _difference(treatment: Mapping[Key, Loaded], baseline: Mapping[Key, Loaded],
 
 
 def _of_two_ends(found: stats.Estimate) -> stats.Estimate:
-    """Take an interval that has one end only, for want of pairs, as none."""
+    """Drop an interval with too few pairs for two ends."""
     if found.n >= _pairs_for_median(found.level):
         return found
     return replace(found, ci_low=None, ci_high=None, method=stats.Method.NONE)
 
 
 def _pairs_for_median(level: float) -> int:
-    """Return the fewest pairs whose range holds the median at that level, by a hair less at the rounding of both."""
+    """Return the fewest pairs whose range contains the median at the given level.
+
+    A tolerance of 1e-9 absorbs the rounding of both.
+    """
     return math.ceil(1 - math.log2(1 - level) - 1e-9)
 
 
 def _verdict(difference: stats.Estimate | None, margin_ms: float) -> Verdict:
-    """Say what the interval says, so that all verdicts hold together as the intervals do."""
+    """Derive the verdict from the interval, so the verdicts hold together as the intervals do."""
     if difference is None or difference.ci_low is None or difference.ci_high is None:
         return Verdict.TOO_FEW
     if difference.verdict:
@@ -185,7 +190,7 @@ def _median(loads: Sequence[Loaded]) -> float | None:
 
 
 def _middle(values: Sequence[float]) -> float | None:
-    """Return the median, of an even number with failures among them one that was measured or infinite."""
+    """Return the median. For an even number with failures, the result is a measured value or infinite."""
     if not values:
         return None
     low, high = (float(np.quantile(values, 0.5, method=which)) for which in ("lower", "higher"))

@@ -1,6 +1,6 @@
-"""Which resolvers a visit compares, each over which transport, from the words of a command line.
+"""The resolvers and transports compared by a visit, from the words of a command line.
 
-For: `local`, URLs, and addresses over every transport of `--transports`. Not for: asking them.
+For: `local`, URLs, and addresses over every transport of `--transports`. Not for: queries to resolvers.
 """
 
 import re
@@ -18,31 +18,31 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """One resolver over one transport."""
+    """A resolver over a transport, compared with the other configurations."""
 
     name: str
-    """Of the resolver, as a plan has names: one for each host."""
+    """The resolver's name in the plan: the same for each host."""
     words: str
-    """The resolver as people gave it."""
+    """The resolver as typed by the user."""
     dns_transport: DnsTransport
     url: str
-    """As `resolab-core query` takes it; `system` for the machine's own."""
+    """The resolver URL for `resolab-core query`; `system` for the machine's own resolver."""
     host: str
-    """Name or address; empty for the machine's own."""
+    """The host name or address; empty for the machine's own resolver."""
 
     @property
     def is_address(self) -> bool:
-        """Whether nobody need be asked for the resolver's address."""
+        """Return True when the resolver's address needs no look-up."""
         return bool(self.host) and resolver_endpoint(self.url).is_address
 
     @property
     def label(self) -> str:
-        """As lists and headings have it."""
+        """Return the text for lists and headings: resolver and transport."""
         return f"{self.words} {facts_of(self.dns_transport).label}"
 
 
 def configurations(resolvers: Sequence[str], transports: Sequence[DnsTransport]) -> list[Configuration]:
-    """Read resolvers in their order; an address is asked over each of the transports, a URL over its own."""
+    """Read resolvers in their order; an address is asked over each transport, a URL over the URL's transport."""
     found: list[Configuration] = []
     if not resolvers:
         raise UsageError("no resolver: name them with -r, such as -r local -r tls://9.9.9.9")
@@ -80,7 +80,7 @@ def _over(endpoint: ResolverEndpoint, transport: DnsTransport) -> Configuration:
 
 
 def _short(words: str) -> str:
-    """Leave the scheme out: the transport stands beside it."""
+    """Remove the scheme; the label shows the transport beside the host."""
     return words.partition("://")[2].removesuffix("/dns-query").rstrip("/")
 
 
@@ -90,7 +90,7 @@ def _name(endpoint: ResolverEndpoint) -> str:
 
 
 def _with_names(found: list[Configuration]) -> list[Configuration]:
-    """Give what is of one host and one transport, at another port or path, another name."""
+    """Give a numbered name to each further configuration of the same host and transport (another port or path)."""
     taken: dict[tuple[str, DnsTransport], int] = {}
     named = []
     for one in found:

@@ -1,6 +1,6 @@
-"""How many loads of each page over each configuration: as many as are needed to tell, and as fit in the time.
+"""The number of loads of each page over each configuration: enough for a verdict, limited by time.
 
-For: `--loads` where it is not given, how long it will take, and when to end. Not for: measuring time.
+For: the default of `--loads`, the expected duration, and the decision to end. Not for: measuring time.
 """
 
 import math
@@ -17,20 +17,21 @@ from resolab.manners import Caps, site_of
 from resolab.wording import counted
 
 SECONDS_PER_LOAD, SECONDS_PER_START = 2.1, 2.0
-"""A load with its look-ups and pings, and the start of a browser, one for most configurations. Slow pages
-take longer: that shows when they are loaded."""
+"""The expected time, in s, of a load with look-ups and pings, and of starting a browser. Most configurations need a
+browser of their own. Slow pages take longer, noticed only during the loads."""
 WITHIN_S = 170.0
-"""Time of a visit whose number of loads is not given; starting and ending browsers takes the rest of three minutes."""
+"""The time of a visit without a given number of loads, in s. Starting and ending browsers takes the rest of three
+minutes."""
 LEAST, MOST = 2, 11
 FIRST_ROUNDS = 1
-"""Rounds that stand apart: in them resolvers ask for what they hold afterwards."""
+"""The number of rounds kept apart. In these rounds resolvers ask for names held in their cache afterwards."""
 JOINT_LEVEL = 0.95
-"""Of all intervals of a visit together, of any two ways."""
+"""The joint confidence level of all intervals of a visit, between any two configurations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much there is to do."""
+    """The number of pages, configurations and loads of a visit."""
 
     pages_count: int
     configurations_count: int
@@ -38,17 +39,17 @@ class Extent:
 
     @property
     def total(self) -> int:
-        """Loads in all."""
+        """Return the total number of loads."""
         return self.pages_count * self.configurations_count * self.loads_count
 
     @property
     def seconds(self) -> float:
-        """How long it will take."""
+        """Return the expected duration, in s."""
         return self.total * SECONDS_PER_LOAD + self.configurations_count * SECONDS_PER_START
 
 
 def extent(urls: Sequence[str], configurations_count: int, *, loads_count: int | None, caps: Caps) -> Extent:
-    """Decide; a number that is given is taken as it is, the ledger makes it wait where it must."""
+    """Choose the extent; a given number of loads is kept, and the ledger delays loads as needed."""
     if loads_count is not None:
         return Extent(len(urls), configurations_count, loads_count)
     of_loads_s = WITHIN_S - configurations_count * SECONDS_PER_START
@@ -59,7 +60,7 @@ def extent(urls: Sequence[str], configurations_count: int, *, loads_count: int |
 
 
 def is_over(elapsed_s: float, done: int, found: Extent, *, within_s: float = WITHIN_S) -> bool:
-    """Whether another block would end too late, by the pace so far; never before one round is done."""
+    """Return True when another block would end too late at the pace so far; never before a full round is done."""
     if done < found.pages_count * found.configurations_count:
         return False
     return elapsed_s * (done + found.configurations_count) / done > within_s
@@ -67,17 +68,18 @@ def is_over(elapsed_s: float, done: int, found: Extent, *, within_s: float = WIT
 
 @lru_cache(maxsize=64)
 def joint_level(ways_count: int) -> float:
-    """Return the level of each interval so that those of any two of so many ways hold together at the joint one.
+    """Return the level of each interval needed to reach the joint level among `ways_count` configurations.
 
-    A way is compared with the fastest, too, and which that is the same loads decide: whatever it is, it is one of these
-    comparisons. The level is that of Tukey's range of as many values, which for two is the joint one itself.
+    A configuration is also compared with the fastest, chosen from the same loads. Any choice of the fastest is still a
+    comparison of two configurations of the visit. The level is from Tukey's range of `ways_count` values; for two
+    values the level is the joint level itself.
     """
     reach = scipy.stats.studentized_range.ppf(JOINT_LEVEL, max(2, ways_count), np.inf) / math.sqrt(2)
     return 1 - 2 * float(scipy.stats.norm.sf(reach))
 
 
 def pairs_needed(ways_count: int) -> int:
-    """Return the fewest pairs of which a shift has an interval at that level."""
+    """Return the fewest pairs for an interval of the shift at the joint level."""
     level = joint_level(ways_count)
     return next(n for n in range(2, 100) if stats.hodges_lehmann(_zeros(n), level=level).ci_low is not None)
 
@@ -87,7 +89,7 @@ def _zeros(count: int) -> stats.Sample:
 
 
 def told_in_words(found: Extent) -> str | None:
-    """Say beforehand that there will be too few pairs for any verdict."""
+    """Return a warning when there will be too few pairs for any verdict."""
     pairs = found.pages_count * max(0, found.loads_count - FIRST_ROUNDS)
     needed = pairs_needed(found.configurations_count)
     if pairs >= needed:

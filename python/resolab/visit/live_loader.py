@@ -1,6 +1,7 @@
-"""Visits over the real network: each a trial of a live bed, kept in a scratch folder, and as an archive if asked for.
+"""Loads of a visit over the real network: each a trial of a live bed in a scratch folder, with an optional HAR archive.
 
-For: `live_loader`, which starts and stops all that loads. Not for: what is loaded when (`order`), or how (`live`).
+For: `live_loader`, the start and stop of everything used for loading. Not for: the order of loads (`order`), or the
+loading itself (`live`).
 """
 
 import json
@@ -25,21 +26,22 @@ from resolab.visit.plan_text import conditions_of
 
 WAIT_WORTH_TELLING_S = 2.0
 ASKED_BESIDE = Client(rounds=1, pings_count=2)
-"""Loads are what is compared: the less is asked beside them, the more of them there are in three minutes."""
+"""The client's queries and pings beside a load. The loads are compared; fewer extra queries leave time for more loads
+in three minutes."""
 
 
 @dataclass(slots=True)
 class LiveLoader:
-    """Carries visits out on a bed."""
+    """A loader with a live bed for visits."""
 
     bed: LiveBed
     folder: Path
-    """Of the trials' files."""
+    """The folder for the trials' files."""
     conditions: Mapping[Visit, Condition]
     har_folder: Path | None
 
     async def load(self, visit: Visit, number: int) -> Sequence[Record]:
-        """Run one trial; a round is a batch, for which the opt-out list is fetched anew."""
+        """Run one trial; a round is a batch with a freshly fetched opt-out list."""
         condition = self.conditions[visit]
         trial = PlannedTrial(trial_id(visit.round, number), visit.round, number, condition, condition.id)
         await run_into_file(self.folder, self.bed, trial)
@@ -54,7 +56,7 @@ class LiveLoader:
 async def live_loader(
     plan: Plan, visits: Sequence[Visit], *, har_folder: Path | None, on_note: Callable[[str], None]
 ) -> AsyncIterator[LiveLoader]:
-    """Start browsers, stub and client for these visits; ends them however the block ends."""
+    """Start browsers, stub and client for these visits; stop all when the block ends, also after an error."""
     conditions = conditions_of(plan, visits)
     if har_folder is not None:
         _make(har_folder)

@@ -1,6 +1,6 @@
-"""What one load of a visit showed, read from its trial's records.
+"""The results of a visit's load, read from the records of the trial.
 
-For: the numbers the screen, the JSON and the verdicts are made of. Not for: comparing them (`comparison`).
+For: the numbers shown on the screen, in the JSON and used for verdicts. Not for: comparing the numbers (`comparison`).
 """
 
 from collections.abc import Sequence
@@ -20,30 +20,30 @@ from resolab.visit.order import Visit
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """One visit that was carried out, or left."""
+    """The result of a visit, carried out or skipped."""
 
     visit: Visit
     plt_ms: float | None
-    """Page load time; None where the load failed."""
+    """The page load time, in ms; `None` when the load failed."""
     limit_ms: float
-    """Time it was given: a load the network or the page failed would have taken at least as long."""
+    """The load's time limit, in ms. A load failed by the network or the page would have taken at least this long."""
     failure: PageFailure | None = None
     failure_detail: str | None = None
     opening_ms: Sequence[float] = ()
-    """Query response times of our client with a connection to open; over DoUDP there are none."""
+    """The query response times of our client, in ms, with a connection to open; empty over DoUDP."""
     look_up_ms: Sequence[float] = ()
-    """The same over an open connection, or without one."""
+    """The query response times of our client, in ms, over an open connection or without a connection."""
     ping_ms: Sequence[float] = ()
     records: Sequence[Record] = field(default=(), compare=False, repr=False)
 
     @property
     def counts(self) -> bool:
-        """Whether it says anything of the network, be it only that it took longer than its limit."""
+        """Return True when the result says something about the network, if only a duration above the limit."""
         return self.failure not in SAY_NOTHING if self.failure is not None else self.plt_ms is not None
 
 
 def loaded(visit: Visit, records: Sequence[Record]) -> Loaded:
-    """Read a trial."""
+    """Read the records of a trial."""
     load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
     if load is None:
         return Loaded(visit, None, 0.0, PageFailure.DRIVER, "no measured load", records=records)
@@ -62,7 +62,7 @@ def loaded(visit: Visit, records: Sequence[Record]) -> Loaded:
 
 
 def _response_times(records: Sequence[Record], *, opening: bool) -> list[float]:
-    """Return the times of our client's own queries; what a stub asked for the browser lies inside the load."""
+    """Return the times of our client's own queries. A stub's queries for the browser lie inside the load."""
     return [
         one.query_response_time_ns / 1e6
         for one in records

@@ -1,6 +1,6 @@
-"""In which order pages are loaded: rounds over all pages, each page over all configurations at a stretch, both drawn.
+"""The order of page loads: rounds over all pages, for each page all configurations in a row; both in random order.
 
-For: pairs of loads that lie close together in time, as Hounsel et al. 2020 had them. Not for: how many (`fitting`).
+For: pairs of loads close together in time, as in Hounsel et al. 2020. Not for: the number of loads (`fitting`).
 """
 
 import random
@@ -12,16 +12,16 @@ from resolab.visit.configurations import Configuration
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One load that is to be."""
+    """A planned load of a page over a configuration."""
 
     url: str
     configuration: Configuration
     round: int
-    """From 0; loads of one page in one round are a block."""
+    """The round, from 0; loads of a page in the same round are a block."""
 
 
 def order(urls: Sequence[str], compared: Sequence[Configuration], *, loads_count: int, seed: int) -> list[Visit]:
-    """Draw the order of all visits; the same seed draws the same, and a further round changes none before it."""
+    """Draw the order of all visits; the same seed gives the same order, and further rounds keep the earlier rounds."""
     found: list[Visit] = []
     for round_ in range(loads_count):
         chance = random.Random(f"{seed}/visit/{round_}")

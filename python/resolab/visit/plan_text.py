@@ -1,6 +1,6 @@
-"""A visit as a live plan: so its loads go the same way, under the same rules, as those of a campaign.
+"""A visit as a live plan: the loads take the same steps, under the same rules, as the loads of a campaign.
 
-For: the plan's text, and which of its conditions a visit is. Not for: running it (`visiting`).
+For: the plan's text, and the plan's condition for each visit. Not for: running the plan (`visiting`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,10 @@ SOURCE = "resolab visit"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the command line asks for."""
+    """The settings given on the command line."""
 
     urls: Sequence[str]
-    """With their schemes."""
+    """The page URLs, with their schemes."""
     compared: Sequence[Configuration]
     browser: BrowserName
     operator_url: str
@@ -34,17 +34,17 @@ class Asked:
 
 
 def page_url(text: str) -> str:
-    """Write a page's URL as plans have it, the one way it is written; without a scheme it is https."""
+    """Return a page's URL in the plan's normal form; without a scheme the URL is https."""
     return plain_url(text if "://" in text else f"https://{text}")
 
 
 def plan_of(asked: Asked, corpus: Corpus | None = None) -> Plan:
-    """Write it and read it as any plan; raises `ConfigurationError` for what no plan may say."""
+    """Write the plan and parse the text as any plan; raises `ConfigurationError` for invalid values."""
     return parse_plan(plan_text(asked), SOURCE, corpus or Corpus.of_project())
 
 
 def plan_text(asked: Asked) -> str:
-    """Write the plan."""
+    """Write the plan as TOML."""
     transports = sorted({one.dns_transport for one in asked.compared}, key=place_of)
     names = list(dict.fromkeys(one.name for one in asked.compared))
     baseline = baseline_of(asked.compared)

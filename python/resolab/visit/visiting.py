@@ -1,7 +1,6 @@
-"""A visit from its first load to its last: in the drawn order, one at a time, to its end or to the end of its time.
+"""The loop of a visit: loads in the drawn order, one at a time, until all are done or the time is over.
 
-For: the loop, over whatever loads (`live_loader`, or something that does as if). Not for: rules of manners, which
-whoever loads keeps to.
+For: the loop, over any loader (`live_loader`, or a substitute). Not for: the rules of manners, kept by the loader.
 """
 
 import time
@@ -15,7 +14,7 @@ from resolab.visit.order import Visit
 
 
 class Loader(Protocol):
-    """What carries out one visit; failed loads are data."""
+    """A loader for single visits; failed loads are data."""
 
     async def load(self, visit: Visit, number: int) -> Sequence[Record]:
         """Load once and return all records of the trial; `number` counts visits from 0."""
@@ -31,10 +30,10 @@ async def visit_all(
     on_loaded: Callable[[Loaded], None],
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Carry out all visits, handing on each; ends between blocks where the time is over and that is allowed.
+    """Carry out all visits, handing on each result; end between blocks when the time is over and `may_end_early`.
 
-    A page of which no load of a block came through, over whatever configuration, is not loaded again: that says nothing
-    of resolvers, takes its limit each time, and whoever serves it has trouble enough.
+    A page without any successful load in a block, over any configuration, is not loaded again. The page's failures say
+    nothing about resolvers, take the full limit each time, and the page's server has trouble enough.
     """
     begun_s, done = clock(), 0
     came_through: dict[str, bool] = {}

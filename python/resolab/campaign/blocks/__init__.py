@@ -1,1 +1,1 @@
-"""Blocks one by one, for whoever is given them so. Not for: whole campaigns (`campaign.run`)."""
+"""Run single blocks, for callers receiving blocks one by one. Not for: whole campaigns (`campaign.run`)."""

@@ -1,10 +1,10 @@
-"""One block of a plan, for whoever is given blocks one by one: run into a dataset of all the blocks that come.
+"""Run a block of a plan, for callers receiving blocks one by one, into a dataset of all received blocks.
 
-For: `run_block`, and `carry_out_block` for a process whose testbeds stand over many blocks. Not for: the loop (`loop`),
-which block is next, or a whole plan (`run`).
+For: `run_block`, and `carry_out_block` for a process keeping testbeds over many blocks. Not for: the loop (`loop`), the
+choice of the next block, or a whole plan (`run`).
 
-The dataset is an ordinary one that holds some of its plan's blocks. A stopping rule is not looked at: it asks for all
-blocks before, and those may be elsewhere.
+The dataset is an ordinary dataset with some of the plan's blocks. Stopping rules are ignored: a rule needs all earlier
+blocks, and earlier blocks may be elsewhere.
 """
 
 import asyncio
@@ -29,22 +29,22 @@ from resolab.store.folder import MANIFEST
 from resolab.store.manifest import RunStart
 
 CheckGround = Callable[[RunStart], None]
-"""Raises where trials must not be begun on this ground; then nothing of it is written down either."""
+"""A check of the ground; raises when trials must not begin on this ground, before anything is written."""
 COMMAND_LINE = ["resolab", "fleet", "agent"]
-"""Of a dataset whose blocks are given one by one."""
+"""The command line recorded in a dataset of single blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockOutcome:
-    """How far a block came."""
+    """The progress of a block."""
 
     trials_count: int
-    """Trials of the block that are finished."""
+    """The number of finished trials of the block."""
     planned_count: int
 
     @property
     def interrupted(self) -> bool:
-        """Whether trials are left to do."""
+        """Return True when trials are left to run."""
         return self.trials_count < self.planned_count
 
 
@@ -57,9 +57,9 @@ def run_block(
     *,
     fleet_run: str | None = None,
 ) -> BlockOutcome:
-    """Run one block into a dataset folder, which is made or gone on with; finished trials are not repeated.
+    """Run one block into a new or existing dataset folder; finished trials are not repeated.
 
-    The plan is as it is run there: with the seed and the vantage point it has there, and all its blocks.
+    The plan must have the run's seed and vantage point, and all blocks.
     """
     return asyncio.run(carry_out_block(plan, folder, console, block, make_testbed, fleet_run=fleet_run))
 
@@ -75,7 +75,7 @@ async def carry_out_block(
     stop: StopRequest | None = None,
     check_ground: CheckGround = lambda _now: None,
 ) -> BlockOutcome:
-    """Run one block in an event loop that goes on, so that what `StandingTestbeds` makes may stand."""
+    """Run one block in the current event loop, so testbeds of `StandingTestbeds` stay alive between blocks."""
     if not 0 <= block < plan.blocks:
         raise ConfigurationError(f"could not run block {block} of {plan.name}: it has blocks 0 to {plan.blocks - 1}")
     planned = [one.trial_id for one in block_schedule(plan, plan.seed, block)]
@@ -99,7 +99,7 @@ class _OneBlock:
     check_ground: CheckGround
 
     async def begin(self, fleet_run: str | None) -> None:
-        """Run it as the first one into a new dataset, which is not left behind if no trial can be begun."""
+        """Run the block as the first into a new dataset; the dataset is removed when no trial can begin."""
         existed = self.folder.exists()
         create_dataset_folder(self.folder)
         # What another process has begun there is not ours to remove: only who holds the lock does.
@@ -115,7 +115,7 @@ class _OneBlock:
                     remove_unstarted(self.folder, existed=existed)
 
     async def go_on(self, planned: list[str], fleet_run: str | None) -> None:
-        """Run it into a dataset that is there, on the same ground."""
+        """Run the block into an existing dataset, on the same ground."""
         with dataset_lock(self.folder):
             manifest = load_manifest(self.folder)
             self._check_same_run(manifest, fleet_run)
@@ -134,7 +134,7 @@ class _OneBlock:
             await self._campaign(self._taken_up(manifest, now, again=begun or bool(killed)), versions)
 
     def _taken_up(self, manifest: Manifest, now: RunStart, *, again: bool) -> Manifest:
-        """Describe a start only where there is one to be told of: a block begun before, or another ground."""
+        """Add a start to the manifest only for a block begun before, or for a changed ground."""
         differences = ground.differences(manifest, now)
         for difference in differences:
             self.console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)

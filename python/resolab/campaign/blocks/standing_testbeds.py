@@ -1,9 +1,10 @@
-"""Testbeds that stand from one block to the next, for a process that is given its blocks one by one.
+"""Testbeds kept from one block to the next, for a process receiving single blocks.
 
-For: not paying for path, edge and browsers at every block. Not for: what a testbed is, or running trials (`loop`).
+For: avoiding the start of path, edge and browsers at every block. Not for: the testbed itself, or running trials
+(`loop`).
 
-To a campaign these are testbeds like others, begun and ended by it; only that the end is put off. What failed in the
-middle of a trial does not stand on, and with it go those that stood beside it, as in a campaign.
+A campaign begins and ends these testbeds like any others; only the real end is delayed. A testbed with a failure during
+a trial is not kept. The testbeds beside a failed testbed end too, as in a campaign.
 """
 
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -16,35 +17,35 @@ from resolab.plan import Condition, Plan
 from resolab.testbed import TrialResult
 
 _Ground = tuple[Plan, int, Path]
-"""What a testbed is made for: with any other plan, seed or folder it is another one."""
+"""The plan, seed and folder of a testbed; another plan, seed or folder needs another testbed."""
 
 
 class StandingTestbeds:
-    """Makes testbeds as `make_testbed` does, but each is handed out again as long as it is whole.
+    """A pool of testbeds made by `make_testbed`, each lent again while intact.
 
-    Whatever stands belongs to the event loop it was begun in, and whoever has this calls `close` in that.
+    Testbeds belong to the event loop of their start; the pool's owner calls `close` in the same loop.
     """
 
     def __init__(self, make_testbed: MakeTestbed) -> None:
         self._make_testbed = make_testbed
         self._ground: _Ground | None = None
         self._standing: dict[int, _Testbed] = {}
-        """By the path's number."""
+        """The kept testbeds by the path's number."""
         self._lent: set[int] = set()
         self._used: set[int] = set()
-        """Those lent since none was."""
+        """The paths used since the last time without a lent testbed."""
 
     def __call__(self, plan: Plan, seed: int, folder: Path, number: int) -> AbstractAsyncContextManager[TrialRunner]:
-        """Lend a testbed: what `Campaign` calls to make one."""
+        """Lend a testbed; the maker called by `Campaign`."""
         return _Loan(self, (plan, seed, folder), number)
 
     def paths_count(self) -> int:
-        """Count emulated paths that stand."""
+        """Return the number of emulated paths kept alive."""
         is_live = self._ground is not None and self._ground[0].live is not None
         return 0 if is_live else len(self._standing)
 
     async def close(self) -> None:
-        """End whatever stands; others are made when they are needed."""
+        """End all kept testbeds; new testbeds are made on demand."""
         standing, self._standing, self._ground = self._standing, {}, None
         # One after the other, in this very task: what they began in may be ended in no other.
         async with AsyncExitStack() as stack:
@@ -52,7 +53,7 @@ class StandingTestbeds:
                 stack.push_async_callback(one.end)
 
     async def take(self, ground: _Ground, number: int) -> TrialRunner:
-        """Hand out the testbed of a path, new or not."""
+        """Lend the testbed of a path, making a new testbed when needed."""
         if ground != self._ground:
             await self.close()
             self._ground = ground
@@ -63,7 +64,7 @@ class StandingTestbeds:
         return self._standing[number]
 
     async def take_back(self, number: int, error: BaseException | None) -> None:
-        """Take back a testbed; when the last one is back, end what is broken or was not needed any more."""
+        """Take back a testbed; after the last return, end broken and unneeded testbeds."""
         self._lent.discard(number)
         if error is not None and number in self._standing:
             self._standing[number].broken = True
@@ -79,7 +80,7 @@ class StandingTestbeds:
 
 
 class _Loan:
-    """One testbed for as long as a campaign has it."""
+    """The loan of a testbed to a campaign."""
 
     def __init__(self, beds: StandingTestbeds, ground: _Ground, number: int) -> None:
         self._beds, self._ground, self._number = beds, ground, number
@@ -94,7 +95,7 @@ class _Loan:
 
 
 class _Testbed:
-    """A testbed that has begun, and whether it can be used again."""
+    """A running testbed, with a flag for a failure."""
 
     def __init__(self, manager: AbstractAsyncContextManager[TrialRunner], runner: TrialRunner) -> None:
         self._manager, self._runner = manager, runner

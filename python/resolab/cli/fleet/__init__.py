@@ -1,1 +1,1 @@
-"""`resolab fleet`: one campaign over many machines. Not for: the fleet itself (`resolab.fleet`)."""
+"""The command `resolab fleet`: a campaign over many machines. Not for: the fleet itself (`resolab.fleet`)."""

@@ -1,4 +1,4 @@
-"""Arguments of `resolab fleet`. Not for: what its actions do (modules of this folder)."""
+"""Arguments of `resolab fleet`. Not for: the actions themselves (modules of this folder)."""
 
 import argparse
 from pathlib import Path
@@ -7,7 +7,7 @@ DEFAULT_FOLDER = Path("fleet")
 
 
 def add_fleet(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add the command and its actions; `action` says which."""
+    """Add the command and its actions, stored in `action`."""
     fleet = commands.add_parser(
         "fleet",
         help="one plan from many vantage points, whose agents dial out to one server",

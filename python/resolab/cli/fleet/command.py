@@ -1,4 +1,4 @@
-"""Which action of `resolab fleet` was asked for. Not for: doing it."""
+"""Choose the action of `resolab fleet`. Not for: the action itself."""
 
 import argparse
 import importlib.util
@@ -9,7 +9,7 @@ NEEDED = ("nats", "cryptography")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Hand over to the action."""
+    """Run the chosen action."""
     if any(importlib.util.find_spec(one) is None for one in NEEDED):
         raise MachineError("a fleet needs packages that are not installed: install resolab's wheel as resolab[fleet]")
     from resolab.cli.fleet import membership, runs, serving, taking_part

@@ -1,6 +1,6 @@
-"""What an operator's commands share: a connection to the fleet's server for as long as one thing is done.
+"""A connection to the fleet's server during an operator's command.
 
-Not for: what is done.
+For: the common part of an operator's commands. Not for: the commands' work.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from resolab.fleet.transfer import UnreachableError
 
 
 def with_server(folder: Path, do: Callable[[Client, ServerFolder], Awaitable[int]]) -> int:
-    """Do something at the server of a fleet's folder; returns the exit code."""
+    """Run `do` with a connection to the server of a fleet's folder; return the exit code."""
 
     async def connected() -> int:
         server_folder = ServerFolder.open(folder)

@@ -1,4 +1,4 @@
-"""`resolab fleet invite` and `withdraw`: who takes part. Not for: credentials (`resolab.fleet.invitation`)."""
+"""The commands `resolab fleet invite` and `withdraw`: membership. Not for: credentials (`resolab.fleet.invitation`)."""
 
 import argparse
 import shutil
@@ -17,7 +17,7 @@ from resolab.fleet.streams import prepare_agent
 
 
 def invite(options: argparse.Namespace) -> int:
-    """Write an invitation; a server that runs has what the agent needs at once, another from its start on."""
+    """Write an invitation; a running server prepares for the agent at once, a stopped server at its next start."""
     folder = ServerFolder.open(options.fleet)
     file = make_invitation(folder, options.vantage)
     if reload_server(folder):
@@ -40,7 +40,7 @@ async def _prepare(client: Client, folder: ServerFolder, vantage: str) -> int:
 
 
 def withdraw(options: argparse.Namespace) -> int:
-    """Let an agent take part no more."""
+    """Exclude an agent from now on."""
     folder = ServerFolder.open(options.fleet)
     take_back(folder, options.vantage)
     reload_server(folder)

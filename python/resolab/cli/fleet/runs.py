@@ -1,6 +1,6 @@
-"""`resolab fleet run`, `status`, `fetch` and `stop`: runs as the one who began them sees them.
+"""`resolab fleet run`, `status`, `fetch` and `stop`: runs from the operator's view.
 
-For: words, tables and JSON Lines. Not for: the calls behind them (`resolab.fleet.operations`, `fetch`).
+For: words, tables and JSON Lines. Not for: the calls behind (`resolab.fleet.operations`, `fetch`).
 """
 
 import argparse
@@ -73,7 +73,7 @@ async def _run(options: argparse.Namespace, client: Client, folder: ServerFolder
 
 
 def status(options: argparse.Namespace) -> int:
-    """Say how far a run is, and what its agents say."""
+    """Print the progress of a run, and the states of its agents."""
     return with_server(options.fleet, lambda client, folder: _status(options, client, folder))
 
 
@@ -96,7 +96,7 @@ async def _status(options: argparse.Namespace, client: Client, folder: ServerFol
 
 
 async def _may_come(operations: Operations, progress: RunProgress, invited: Sequence[str]) -> bool:
-    """Whether a block of a run is still to come: of somebody who takes part, and from a queue that has it."""
+    """Return True when a further block of a run is possible: from a member's queue with blocks left."""
     if progress.run.state is not RunState.OPEN:
         return False
     behind = {one.vantage for one in progress.places if one.blocks_done_count < one.blocks_count}
@@ -113,7 +113,7 @@ async def _may_come(operations: Operations, progress: RunProgress, invited: Sequ
 
 
 def _lines(progress: RunProgress) -> list[dict[str, object]]:
-    """Write one line for each vantage point."""
+    """Return one line for each vantage point."""
     return [
         {
             "run": progress.run.id,
@@ -149,7 +149,7 @@ def _print(progress: RunProgress, invited: Sequence[str]) -> None:
 
 
 def _said(said: AgentState | Unreadable | None, now_ns: int, *, is_invited: bool) -> tuple[str, str, str, str]:
-    """Say in a row what an agent says of itself: what it does, when that was, its version, its problem."""
+    """Return an agent's own state as cells of a row: activity, age, version, problem."""
     gone = "" if is_invited else "withdrawn"
     if said is None:
         return gone or "never", "", "", ""
@@ -165,7 +165,7 @@ def _use(use: StoreUse) -> str:
 
 
 def fetch(options: argparse.Namespace) -> int:
-    """Make one dataset of a run's results."""
+    """Make a single dataset of a run's results."""
     return with_server(options.fleet, lambda client, _folder: _fetch(options, client))
 
 
@@ -196,7 +196,7 @@ def _print_left_out(fetching: Fetch) -> None:
 
 
 def stop(options: argparse.Namespace) -> int:
-    """Take what is left of a run out of the queues."""
+    """Remove a run's remaining blocks from the queues."""
     return with_server(options.fleet, lambda client, _folder: _stop(options, client))
 
 

@@ -1,6 +1,6 @@
-"""`resolab fleet serve`: the server for as long as somebody wants it.
+"""`resolab fleet serve`: run the server until stopped.
 
-For: what a person is told meanwhile. Not for: the server itself (`resolab.fleet.server`).
+For: the messages for people meanwhile. Not for: the server itself (`resolab.fleet.server`).
 """
 
 import argparse
@@ -18,7 +18,7 @@ LEAST_QUOTA_GB, MOST_GB = 0.001, 1e5
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Serve until Ctrl-C."""
+    """Run the fleet's server until Ctrl-C."""
     return asyncio.run(_serve(options))
 
 
@@ -40,7 +40,7 @@ async def _serve(options: argparse.Namespace) -> int:
 
 
 def _folder(options: argparse.Namespace) -> ServerFolder:
-    """Open the fleet's folder, changed as asked; make it at the first time."""
+    """Open the fleet's folder with the requested changes; make the folder the first time."""
     if options.nats is not None:
         return _elsewhere(options)
     if not (options.fleet / "ca.pem").exists():
@@ -54,7 +54,7 @@ def _folder(options: argparse.Namespace) -> ServerFolder:
 
 
 def _keep_storage(options: argparse.Namespace, folder: ServerFolder) -> None:
-    """Keep how much agents may put there, where it is said."""
+    """Store the agents' storage limits, when given."""
     storage = folder.storage()
     quota, reserve = options.quota_gb, options.reserve_gb
     for name, given, least in (("--quota-gb", quota, LEAST_QUOTA_GB), ("--reserve-gb", reserve, 0.0)):
@@ -69,7 +69,7 @@ def _keep_storage(options: argparse.Namespace, folder: ServerFolder) -> None:
 
 
 def _elsewhere(options: argparse.Namespace) -> ServerFolder:
-    """Open the folder of a fleet whose server somebody else runs; make it at the first time."""
+    """Open the folder of a fleet with a server run elsewhere; make the folder the first time."""
     if options.listen or options.port is not None or options.name:
         raise ConfigurationError(
             "could not serve: --nats names a server that is there, and leaves nothing to listen on"

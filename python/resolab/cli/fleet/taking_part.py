@@ -1,6 +1,6 @@
-"""`resolab fleet agent`: one vantage point's part, until Ctrl-C.
+"""`resolab fleet agent`: the agent of a vantage point, until Ctrl-C.
 
-For: putting an agent together from its files and this machine. Not for: what it does (`resolab.fleet.agent`).
+For: building an agent from its files and this machine. Not for: the agent's work (`resolab.fleet.agent`).
 """
 
 import argparse
@@ -28,7 +28,7 @@ from resolab.wording import clean
 
 
 def take_part(options: argparse.Namespace) -> int:
-    """Take part until Ctrl-C."""
+    """Run the agent until Ctrl-C."""
     return asyncio.run(_take_part(options))
 
 
@@ -57,7 +57,7 @@ async def _take_part(options: argparse.Namespace) -> int:
 
 
 def _prefix(inside: str | None) -> list[str]:
-    """Split the operator's prefix as a shell would, without one."""
+    """Split the operator's prefix like a shell, but without a shell."""
     if inside is None:
         return []
     try:

@@ -1,1 +1,1 @@
-"""`resolab internet`: the internet in a box from a command line. Not for: what is in it (`resolab.internet`)."""
+"""The command `resolab internet`: the internet in a box. Not for: the box itself (`resolab.internet`)."""

@@ -1,11 +1,11 @@
-"""Arguments of `resolab internet`. Not for: what its actions do (modules of this folder)."""
+"""Arguments of `resolab internet`. Not for: the actions themselves (modules of this folder)."""
 
 import argparse
 from pathlib import Path
 
 
 def add_internet(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add the command and its actions; `action` says which."""
+    """Add the command and its actions, stored in `action`."""
     internet = commands.add_parser(
         "internet",
         help="an internet in a box: real name servers, resolvers and sites in namespaces of this machine",

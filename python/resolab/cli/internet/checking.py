@@ -1,6 +1,6 @@
 """`resolab internet check`: a table of measured look-ups beside their truth.
 
-Not for: comparing them (`resolab.internet.check`).
+For: the command and its output. Not for: the comparison (`resolab.internet.check`).
 """
 
 import argparse
@@ -20,7 +20,7 @@ EXIT_OUTSIDE = 1
 
 
 def check(options: argparse.Namespace) -> int:
-    """Compare and print."""
+    """Compare look-ups with their truth and print the table."""
     if options.queries == (options.dataset is not None):
         raise UsageError("internet check needs a dataset, or --queries to ask in a box brought up for it")
     checked = asyncio.run(_asked(options)) if options.queries else _of_dataset(options.dataset, options.box)

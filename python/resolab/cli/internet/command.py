@@ -1,10 +1,10 @@
-"""Which action of `resolab internet` was asked for. Not for: doing it."""
+"""Choose the action of `resolab internet`. Not for: the action itself."""
 
 import argparse
 
 
 def run(options: argparse.Namespace) -> int:
-    """Hand over to the action."""
+    """Run the chosen action."""
     from resolab.cli.internet import checking, contacting, placing, running, showing
 
     actions = {

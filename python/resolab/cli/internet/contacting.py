@@ -1,6 +1,6 @@
-"""`resolab internet contacts`: what a box's servers got beside what was told and allowed, as tables or JSON.
+"""`resolab internet contacts`: a box's received contacts beside announced and allowed contacts, as tables or JSON.
 
-For: what people and programs read of it. Not for: comparing (`resolab.internet.contacted`).
+For: the output for people and programs. Not for: the comparison (`resolab.internet.contacted`).
 """
 
 import argparse
@@ -31,7 +31,7 @@ _SECOND_NS = 1e9
 
 
 def contacts(options: argparse.Namespace) -> int:
-    """Compare and print."""
+    """Compare the contacts and print the tables."""
     plan = _live_plan(options.plan)
     told = None if options.dataset is None else told_by_dataset(options.dataset, plan)
     if told is not None:

@@ -1,6 +1,6 @@
-"""`resolab internet places`: differences between vantage points beside those of their boxes, as a table or JSON.
+"""`resolab internet places`: measured differences between vantage points beside the true differences.
 
-Not for: comparing them (`resolab.internet.between_places`).
+For: the table or JSON. Not for: the comparison (`resolab.internet.between_places`).
 """
 
 import argparse
@@ -23,7 +23,7 @@ DEFAULT_REFERENCE = "frankfurt"
 
 
 def places(options: argparse.Namespace) -> int:
-    """Compare and print."""
+    """Compare the vantage points and print the table."""
     boxes = _boxes_by_place(options.boxes)
     rows, reference = _compared(options.dataset, boxes, options.reference)
     counts = {one.value: sum(row.agreement is one for row in rows) for one in Agreement}
@@ -36,7 +36,7 @@ def places(options: argparse.Namespace) -> int:
 
 
 def _boxes_by_place(boxes: Path) -> Mapping[str, tuple[Layout, Recursion]]:
-    """Read all boxes; those of one place came one after the other."""
+    """Read all boxes, grouped by vantage point; boxes of the same vantage point ran in sequence."""
     folders: dict[str, list[Path]] = defaultdict(list)
     layouts: dict[str, Layout] = {}
     for folder in folders_below(boxes):

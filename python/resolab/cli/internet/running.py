@@ -1,6 +1,6 @@
-"""`resolab internet up` and `run`: a box for as long as somebody, or a command, needs it.
+"""`resolab internet up` and `run`: a box until stopped, or until the end of a command.
 
-For: what a person is told meanwhile. Not for: the box itself (`resolab.internet`).
+For: the messages for people meanwhile. Not for: the box itself (`resolab.internet`).
 """
 
 import argparse
@@ -21,7 +21,7 @@ from resolab.internet.sites import PAGES
 
 @contextlib.asynccontextmanager
 async def a_box(options: argparse.Namespace) -> AsyncIterator[Box]:
-    """Bring up the box that the arguments ask for."""
+    """Start the box described by the arguments."""
     kept = options.folder if options.boxes is None else new_folder_below(options.boxes)
     with box_folder(kept) as folder:
         layout = compose(folder / "opt-out", options.page or PAGES, options.place)
@@ -31,7 +31,7 @@ async def a_box(options: argparse.Namespace) -> AsyncIterator[Box]:
 
 
 def up(options: argparse.Namespace) -> int:
-    """Bring it up, say what is there, and wait for an end."""
+    """Start the box, print its content, and wait for an end."""
     return asyncio.run(_up(options))
 
 

@@ -1,6 +1,6 @@
-"""`resolab internet show`, `truth` and `failures`: what a box consists of and must do, as tables or JSON.
+"""`resolab internet show`, `truth` and `failures`: a box's parts and expected results, as tables or JSON.
 
-Not for: bringing one up (`running`).
+For: descriptions of a box. Not for: starting a box (`running`).
 """
 
 import argparse
@@ -24,11 +24,11 @@ from resolab.protocols import transport_label
 from resolab.wording import clean
 
 _WIDEST = 400
-"""Characters of a line."""
+"""The maximum width of a line, in characters."""
 
 
 def show(options: argparse.Namespace) -> int:
-    """Say what a box has."""
+    """Print the parts of a box."""
     layout = _composed(options)
     if options.json:
         print_json(described(layout))
@@ -38,7 +38,7 @@ def show(options: argparse.Namespace) -> int:
 
 
 def failures(options: argparse.Namespace) -> int:
-    """Say what goes wrong in it."""
+    """Print the deliberate failures of a box."""
     told = [msgspec.to_builtins(one) for one in FAILURES]
     if options.json:
         print_json({"failures": told, "opt_out": OPT_OUT_URL})
@@ -52,7 +52,7 @@ def failures(options: argparse.Namespace) -> int:
 
 
 def truth(options: argparse.Namespace) -> int:
-    """Print closed forms."""
+    """Print the closed forms."""
     layout = _composed(options)
     names = {resolver.name for resolver in layout.resolvers}
     if options.resolver is not None and options.resolver not in names:
@@ -81,7 +81,7 @@ def _composed(options: argparse.Namespace) -> Layout:
 
 
 def _one_behind_each_server(layout: Layout) -> list[str]:
-    """Name one site's host for each server of zones."""
+    """Return a site's host for each server of zones."""
     found: dict[str, str] = {}
     servers = {server.host for server in layout.servers}
     for zone in layout.zones:
@@ -121,7 +121,7 @@ def described(layout: Layout) -> dict[str, object]:
 
 
 def print_layout(layout: Layout) -> None:
-    """Print what a box has."""
+    """Print the parts of a box as tables."""
     if layout.place is not None:
         _print_place(place_named(layout.place))
     print_table(
@@ -153,7 +153,7 @@ def _print_place(place: Place) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table."""
+    """Print a table of text cells."""
     table = Table(box=None, pad_edge=False)
     for column in columns:
         table.add_column(column, no_wrap=True)
@@ -167,5 +167,5 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def print_json(value: Mapping[str, object] | Sequence[object]) -> None:
-    """Print JSON on one line."""
+    """Print JSON on a single line."""
     print(msgspec.json.encode(value).decode(), flush=True)

@@ -1,1 +1,1 @@
-"""`resolab page`: pages of one's own, and models of real ones."""
+"""The command `resolab page`: the user's own pages, and models of real pages."""

@@ -1,11 +1,11 @@
-"""Which action of `resolab page` was asked for. Not for: doing it."""
+"""Choose the action of `resolab page`. Not for: the action itself."""
 
 import argparse
 import json
 
 
 def run(options: argparse.Namespace) -> int:
-    """Hand over to the action."""
+    """Run the chosen action."""
     return _ACTIONS[options.action](options)
 
 

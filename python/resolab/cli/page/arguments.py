@@ -1,14 +1,14 @@
-"""Arguments of `resolab page`. Not for: what its actions do (modules of this folder)."""
+"""Arguments of `resolab page`. Not for: the actions themselves (modules of this folder)."""
 
 import argparse
 from pathlib import Path
 
 _GENERATED_HOSTS_MAX = 300
-"""More than any recorded page has."""
+"""The maximum number of hosts, above the hosts of any recorded page."""
 
 
 def add_page(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add the command and its actions; `action` says which."""
+    """Add the command and its actions, stored in `action`."""
     page = commands.add_parser("page", help="make a page that plans can load, of your files or of a recorded load")
     actions = page.add_subparsers(title="actions", required=True, metavar="ACTION", dest="action")
     _add_new(actions)

@@ -1,4 +1,4 @@
-"""`resolab page check`: clones loaded in a browser, and how faithfully they repeat their models.
+"""`resolab page check`: load clones in a browser and print their fidelity to their models.
 
 For: printing. Not for: loading (`fidelity.lab`) or counting (`fidelity.measures`).
 """
@@ -30,11 +30,11 @@ _HEADINGS = (
 )  # fmt: skip
 _TABLE_WIDTH = 140
 SHORT = 1
-"""Exit code when a load fell short or failed."""
+"""The exit code after an incomplete or failed load."""
 
 
 def run(options: argparse.Namespace) -> int:
-    """Load every clone in every browser asked for; tell each as it ends."""
+    """Load every clone in every requested browser; print each result at once."""
     console, notes = Console(highlight=False), Console(stderr=True, highlight=False)
 
     def say(line: str) -> None:
@@ -131,7 +131,7 @@ def _table(loads: Sequence[Checked]) -> Table:
 
 
 def _medians(loads: Sequence[Checked]) -> list[str]:
-    """Sum the order up over the pages of which a recording knows enough."""
+    """Summarise the order over the pages with enough evidence in their recordings."""
     lines = []
     for browser in dict.fromkeys(one.fidelity.browser for one in loads):
         of_browser = [one.fidelity for one in loads if one.fidelity.browser == browser]

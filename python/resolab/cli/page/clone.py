@@ -1,6 +1,6 @@
-"""`resolab page clone`: the folder that a plan's page model becomes, to be looked into or changed.
+"""`resolab page clone`: the folder made from a page model, for reading or changing.
 
-For: writing it where the user says. Not for: what stands in it (`resolab.pages.clone`).
+For: writing the folder to the user's path. Not for: the folder's content (`resolab.pages.clone`).
 """
 
 import argparse
@@ -15,7 +15,7 @@ from resolab.store import machine_errors
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the clone; say what it weighs."""
+    """Write the clone; print its size."""
     model = read_model(options.page)
     folder: Path = options.output or Path(model.name)
     if not NAME.fullmatch(folder.name):

@@ -1,6 +1,6 @@
-"""`resolab page generate`: page models drawn from published distributions, one file a page.
+"""`resolab page generate`: page models drawn from published distributions, a file for each page.
 
-For: files and words. Not for: drawing them (`resolab.pages.generated`).
+For: files and words. Not for: drawing the pages (`resolab.pages.generated`).
 """
 
 import argparse
@@ -21,7 +21,7 @@ _EACH_TOLD_MAX = 10
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the pages; none is written when one of them is there already."""
+    """Write the pages; write no page when a page's file already exists."""
     folder: Path = options.output or Path()
     numbers = range(1, options.count + 1)
     places = {number: folder / f"{name_of(options.seed, number, options.hosts)}{ENDING}" for number in numbers}
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _summary(made: Sequence[Facts], folder: Path) -> list[str]:
-    """Sum the pages up by their quartiles."""
+    """Summarise the pages by their quartiles."""
     shown: dict[str, Callable[[Facts], float]] = {
         "requests": lambda one: one.requests_count,
         "hosts": lambda one: one.hosts_count,

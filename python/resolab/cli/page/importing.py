@@ -1,4 +1,4 @@
-"""`resolab page import`: recordings become page models, with a word on each and on what it did not tell.
+"""`resolab page import`: make page models from recordings, with a summary of each and of its missing parts.
 
 For: files, names and words. Not for: reading recordings (`resolab.recordings`).
 """
@@ -31,7 +31,7 @@ _REASONS = {"address": "address and certificate", "certificate": "certificate", 
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import every file; those that cannot be read are told and make the exit code theirs, the others are written."""
+    """Import every file; report unreadable files, also in the exit code, and write all others."""
     if options.name is not None and len(options.files) > 1:
         raise ConfigurationError("--name is of one page; give one FILE with it")
     if options.netlog is not None and len(options.files) > 1:
@@ -89,7 +89,7 @@ def _places(options: argparse.Namespace) -> Iterator[tuple[Path, Path, str]]:
 
 
 def model_name(file: Path) -> str:
-    """Name the page of a model's file, as plans do; refuse what no plan could name."""
+    """Return the page's name from a model's file; reject names impossible in plans."""
     name = file.name.removesuffix(ENDING)
     if not file.name.endswith(ENDING) or not NAME.fullmatch(name):
         raise ConfigurationError(
@@ -99,7 +99,7 @@ def model_name(file: Path) -> str:
 
 
 def name_of(file: Path) -> str:
-    """Make a page's name of a file's."""
+    """Make a page's name from a file's name."""
     name = "stdin" if file == STANDARD_INPUT else file.name
     while name.endswith(_ENDINGS):
         name = name.rpartition(".")[0]
@@ -107,14 +107,14 @@ def name_of(file: Path) -> str:
 
 
 def write_model(model: PageModel, place: Path, *, force: bool) -> None:
-    """Write it, over one that is there only if told to."""
+    """Write the model; replace an existing file only with `force`."""
     if place.exists() and not force:
         raise ConfigurationError(f"{place} is there; give --force to have it written anew, or another place with -o")
     write_named(place, model_text(model).encode())
 
 
 def told(model: PageModel) -> dict[str, object]:
-    """Give facts, the estimate of a load and losses for machines."""
+    """Return facts, the estimate of a load and losses for machines."""
     return {
         "facts": msgspec.to_builtins(facts_of(model)),
         "estimate": msgspec.to_builtins(load_estimate(model)),
@@ -123,7 +123,7 @@ def told(model: PageModel) -> dict[str, object]:
 
 
 def in_a_line(model: PageModel) -> str:
-    """Sum a page up."""
+    """Return a page's summary in a line."""
     facts = facts_of(model)
     load = "no load event" if facts.load_ms is None else f"load {facts.load_ms:,.0f} ms"
     return (
@@ -134,7 +134,7 @@ def in_a_line(model: PageModel) -> str:
 
 
 def connections_in_a_line(found: "PageConnections") -> str:
-    """Sum a page's connections up."""
+    """Return the summary of a page's connections in a line."""
     versions = ", ".join(f"{version} {count}" for version, count in found.by_protocol.items())
     handshakes = (
         f"handshakes: {found.full_handshakes_count} full, {found.resumed_handshakes_count} resumed "
@@ -152,5 +152,5 @@ def connections_in_a_line(found: "PageConnections") -> str:
 
 
 def losses_in_words(model: PageModel) -> list[str]:
-    """Say what the recording did not tell."""
+    """Return the facts missing in the recording."""
     return [loss.what if not loss.count else f"{loss.what} ({loss.count:,})" for loss in model.losses]

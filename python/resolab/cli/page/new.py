@@ -1,6 +1,6 @@
-"""`resolab page new`: the description of a page of one's own, with its requests counted by a load.
+"""`resolab page new`: the description of a user's own page, with its requests counted by a load.
 
-For: from a folder of files to a page that plans can name. Not for: the load (`testbed.first_load`).
+For: making a page for plans from a folder of files. Not for: the load (`testbed.first_load`).
 """
 
 import asyncio
@@ -18,7 +18,7 @@ _DOCUMENT = "<!doctype html>\n<html lang=en><title>{name}</title><p>Put the page
 
 
 def run(folder: Path, *, path: str, requests_count: int | None) -> int:
-    """Write the description; leave none that was not counted."""
+    """Write the description; remove a description without counted requests."""
     folder = folder.absolute()
     file = folder / "page.toml"
     if not NAME.fullmatch(folder.name):
@@ -53,7 +53,7 @@ def run(folder: Path, *, path: str, requests_count: int | None) -> int:
 
 
 def _hosts(folder: Path) -> dict[str, str]:
-    """Name each folder of files; makes a document where there is none."""
+    """Assign a host name to each folder of files; make a document when there is no file."""
     host = f"{folder.name.lower().replace('_', '-')}.{PAGES_DOMAIN}"
     own = "." if (folder / "index.html").is_file() and not (folder / "site").is_dir() else "site"
     if not (folder / own).is_dir():

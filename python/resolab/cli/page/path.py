@@ -1,6 +1,6 @@
-"""`resolab page path`: what loads of modelled pages waited for, by arm or link by link.
+"""`resolab page path`: the critical paths of modelled pages' loads, by arm or link by link.
 
-For: printing. Not for: finding paths (`resolab.pages.path`) or summing them up (`resolab.report`).
+For: printing. Not for: finding paths (`resolab.pages.path`) or their summary (`resolab.report`).
 """
 
 import argparse
@@ -27,7 +27,7 @@ _NS = 1e6
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print a summary for each arm, or one load's links."""
+    """Print a summary for each arm, or the links of a single load."""
     from resolab.report.paths import load_paths, path_summaries
 
     models = _models(options.models)
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _models(files: Sequence[Path]) -> dict[str, PageModel]:
-    """Read them; a page is named after its model's file, as plans name it."""
+    """Read the models; a page has the name of its model's file, as in plans."""
     return {file.name.removesuffix(ENDING): read_model(file) for file in files}
 
 

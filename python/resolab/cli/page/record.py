@@ -1,6 +1,6 @@
-"""`resolab page record`: a page of the web becomes a page model by one load.
+"""`resolab page record`: make a page model from a single load of a web page.
 
-For: the URL, the file's place, and words. Not for: the load (`resolab.recordings.live`).
+For: the URL, the file's path, and words. Not for: the load (`resolab.recordings.live`).
 """
 
 import argparse
@@ -18,11 +18,11 @@ from resolab.recordings.live import Wish, record
 from resolab.records import BrowserName
 
 _DEFAULT_NAME = "recorded"
-"""Not the host's: a model does not say whose it is."""
+"""The default name, without the host: a model does not contain the page's origin."""
 
 
 def run(options: argparse.Namespace) -> int:
-    """Load, then write and tell."""
+    """Load the page, write the model and print a summary."""
     url = _url(options.url)
     place, name = _place(options)
     if place.exists() and not options.force:
@@ -66,7 +66,7 @@ def _url(said: str) -> str:
 
 
 def _place(options: argparse.Namespace) -> tuple[Path, str]:
-    """Say where the model goes and what it is called."""
+    """Return the model's path and name."""
     output: Path | None = options.output
     is_file = output is not None and not output.is_dir() and output.name.endswith(".json")
     name = options.name or (model_name(output) if output and is_file else _DEFAULT_NAME)

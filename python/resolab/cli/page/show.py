@@ -24,7 +24,7 @@ _DRAWN = (".svg", ".pdf", ".png")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show one page."""
+    """Show a single page."""
     file: Path = options.page
     model = read_model(file) if file.name.endswith(ENDING) else import_page(file, name_of(file))
     if options.json:
@@ -65,7 +65,7 @@ def _summary(console: Console, model: PageModel) -> None:
 
 
 def tree(model: PageModel) -> Tree:
-    """Lay out who discovered whom, with when each began."""
+    """Build the tree of discoverers, with the start of each request."""
     root = Tree(_label(model, 0))
     branches = {0: root}
     for place, one in enumerate(model.resources):

@@ -1,1 +1,1 @@
-"""`resolab plan`: what is done with a plan's file before it is run. Not for: what a plan is (`resolab.plan`)."""
+"""The command `resolab plan`: work on a plan's file before its run. Not for: the plan itself (`resolab.plan`)."""

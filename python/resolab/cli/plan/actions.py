@@ -1,7 +1,7 @@
-"""`resolab plan check`, `plan power`, `plan schema`, `plan new`: what a plan would run, before it runs.
+"""`resolab plan check`, `plan power`, `plan schema`, `plan new`: a plan's trials before the run.
 
-For: conditions, trials, expected duration and exclusions of one plan file, for people and as JSON. Not for: checking
-itself; that is the plan's.
+For: conditions, trials, expected duration and exclusions of a plan file, for people and as JSON. Not for: the check
+itself (`plan`).
 """
 
 import argparse
@@ -25,7 +25,7 @@ from resolab.wording import counted
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out one action."""
+    """Run one action of `resolab plan`."""
     return {"schema": _schema, "power": _power, "check": _check, "new": _new}[options.action](options)
 
 
@@ -124,7 +124,7 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
 
 
 def _sampled(pages_count: int, blocks: int) -> str:
-    """Say which pages are loaded, where each block loads one."""
+    """Return the loaded pages as text, for a plan with one page per block."""
     rounds, rest = divmod(blocks, pages_count)
     if not rounds:
         loaded = f"{blocks} of {pages_count} pages, drawn by the seed"
@@ -138,7 +138,7 @@ def _sampled(pages_count: int, blocks: int) -> str:
 
 
 def _comparisons(plan: Plan, least_s: float) -> list[str]:
-    """Say what is compared, and what a stopping rule makes of it."""
+    """Return the comparisons as text, with the effect of a stopping rule."""
     counts = Counter(one.kind for one in plan.comparisons())
     words = {"planned": "named in the plan", "all": "with the baseline", "aa": "of copies with each other (A/A)"}
     lines = [f"comparisons: {', '.join(f'{count} {words[kind]}' for kind, count in counts.items()) or 'none'}"]
@@ -166,7 +166,7 @@ def _varying(plan: Plan) -> list[str]:
 
 
 def _exclusions(plan: Plan) -> list[tuple[Any, int]]:
-    """Each exclusion with the combinations it matches; one that two exclusions match counts in both."""
+    """Return each exclusion with its number of combinations; a combination matching two exclusions counts in both."""
     every = plan.combinations()
     return [(selection, sum(selects(selection, one) for one in every)) for selection in plan.exclude]
 

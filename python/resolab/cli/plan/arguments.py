@@ -1,4 +1,4 @@
-"""Arguments of `resolab plan`. Not for: what it does (`plan`), which needs more imports than `--help` may cost."""
+"""Arguments of `resolab plan`. Not for: the command (`plan`), with imports too slow for `--help`."""
 
 import argparse
 from pathlib import Path
@@ -10,7 +10,7 @@ _DEFAULTS = {
     "http_version": ["h3"],
     "requested_handshake_mode": ["full"],
 }
-"""Of the factors every plan names: the smallest plan with a question."""
+"""The default levels of the factors named by every plan: the smallest plan with a question."""
 FACTORS = (
     *_DEFAULTS,
     "resolver_path",
@@ -30,7 +30,7 @@ FACTORS = (
     "resolver_miss_ratio",
     "resolver",
 )
-"""All of them, as `resolab.plan.factors` has them, which `--help` does not wait for."""
+"""The names of all factors, as in `resolab.plan.factors`; `--help` does not wait for this import."""
 
 
 def add_plan(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:

@@ -1,4 +1,4 @@
-"""`resolab plan new`: a plan's file from levels typed on the command line. Not for: its text (`plan.draft`)."""
+"""The command `resolab plan new`: a plan file from levels on the command line. Not for: its text (`plan.draft`)."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the plan, and say what it is; an existing file stays."""
+    """Write the plan, and print a summary; an existing file is not changed."""
     file: Path = options.file
     if file.suffix != ".toml":
         raise ConfigurationError(f"could not write {file}: a plan's file ends in .toml")

@@ -1,4 +1,4 @@
-"""`resolab plan power`: blocks and hours by a pilot, as a table and as JSON.
+"""`resolab plan power`: blocks and hours from a pilot, as a table and as JSON.
 
 For: words and rounding. Not for: the numbers (`campaign.power`).
 """
@@ -27,14 +27,14 @@ NOTE = (
 
 
 def power_of(plan: Plan, pilot: Path, asked: Asked) -> PlanPower:
-    """Open the pilot and ask it."""
+    """Open the pilot and compute the blocks and hours."""
     ensure_tables(pilot)
     with open_dataset(pilot) as dataset:
         return plan_power(plan, dataset, asked)
 
 
 def print_power(found: PlanPower, console: Console) -> None:
-    """Print a line for each comparison and aim, and what the whole plan needs."""
+    """Print a line for each comparison and aim, and the needs of the whole plan."""
     table = Table(box=None, pad_edge=False)
     for column in _COLUMNS:
         table.add_column(column, justify="right" if column in _NUMBERS else "left")
@@ -52,7 +52,7 @@ def print_power(found: PlanPower, console: Console) -> None:
 
 
 def console_of() -> Console:
-    """Make a console for the table: a pipe or a file has no width of its own, and nothing is cut there."""
+    """Make a console for the table: a pipe or a file has no width, so nothing is cut there."""
     return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
 
 
@@ -74,7 +74,7 @@ def _of_answer(row: ComparisonPower, answer: Answer) -> tuple[str, str, str]:
 
 
 def blocks_text(needed: Needed) -> str:
-    """Write a number of blocks with its interval."""
+    """Return a number of blocks with its interval as text."""
     if needed.blocks is None and needed.low is None:
         return f"not within {needed.most}"
     blocks = f"not within {needed.most}" if needed.blocks is None else str(needed.blocks)
@@ -93,7 +93,7 @@ def _total_text(total: tuple[int, float, float] | None) -> str:
 
 
 def power_json(found: PlanPower) -> dict[str, Any]:
-    """Describe all of it for programs; null: no number, or not within the most blocks."""
+    """Describe the results for programs; null: no number, or not within the maximum number of blocks."""
     return {
         "most_blocks_count": found.most_blocks,
         "comparisons": [
@@ -132,7 +132,7 @@ def _answer_json(row: ComparisonPower, answer: Answer) -> dict[str, Any]:
 
 
 def printed(found: PlanPower, *, as_json: bool) -> int:
-    """Print it one way or the other."""
+    """Print the result as JSON or as a table."""
     if as_json:
         print(json.dumps(power_json(found)))
     else:

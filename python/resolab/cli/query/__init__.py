@@ -1,1 +1,1 @@
-"""`resolab query`: its arguments, what it prints while it runs and at the end. Not for: asking (`resolab.queries`)."""
+"""The command `resolab query`: its arguments, its progress and its results. Not for: asking (`resolab.queries`)."""

@@ -1,7 +1,6 @@
-"""The arguments of `resolab query`, and what of them resolab-core is told.
+"""The arguments of `resolab query`, and the arguments passed to resolab-core.
 
-For: the help, and one table of what is passed through. Not for: checking what resolab-core itself checks and refuses
-in one line.
+For: the help, and a table of passed options. Not for: checks done by resolab-core itself, with errors in one line.
 """
 
 import argparse
@@ -11,7 +10,7 @@ HANDSHAKES = ("full", "resumed", "zero_rtt")
 
 
 def add_query(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add the subcommand."""
+    """Add the subcommand's parser."""
     query = commands.add_parser(
         "query",
         help="ask resolvers, over any transport, and show where the time went",
@@ -140,11 +139,11 @@ PASSED = (
     "tcp_fast_open", "handshake", "groups", "doh_method", "ca", "pin", "insecure", "resolve", "bootstrap",
     "bootstrap_resolver", "edns_payload", "padding", "no_padding", "ecs", "cookie", "nsid", "dnssec",
 )  # fmt: skip
-"""What resolab-core is told as it was typed, under the same name; left out where nothing was typed."""
+"""The options passed to resolab-core as typed, under the same name; options not typed are left out."""
 
 
 def core_arguments(options: argparse.Namespace, resolvers: list[str], names: list[str]) -> list[str]:
-    """Arguments of `resolab-core query`."""
+    """Return the arguments of `resolab-core query`."""
     arguments = [f"--resolver={resolver}" for resolver in resolvers]
     arguments += [
         f"--count={options.count}",
@@ -168,7 +167,7 @@ def core_arguments(options: argparse.Namespace, resolvers: list[str], names: lis
 
 
 def expected_count(options: argparse.Namespace, resolvers: list[str], names: list[str]) -> int:
-    """Count the measured queries there will be."""
+    """Return the expected number of measured queries."""
     types = 1 if options.type is None else len(options.type.split(","))
     return int(options.count) * types * len(names) * len(resolvers)
 

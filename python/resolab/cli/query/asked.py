@@ -1,7 +1,6 @@
-"""What the words of `resolab query` ask for, written as users of dig and kdig write them.
+"""The words of `resolab query`, written in the style of dig and kdig.
 
-For: @RESOLVER, record types and a class among the names, +short, -x and -p. Not for: asking, or what stands in no
-word.
+For: @RESOLVER, record types and a class among the names, +short, -x and -p. Not for: asking, or settings without words.
 """
 
 import argparse
@@ -15,15 +14,15 @@ from resolab.protocols import is_class, is_record_type
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The words, sorted."""
+    """The words of a query, sorted by kind."""
 
     names: list[str]
     types: list[str]
     resolvers: list[str]
     short: bool = False
-    """The answers alone, one a line."""
+    """True when only the answers are printed, each on a line."""
     record_class: str | None = None
-    """Nothing: IN."""
+    """The record class; `None`: IN."""
 
 
 PLUS = {
@@ -32,11 +31,11 @@ PLUS = {
     "+bufsize": "--edns-payload BYTES", "+padding": "--padding BYTES", "+timeout": "--timeout-ms N",
     "+tries": "--udp-try-count N", "+retry": "--udp-try-count N", "+time": "--timeout-ms N",
 }  # fmt: skip
-"""dig's and kdig's words with a plus, and how we write what they ask for; nothing: as they do."""
+"""The plus words of dig and kdig, with our equivalent options; empty: the same word."""
 
 
 def read_words(options: argparse.Namespace) -> Asked:
-    """Sort the words; what cannot be a name together with the others is a type."""
+    """Sort the words; a word impossible as a name among the others is a type."""
     pluses = [word for word in options.names if word.startswith("+")]
     _check_pluses(pluses)
     words = [word for word in options.names if not word.startswith(("@", "+"))]
@@ -82,7 +81,7 @@ def _pointer(address: str) -> str:
 
 
 def _at(resolver: str) -> str:
-    """Take a port after `#`, as dnsmasq and unbound write it; all else is as it stands."""
+    """Read a port after `#`, as written by dnsmasq and unbound; other text stays unchanged."""
     address, sign, port = resolver.partition("#")
     if not sign or "://" in resolver:
         return resolver
@@ -92,7 +91,7 @@ def _at(resolver: str) -> str:
 
 
 def _with_port(resolvers: Sequence[str], port: int | None) -> list[str]:
-    """Put the port to plain addresses; a URL says its own."""
+    """Add the port to plain addresses; raises `UsageError` for names and URLs."""
     if port is None:
         return list(resolvers)
     if not resolvers:

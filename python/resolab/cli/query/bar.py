@@ -1,4 +1,4 @@
-"""A bar of one letter and colour per phase, and its legend. Not for: what the phases are."""
+"""A bar of letters and colours for phases, and its legend. Not for: the meaning of phases."""
 
 from collections.abc import Iterable, Sequence
 
@@ -22,9 +22,9 @@ SHARE_TO_TELL = 0.05
 
 
 def bar(split: Sequence[tuple[Phase, float]], full: float, width: int, unit_ms: float) -> Text:
-    """Draw phases so that `full` takes the whole width; borders between phases are rounded, not lengths.
+    """Draw phases with `full` taking the whole width; borders between phases are rounded, not lengths.
 
-    What is too short beside `full` to show its phases says them in milliseconds, where there is room.
+    A bar too short for its phases shows the phases in milliseconds, when there is room.
     """
     text, at, reached = Text(), 0, 0.0
     for phase, length in split:
@@ -44,7 +44,7 @@ def bar(split: Sequence[tuple[Phase, float]], full: float, width: int, unit_ms: 
 
 
 def _in_words(split: Sequence[tuple[Phase, float]], unit_ms: float) -> str:
-    """Write the phases that matter; a single one is the time beside the bar."""
+    """Return the important phases as text; empty for a single phase, with its time beside the bar."""
     totals: dict[Phase, float] = {}
     for phase, length in split:
         totals[phase] = totals.get(phase, 0.0) + length
@@ -55,7 +55,7 @@ def _in_words(split: Sequence[tuple[Phase, float]], unit_ms: float) -> str:
 
 
 def legend(phases: Iterable[Phase]) -> Text:
-    """Explain the letters of the phases that occur."""
+    """Explain the letters of the occurring phases."""
     occurring = set(phases)
     text = Text()
     for phase, (letter, style) in LETTERS.items():
@@ -67,5 +67,5 @@ def legend(phases: Iterable[Phase]) -> Text:
 
 
 def phases_in(splits: Iterable[Split]) -> set[Phase]:
-    """Collect what occurs."""
+    """Return the occurring phases."""
     return {phase for split in splits for phase, length in split if length > 0}

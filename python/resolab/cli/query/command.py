@@ -1,6 +1,6 @@
-"""`resolab query`: names asked of resolvers, and where the time went.
+"""`resolab query`: ask resolvers for names, and show the phases' times.
 
-For: joining the asking and what a person or a program sees of it. Not for: either of them.
+For: joining the queries and the output for people and programs. Not for: either of these.
 """
 
 import argparse
@@ -31,7 +31,7 @@ START_S = 30.0
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask, then show; what was asked before an interruption is shown, too."""
+    """Ask, then show; results from before an interruption are shown, too."""
     notes = Console(stderr=True)
     limits = [limit(text) for text in options.fail]
     names, resolvers = _asked(options, notes)
@@ -68,7 +68,7 @@ def _told(
     limits: Sequence[Limit],
     notes: Console,
 ) -> int:
-    """Show what came of it, to whom asked; say what is beyond a limit."""
+    """Show the results in the requested form; report values beyond a limit."""
     if not options.json:
         _show(records, resolvers, options)
     if not records or not (options.json or limits):
@@ -93,7 +93,7 @@ def _summed(records: Sequence[QueryRecord], resolvers: Sequence[str], options: a
 
 
 def _asked(options: argparse.Namespace, notes: Console) -> tuple[list[str], list[str]]:
-    """Names and resolvers, the system's where none is given."""
+    """Return names and resolvers, the system's when no resolver is given."""
     asked = read_words(options)
     options.type, options.short = ",".join(asked.types) or None, asked.short
     options.record_class = asked.record_class
@@ -135,7 +135,7 @@ def _show(records: Sequence[QueryRecord], resolvers: Sequence[str], options: arg
 
 
 def _print_short(records: Sequence[QueryRecord]) -> None:
-    """Print what was answered, each answer once; why a query failed goes to whoever reads errors."""
+    """Print the answers, each once; failures go to standard error."""
     from resolab.cli.query.list import every_answer
 
     for line in dict.fromkeys(answer for record in records for answer in every_answer(record)):

@@ -1,4 +1,4 @@
-"""Columns beside a bar of phases, as many as the width has room for. Not for: what stands in them."""
+"""The columns beside a bar of phases, as far as the width allows. Not for: the columns' content."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ WIRE = "wire: query to response by the kernel's stamps, without the time to wake
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column, which may be left out where there is no room for it; those of a higher rank go first."""
+    """A column, left out when there is no room; columns of a higher rank go first."""
 
     title: str
     cells: Sequence[Text]
@@ -27,19 +27,19 @@ class Column:
 
     @property
     def width(self) -> int:
-        """Width of its widest line, or what text is folded to at most."""
+        """Return the width of the widest line, or the folding width of text if smaller."""
         lines = [line for cell in self.cells for line in cell.plain.splitlines()]
         widest = max(map(len, [self.title, *lines]))
         return widest if self.right else min(widest, TEXT_MOST)
 
     @property
     def least(self) -> int:
-        """Width it needs at least: text may be folded, numbers not."""
+        """Return the minimum width: text may be folded, numbers not."""
         return self.width if self.right else min(self.width, TEXT_LEAST)
 
     @property
     def is_empty(self) -> bool:
-        """Whether it says nothing."""
+        """Return True when all cells are empty."""
         return not any(cell.plain for cell in self.cells)
 
 
@@ -79,7 +79,7 @@ def _room(columns: Sequence[Column], width: int) -> int:
 
 
 def _blocks(columns: Sequence[Column], bars: Sequence[Callable[[int], Text]], width: int) -> RenderableType:
-    """Write each row below the one before, a line for each of its cells."""
+    """Write each row below the previous row, with a line for each cell."""
     lines = []
     for index, draw in enumerate(bars):
         filled = [column for column in columns if column.cells[index].plain]
@@ -89,7 +89,7 @@ def _blocks(columns: Sequence[Column], bars: Sequence[Callable[[int], Text]], wi
 
 
 def with_legend(table: RenderableType, phases: set[Phase], *, wire: bool) -> RenderableType:
-    """Put under a table what its letters and its wire times mean."""
+    """Add the explanation of letters and wire times below a table."""
     lines: list[RenderableType] = [table]
     if phases:
         lines.append(Text.assemble("\nphases: ", legend(phases)))

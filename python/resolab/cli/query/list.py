@@ -1,4 +1,4 @@
-"""Queries for people, one row each. Not for: many queries of one resolver; those are in `summary`."""
+"""The queries for people, a row each. Not for: many queries of a resolver (`summary`)."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,7 +17,7 @@ CUT_ANSWERS = 6
 
 
 def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
-    """One row a query."""
+    """Return the table with a row for each query."""
     splits = [timeline(record) for record in records]
     times = [_taken_ns(record) or 0 for record in records]
 
@@ -48,12 +48,12 @@ def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
 
 
 def _is_long(record: QueryRecord) -> bool:
-    """Whether an answer would take the table's room for its bar."""
+    """Return True when an answer would need the table's room for the bar."""
     return any(len(line) > TEXT_MOST for line in answers(record))
 
 
 def _long_answers(records: Sequence[QueryRecord]) -> list[Text]:
-    """Write what the table has no room for, each answer once with who gave it."""
+    """Return the answers too long for the table, each once with its resolvers."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for record in filter(_is_long, records):
         for line in answers(record):
@@ -75,7 +75,7 @@ def _rcode(record: QueryRecord) -> Text:
 
 
 def _taken_ns(record: QueryRecord) -> int | None:
-    """Until the answer was there or, of one that is an error and so no measured time, until the error was."""
+    """Return the time until the answer, in ns; for an error response, which is no measured time, until the error."""
     if record.query_response_time_ns is None and record.rcode is not None:
         return record.query_exchange_end_ns
     return record.query_response_time_ns
@@ -86,7 +86,7 @@ def _time(record: QueryRecord) -> Text:
 
 
 def answers(record: QueryRecord) -> list[str]:
-    """Write the addresses, in order, and whatever else was answered."""
+    """Return the addresses, in order, and all other answers."""
     if record.answer_count is None:
         return []
     given = every_answer(record)[:CUT_ANSWERS]
@@ -95,7 +95,7 @@ def answers(record: QueryRecord) -> list[str]:
 
 
 def every_answer(record: QueryRecord) -> list[str]:
-    """Write all that was answered and kept, without the type asked for: that is known."""
+    """Return all kept answers, without the queried type."""
     return [*sorted(record.addresses), *(clean(one).removeprefix(f"{record.qtype} ") for one in record.answers)]
 
 
@@ -117,7 +117,7 @@ def _notes(record: QueryRecord) -> Text:
 
 
 def _details(records: Sequence[QueryRecord]) -> list[Text]:
-    """Say why queries failed, by us and by the resolver's extended errors, each reason of a resolver once."""
+    """Return the reasons for failed queries, ours and the resolver's extended errors, each once per resolver."""
     found = [
         f"{record.resolver}: {record.failure.value}: {record.failure_detail}"
         for record in records

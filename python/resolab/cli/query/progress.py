@@ -1,4 +1,4 @@
-"""What a person who waits for queries is told, on a terminal's standard error."""
+"""Progress messages for a person waiting for queries, on a terminal's standard error."""
 
 import time
 from typing import TYPE_CHECKING, Self
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 SILENT_FOR_S = 0.5
-"""Who waits no longer needs no progress."""
+"""The time without progress messages, in s; a shorter wait needs no progress."""
 REDRAW_S = 0.1
 
 
 class Progress:
-    """Counts queries; says nothing where standard error is no terminal."""
+    """A counter of queries; silent when standard error is no terminal."""
 
     def __init__(self, expected: int, console: Console) -> None:
         self._expected, self._done, self._failed = expected, 0, 0
@@ -33,7 +33,7 @@ class Progress:
             self._status.stop()
 
     def take(self, record: QueryRecord) -> None:
-        """Count one."""
+        """Count a query record."""
         self._done += 1
         self._failed += record.failure is not None
         now_s = time.monotonic()
@@ -47,7 +47,7 @@ class Progress:
         self._status.update(line)
 
     def line(self, elapsed_s: float) -> str:
-        """Say how far it is."""
+        """Return the progress as text."""
         left_s = round(elapsed_s * (self._expected - self._done) / self._done)
         minutes, seconds = divmod(max(0, left_s), 60)
         eta = f"{minutes} min {seconds:02d} s" if minutes else f"{seconds} s"

@@ -1,6 +1,6 @@
-"""Resolvers for people, one row each: medians, spread, and differences with their interval.
+"""The resolvers for people, a row each: medians, spread, and differences with their interval.
 
-For: resolvers and transports side by side. Not for: the statistics; those are `resolab.queries.summary`.
+For: resolvers and transports side by side. Not for: the statistics (`resolab.queries.summary`).
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ ANSWERS_AT_MOST = 12
 
 
 def summary_table(summaries: Sequence[Summary], width: int) -> RenderableType:
-    """One row a resolver."""
+    """Return the table with a row for each resolver."""
 
     def column(title: str, cell: Callable[[Summary], Text], *, right: bool = False, rank: int = 0) -> Column:
         return Column(title, [cell(one) for one in summaries], right, rank)
@@ -78,7 +78,7 @@ def _difference(summary: Summary) -> Text:
 
 
 def _answers(summaries: Sequence[Summary]) -> list[RenderableType]:
-    """Say what was answered, a line for each different answer."""
+    """Return the answers, a line for each different answer."""
     found: dict[tuple[str, str, str, str], set[str]] = {}
     for summary in summaries:
         for record in summary.arm.records.values():

@@ -1,4 +1,4 @@
-"""Numbers and words of queries as `resolab query` writes them. Not for: where they stand."""
+"""The numbers and words of queries in the output of `resolab query`. Not for: their position."""
 
 import math
 
@@ -8,12 +8,12 @@ from resolab.records import ConnectionState, QueryRecord
 from resolab.wording import clean
 
 HELD_LEAST_RTT_NS = 2_000_000
-"""Half a round trip tells a query that was held from one that was answered at once; on a path as short as this machine
-half of one is computing."""
+"""The minimum round trip time for telling held from immediately answered queries, in ns. The difference is half a round
+trip. On a path inside this machine, half a round trip is computing time."""
 
 
 def handshake(record: QueryRecord) -> str:
-    """Name the handshake that happened, and what is to be known about it."""
+    """Return the actual handshake mode, with remarks."""
     if record.handshake_mode is None:
         return ""
     happened, asked = record.handshake_mode, record.requested_handshake_mode
@@ -27,12 +27,12 @@ def handshake(record: QueryRecord) -> str:
 
 
 def ms(nanoseconds: int | None) -> str:
-    """Write a time in milliseconds."""
+    """Format a time in milliseconds."""
     return "" if nanoseconds is None else number(nanoseconds / 1e6)
 
 
 def number(milliseconds: float | None) -> str:
-    """Write milliseconds with four digits or so."""
+    """Format milliseconds with about four digits."""
     if milliseconds is None:
         return ""
     if math.isinf(milliseconds):
@@ -42,10 +42,10 @@ def number(milliseconds: float | None) -> str:
 
 
 def signed(milliseconds: float) -> str:
-    """Write a difference."""
+    """Format a difference with its sign."""
     return ("-" if milliseconds < 0 else "+") + number(abs(milliseconds))
 
 
 def plain(words: str) -> Text:
-    """Take words that may come from elsewhere as they are."""
+    """Return foreign words as text without markup."""
     return Text(clean(words))

@@ -1,1 +1,1 @@
-"""`resolab visit`: its arguments, what it prints while it runs and at the end. Not for: loading (`resolab.visit`)."""
+"""The command `resolab visit`: its arguments, its progress and its results. Not for: loading (`resolab.visit`)."""

@@ -1,16 +1,16 @@
-"""The arguments of `resolab visit`. Not for: what they mean together (`command`)."""
+"""The arguments of `resolab visit`. Not for: their meaning together (`command`)."""
 
 import argparse
 from pathlib import Path
 
 BROWSERS = ("firefox", "chromium")
 TRANSPORTS = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
-"""Words of `BrowserName` and `DnsTransport`, which take longer to read than the help may take."""
+"""The words of `BrowserName` and `DnsTransport`, copied here as their import is too slow for the help."""
 DEFAULT_SEED, DEFAULT_TIMEOUT_S = 1, 15.0
 
 
 def add_visit(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add the subcommand."""
+    """Add the subcommand's parser."""
     visit = commands.add_parser(
         "visit",
         help="load pages over several resolvers, and say which is fastest and whether that is noise",

@@ -1,6 +1,6 @@
-"""`resolab visit`: pages over resolvers, and which is fastest.
+"""`resolab visit`: load pages over resolvers, and name the fastest.
 
-For: joining the loads and what a person or a program sees of them. Not for: either of them.
+For: joining the loads and the output for people and programs. Not for: either of these.
 """
 
 import argparse
@@ -46,7 +46,7 @@ PIPED_WIDTH = 140
 
 @dataclass(slots=True)
 class _Visiting:
-    """What is to be done, and what came of it so far."""
+    """The planned visits and the results so far."""
 
     asked: Asked
     plan: Plan
@@ -61,7 +61,7 @@ class _Visiting:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Load, then show; what was loaded before an interruption or an error is shown, too."""
+    """Load, then show; results from before an interruption or an error are shown, too."""
     notes = _say(Console(stderr=True))
     visiting = _visiting(options)
     if options.dry_run:
@@ -102,7 +102,7 @@ def _visiting(options: argparse.Namespace) -> _Visiting:
 
 
 def _announce(visiting: _Visiting, notes: Callable[[str], None]) -> None:
-    """Say before the first load how many there will be and how long they take, and whether that can tell anything."""
+    """Announce the number and duration of loads before the first, with a warning for too few loads."""
     found = visiting.extent
     notes(
         f"{found.total} loads (pages: {found.pages_count}, resolvers and transports: {found.configurations_count}, "
@@ -115,7 +115,7 @@ def _announce(visiting: _Visiting, notes: Callable[[str], None]) -> None:
 
 
 async def _interrupted(loading: Coroutine[None, None, None]) -> bool:
-    """Load until the end or the first interrupt, after which browsers and stub are ended in peace; say which it was."""
+    """Load until the end or the first interrupt, then end browsers and stub; return True after an interrupt."""
     loop, task = asyncio.get_running_loop(), asyncio.ensure_future(loading)
     stop = [task.cancel]
     for number in INTERRUPTS:
@@ -154,7 +154,7 @@ async def _load(visiting: _Visiting, options: argparse.Namespace) -> None:
 
 
 def _why_ended(visiting: _Visiting) -> str:
-    """Say why there were fewer loads: some pages never came, or the time was over."""
+    """Return the reason for fewer loads: some pages never loaded, or the time was over."""
     left = set(visiting.visits) - {one.visit for one in visiting.found}
     came = {one.visit.url for one in visiting.found if one.failure is None}
     lost = list(dict.fromkeys(one.url for one in visiting.visits if one in left and one.url not in came))

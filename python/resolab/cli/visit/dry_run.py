@@ -1,4 +1,4 @@
-"""`resolab visit --dry-run`: whom it would contact, how often, and for how long. Not for: contacting anybody."""
+"""The command `resolab visit --dry-run`: the contacts, their number and the duration. Not for: contacting hosts."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
-"""A visit for programs: JSON objects, milliseconds, null where there is no number or it is beyond a limit.
+"""A visit for programs: JSON objects, milliseconds, null for a missing number or a value beyond a limit.
 
-For: shapes of `--json`; docs/guides/visit.md names their keys. Not for: what they say.
+For: shapes of `--json`; docs/guides/visit.md names their keys. Not for: the values.
 """
 
 import math
@@ -14,7 +14,7 @@ Json = dict[str, object]
 
 
 def begun(found: Extent, *, seed: int, browser: str, baseline: Configuration, pages: list[str]) -> Json:
-    """Say what is about to be."""
+    """Return the object announcing the visit."""
     return {
         "record": "visit",
         "pages": pages,
@@ -27,7 +27,7 @@ def begun(found: Extent, *, seed: int, browser: str, baseline: Configuration, pa
 
 
 def load(one: Loaded) -> Json:
-    """One load."""
+    """Return the object of one load."""
     return {
         "record": "visit_load",
         "url": one.visit.url,
@@ -44,7 +44,7 @@ def load(one: Loaded) -> Json:
 
 
 def summary(one: Summary) -> Json:
-    """One configuration."""
+    """Return the object of one configuration."""
     return {
         "record": "visit_summary",
         **_of(one.configuration),
@@ -64,7 +64,7 @@ def summary(one: Summary) -> Json:
 
 
 def contact(one: Contact) -> Json:
-    """One host of a dry run."""
+    """Return the object of a host in a dry run."""
     return {
         "record": "visit_contact",
         "reason": one.reason,

@@ -1,4 +1,4 @@
-"""What a person who waits for a visit is told, on a terminal's standard error. Not for: results."""
+"""Progress messages for a person waiting for a visit, on a terminal's standard error. Not for: results."""
 
 import time
 from typing import TYPE_CHECKING, Self
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """Counts loads; says nothing where standard error is no terminal."""
+    """A counter of loads; silent when standard error is no terminal."""
 
     def __init__(self, total: int, console: Console) -> None:
         self._total, self._done, self._failed = total, 0, 0
@@ -37,14 +37,14 @@ class Progress:
         self._begun_s = time.monotonic()
 
     def take(self, one: Loaded) -> None:
-        """Count one load."""
+        """Count a finished load."""
         self._done += 1
         self._failed += one.failure is not None
         if self._status is not None:
             self._status.update(Text(self.line(time.monotonic() - self._begun_s)))
 
     def line(self, elapsed_s: float) -> str:
-        """Say how far it is."""
+        """Return the progress as text."""
         left_s = elapsed_s * (self._total - self._done) / max(1, self._done)
         failed = f", {self._failed} failed" if self._failed else ""
         return f"{self._done}/{self._total} loads{failed}, ETA {duration_text(max(0.0, left_s))}"

@@ -1,4 +1,4 @@
-"""What a visit found, on one screen: a sentence, the resolvers the fastest first, the pages. Not for: the verdicts."""
+"""The results of a visit on a screen: a sentence, the resolvers, the pages. Not for: the verdicts."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,7 +17,7 @@ PAGES_AT_MOST = 12
 
 
 def screen(found: Sequence[Summary], pages: Sequence[str], baseline: Configuration, width: int) -> RenderableType:
-    """Make all of it."""
+    """Make the whole screen."""
     return Group(
         Text(clean(headline(found, baseline)), "bold"),
         Text(""),
@@ -54,7 +54,7 @@ def _resolvers(found: Sequence[Summary], width: int) -> Table:
 
 
 def _pages(found: Sequence[Summary], pages: Sequence[str], width: int) -> RenderableType:
-    """One row a page, one column a resolver by its place: medians, the least of them bold."""
+    """Return a table with a row for each page, a column for each resolver by rank: medians, the least in bold."""
     ranked = [one for one in found if one.place is not None]
     shown = pages[:PAGES_AT_MOST]
     rows = [[one.page_plt_ms.get(page) for one in ranked] for page in shown]
@@ -76,7 +76,7 @@ def _short(page: str) -> str:
 
 
 def _table(columns: Sequence[Column], width: int) -> Table:
-    """Lay columns out; those without content, and where there is no room those of the highest rank, are left out."""
+    """Lay out columns; leave out empty columns and, without enough room, the columns of the highest rank."""
     shown = [one for one in columns if not one.is_empty]
     while sum(one.least + GAP for one in shown) - GAP > width and any(one.rank for one in shown):
         highest = max(one.rank for one in shown)

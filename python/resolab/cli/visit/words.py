@@ -1,4 +1,4 @@
-"""What a visit found, in sentences. Not for: the table (`screen`) or the verdicts (`resolab.visit`)."""
+"""The results of a visit in sentences. Not for: the table (`screen`) or the verdicts (`resolab.visit`)."""
 
 import math
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ VERDICTS = {
 
 
 def milliseconds(value: float | None) -> str:
-    """Write a time; one that failed loads make longer than any is inf."""
+    """Format a time; inf for a time beyond any, due to failed loads."""
     return "" if value is None else "inf" if math.isinf(value) else f"{value:.1f}"
 
 
 def difference(estimate: Estimate | None) -> str:
-    """Write a difference and its interval."""
+    """Format a difference with its interval."""
     if estimate is None:
         return ""
     value = _signed(estimate.value) if estimate.value is not None else _bound(estimate)
@@ -41,7 +41,10 @@ def _signed(value: float) -> str:
 
 
 def headline(found: Sequence[Summary], baseline: Configuration) -> str:
-    """Say which is fastest, by how much against the baseline, and who cannot be told from it."""
+    """Return the fastest configuration and its difference from the baseline as text.
+
+    The text also names the configurations not distinguishable from the fastest.
+    """
     ranked = [one for one in found if one.place is not None]
     if not ranked:
         return "No load came through: nothing can be said of any resolver."
@@ -68,7 +71,7 @@ def _none_faster(ranked: Sequence[Summary], baseline: Configuration) -> str:
 
 
 def notes(found: Sequence[Summary], baseline: Configuration) -> list[str]:
-    """Say how to read the table."""
+    """Return the notes for reading the table."""
     interval = f"[{JOINT_LEVEL:.0%} for all together, of these pages alone]"
     lines = [f"difference: paired, from {baseline.label} {interval}; noise: it has 0; alike: within {MARGIN_MS:g} ms"]
     if any(one.first_plt_ms is not None for one in found):
@@ -81,7 +84,7 @@ def notes(found: Sequence[Summary], baseline: Configuration) -> list[str]:
 
 
 def failures(found: Sequence[Summary]) -> list[str]:
-    """Say what failed, a line for each class."""
+    """Return the failures, a line for each class."""
     counts: dict[str, dict[str, int]] = {}
     for one in found:
         for what, count in one.failures.items():

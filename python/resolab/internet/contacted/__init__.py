@@ -1,7 +1,7 @@
-"""What a box's servers got, held against what was told beforehand: whom a dry run named, the caps, the opt-out list.
+"""Compare a box's received contacts with the announced contacts: a dry run's list, the caps, the opt-out list.
 
-For: `resolab internet contacts`, the proof that live mode keeps its manners, from the side of those it contacts. All
-but `timed` and `reading` is pure. Not for: the rules themselves (`manners`), or whoever measures.
+For: `resolab internet contacts`, the proof of live mode's manners from the contacted hosts' side. All but `timed` and
+`reading` is pure. Not for: the rules themselves (`manners`), or the measuring program.
 """
 
 from resolab.internet.contacted.judging import Held, hold

@@ -1,10 +1,10 @@
-"""How much each site and resolver got within any minute, hour and day, beside the caps in force. Pure.
+"""Count loads and queries of each site and resolver within any minute, hour and day, beside the caps. Pure.
 
-For: "no cap was exceeded", told by those who were contacted. Not for: the caps' numbers (`manners.caps`).
+For: "no cap was exceeded", from the contacted hosts' side. Not for: the caps' numbers (`manners.caps`).
 
-Loads are requests for a page's document, by registrable domain. Queries are counted by the resolver's host, as the
-caps are: resolab's own edge counts them one by one; of other makers' resolvers a packet over DoUDP is a query, while
-packets over TCP and QUIC are no queries and only bound them: more packets than the cap allows queries show nothing.
+Loads are requests for a page's document, by registrable domain. Queries are counted by the resolver's host, like the
+caps. resolab's own edge counts each query. For third-party resolvers a packet over DoUDP is a query. Packets over TCP
+and QUIC are not queries but an upper bound: with more packets than the cap allows queries, nothing is shown.
 """
 
 import enum
@@ -24,23 +24,23 @@ _FLOWS: Mapping[str, tuple[str, int]] = {
     "doudp": ("udp", 53), "dotcp": ("tcp", 53), "dot": ("tcp", 853), "doh": ("tcp", 443), "doh3": ("udp", 443),
     "doq": ("udp", 853),
 }  # fmt: skip
-"""Where an edge's queries over each transport come in."""
+"""The protocol and port of an edge's queries over each transport."""
 
 
 class Kept(enum.StrEnum):
-    """What the counts say of a cap."""
+    """The conclusion about a cap from the counts."""
 
     KEPT = "kept"
     EXCEEDED = "exceeded"
     NOT_SHOWN = "not_shown"
-    """More packets than the cap allows queries: packets are no queries."""
+    """There were more packets than the cap allows queries: packets are no queries."""
 
 
 class Counted(msgspec.Struct, frozen=True, kw_only=True):
-    """The most that one site or resolver got."""
+    """The maximum counts of a site or resolver."""
 
     what: str
-    """`loads` or `queries`."""
+    """The counted thing: `loads` or `queries`."""
     whom: str
     total_count: int
     of_minute: int
@@ -49,18 +49,18 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True):
     hourly_cap: int
     daily_cap: int | None = None
     packets_of_hour: int = 0
-    """Over TCP and QUIC to a resolver that nobody counts the queries of: not among the numbers beside."""
+    """The number of packets over TCP and QUIC to a resolver without counted queries; not part of the other numbers."""
 
     @property
     def kept(self) -> Kept:
-        """Whether it is within its caps."""
+        """Return the conclusion about the caps."""
         if self.of_hour > self.hourly_cap or (self.daily_cap is not None and self.of_day > self.daily_cap):
             return Kept.EXCEEDED
         return Kept.KEPT if self.of_hour + self.packets_of_hour <= self.hourly_cap else Kept.NOT_SHOWN
 
 
 def most_within(counts: Iterable[Count], seconds: float) -> int:
-    """Return the highest sum within any such time; what is exactly so far apart is in two of them."""
+    """Return the highest sum within any window of `seconds`; a window excludes instants exactly `seconds` apart."""
     ordered = sorted(counts)
     most = inside = first = 0
     for at_ns, count in ordered:
@@ -73,7 +73,7 @@ def most_within(counts: Iterable[Count], seconds: float) -> int:
 
 
 def counted(layout: Layout, seen: Seen, named: Sequence[Contact], caps: Caps) -> list[Counted]:
-    """Count every site, all of them together, and every resolver that was named."""
+    """Count every site, all sites together, and every named resolver."""
     hosts = dict.fromkeys(one.host for one in named if one.reason in {ContactReason.RESOLVER, ContactReason.BOOTSTRAP})
     return [*_of_sites(seen, caps), *(_of_resolver(layout, seen, named, host, caps) for host in hosts)]
 
@@ -108,14 +108,14 @@ def _of_resolver(layout: Layout, seen: Seen, named: Sequence[Contact], host: str
 
 
 def _queries_of(seen: Seen, edge: str, flow: SeenFlow) -> list[Count]:
-    """Give the queries of an edge that came in by a flow."""
+    """Return the queries of an edge received by a flow."""
     transports = [one for one, where in _FLOWS.items() if where == (flow.protocol, flow.port)]
     of_edge = seen.queries_ns.get(edge, {})
     return [(at_ns, 1) for transport in transports for at_ns in of_edge.get(transport, ())]
 
 
 def _packets_of(flow: SeenFlow) -> list[Count]:
-    """Give a flow's packets; those that no window has stand at one instant, which hides nothing."""
+    """Return a flow's packets; packets outside all windows are placed at a single instant, the strictest assumption."""
     told = sum(count for _, count in flow.windows)
     untold = [(0, flow.packets_count - told)] if flow.packets_count > told else []
     return [*flow.windows, *untold]

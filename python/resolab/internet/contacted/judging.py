@@ -1,4 +1,4 @@
-"""All that is held against a box's contacts, in one answer. Pure.
+"""Combine all comparisons of a box's contacts in a single result. Pure.
 
 For: `resolab internet contacts`. Not for: each comparison (`named`, `counted`, `opt_outs`), showing (`cli`).
 """
@@ -16,7 +16,7 @@ from resolab.manners import Caps, Contact
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """What a box's servers got beside what was told and allowed."""
+    """The contacts of a box's servers beside the announced and allowed contacts."""
 
     counted_from_ns: int
     contacted: list[Contacted]
@@ -27,36 +27,36 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def not_named(self) -> list[Contacted]:
-        """Whoever was contacted and should not have been."""
+        """Return the contacted but not named addresses."""
         return [one for one in self.contacted if one.named_as is NamedAs.NOT_NAMED]
 
     @property
     def exceeded(self) -> list[Counted]:
-        """Whoever got more than a cap allows."""
+        """Return the sites and resolvers with more contacts than a cap allows."""
         return [one for one in self.counted if one.kept is Kept.EXCEEDED]
 
     @property
     def not_shown(self) -> list[Counted]:
-        """Resolvers of which packets alone are known, and more of them than the cap allows queries."""
+        """Return the resolvers with only packet counts, above the cap for queries."""
         return [one for one in self.counted if one.kept is Kept.NOT_SHOWN]
 
     @property
     def disobeyed(self) -> list[ListedHost]:
-        """Whoever was contacted in spite of the list."""
+        """Return the hosts contacted in spite of the list."""
         return [one for one in self.listed if not one.obeyed]
 
     @property
     def is_good(self) -> bool:
-        """Whether nobody was contacted that was not named, more than allowed, or in spite of the list."""
+        """Return True without any unnamed contact, exceeded cap or contact in spite of the list."""
         return not (self.not_named or self.exceeded or self.disobeyed)
 
 
 def hold(
     layout: Layout, seen: Seen, named: Sequence[Contact], caps: Caps, *, batches_ns: Sequence[int] | None = None
 ) -> Held:
-    """Hold what was got against a dry run's rows and the caps in force.
+    """Compare the received contacts with a dry run's rows and the caps in force.
 
-    `batches_ns` tells when batches began; without it the fetches of the box's opt-out list do.
+    `batches_ns` are the starts of batches; by default the fetches of the box's opt-out list are used.
     """
     batches = seen.opt_out_fetches_ns if batches_ns is None else batches_ns
     flows = seen.from_home

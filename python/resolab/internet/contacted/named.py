@@ -1,9 +1,9 @@
-"""Who was contacted beside who was named before: a dry run's rows and the packets home sent. Pure.
+"""Compare contacted addresses with the named addresses: packets sent by home and a dry run's rows. Pure.
 
-For: "contacted and not named", which must be nobody. Not for: how often (`counted`).
+For: "contacted and not named", an empty list when all is well. Not for: the number of contacts (`counted`).
 
-A page's own further hosts nobody knows before it is loaded, and a dry run says so; in a box they are known: an address
-of a page that was named counts as the page's.
+A page's further hosts are unknown before loading, as a dry run says. In a box these hosts are known: an address of a
+named page counts as the page's.
 """
 
 import enum
@@ -18,20 +18,20 @@ from resolab.manners import Contact, ContactReason
 
 ICMP = "1"
 _PROTOCOLS: Mapping[str, str] = {"udp": "udp", "tcp": "tcp", "quic": "udp", "icmp": ICMP}
-"""Of IP, by a dry run's word for the carrier."""
+"""The IP protocol for a dry run's word for the carrier."""
 
 
 class NamedAs(enum.StrEnum):
-    """How a contact was known beforehand."""
+    """The way a contact was known beforehand."""
 
     NAMED = "named"
     OF_PAGE = "of_page"
-    """A further host of a page that was named."""
+    """A further host of a named page."""
     NOT_NAMED = "not_named"
 
 
 class Contacted(msgspec.Struct, frozen=True, kw_only=True):
-    """An address that home sent packets to, over one protocol and to one port."""
+    """An address contacted by home, over a protocol and to a port."""
 
     name: str | None
     address: str
@@ -43,7 +43,7 @@ class Contacted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NeverContacted(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of the dry run that nobody got a packet by, which is allowed."""
+    """A row of the dry run without any packet, which is allowed."""
 
     reason: ContactReason
     host: str
@@ -51,7 +51,7 @@ class NeverContacted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def addresses_of(layout: Layout, host: str) -> frozenset[str]:
-    """Find where a host of the box is, by its zones; nowhere, if no zone has it."""
+    """Return the addresses of a host of the box, by its zones; empty for a host in no zone."""
     try:
         return frozenset({str(ipaddress.ip_address(host))})
     except ValueError:
@@ -64,21 +64,21 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     contact: Contact
     addresses: frozenset[str]
-    """Where its host is."""
+    """The addresses of its host."""
 
     def names(self, flow: SeenFlow) -> bool:
-        """Whether it is about a flow; a ping that goes by TCP or QUIC is as its resolver's queries."""
+        """Return True when the row covers a flow; a ping over TCP or QUIC looks like its resolver's queries."""
         is_there = flow.address in self.addresses and flow.port == self.contact.port
         return is_there and flow.protocol in {_PROTOCOLS[one] for one in self.contact.carriers}
 
 
 def rows_of(layout: Layout, named: Sequence[Contact]) -> list[Row]:
-    """Place a dry run's rows in the box."""
+    """Find the addresses of a dry run's rows in the box."""
     return [Row(contact=one, addresses=addresses_of(layout, one.host)) for one in named]
 
 
 def contacted(layout: Layout, flows: Iterable[SeenFlow], named: Sequence[Contact]) -> list[Contacted]:
-    """Say of every address that home contacted whether it was named."""
+    """Return every address contacted by home, with the naming rows."""
     rows = rows_of(layout, named)
     of_pages = _addresses_of_pages(layout, named)
     known = frozenset[str]().union(*(row.addresses for row in rows))
@@ -100,7 +100,7 @@ def contacted(layout: Layout, flows: Iterable[SeenFlow], named: Sequence[Contact
 
 
 def never_contacted(layout: Layout, flows: Sequence[SeenFlow], named: Sequence[Contact]) -> list[NeverContacted]:
-    """List the dry run's rows that nothing was sent by."""
+    """List the dry run's rows without any packet."""
     return [
         NeverContacted(reason=row.contact.reason, host=row.contact.host, port=row.contact.port)
         for row in rows_of(layout, named)
@@ -118,7 +118,7 @@ def _named_as(
 
 
 def _addresses_of_pages(layout: Layout, named: Sequence[Contact]) -> frozenset[str]:
-    """List the addresses of all hosts of the pages that were named."""
+    """List the addresses of all hosts of the named pages."""
     hosts = {one.host for one in named if one.reason is ContactReason.PAGE}
     pages = [site for site in layout.sites if hosts & {origin.host for origin in site.origins}]
     return frozenset(origin.address for site in pages for origin in site.origins)

@@ -1,10 +1,9 @@
-"""Who was on the opt-out list, since when, and when they were last contacted. Pure.
+"""Compare opted-out hosts' last contacts with the instants of their listing. Pure.
 
-For: "obeyed within a batch". Not for: what the list covers (`manners.opt_out`).
+For: "obeyed within a batch". Not for: the coverage of the list (`manners.opt_out`).
 
-The list is fetched before each batch: from the first batch that began when it named a site, the site is not contacted.
-A host that only some page makes the browser ask for is known when that page has been loaded, and so the page is loaded
-once more at most.
+The list is fetched before each batch: after the start of the first batch with a site on the list, the site is not
+contacted. A host used only inside some page is known after loading the page, so the page is loaded at most once more.
 """
 
 import bisect
@@ -17,26 +16,26 @@ from resolab.internet.layout import Layout, Site, names_of
 from resolab.manners import OptOut
 
 SERVED_WITHIN_NS = 1_000_000_000
-"""After a change of its file the box serves the list anew."""
+"""The time allowed for the box to serve the list anew after a change of its file, in ns."""
 
 
 class ListedHost(msgspec.Struct, frozen=True, kw_only=True):
-    """A host of the box's sites that the list covers."""
+    """A host of the box's sites covered by the list."""
 
     domain: str
-    """As it is listed."""
+    """The domain, as listed."""
     host: str
     since_ns: int
-    """When the list came to name it."""
+    """The instant of the listing, in ns."""
     batch_ns: int | None
-    """When the first batch began after that; None: none did."""
+    """The start of the first batch afterwards, in ns; `None` without any."""
     last_contact_ns: int | None
-    """Its last request; None: it never got one."""
+    """The host's last request, in ns; `None` without any."""
     obeyed: bool
 
 
 def listed_hosts(layout: Layout, seen: Seen, batches_ns: Iterable[int]) -> list[ListedHost]:
-    """Judge every host that the list covers; what was taken off it again is judged no more."""
+    """Judge every host covered by the list; hosts removed from the list are not judged."""
     batches = sorted(batches_ns)
     documents = {_document_host(site) for site in layout.sites}
     found = []
@@ -65,7 +64,7 @@ def _judged(
 
 
 def _loads_between(layout: Layout, seen: Seen, host: str, after_ns: int, until_ns: int) -> int:
-    """Count the loads of the page that asks for a host."""
+    """Count the loads of the page using a host."""
     pages = [site for site in layout.sites if any(origin.host == host for origin in site.origins)]
     instants = [at_ns for page in pages if page.domain in seen.sites for at_ns in seen.sites[page.domain].documents_ns]
     return sum(after_ns < at_ns <= until_ns for at_ns in instants)

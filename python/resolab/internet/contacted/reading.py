@@ -1,6 +1,6 @@
-"""Reading what a box's servers got, and what a dataset says was done to them.
+"""Read a box's received contacts, and a dataset's own account of contacts.
 
-For: the rim of `resolab internet contacts`. Not for: comparing.
+For: the input of `resolab internet contacts`. Not for: comparing.
 """
 
 from collections import Counter
@@ -19,20 +19,20 @@ from resolab.store import finished_trials, load_manifest, read_trial
 
 
 class DatasetTold(msgspec.Struct, frozen=True, kw_only=True):
-    """What a dataset says of its own contacts."""
+    """The contacts according to a dataset."""
 
     seed: int
     blocks: int
     loads: Mapping[str, int]
-    """By site: page loads that were begun."""
+    """The number of started page loads, by site."""
     left_alone: Mapping[str, int]
-    """By site: loads that the manners refused."""
+    """The number of loads refused by the manners, by site."""
     batches_ns: Sequence[int]
-    """When each block began, on the monotonic clock."""
+    """The start of each block, on the monotonic clock, in ns."""
 
 
 def read_contacts(folder: Path) -> Seen:
-    """Read a box's `contacts.json`; one without instants cannot be held against a cap."""
+    """Read a box's `contacts.json`; raises for a file without instants, not comparable with a cap."""
     file = folder / CONTACTS_FILE
     try:
         return msgspec.json.decode(file.read_bytes(), type=Seen)
@@ -42,7 +42,7 @@ def read_contacts(folder: Path) -> Seen:
 
 
 def told_by_dataset(dataset: Path, plan: Plan) -> DatasetTold:
-    """Read a dataset's own account; it must be of the plan."""
+    """Read a dataset's own account; the dataset must be of the plan."""
     manifest = load_manifest(dataset)
     if manifest.plan != plan.name or manifest.live is None:
         raise ConfigurationError(
@@ -60,7 +60,7 @@ def told_by_dataset(dataset: Path, plan: Plan) -> DatasetTold:
 
 
 def _trials(dataset: Path) -> Iterator[tuple[TrialRecord, str, PageFailure | None]]:
-    """Give each trial with its site's URL and what became of its load."""
+    """Yield each trial with its site's URL and the failure of its load."""
     for file in finished_trials(dataset).values():
         records = list(read_trial(file))
         trial = next((one for one in records if isinstance(one, TrialRecord)), None)

@@ -1,4 +1,4 @@
-"""The shape of `contacts.json` as it is read again: who got what, and when.
+"""The shape of `contacts.json` for reading: the contacted hosts with counts and instants.
 
 For: comparisons. Not for: counting (`contacts`, `contacted.timed`), or the file (`contacted.reading`).
 """
@@ -10,55 +10,55 @@ import msgspec
 from resolab.internet.layout import HOME
 
 Count = tuple[int, int]
-"""An instant on the monotonic clock, and how many came by it."""
+"""An instant on the monotonic clock, in ns, and the count until then."""
 
 
 class SeenFlow(msgspec.Struct, frozen=True, kw_only=True):
-    """Packets of one host to one port of one address."""
+    """The packets of a host to a port of an address."""
 
     source: str
     name: str | None = None
     address: str
     protocol: str
-    """`udp`, `tcp`, else its number: `1` is ICMP."""
+    """The protocol: `udp`, `tcp`, otherwise its number: `1` is ICMP."""
     port: int | None = None
     packets_count: int
     windows: Sequence[Count] = ()
-    """How many in each window of the box's counting, by its end; of what home sent alone."""
+    """The count in each window of the box's counting, by the window's end; only for packets from home."""
 
 
 class SeenSite(msgspec.Struct, frozen=True, kw_only=True):
-    """What came to one registrable domain."""
+    """The contacts of a registrable domain."""
 
     documents_ns: Sequence[int] = ()
-    """When its page's document was asked for: a load each."""
+    """The instants of requests for its page's document, in ns: each is a load."""
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
-    """A domain on the opt-out list, and since when."""
+    """A domain on the opt-out list, with the start of the listing."""
 
     domain: str
     since_ns: int
     until_ns: int | None = None
-    """When it was taken off; None: it stands there still."""
+    """The instant of its removal, in ns; `None`: still listed."""
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it."""
+    """All contacts received in a box."""
 
     counted_from_ns: int
-    """When home began to be counted; what the box itself asked to come up is before it."""
+    """The start of counting home's packets, in ns; the box's own start-up queries are before."""
     sites: Mapping[str, SeenSite]
     flows: Sequence[SeenFlow]
     queries_ns: Mapping[str, Mapping[str, Sequence[int]]] = {}
-    """Of each resolver that is resolab's edge, by transport: when each query came."""
+    """The instants of queries to each resolver with resolab's edge, by transport, in ns."""
     last_requests_ns: Mapping[str, int] = {}
-    """Of each host name of a site: its last request."""
+    """The last request of each host name of a site, in ns."""
     opt_out_fetches_ns: Sequence[int] = ()
-    """When the opt-out list was fetched, which begins a batch."""
+    """The instants of fetches of the opt-out list, in ns; each begins a batch."""
     listed: Sequence[Listed] = ()
 
     @property
     def from_home(self) -> Sequence[SeenFlow]:
-        """What whoever measured sent."""
+        """Return the flows sent by the measuring program."""
         return [flow for flow in self.flows if flow.source == HOME]

@@ -1,7 +1,7 @@
-"""Counting with instants: what home sent from now on, and when, so that caps of an hour and batches can be judged.
+"""Count contacts with instants: packets from home from now on, for caps of an hour and for batches.
 
-For: the counts of a box that runs somebody's command; the rim that has the clock and reads the opt-out list's file.
-Not for: judging them (`contacted.judging`).
+For: the counts of a box running a user's command; the part with the clock and the opt-out list's file. Not for: judging
+the counts (`contacted.judging`).
 """
 
 import time
@@ -21,12 +21,12 @@ from resolab.manners import OptOut
 from resolab.records import EdgeQueryRecord, EdgeRequestRecord, InternetFlow, Record
 
 _FlowKey = tuple[str, str, int | None]
-"""Address, protocol, port."""
+"""The key of a flow: address, protocol, port."""
 NANOSECONDS = 1_000_000_000
 
 
 class TimedContacts(Contacts):
-    """Counts with instants on the monotonic clock. Packets have that of the counting after them, at most 5 s later."""
+    """Counts with instants on the monotonic clock. Packets get the instant of the next counting, at most 5 s later."""
 
     def __init__(self, layout: Layout, opt_out_file: Path, clock: Callable[[], int] = time.monotonic_ns) -> None:
         super().__init__(layout)
@@ -42,7 +42,7 @@ class TimedContacts(Contacts):
         self._look_at_list(self._from_ns)
 
     def take(self, edge: str, record: Record) -> None:
-        """Count a record of an edge; what came before the counting began is the box's own."""
+        """Count a record of an edge; records from before the counting are the box's own."""
         match record:
             case EdgeRequestRecord() if record.received_ns >= self._from_ns:
                 super().take(edge, record)
@@ -56,7 +56,7 @@ class TimedContacts(Contacts):
                 by_transport.setdefault(record.dns_transport.value, []).append(record.received_ns)
 
     def add_flows(self, flows: Iterable[InternetFlow]) -> None:
-        """Count packets since the last time, and look at the list."""
+        """Count packets since the last time, and check the list."""
         taken, now_ns = list(flows), self._clock()
         super().add_flows(taken)
         for flow in taken:
@@ -66,7 +66,7 @@ class TimedContacts(Contacts):
         self._look_at_list(now_ns)
 
     def as_dict(self) -> dict[str, object]:
-        """Give all of it, for people and programs."""
+        """Return all counts, for people and programs."""
         told = super().as_dict()
         flows = told["flows"]
         assert isinstance(flows, list)
@@ -83,7 +83,7 @@ class TimedContacts(Contacts):
         }
 
     def _look_at_list(self, now_ns: int) -> None:
-        """Note who is on the list since its file was changed, and who is no longer."""
+        """Note domains added to or removed from the list since the file's last change."""
         try:
             age_ns = max(0, time.time_ns() - self._opt_out_file.stat().st_mtime_ns)
             domains = OptOut.read(self._opt_out_file.read_text("utf-8"), source=str(self._opt_out_file)).domains
@@ -99,6 +99,6 @@ class TimedContacts(Contacts):
 
 
 async def count_from_now(box: Box) -> None:
-    """Forget what the box asked itself to come up, and count with instants what comes after."""
+    """Forget the box's own start-up queries, and count later contacts with instants."""
     await box.count()
     box.contacts = TimedContacts(box.layout, box.folder / OPT_OUT_FOLDER / OPT_OUT_FILE)

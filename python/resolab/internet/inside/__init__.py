@@ -1,1 +1,1 @@
-"""Programs that run inside the box's hosts, each a file that needs nothing but Python. Not for: being imported."""
+"""Programs running inside the box's hosts, each a file needing only Python. Not for: importing."""

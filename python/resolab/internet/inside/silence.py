@@ -1,4 +1,4 @@
-"""Holds UDP ports and never answers: `silence.py ADDRESS PORT...`. For: transports that are offered and dropped."""
+"""Hold UDP ports without ever answering: `silence.py ADDRESS PORT...`. For: transports offered but dropped."""
 
 import signal
 import socket
@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Hold them until killed."""
+    """Hold the ports until killed."""
     held = []
     for port in sys.argv[2:]:
         one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -1,8 +1,8 @@
-"""Writes down every DNS query that comes to a host: when, from whom, for what; a line of JSON each.
+"""Write down every DNS query received by a host: instant, source, question; a line of JSON each.
 
-For: what recursive resolvers ask of authoritative servers of other makers, which say nothing themselves: the box's
-truth of hits and misses. Run inside the host: `watch.py SERVER`; the first line says that it watches.
-Not for: answers, or queries over TCP.
+For: queries of recursive resolvers to third-party authoritative servers without logs of their own: the box's truth of
+hits and misses. Run inside the host: `watch.py SERVER`; the first line confirms the watching. Not for: answers, or
+queries over TCP.
 """
 
 import json
@@ -16,7 +16,7 @@ KINDS = {1: "A", 2: "NS", 5: "CNAME", 6: "SOA", 16: "TXT", 28: "AAAA", 65: "HTTP
 
 
 def main() -> None:
-    """Listen until killed; the program that started this goes with the box."""
+    """Listen until killed; the program ends with the box."""
     server = sys.argv[1]
     listening = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_IP))
     listening.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
@@ -36,7 +36,7 @@ def say(line: dict[str, object]) -> None:
 
 
 def monotonic_ns(stamp: bytes | None) -> int:
-    """Turn the kernel's stamp, of the wall clock, into the clock that all records have."""
+    """Convert the kernel's stamp from the wall clock to the monotonic clock of all records."""
     now_ns = time.monotonic_ns()
     if stamp is None:
         return now_ns
@@ -46,7 +46,7 @@ def monotonic_ns(stamp: bytes | None) -> int:
 
 
 def query_of(packet: bytes) -> dict[str, str] | None:
-    """Read source and question of a DNS query over UDP (RFC 791, 768, 1035 section 4); of all else nothing."""
+    """Read source and question of a DNS query over UDP (RFC 791, 768, 1035 section 4), otherwise return `None`."""
     header = (packet[0] & 0x0F) * 4
     if len(packet) < header + 20 or packet[9] != UDP:
         return None

@@ -1,7 +1,7 @@
-"""The machine a live measurement runs on: how browsers get a resolver of their own, and where the stub listens.
+"""The machine of a live measurement: a resolver per browser, and the stub's listening address.
 
-For: choosing a way by what the machine permits, standing on it, saying what is missing for a better one. Not for: what
-is measured.
+For: choosing a method permitted by the machine, setting the method up, naming the missing requirements of a better
+method. Not for: the measured pages and resolvers.
 """
 
 from resolab.live.ground.choice import Choice, choose_ground

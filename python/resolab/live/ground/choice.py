@@ -1,6 +1,6 @@
-"""Which way is taken, by facts alone, and what one command would make a better one possible.
+"""The choice of a method by facts alone, and the command enabling a better method.
 
-For: `choose_ground`, pure. Not for: looking at the machine (`facts`) or standing on it (`ground`).
+For: `choose_ground`, pure. Not for: examining the machine (`facts`) or setting the method up (`ground`).
 """
 
 import msgspec
@@ -10,13 +10,13 @@ from resolab.records import LiveWay
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """A way, in words for the record and for people."""
+    """A method, in words for the record and for people."""
 
     way: LiveWay
     note: str
-    """What it is and what it costs, one sentence."""
+    """The method and its cost, in one sentence."""
     missing: str | None = None
-    """What keeps this machine from a better way, one sentence that ends with the one command that helps."""
+    """The obstacle to a better method, in one sentence ending with the command to remove the obstacle."""
 
 
 EXACT = "a mount namespace on the machine's own network, the stub on port 53 of a loopback address"
@@ -32,7 +32,7 @@ NOTES = {
 
 
 def choose_ground(facts: GroundFacts) -> Choice:
-    """Take the best way the machine permits."""
+    """Choose the best method permitted by the machine."""
     if facts.own_view and facts.port_53 is PortState.FREE:
         way = LiveWay.ROOT if facts.is_root else LiveWay.USER_CAPABILITY
         return Choice(way=way, note=NOTES[way])
@@ -65,5 +65,5 @@ def _missing_view(facts: GroundFacts) -> str:
 
 
 def sysctl(setting: str) -> str:
-    """Write the command that changes a setting until the machine starts anew."""
+    """Return the command to change a setting until the machine restarts."""
     return f"sudo sysctl -w {setting}"

@@ -1,9 +1,10 @@
-"""What a machine permits this user: facts, found by trying, of which a way is chosen.
+"""The machine's permissions for this user: facts, found by trying, for the choice of a method.
 
-For: `read_facts`, the only part that looks at the machine; it sends nothing to anybody. Not for: judging (`choice`).
+For: `read_facts`, the only part examining the machine, without sending packets to other hosts. Not for: judging
+(`choice`).
 
-Trying is more honest than reading settings: whether namespaces can be made is decided in five places of the kernel and
-two of its security modules.
+Trying is more reliable than reading settings: five places of the kernel and two of its security modules decide about
+namespaces.
 """
 
 import enum
@@ -22,50 +23,50 @@ TRY_TIMEOUT_S = 10.0
 TUN = Path("/dev/net/tun")
 ADDRESSES_TRIED = 3
 EXIT_CONFIGURATION, EXIT_MACHINE = 3, 4
-"""Of resolab-core: the address is taken; this user may not."""
+"""The exit codes of resolab-core: the address is taken; this user may not listen."""
 DOCUMENTATION_ADDRESS = "2001:db8::1"
-"""Of RFC 3849: a datagram socket connected to it only has its route looked up."""
+"""An address of RFC 3849. Connecting a datagram socket to this address only looks up its route."""
 
 
 class PortState(enum.Enum):
-    """Whether the stub can listen on port 53 of a loopback address."""
+    """The state of port 53 on a loopback address for the stub."""
 
     FREE = "free"
     CLOSED = "closed"
-    """This user may not."""
+    """This user may not listen on port 53."""
     TAKEN = "taken"
-    """Somebody listens there on every address."""
+    """Another program listens on port 53 of every address."""
 
 
 class GroundFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What counts for the choice of a way."""
+    """The facts for the choice of a method."""
 
     is_root: bool
     core: str
-    """Path of resolab-core."""
+    """The path of the resolab-core program."""
     own_view: bool
-    """Whether a program can be given a resolv.conf of its own."""
+    """True when a program can be given its own resolv.conf."""
     own_view_refusal: str = ""
-    """What resolab-core said when it could not, one line."""
+    """The refusal in resolab-core's words, one line; empty without a refusal."""
     port_53: PortState
     stub_address: str
-    """A loopback address whose port 53 is free, or would be tried first."""
+    """A loopback address with a free port 53, otherwise the first address to try."""
     capabilities_void: bool = False
-    """Whether a capability on resolab-core's file would not count: a nosuid file system or no_new_privs."""
+    """True when a capability on resolab-core's file would have no effect: a nosuid file system or no_new_privs."""
     namespace_setting: str | None = None
-    """Setting (sysctl) that forbids user namespaces here, with the value that allows them: `NAME=VALUE`."""
+    """The setting (sysctl) forbidding user namespaces here, with the value allowing them: `NAME=VALUE`."""
     slirp4netns: bool
-    """Whether that program is installed."""
+    """True when slirp4netns is installed."""
     tun: bool
-    """Whether this user may open `/dev/net/tun`."""
+    """True when this user may open `/dev/net/tun`."""
     ipv6: bool
-    """Whether there is a route to IPv6 addresses."""
+    """True when there is a route to IPv6 addresses."""
     echo: bool
-    """Whether this user may send ICMP echo requests."""
+    """True when this user may send ICMP echo requests."""
 
 
 def read_facts(core: Path | None = None) -> GroundFacts:
-    """Try everything that counts, in some tens of milliseconds."""
+    """Try everything relevant for the choice, in some tens of milliseconds."""
     core = find_core() if core is None else core
     refusal = _try_own_view(core)
     port_53, stub_address = _try_port_53(core)
@@ -86,9 +87,9 @@ def read_facts(core: Path | None = None) -> GroundFacts:
 
 
 def stub_addresses(pid: int) -> Iterator[str]:
-    """List loopback addresses for the stub of one process: two campaigns do not meet on one.
+    """List loopback addresses for the stub of a process, distinct for concurrent campaigns.
 
-    Never 127.0.0.53 and .54, where systemd-resolved listens: the second number is 64 or above.
+    Never 127.0.0.53 and .54, used by systemd-resolved: the second number is 64 or above.
     """
     first = 64 + (pid >> 16) % 32
     for second in (first, first + 32, 64 + (first + 16) % 32):
@@ -96,12 +97,12 @@ def stub_addresses(pid: int) -> Iterator[str]:
 
 
 def _try_own_view(core: Path) -> str | None:
-    """Run a program with a resolv.conf of its own; the refusal's line, None if it ran."""
+    """Run a program with its own resolv.conf; return the line of the refusal, `None` on success."""
     return _words(_run([core, "enter", "--here", "--nameserver", "127.0.0.1", "--", "true"]))
 
 
 def _try_port_53(core: Path) -> tuple[PortState, str]:
-    """Have a stub listen for a moment: it ends with its standard input, and asks nobody before it is asked."""
+    """Start a stub for a moment, ended by closing its standard input; an unasked stub sends no query."""
     addresses = list(stub_addresses(os.getpid()))
     state = PortState.TAKEN
     for address in addresses[:ADDRESSES_TRIED]:
@@ -137,7 +138,7 @@ def _capabilities_void(core: Path) -> bool:
 
 
 def _namespace_setting() -> str | None:
-    """Name the setting that forbids user namespaces: Ubuntu's, Debian's old one, everybody's."""
+    """Return the setting forbidding user namespaces: Ubuntu's, Debian's old setting, or the general setting."""
     for name, forbids, allows in (
         ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),
         ("kernel.unprivileged_userns_clone", "0", "1"),

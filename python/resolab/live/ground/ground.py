@@ -1,6 +1,7 @@
-"""The ground a live bed stands on: words before its programs' commands, and the relay while it lasts.
+"""The ground of a live bed: command prefixes for the bed's programs, and the relay during the bed's lifetime.
 
-For: `standing_ground`, all a bed needs. Not for: the choice (`choice`), or what is measured.
+For: `standing_ground`, the whole interface for a bed. Not for: the choice (`choice`), or the measured pages and
+resolvers.
 """
 
 import asyncio
@@ -21,58 +22,58 @@ from resolab.records import LiveWay, RelayReadyRecord
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Where browsers, stub and client run, and how."""
+    """The location and method of running browsers, stub and client."""
 
     facts: GroundFacts
     choice: Choice
     system: SystemResolver
     relay: RelayReadyRecord | None = None
-    """While it stands, where the way is `slirp4netns`."""
+    """The relay, while the ground is set up with the method `slirp4netns`."""
 
     @property
     def way(self) -> LiveWay:
-        """Which way was taken."""
+        """Return the chosen method."""
         return self.choice.way
 
     @property
     def note(self) -> str:
-        """What it is and costs, one sentence."""
+        """Return the method and its cost, in one sentence."""
         return self.choice.note
 
     @property
     def missing(self) -> str | None:
-        """What keeps the machine from a better way, with the command that helps."""
+        """Return the obstacle to a better method, with the command to remove the obstacle."""
         return self.choice.missing
 
     @property
     def stub_address(self) -> str:
-        """Where the stub listens, on port 53."""
+        """Return the stub's listening address, for port 53."""
         return self.facts.stub_address
 
     listen_address = stub_address
 
     @property
     def own_sandbox(self) -> bool:
-        """Whether Chromium can lock its pages' processes up: as any user but root."""
+        """Return True when Chromium can sandbox its page processes: for any user but root."""
         return not self.facts.is_root
 
     @property
     def own_names(self) -> str:
-        """First line of a hosts file: Firefox looks this machine's name up, and waits for it."""
+        """Return the first line of a hosts file: Firefox looks up this machine's name, and waits for the answer."""
         return f"127.0.0.1 localhost {socket.gethostname()}"
 
     @property
     def system_nameserver(self) -> str | None:
-        """First name server of `/etc/resolv.conf`."""
+        """Return the first name server of `/etc/resolv.conf`."""
         return self.system.address
 
     @property
     def forwards_to(self) -> tuple[str, ...]:
-        """Whom that one asks, where it is a forwarder of the machine's own that says so."""
+        """Return the upstream resolvers of this name server, when published by a forwarder on this machine."""
         return self.system.forwards_to
 
     def browser_prefix(self, nameserver: str, *, hosts_file: Path | None = None) -> list[str]:
-        """Words before a browser's command, which then knows this name server only (where it can have its own)."""
+        """Return the prefix of a browser's command; the browser then uses only this name server, when supported."""
         if self.way is LiveWay.SLIRP4NETNS:
             if self.relay is None:
                 raise AssertionError("this way needs a relay: use standing_ground()")
@@ -84,17 +85,17 @@ class Ground:
         return [self.facts.core, "enter", "--here", "--nameserver", address, *hosts, "--"]
 
     def stub_prefix(self) -> list[str]:
-        """Words before the stub's command: none, its connections leave from the machine's own network."""
+        """Return the prefix of the stub's command: empty, as its connections leave from the machine's own network."""
         return []
 
     def stub_arguments(self) -> list[str]:
-        """Arguments of the stub beside `--listen`: behind slirp4netns its listening sockets are made there."""
+        """Return the stub's arguments beside `--listen`: with slirp4netns, the host of the listening sockets."""
         return [] if self.relay is None else ["--listen-in", f"{self.relay.pid}/{self.relay.host}"]
 
     def refusal(self, *, by_stub: bool, speaks_doh: bool, nameserver: str | None = None) -> str | None:
-        """Say why pages cannot be loaded so, or None: by the stub, over the browser's own DoH, or by resolv.conf.
+        """Return the reason against page loads by the stub, the browser's own DoH or resolv.conf; `None` when possible.
 
-        `nameserver` is what resolv.conf would name.
+        `nameserver` is the name server for resolv.conf.
         """
         if speaks_doh:
             return None
@@ -107,13 +108,13 @@ class Ground:
 
 
 def stand_on(facts: GroundFacts, system: SystemResolver) -> Ground:
-    """Make the ground of facts."""
+    """Make the ground from facts."""
     return Ground(facts, choose_ground(facts), system)
 
 
 @contextlib.asynccontextmanager
 async def standing_ground() -> AsyncIterator[Ground]:
-    """Look at the machine, choose, and hold what the way needs until the end."""
+    """Examine the machine, choose a method, and hold its resources until the end of the block."""
     ground = stand_on(await asyncio.to_thread(read_facts), await asyncio.to_thread(read_system_resolver))
     if ground.way is not LiveWay.SLIRP4NETNS:
         yield ground

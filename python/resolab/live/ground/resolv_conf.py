@@ -1,6 +1,6 @@
-"""Which resolver the machine itself asks, and whom that one asks.
+"""The machine's own resolver, and the upstream resolvers behind a local forwarder.
 
-For: the resolver `local` of live plans, and its line in the record. Not for: asking it.
+For: the resolver `local` of live plans, and its line in the record. Not for: queries to the resolver.
 """
 
 import ipaddress
@@ -14,22 +14,22 @@ BEHIND_FORWARDERS = (
     Path("/run/NetworkManager/no-stub-resolv.conf"),
     Path("/run/resolvconf/resolv.conf"),
 )
-"""Where forwarders on loopback write whom they ask; the first that names anybody counts."""
+"""The files of local forwarders with their upstream resolvers; the first file with an entry counts."""
 
 
 class SystemResolver(msgspec.Struct, frozen=True, kw_only=True):
-    """The machine's own name server."""
+    """The machine's own name server, from resolv.conf."""
 
     address: str | None
-    """First one of `/etc/resolv.conf`; None where there is none."""
+    """The first address in `/etc/resolv.conf`; `None` without any."""
     forwards_to: tuple[str, ...] = ()
-    """Whom a forwarder of the machine's own asks, as far as it says so."""
+    """The upstream resolvers of a forwarder on the machine, as far as published by the forwarder."""
 
 
 def read_system_resolver(
     file: Path = RESOLV_CONF, behind_forwarders: tuple[Path, ...] = BEHIND_FORWARDERS
 ) -> SystemResolver:
-    """Read it as this process sees it."""
+    """Read the resolver's address as seen by this process."""
     address = next(iter(_nameservers(file)), None)
     if address is None or not ipaddress.ip_address(address).is_loopback:
         return SystemResolver(address=address)
@@ -38,7 +38,10 @@ def read_system_resolver(
 
 
 def _nameservers(file: Path) -> tuple[str, ...]:
-    """List the addresses in a resolv.conf(5); one of a link alone (`fe80::1%eth0`) is nobody a plan can name."""
+    """List the addresses in a resolv.conf(5).
+
+    Link-local addresses with a scope (`fe80::1%eth0`) are left out, as no plan can name them.
+    """
     try:
         lines = file.read_text("utf-8", errors="replace").splitlines()
     except OSError:

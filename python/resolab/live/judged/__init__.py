@@ -1,7 +1,7 @@
-"""What happened in a load, from the client's side alone: no server of the page or the resolver tells anything.
+"""The events of a load, from the client's side alone, without data of the page's servers or the resolver.
 
-For: handshakes, DNS connections and failures, by the browser's own log, our stub's records and our own client's
-repeats; `None` where these do not tell. Not for: the lab's loads, which the edge judges (`testbed.judgement`), or
+For: handshakes, DNS connections and failures, from the browser's own log, our stub's records and our own client's
+repeats; `None` when these sources say nothing. Not for: the lab's loads, judged by the edge (`testbed.judgement`), or
 running anything.
 """
 

@@ -1,7 +1,7 @@
-"""What a browser's channels tell of the page's connections, without any log: Firefox does.
+"""The page's connections from a browser's channels, without any log: available in Firefox.
 
-For: the document's handshake, and a row for each connection a request opened. Pure. Not for: the browser's own DoH,
-whose channels are nobody's to see.
+For: the document's handshake, and a row for each connection opened by a request. Pure. Not for: the browser's own DoH,
+with channels not visible to us.
 """
 
 from urllib.parse import urlsplit
@@ -15,13 +15,13 @@ _HTTP_VERSIONS = {"http/1.1": "h1", "http/1.0": "h1", "h2": "h2", "h3": "h3"}
 
 
 def told_by_channel(page: PageLoad) -> HandshakeMode | None:
-    """Name the handshake of the document's connection; `None` where channels do not tell."""
+    """Return the handshake of the document's connection; `None` when channels do not say."""
     document = next((request for request in page.network if request.url == page.url), None)
     return None if document is None else _mode(document)
 
 
 def connections_of_channels(page: PageLoad) -> list[SeenConnection]:
-    """List the connections that requests opened, in the order of these."""
+    """List the connections opened by requests, in the order of the requests."""
     opened = [one for one in page.network if one.tls_version is not None and one.connect_start_ms is not None]
     return [_connection(one) for one in opened]
 

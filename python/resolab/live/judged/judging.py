@@ -1,10 +1,10 @@
-"""One load judged from the client's side.
+"""Judge a load from the client's side.
 
-For: pure functions over what the browser's log, the stub and our own client say of one load. Not for: reading logs
+For: pure functions over the browser's log, the stub's and our own client's records of a load. Not for: reading logs
 (`log_reading`), or fixing or dropping anything.
 
-`handshake_mode` means what it means in the lab: that of the connection the document's first request went over, and
-`zero_rtt` only if this request itself went in early data that the server accepted.
+`handshake_mode` has the same meaning as in the lab: the mode of the connection used by the document's first request.
+The mode is `zero_rtt` only if this request itself went in early data accepted by the server.
 """
 
 from collections.abc import Sequence
@@ -29,23 +29,23 @@ from resolab.records import (
 )
 
 CLOCK_SLACK_MS = 2.0
-"""The page's clock and the log's are rounded by themselves."""
+"""The tolerance, in ms: the page's clock and the log's clock are rounded separately."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedLive:
-    """What is known of a load without any server's word; `None` is what is not known, or was not there."""
+    """The facts of a load known without any server; `None` when a fact is unknown or did not occur."""
 
     handshake_mode: HandshakeMode | None = None
-    """Of the document's connection."""
+    """The handshake of the document's connection."""
     dns_handshake_mode: HandshakeMode | None = None
-    """Of the connection the look-up of the page's name went over."""
+    """The handshake of the connection used for the look-up of the page's name."""
     dns_connection_state: ConnectionState | None = None
     dns_failure: DnsFailure | None = None
-    """Of a failed load: what became of the look-up of the page's name."""
+    """The outcome of the look-up of the page's name, for a failed load."""
     dns_failure_told_by: ToldBy | None = None
     connections: tuple[SeenConnection, ...] = ()
-    """In the order they were opened; the resolver's before the page's, where the browser tells them apart."""
+    """The connections in order of opening; the resolver's before the page's, when the browser distinguishes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ def judge_load(
 ) -> JudgedLive:
     """Judge a measured load.
 
-    `log` is the browser's, of this load; `stub_records` what the stub wrote during it; `own_queries` what our own
-    client asked over the same configuration, at any time.
+    `log` is the browser's log of this load; `stub_records` are the stub's records during the load; `own_queries` are
+    our own client's queries over the same configuration, at any time.
     """
     page = load.measured
     host = (urlsplit(page.url).hostname or "").rstrip(".").lower()

@@ -1,6 +1,7 @@
-"""The log of a browser that loads pages, load by load.
+"""The log of a browser during page loads, read load by load.
 
-For: switching it on, and reading the part that is of one load: `mark` before, `read` after. Not for: what it says.
+For: switching the log on, and reading the part for a load: `mark` before, `read` after. Not for: the content of the
+log.
 """
 
 from pathlib import Path
@@ -17,32 +18,32 @@ from resolab.records import BrowserName
 
 
 class LoadLog(Protocol):
-    """One browser process's log."""
+    """The log of a browser process."""
 
     def mark(self) -> None:
-        """Begin a load's part here."""
+        """Mark the beginning of a load's part."""
 
     def read(self) -> BrowserLog | None:
-        """Return what is of the load since the mark; `ConfigurationError` names what cannot be read."""
+        """Return the log since the mark; raises `ConfigurationError` naming the unreadable part."""
 
 
 class NoLog:
-    """Of a browser that needs none."""
+    """The empty log of a browser without a log file."""
 
     def mark(self) -> None:
-        """Do nothing."""
+        """Do nothing, as there is no log."""
 
     def read(self) -> None:
-        """Return nothing."""
+        """Return nothing, as there is no log."""
 
 
 def log_settings(
     browser: BrowserName, settings: BrowserSettings, file: Path, *, is_wanted: bool = True
 ) -> tuple[BrowserSettings, LoadLog]:
-    """Have a browser that is not yet started write its log to a file, and return what reads it.
+    """Make a browser, before its start, write a log file, and return the log's reader.
 
-    Firefox writes none but with its own DoH: of all else its channels tell as much. A log is work beside the load:
-    where none `is_wanted`, what only it tells is not known.
+    Firefox writes a log only with its own DoH: otherwise the channels say as much. A log costs work beside the load.
+    Without `is_wanted`, facts found only in a log stay unknown.
     """
     if not is_wanted:
         return settings, NoLog()

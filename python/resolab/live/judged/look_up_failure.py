@@ -1,10 +1,10 @@
-"""Why the look-up of a page's name failed, and who says so.
+"""The reason for a failed look-up of a page's name, and its source.
 
-For: the class from answers and errors, told by the stub, the browser's log, or our own client's repeat of the query.
-Pure. Not for: whether a page load failed (`browser.failures`).
+For: the class from answers and errors, from the stub, the browser's log, or our own client's repeat of the query. Pure.
+Not for: the failure of a page load (`browser.failures`).
 
-The last word counts: browsers ask again, and give up after the last answer. Addresses are what a browser cannot do
-without; names without HTTPS records have good answers without any.
+The last answer counts: browsers ask again, and give up after the last answer. A browser needs addresses; names without
+HTTPS records have good answers without any record.
 """
 
 import enum
@@ -27,16 +27,19 @@ _TIMEOUT_WORDS = ("TIMED_OUT", "TIMEOUT")
 
 
 class ToldBy(enum.StrEnum):
-    """Who tells a failure's class."""
+    """The source of a failure's class."""
 
     STUB = "stub"
     BROWSER_LOG = "browser_log"
     OWN_QUERY = "own_query"
-    """Our client's later repeat over the same configuration: the resolver may have changed its mind."""
+    """Our client's later repeat over the same configuration: the resolver may answer differently by then."""
 
 
 def of_queries(queries: Sequence[QueryRecord]) -> DnsFailure | None:
-    """Class of queries for one name, in their order; `None`: they did not fail, or in no class of the list."""
+    """Return the failure class of queries for a name, in order.
+
+    Return `None` without a failure, or for a failure outside the list's classes.
+    """
     last = _last([one for one in queries if one.qtype in ADDRESS_TYPES] or queries)
     if last is None:
         return None
@@ -48,9 +51,9 @@ def of_queries(queries: Sequence[QueryRecord]) -> DnsFailure | None:
 
 
 def of_look_ups(look_ups: Sequence[LookUp], *, was_cut_off: bool) -> DnsFailure | None:
-    """Class of a browser's look-ups for one name, in their order.
+    """Return the failure class of a browser's look-ups for a name, in order.
 
-    `was_cut_off`: the load ended by its limit, and what was under way then with it, by whatever error.
+    `was_cut_off`: the load ended by its limit, including the look-ups under way, with any error.
     """
     last = _last([one for one in look_ups if one.qtype in ADDRESS_TYPES] or look_ups)
     if last is None:

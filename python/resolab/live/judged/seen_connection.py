@@ -1,6 +1,6 @@
-"""A connection of a load as the browser's log tells it, in one row.
+"""A connection of a load as seen in the browser's log, in a single row.
 
-For: the shape, and making it. Pure. Not for: which connections are of a load (`judging`).
+For: the shape, and making a row. Pure. Not for: the choice of a load's connections (`judging`).
 """
 
 import msgspec
@@ -10,28 +10,28 @@ from resolab.records import HandshakeMode
 
 
 class SeenConnection(msgspec.Struct, frozen=True, kw_only=True):
-    """One connection; what the log does not tell is `None`. Times are of whole milliseconds in Chromium's log."""
+    """A connection; values missing in the log are `None`. Times in Chromium's log are whole milliseconds."""
 
     host: str | None
-    """Name it was opened for."""
+    """The host name behind the opening of the connection."""
     is_resolver: bool
-    """Whether look-ups of this load went over it."""
+    """True when look-ups of this load used the connection."""
     transport: Carrier
     address: str | None
     http_version: str | None
-    """`h1`, `h2` or `h3`, as ALPN settled it."""
+    """The HTTP version by ALPN: `h1`, `h2` or `h3`."""
     tls_version: str | None
     handshake_mode: HandshakeMode | None
-    """Of its first request; without any, of the connection."""
+    """The handshake mode of the first request; without requests, of the connection."""
     early_data_accepted: bool | None
     opened_ms: float | None
-    """Since navigationStart; negative: it was there before."""
+    """The opening time since navigationStart, in ms; negative when opened before."""
     tcp_connect_ms: float | None
-    """`None` for QUIC."""
+    """The TCP handshake time, in ms; `None` for QUIC."""
     tls_handshake_ms: float | None
-    """Of QUIC its whole handshake."""
+    """The TLS handshake time, in ms; for QUIC the whole handshake."""
     request_count: int | None
-    """`None` where the browser does not tell which went over it."""
+    """The number of requests; `None` when the browser does not assign requests to connections."""
 
 
 def seen_connection(one: Connection, begin_ms: float | None, *, is_resolver: bool) -> SeenConnection:
