@@ -17,6 +17,7 @@ from resolab.browser.chromium.driver import DOH_PROBE_DELAY_S
 from resolab.campaign.live_expectation import expected_live_s
 from resolab.campaign.page_time import Link, PageSize, clone_link_s, load_link_s, query_link_s
 from resolab.campaign.schedule import PlannedTrial, schedule
+from resolab.engine.programs import QUERY_TIMEOUT_S
 from resolab.pages.path import in_lab, lab_load_ms
 from resolab.plan import Condition, Corpus, Plan, block_order, page_order
 from resolab.records import BrowserName, ConnectionState, HandshakeMode, LinkProfile, ResolverCache
@@ -148,7 +149,9 @@ class _Expectation:
         link, delay_s = self._link(condition), self._answer_delay_s(condition)
         names_count = 1 + min(self._plan.queries.warm_count, self._sizes[condition.page].names_count - 1)
         return sum(
-            query_link_s(transport, link, names_count=names_count) + names_count * delay_s
+            # A link that loses everything ends each query by its timeout.
+            min(query_link_s(transport, link, names_count=names_count), names_count * QUERY_TIMEOUT_S)
+            + names_count * delay_s
             for transport in self._plan.factors.dns_transport
         )
 

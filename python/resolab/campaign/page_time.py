@@ -27,6 +27,7 @@ CONNECT_TIMEOUT_S = 1.0
 LEAST_RETRANSMISSION_S = 0.2
 """The least timeout of Linux's TCP, in s. A loss at the end of a flow costs this timeout, other losses a round trip."""
 _NEGLIGIBLE = 1e-3
+_SPREAD_UP_TO_MEAN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,21 +137,28 @@ def clone_link_s(
 
 
 def longest_of(count: int, loss_ratio: float) -> float:
-    """Return the expected number of losses of the unluckiest of `count` exchanges."""
+    """Return the expected number of losses of the unluckiest of `count` exchanges; infinite when all are lost."""
+    if loss_ratio >= 1:
+        return math.inf
     lost = (1 - (1 - loss_ratio**times) ** count for times in itertools.count(1))
     return sum(itertools.takewhile(lambda chance: chance > _NEGLIGIBLE, lost))
 
 
 def most_losses(count: int, mean: float) -> float:
-    """Return the expected losses of the unluckiest of `count` flows, each with `mean` losses on average (Poisson)."""
-    total, term, below = 0.0, math.exp(-mean), math.exp(-mean)
-    for losses in itertools.count(1):
+    """Return the expected losses of the unluckiest of `count` flows, each with `mean` losses on average (Poisson).
+
+    Above a mean of 10,000 the spread between flows is below 5 % of the mean and left out.
+    """
+    if mean == 0 or mean > _SPREAD_UP_TO_MEAN:
+        return mean
+    total = below = 0.0
+    for losses in itertools.count():
+        # In logarithms, for exp(-mean) is 0 from a mean of 746 on.
+        below = min(1.0, below + math.exp(losses * math.log(mean) - mean - math.lgamma(losses + 1)))
         chance = 1 - below**count
-        if chance < _NEGLIGIBLE:
+        if losses > mean and chance < _NEGLIGIBLE:
             return total
         total += chance
-        term *= mean / losses
-        below = min(1.0, below + term)
     raise AssertionError("chances fall to nothing")
 
 

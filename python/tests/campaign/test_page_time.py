@@ -106,8 +106,14 @@ def test_the_unluckiest_of_many_is_as_simulated() -> None:
     failures = rng.geometric(0.8, (200_000, 12)) - 1
     assert longest_of(12, 0.2) == pytest.approx(failures.max(axis=1).mean(), rel=0.02)
     assert most_losses(1, 0.7) == pytest.approx(0.7, rel=0.01)
-    losses = rng.poisson(0.4, (200_000, 12))
-    assert most_losses(12, 0.4) == pytest.approx(losses.max(axis=1).mean(), rel=0.02)
+    for mean in (0.4, 60.0, 900.0):
+        losses = rng.poisson(mean, (20_000, 12))
+        assert most_losses(12, mean) == pytest.approx(losses.max(axis=1).mean(), rel=0.02)
+
+
+def test_a_link_that_loses_everything_has_an_end() -> None:
+    assert longest_of(3, 1.0) == float("inf")
+    assert most_losses(3, 1e9) == 1e9
 
 
 def test_a_policed_link_takes_its_rate_beyond_the_burst() -> None:
