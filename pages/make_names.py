@@ -37,7 +37,7 @@ SOURCE = (
 
 
 @dataclass(frozen=True)
-class Spec:
+class PageSpec:
     """The specification of a page."""
 
     names: int
@@ -58,15 +58,15 @@ class Spec:
 
 
 SPECS = {
-    "names-4": Spec(names=4, css=2, js=5, png=6, share=1 / 16, first_party_ratio=0.42),
-    "names-12": Spec(names=12, css=4, js=16, png=19, share=1 / 8, first_party_ratio=0.42),
-    "names-12-chain": Spec(names=12, css=4, js=16, png=19, share=1 / 8, first_party_ratio=0.42, depth=3),
-    "names-32": Spec(names=32, css=8, js=23, png=45, share=1, first_party_ratio=0.3),
+    "names-4": PageSpec(names=4, css=2, js=5, png=6, share=1 / 16, first_party_ratio=0.42),
+    "names-12": PageSpec(names=12, css=4, js=16, png=19, share=1 / 8, first_party_ratio=0.42),
+    "names-12-chain": PageSpec(names=12, css=4, js=16, png=19, share=1 / 8, first_party_ratio=0.42, depth=3),
+    "names-32": PageSpec(names=32, css=8, js=23, png=45, share=1, first_party_ratio=0.3),
 }
 
 
 @dataclass(frozen=True)
-class File:
+class PageFile:
     """A file at a name of the page."""
 
     owner: int
@@ -85,7 +85,7 @@ def host(page: str, number: int) -> str:
     return f"{page}.resolab.test" if number == 0 else f"n{number:02}.{page}.resolab.test"
 
 
-def requests_by_name(spec: Spec) -> list[int]:
+def requests_by_name(spec: PageSpec) -> list[int]:
     """Distribute the requests: the first party's, single ones for 0.43 of the names, the rest falling by rank."""
     first = round(spec.requests * spec.first_party_ratio)
     others, left = spec.names - 1, spec.requests - first
@@ -123,7 +123,7 @@ def _quantile(values_kb: tuple[float, ...], probability: float) -> float:
     return math.exp(logs[at] + part * (logs[at + 1] - logs[at]))
 
 
-def files_of(spec: Spec) -> list[File]:
+def files_of(spec: PageSpec) -> list[PageFile]:
     """Assign files to names: style sheets to the document's; a script first to the others while scripts are left."""
     kinds: list[list[str]] = [["css"] * spec.css]
     counts = requests_by_name(spec)
@@ -143,13 +143,13 @@ def files_of(spec: Spec) -> list[File]:
     totals = {"css": CSS_BYTES, "js": JS_BYTES, "png": OTHER_BYTES}
     left = {kind: sizes(kind, getattr(spec, kind), round(totals[kind] * spec.share)) for kind in totals}
     return [
-        File(owner, f"{kind}{at:02}.{kind}", left[kind].pop())
+        PageFile(owner, f"{kind}{at:02}.{kind}", left[kind].pop())
         for owner, own in enumerate(kinds)
         for at, kind in enumerate(own)
     ]
 
 
-def steps_of(spec: Spec) -> list[int]:
+def steps_of(spec: PageSpec) -> list[int]:
     """Return the step of each name's discovery: the document's in 0, the others in 1 to `depth`, spread evenly."""
     others = spec.names - 1
     return [0, *(1 + number * spec.depth // others for number in range(others))]
@@ -170,7 +170,7 @@ def names_page(page: str) -> dict[str, bytes]:
     return made
 
 
-def _document(page: str, told: list[File]) -> bytes:
+def _document(page: str, told: list[PageFile]) -> bytes:
     urls = {file: f"https://{host(page, file.owner)}/{file.name}" for file in told}
     by_kind = {kind: [urls[file] for file in told if file.kind == kind] for kind in ("css", "js", "png")}
     head = "".join(f'<link rel="stylesheet" href="{url}">\n' for url in by_kind["css"])
@@ -180,7 +180,7 @@ def _document(page: str, told: list[File]) -> bytes:
     return padded(html, "<!--", "-->\n", HTML_BYTES)
 
 
-def _asks(page: str, script: File, files: list[File], steps: list[int]) -> str:
+def _asks(page: str, script: PageFile, files: list[PageFile], steps: list[int]) -> str:
     """Write a script's requests: the first script of a step's first name requests all files of the next step."""
     step = steps[script.owner]
     asker = next(file for file in files if steps[file.owner] == step and file.kind == "js")
@@ -200,13 +200,13 @@ def _asks(page: str, script: File, files: list[File], steps: list[int]) -> str:
     )
 
 
-def _content(file: File, text: str) -> bytes:
+def _content(file: PageFile, text: str) -> bytes:
     if file.kind == "png":
         return png(48, 36, 64 + 5 * file.owner, file.size_bytes)
     return padded(text, "/*", "*/\n", file.size_bytes)
 
 
-def _description(page: str, spec: Spec, total_bytes: int) -> str:
+def _description(page: str, spec: PageSpec, total_bytes: int) -> str:
     found = "all of them in the document"
     if spec.depth > 1:
         found = f"found one after the other in {spec.depth} steps, by scripts of the step before"

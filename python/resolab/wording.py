@@ -28,7 +28,7 @@ def clean(words: str) -> str:
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words)
 
 
-def in_markup(text: str) -> str:
+def escape_xml_controls(text: str) -> str:
     """Replace the characters forbidden in any XML document, escaped or not (XML 1.0, section 2.2)."""
     return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 

@@ -36,7 +36,7 @@ from resolab.records import (
     TrialRecord,
 )
 from resolab.store import TrialWriter, create_dataset_folder, save_manifest, trial_id
-from resolab.store.manifest import LiveRun, LiveSiteLine, RunStart
+from resolab.store.manifest import LiveRun, LiveSiteEntry, ProcessStart
 
 OPERATOR = "https://operator.test/study"
 SITES_COUNT = 8
@@ -141,11 +141,13 @@ def make_live_dataset(folder: Path, truth: Truth | None = None, sites_count: int
         live=LiveRun(
             vantage_point=truth.place,
             operator_url=OPERATOR,
-            sites=[LiveSiteLine(page=page(one), url=site(one)) for one in range(sites_count)],
+            sites=[LiveSiteEntry(page=page(one), url=site(one)) for one in range(sites_count)],
             resolvers={"local": {"doudp": "system"}, "quick": {"dot": "tls://198.18.1.1"}},
             caps={"loads_per_hour": 60},
         ),
-        starts=[RunStart(unix_ns=manifest.created_unix_ns, pages_sha256={page(one): "" for one in range(sites_count)})],
+        starts=[
+            ProcessStart(unix_ns=manifest.created_unix_ns, pages_sha256={page(one): "" for one in range(sites_count)})
+        ],
     )
     save_manifest(folder, manifest)
     return folder

@@ -3,7 +3,7 @@
 from typing import Any
 
 from resolab.pages.model import Discovery, Evidence, Host, Kind, PageModel, Resource, Source
-from resolab.pages.path import LoadInstants, RequestInstants
+from resolab.pages.path import LoadTimeline, RequestInstants
 
 MARKUP, SCRIPT, SHEET = Discovery.DOCUMENT, Discovery.SCRIPT, Discovery.STYLESHEET
 
@@ -22,9 +22,9 @@ def model(*resources: Resource, hosts: int = 1, **of_host: Any) -> PageModel:
     return PageModel(name="made", source=Source(form="har"), hosts=described, resources=resources)
 
 
-def load(load_ms: float, *requests: RequestInstants | None) -> LoadInstants:
+def load(load_ms: float, *requests: RequestInstants | None) -> LoadTimeline:
     told = {place: one for place, one in enumerate(requests) if one is not None}
-    return LoadInstants(load_ms=load_ms, requests=told)
+    return LoadTimeline(load_ms=load_ms, requests=told)
 
 
 def told(start: float, *, dns: float = 0, tcp: float = 0, tls: float = 0, wait: float = 0, receive: float = 0, queue: float = 0, protocol: str = "h2") -> RequestInstants:  # fmt: skip

@@ -65,4 +65,4 @@ def test_a_plan_that_comes_along_is_found_by_name_from_any_folder(
 
 
 def test_every_plan_of_the_project_comes_along() -> None:
-    assert set(Corpus.of_project().plans()) == {file.stem for file in (ROOT / "plans").glob("*.toml")}
+    assert set(Corpus.from_project().plans()) == {file.stem for file in (ROOT / "plans").glob("*.toml")}

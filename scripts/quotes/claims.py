@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import scipy
 
-from quotes.published import Published, Row
+from quotes.published import PublishedDatasets, Row
 from resolab.stats import (
     Amortisation,
     BatchedMean,
@@ -43,7 +43,7 @@ def counted(p_values: Sequence[float]) -> Mapping[str, int]:
 class Claims:
     """Claims about the datasets in a folder."""
 
-    def __init__(self, published: Published) -> None:
+    def __init__(self, published: PublishedDatasets) -> None:
         self._published = published
 
     def alike(self, file: str, treatment: str, baseline: str) -> Mapping[str, int]:

@@ -18,7 +18,7 @@ from resolab.testbed.misses import missed_names
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class LoadPrediction:
     """The change of a page's load time by a treatment, in ms."""
 
     predicted_ms: float
@@ -35,7 +35,7 @@ class Foreseen:
         return self.measured_ms - self.predicted_ms
 
 
-def savings(models: Path, loads: Sequence[Mapping[str, Any]], rtt_ms: float) -> list[Foreseen]:
+def savings(models: Path, loads: Sequence[Mapping[str, Any]], rtt_ms: float) -> list[LoadPrediction]:
     """Compare page by page the complete loads of a browser over a transport with and without pushed answers."""
     arms: dict[str, dict[str, float]] = {}
     for one in loads:
@@ -44,13 +44,15 @@ def savings(models: Path, loads: Sequence[Mapping[str, Any]], rtt_ms: float) -> 
     transport = {one["dns_transport"] for one in loads}
     (over,) = transport
     return [
-        Foreseen(_predicted_ms(models / f"{page}.page.json", over, rtt_ms), of_page["off"] - of_page["page_names"])
+        LoadPrediction(
+            _predicted_ms(models / f"{page}.page.json", over, rtt_ms), of_page["off"] - of_page["page_names"]
+        )
         for page, of_page in arms.items()
         if len(of_page) == 2
     ]
 
 
-def whole_loads(models: Path, loads: Sequence[Mapping[str, Any]], profile: str) -> list[Foreseen]:
+def whole_loads(models: Path, loads: Sequence[Mapping[str, Any]], profile: str) -> list[LoadPrediction]:
     """Compare page by page the load time over DoUDP, the median of complete loads, with the prediction by structure."""
     link = Corpus.of_project().profile(profile)
     times_ms: dict[str, list[float]] = {}
@@ -58,7 +60,9 @@ def whole_loads(models: Path, loads: Sequence[Mapping[str, Any]], profile: str) 
         if one["failure"] is None and not one["is_incomplete"]:
             times_ms.setdefault(one["page"], []).append(one["plt_ms"])
     return [
-        Foreseen(lab_load_ms(in_lab(read_model(models / f"{page}.page.json"), link), link), statistics.median(of_page))
+        LoadPrediction(
+            lab_load_ms(in_lab(read_model(models / f"{page}.page.json"), link), link), statistics.median(of_page)
+        )
         for page, of_page in times_ms.items()
     ]
 
@@ -82,7 +86,7 @@ def later(
     seed: int,
     miss_delay_ms: float,
     rtt_ms: float,
-) -> list[Foreseen]:
+) -> list[LoadPrediction]:
     """Compare page by page the delay of loads with the second share of missed names against the first.
 
     The run's own random draws are repeated; the prediction therefore has exactly the missed names of the run.
@@ -110,7 +114,7 @@ def later(
             for one in (of_page[ratio],)
         )
         measured = of_page[ratios[1]]["plt_ms"] - of_page[ratios[0]]["plt_ms"]
-        found.append(Foreseen(many - few, measured))
+        found.append(LoadPrediction(many - few, measured))
     return found
 
 

@@ -16,7 +16,7 @@ import jinja2
 from quotes import words
 from quotes.claims import Claims, counted, fisher, mean_of, median_of
 from quotes.predicted import later, savings, whole_loads
-from quotes.published import Published
+from quotes.published import PublishedDatasets
 
 _TAGS = re.compile(r"{{.*?}}|{%.*?%}|{#.*?#}|```.*?```|`[^`]*`|\]\([^)]*\)", re.DOTALL)
 _NAMES = re.compile(r"\b(?:Do53|H[123]|h[123]|HTTP/[123](?:\.\d)?|0-RTT|[34]G|h20|s24|TNSM \d{4}|WWW \d{4}|P\d\d)\b")
@@ -84,7 +84,7 @@ def _environment(results: Path, templates: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    published = Published(results)
+    published = PublishedDatasets(results)
     told = Claims(published)
     environment.globals.update(
         {

@@ -26,7 +26,7 @@ INCOMPLETE, INCOMPLETE_FLAG = "incomplete", "resources_missing"
 SEEN_BEFORE_RESOURCES = {"response_start_ms"}
 
 
-class Published:
+class PublishedDatasets:
     """The datasets in a folder."""
 
     def __init__(self, folder: Path) -> None:

@@ -7,22 +7,30 @@ failure as data. Not for: the measured condition, servers, links, or writing rec
 from resolab.browser.chromium import Chromium
 from resolab.browser.find import chromium_version, find_chromium, find_firefox, firefox_version
 from resolab.browser.firefox import Firefox
-from resolab.browser.heard import Heard, HearingRequest
+from resolab.browser.heard import ListeningRequest, LoadEvents
 from resolab.browser.interface import Browser
-from resolab.browser.result import Cleared, LoadRequest, LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
+from resolab.browser.result import (
+    ClearedState,
+    LoadRequest,
+    LoadResult,
+    NetworkRequest,
+    Overhead,
+    PageLoad,
+    PageTimings,
+)
 from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings, H3Discovery, NameResolution
 
 __all__ = [
     "Browser",
     "BrowserSettings",
     "Chromium",
-    "Cleared",
+    "ClearedState",
     "DohMethod",
     "DohSettings",
     "Firefox",
     "H3Discovery",
-    "Heard",
-    "HearingRequest",
+    "ListeningRequest",
+    "LoadEvents",
     "LoadRequest",
     "LoadResult",
     "NameResolution",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from resolab.records import HandshakeMode
 
 
-class Sharing(enum.StrEnum):
+class SharingReason(enum.StrEnum):
     """The reason for requests to one name over a connection opened for another name."""
 
     ADDRESS = "address"
@@ -24,7 +24,7 @@ class Sharing(enum.StrEnum):
     """The log shows the requests, not the decision."""
 
 
-class Carrier(enum.StrEnum):
+class ConnectionTransport(enum.StrEnum):
     """The transport below a connection."""
 
     TCP = "tcp"
@@ -52,7 +52,7 @@ class Connection:
     address: str | None
     protocol: str | None
     """`h1`, `h2` or `h3`; `None` when the connection failed before the choice."""
-    carrier: Carrier = Carrier.TCP
+    carrier: ConnectionTransport = ConnectionTransport.TCP
     opened_ms: float
     connected_ms: float | None = None
     """The end of TCP's handshake; for QUIC, the end of the combined handshake with TLS."""
@@ -68,7 +68,7 @@ class Connection:
     certificate: str | None = None
     """Hash of the server's own certificate."""
     requests: Sequence[Request] = ()
-    shared_with: Mapping[str, Sharing] = field(default_factory=dict)
+    shared_with: Mapping[str, SharingReason] = field(default_factory=dict)
     """Other names with requests on this connection."""
 
     @property

@@ -7,14 +7,14 @@ from resolab.browser.remote import BrowserGoneError, CallTimeoutError, RemoteErr
 from resolab.records import PageFailure
 
 
-def of_status(status: int | None) -> PageFailure | None:
+def classify_status(status: int | None) -> PageFailure | None:
     """Return `http_status` for a document with any status but 2xx."""
     if status is None or 200 <= status < 300:
         return None
     return PageFailure.HTTP_STATUS
 
 
-def of_exception(error: RemoteError) -> PageFailure:
+def classify_exception(error: RemoteError) -> PageFailure:
     """Return the failure class of a driver call failed outside the page's own time limit."""
     if isinstance(error, BrowserGoneError):
         return PageFailure.BROWSER_CRASH

@@ -16,7 +16,7 @@ VERSION_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _BrowserLocations:
     """The possible locations of a browser."""
 
     name: str
@@ -26,7 +26,7 @@ class _Wanted:
     commands: tuple[str, ...]
 
 
-_CHROMIUM = _Wanted(
+_CHROMIUM = _BrowserLocations(
     name="Chromium",
     variable="RESOLAB_CHROMIUM",
     package="chromium",
@@ -37,7 +37,7 @@ _CHROMIUM = _Wanted(
     ),
     commands=("chromium", "chromium-browser", "google-chrome"),
 )
-_FIREFOX = _Wanted(
+_FIREFOX = _BrowserLocations(
     name="Firefox",
     variable="RESOLAB_FIREFOX",
     package="firefox-esr",
@@ -66,7 +66,7 @@ def firefox_version(binary: Path | None = None) -> str:
     return " ".join(_version_words(binary or find_firefox())[:3])
 
 
-def _find(wanted: _Wanted) -> Path:
+def _find(wanted: _BrowserLocations) -> Path:
     named = os.environ.get(wanted.variable)
     if named is not None:
         if not os.access(named, os.X_OK):

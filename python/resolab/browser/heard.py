@@ -14,7 +14,7 @@ QUIET_AFTER_S = 4.0
 """A page is done after this time without a begin or end of a request, counted from its load event."""
 
 
-class HearingRequest(msgspec.Struct, frozen=True, kw_only=True):
+class ListeningRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One load to listen to, with the limits of listening."""
 
     url: str
@@ -24,7 +24,7 @@ class HearingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The time without a begin or end of a request before the end of listening, in s; 0: end at the load event."""
 
 
-class Heard(msgspec.Struct, frozen=True, kw_only=True):
+class LoadEvents(msgspec.Struct, frozen=True, kw_only=True):
     """Everything heard of one load, successful or failed."""
 
     url: str

@@ -12,7 +12,7 @@ import msgspec
 from resolab.records import PageFailure, ResourceRecord
 
 
-class Cleared(msgspec.Struct, frozen=True, kw_only=True):
+class ClearedState(msgspec.Struct, frozen=True, kw_only=True):
     """The state cleared between the warm-up and the measured load; other state stays as after the warm-up."""
 
     dns_cache: bool = True
@@ -32,7 +32,7 @@ class LoadRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The limit of each of the two navigations, from its start to its load event."""
     warmup: bool = True
     """Without a warm-up all state is as cold as in a fresh context, tickets included."""
-    cleared: Cleared = Cleared()
+    cleared: ClearedState = ClearedState()
     settle: Callable[[], Awaitable[bool]] | None = None
     """Called after the closing of the warm-up's page and connections. The call closes connections at the servers, and
     returns True when the servers have no open work of the warm-up. On False, the browser closes and clears again and

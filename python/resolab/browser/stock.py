@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from resolab.browser.heard import Heard, HearingRequest
+from resolab.browser.heard import ListeningRequest, LoadEvents
 from resolab.browser.remote import REMOTE_ERRORS, RemoteConnection
 from resolab.browser.result import LoadRequest, LoadResult
 from resolab.browser.settings import BrowserSettings
@@ -95,7 +95,7 @@ class StockBrowser(ABC, Generic[ConnectionT]):
             await self._judge(result.failure)
             return result
 
-    async def hear(self, asked: HearingRequest) -> Heard:
+    async def hear(self, asked: ListeningRequest) -> LoadEvents:
         """Load once in a fresh context and listen to everything; failures are data."""
         async with self._one_load:
             self._check_usable()
@@ -150,7 +150,7 @@ class StockBrowser(ABC, Generic[ConnectionT]):
         """Carry out one request in the running browser."""
 
     @abstractmethod
-    async def _listen(self, asked: HearingRequest) -> Heard:
+    async def _listen(self, asked: ListeningRequest) -> LoadEvents:
         """Load and listen in the running browser."""
 
     @abstractmethod

@@ -29,19 +29,19 @@ def serialisation_ms(way: DirectionProfile, packet_bytes: int) -> float:
 def usable_rate_bps(way: DirectionProfile) -> float | None:
     """Return the link's long-term rate in bits per second; `None` without a limit."""
     if way.trace_file is not None:
-        return Opportunities.of(way.trace_file).rate_bps(OPPORTUNITY_BYTES - TRACE_OVERHEAD_BYTES)
+        return TraceOpportunities.of(way.trace_file).rate_bps(OPPORTUNITY_BYTES - TRACE_OVERHEAD_BYTES)
     return way.rate_bps
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class LossModel:
     """The share of packets lost on entry, and the variance of their count per packet."""
 
     ratio: float
     variance_per_packet: float
 
     @classmethod
-    def of(cls, way: DirectionProfile) -> "Loss":
+    def of(cls, way: DirectionProfile) -> "LossModel":
         """Combine independent loss and bursts; losses within a burst are correlated, which inflates the variance."""
         kept = 1.0 - way.loss_ratio
         burst = way.gilbert_elliott
@@ -60,13 +60,13 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class DroptailLimit:
     """The limit of a droptail queue, in whole packets of equal length."""
 
     limit_bytes: int
 
     @classmethod
-    def of(cls, way: DirectionProfile, packet_bytes: int) -> "Queue | None":
+    def of(cls, way: DirectionProfile, packet_bytes: int) -> "DroptailLimit | None":
         """Return the tighter of the limits in bytes and in packets; `None` without a limit."""
         limits = []
         if way.queue_bytes is not None:
@@ -77,13 +77,13 @@ class Queue:
 
 
 @dataclass(frozen=True, slots=True)
-class Opportunities:
+class TraceOpportunities:
     """A trace's delivery opportunities, each as a millisecond of the trace's period."""
 
     at_ms: tuple[int, ...]
 
     @classmethod
-    def of(cls, file: str) -> "Opportunities":
+    def of(cls, file: str) -> "TraceOpportunities":
         """Read the opportunities from a trace file."""
         try:
             return cls(tuple(int(line) for line in Path(file).read_text("ascii").split()))

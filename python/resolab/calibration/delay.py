@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from resolab.calibration.asked import serialisation_ms
-from resolab.calibration.spread import Spread
+from resolab.calibration.spread import DelaySpread
 from resolab.calibration.train import Floats, Train
 from resolab.calibration.verdict import judged, shown
 from resolab.records import CalibrationCheck, DirectionProfile
@@ -24,7 +24,7 @@ def delay_checks(train: Train, way: DirectionProfile) -> list[CalibrationCheck]:
     """Judge a train too sparse to fill the link."""
     if not len(train.delays_ms):
         return [judged("delay", train.direction, asked=way.one_way_delay_ms, got=math.inf, tolerance=0.0, n=0)]
-    spread = Spread.of(way)
+    spread = DelaySpread.of(way)
     return [
         *(_steady(train, way) if spread is None else _varying(train, way, spread)),
         *_order(train, spread),
@@ -44,7 +44,7 @@ def _steady(train: Train, way: DirectionProfile) -> list[CalibrationCheck]:
     ]
 
 
-def _varying(train: Train, way: DirectionProfile, spread: Spread) -> list[CalibrationCheck]:
+def _varying(train: Train, way: DirectionProfile, spread: DelaySpread) -> list[CalibrationCheck]:
     delays = train.delays_ms - serialisation_ms(way, train.packet_bytes)
     of_mean = spread.independent_of_mean(train.span_ms, len(delays))
     of_spread = spread.independent_of_spread(train.span_ms, len(delays))
@@ -60,7 +60,7 @@ def _varying(train: Train, way: DirectionProfile, spread: Spread) -> list[Calibr
 
 
 def _normal(
-    delays: Floats, spread: Spread, of_mean: float, of_spread: float
+    delays: Floats, spread: DelaySpread, of_mean: float, of_spread: float
 ) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
     """Return requested value, measured value and tolerance, for the mean and for the standard deviation."""
     asked = spread.deviation_ms
@@ -71,7 +71,7 @@ def _normal(
 
 
 def _lognormal(
-    delays: Floats, spread: Spread, of_mean: float, of_spread: float
+    delays: Floats, spread: DelaySpread, of_mean: float, of_spread: float
 ) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
     """Compute these values from the logarithms, to keep a few large values of a skewed delay from misleading.
 
@@ -109,7 +109,7 @@ def _as_judged(quantity: str, train: Train, values: tuple[float, float, float], 
     return shown(quantity, train.direction, asked=asked, got=got, n=n)
 
 
-def _order(train: Train, spread: Spread | None) -> list[CalibrationCheck]:
+def _order(train: Train, spread: DelaySpread | None) -> list[CalibrationCheck]:
     overtaken, n = train.overtaken_count(), len(train.delays_ms)
     if spread is not None and spread.per_packet:
         return [shown("reordering", train.direction, asked=None, got=overtaken, n=n)]

@@ -6,7 +6,7 @@ For: arrays in, checks out. Not for: drops of a full queue.
 import math
 from collections.abc import Sequence
 
-from resolab.calibration.asked import Loss
+from resolab.calibration.asked import LossModel
 from resolab.calibration.train import Train
 from resolab.calibration.verdict import judged, shown
 from resolab.records import CalibrationCheck, DirectionProfile
@@ -19,7 +19,7 @@ def loss_check(trains: Sequence[Train], way: DirectionProfile) -> CalibrationChe
     direction = trains[0].direction
     sent = sum(len(train.sent_ms) for train in trains)
     got = sum(train.lost_count for train in trains) / sent
-    asked = Loss.of(way)
+    asked = LossModel.of(way)
     if way.trace_file is not None or way.cross_traffic is not None or way.policer is not None:
         # The queue may have been full, or the bucket empty.
         return shown("loss", direction, asked=asked.ratio, got=got, n=sent)

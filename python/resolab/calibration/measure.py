@@ -51,7 +51,7 @@ class Settings:
 
 
 @dataclass(slots=True)
-class _Heard:
+class _PathRecords:
     """The records received from the path."""
 
     version: str = "unknown"
@@ -66,7 +66,7 @@ class _Heard:
 
 async def calibrate(profile: ProfileFile, settings: Settings, on_phase: OnPhase) -> CalibrationRecord:
     """Measure a profile through a path of its own; `on_phase` receives the name of each phase."""
-    heard = _Heard()
+    heard = _PathRecords()
     unix_ns, load_average = time.time_ns(), os.getloadavg()[0]
     async with contextlib.AsyncExitStack() as stack:
         path = await engine.Path.start(
@@ -163,7 +163,7 @@ class _Probing:
             interval_us=plan.interval_us,
             silence_ms=plan.silence_ms,
         )
-        return Train.of(record)
+        return Train.from_record(record)
 
 
 def _ways(profile: LinkProfile) -> list[tuple[LinkDirection, DirectionProfile, DirectionProfile]]:

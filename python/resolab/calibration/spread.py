@@ -24,7 +24,7 @@ RARE = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class DelaySpread:
     """The distribution of a varying one-way delay."""
 
     mean_ms: float

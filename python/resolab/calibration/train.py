@@ -23,7 +23,7 @@ class Train:
     received_ms: Floats
 
     @classmethod
-    def of(cls, record: ProbeRecord) -> "Train":
+    def from_record(cls, record: ProbeRecord) -> "Train":
         """Convert a probe record to arrays."""
         received = np.array([np.nan if at_ns is None else at_ns for at_ns in record.received_ns], float)
         sent = np.array(record.sent_ns, float)

@@ -4,6 +4,6 @@ For: `run_campaign` (new) and `resume_campaign` (after any end). Not for: the st
 conclusions (`report`).
 """
 
-from resolab.campaign.run import Outcome, resume_campaign, run_campaign
+from resolab.campaign.run import CampaignOutcome, resume_campaign, run_campaign
 
-__all__ = ["Outcome", "resume_campaign", "run_campaign"]
+__all__ = ["CampaignOutcome", "resume_campaign", "run_campaign"]

@@ -10,26 +10,26 @@ the same after the same block, and loads the same conditions in the following bl
 import math
 from collections.abc import Iterable, Mapping
 
-from resolab.campaign.look import Look
-from resolab.campaign.measured import Measured, sample_of
-from resolab.plan import ComparisonKind, Condition, DecidedBy, Plan, PlannedComparison, Stop
+from resolab.campaign.look import InterimAnalysis
+from resolab.campaign.measured import OutcomeContributions, sample_of
+from resolab.plan import ComparisonKind, Condition, DecisionCriterion, Plan, PlannedComparison, StopSettings
 from resolab.records import Record
 from resolab.stats import MedianSequence, differences_of, median
-from resolab.store import Decision, WidthReached
+from resolab.store import Decision, IntervalWidth
 from resolab.store.outcomes import PLT, Outcome
 
 
-class Decisions:
+class ConfidenceSequenceRule:
     """The decisions about an outcome of a campaign's page loads, for each comparison."""
 
     def __init__(
-        self, plan: Plan, stop: Stop, margins_ms: Mapping[str, float] | None = None, outcome: Outcome = PLT
+        self, plan: Plan, stop: StopSettings, margins_ms: Mapping[str, float] | None = None, outcome: Outcome = PLT
     ) -> None:
         """Begin without any trial; `margins_ms` has the equivalence margins by the comparisons' identifiers."""
-        self._stop, self._measured = stop, Measured(outcome, plan.conditions())
+        self._stop, self._measured = stop, OutcomeContributions(outcome, plan.conditions())
         planned = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
         margins = margins_ms or {}
-        self._comparisons = [_Open(one, stop, margins.get(one.id), self._measured) for one in planned]
+        self._comparisons = [_ComparisonSequence(one, stop, margins.get(one.id), self._measured) for one in planned]
         self._conditions = plan.conditions()
 
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
@@ -41,13 +41,13 @@ class Decisions:
         beyond = blocks - self._stop.min_blocks
         return beyond >= 0 and beyond % self._stop.check_every_blocks == 0
 
-    def look(self, blocks: int) -> Look:
+    def look(self, blocks: int) -> InterimAnalysis:
         """Extend every sequence to the end of the first `blocks` blocks, and decide."""
         for one in self._comparisons:
             one.look(blocks)
         still = [one for one in self._comparisons if one.decision is None]
         widest, name = max((one.width, one.pair.name) for one in still or self._comparisons)
-        return Look(
+        return InterimAnalysis(
             blocks=blocks,
             reached=not still,
             widths=tuple(one.width_reached() for one in self._comparisons),
@@ -57,7 +57,7 @@ class Decisions:
             loaded=self._loaded([one.pair for one in still]),
         )
 
-    def text(self, look: Look) -> str:
+    def text(self, look: InterimAnalysis) -> str:
         """Return the number of decided comparisons and of conditions still loaded, as text."""
         decided = sum(one.after_blocks is not None for one in look.decisions)
         loaded = len(self._conditions) if look.loaded is None else len(look.loaded)
@@ -66,7 +66,7 @@ class Decisions:
             f"{loaded} of {len(self._conditions)} conditions still loaded"
         )
 
-    def expected_blocks(self, look: Look, cap: int) -> int:
+    def expected_blocks(self, look: InterimAnalysis, cap: int) -> int:
         """Return the cap: the block with an interval excluding 0 is not predictable."""
         return look.blocks if look.reached else cap
 
@@ -86,10 +86,12 @@ def _levels(condition: Condition) -> str:
     return condition.id.removesuffix(f".copy{condition.replicate}")
 
 
-class _Open:
+class _ComparisonSequence:
     """A comparison with its confidence sequence, before and after the decision."""
 
-    def __init__(self, pair: PlannedComparison, stop: Stop, margin_ms: float | None, measured: Measured) -> None:
+    def __init__(
+        self, pair: PlannedComparison, stop: StopSettings, margin_ms: float | None, measured: OutcomeContributions
+    ) -> None:
         self.pair, self._stop, self._margin_ms, self._measured = pair, stop, margin_ms, measured
         self.decision: Decision | None = None
         self._sequence, self._blocks = MedianSequence(), 0
@@ -97,7 +99,7 @@ class _Open:
     def look(self, blocks: int) -> None:
         """Add the pairs of the blocks since the last interim analysis, in order."""
         for block in range(self._blocks, blocks):
-            arms = [self._measured.at(one.id, block) for one in (self.pair.treatment, self.pair.baseline)]
+            arms = [self._measured.contribution_at(one.id, block) for one in (self.pair.treatment, self.pair.baseline)]
             known = [one for one in arms if one is not None]
             if len(known) == len(arms):
                 difference = differences_of(*(sample_of({block: one}) for one in known))
@@ -115,11 +117,11 @@ class _Open:
         baseline = median(sample_of(self._measured.before(self.pair.baseline.id, self._blocks))).low
         return width / baseline if baseline else math.inf
 
-    def width_reached(self) -> WidthReached:
+    def width_reached(self) -> IntervalWidth:
         """Return the width for the manifest, with `None` for infinity."""
         width = self.width if math.isfinite(self.width) else None
         as_ratio = self._stop.ci_width_ratio is not None
-        return WidthReached(
+        return IntervalWidth(
             name=self.pair.name,
             treatment=self.pair.treatment.id,
             baseline=self.pair.baseline.id,
@@ -131,18 +133,18 @@ class _Open:
         """Return the comparison's current interval, without a decision."""
         return self._decision(None, [])
 
-    def _reasons(self) -> list[DecidedBy]:
+    def _reasons(self) -> list[DecisionCriterion]:
         """List the reasons for a decision fulfilled by the interval."""
         low, high, margin_ms = self._sequence.low, self._sequence.high, self._margin_ms
         asked = self._stop.ci_width_ms or self._stop.ci_width_ratio
         holds = {
-            DecidedBy.DIFFERENCE: low > 0 or high < 0,
-            DecidedBy.EQUIVALENCE: margin_ms is not None and -margin_ms < low and high < margin_ms,
-            DecidedBy.WIDTH: asked is not None and self.width <= asked,
+            DecisionCriterion.DIFFERENCE: low > 0 or high < 0,
+            DecisionCriterion.EQUIVALENCE: margin_ms is not None and -margin_ms < low and high < margin_ms,
+            DecisionCriterion.WIDTH: asked is not None and self.width <= asked,
         }
-        return [one for one, does in holds.items() if does and one in (self._stop.decided_by or DecidedBy)]
+        return [one for one, does in holds.items() if does and one in (self._stop.decided_by or DecisionCriterion)]
 
-    def _decision(self, blocks: int | None, reasons: list[DecidedBy]) -> Decision:
+    def _decision(self, blocks: int | None, reasons: list[DecisionCriterion]) -> Decision:
         low, high = self._sequence.low, self._sequence.high
         return Decision(
             name=self.pair.name,

@@ -15,17 +15,17 @@ from statistics import fmean
 
 from resolab.browser.chromium.driver import DOH_PROBE_DELAY_S
 from resolab.campaign.live_expectation import expected_live_s
-from resolab.campaign.page_time import Link, PageSize, clone_link_s, load_link_s, query_link_s
+from resolab.campaign.page_time import AccessLink, PageSize, clone_link_s, load_link_s, query_link_s
 from resolab.campaign.schedule import PlannedTrial, schedule
 from resolab.engine.programs import QUERY_TIMEOUT_S
-from resolab.pages.path import in_lab, lab_load_ms
+from resolab.pages.path import lab_load_ms, move_to_lab
 from resolab.plan import Condition, Corpus, Plan, block_order, page_order
 from resolab.records import BrowserName, ConnectionState, HandshakeMode, LinkProfile, ResolverCache
 from resolab.testbed.browsers import LIVE_LIMIT, RENEWED_AFTER_COUNT
-from resolab.testbed.distance import longest_rtt_ms, page_rtt_ms, resolver_rtt_ms, with_page_at, with_resolver_at
+from resolab.testbed.distance import longest_rtt_ms, move_page, move_resolver, page_rtt_ms, resolver_rtt_ms
 from resolab.testbed.sites import sites_of
 from resolab.testbed.testbed import SETTLE_MS
-from resolab.testbed.ways import Way, looks_up, probes, warms_up, way_of
+from resolab.testbed.ways import BrowserSetup, looks_up, probes, warms_up, way_of
 
 PAGES_LOOKED_AT_COUNT = 24
 """The number of first pages examined for a plan sampling pages; drawn at random, these pages represent all others."""
@@ -70,10 +70,10 @@ def expected_duration_s(plan: Plan, corpus: Corpus, blocks: int | None = None) -
     pages = (
         page_order(plan, plan.seed)[: min(count, PAGES_LOOKED_AT_COUNT)] if plan.samples_pages else plan.factors.page
     )
-    return _Expectation(plan, corpus, pages).run_s(count)
+    return _DurationEstimate(plan, corpus, pages).run_s(count)
 
 
-class _Expectation:
+class _DurationEstimate:
     def __init__(self, plan: Plan, corpus: Corpus, pages: Sequence[str]) -> None:
         """Take a few pages as representatives when a plan samples pages, in the order of loading."""
         self._plan = plan
@@ -84,7 +84,7 @@ class _Expectation:
         self._models = {page: corpus.model(page) for page in pages if corpus.is_model(page)}
         self._graphs_s: dict[tuple[str, str], float] = {}
         """The load time of a page model with a profile, in s."""
-        self._links: dict[tuple[str, str, float], tuple[LinkProfile, Link]] = {}
+        self._links: dict[tuple[str, str, float], tuple[LinkProfile, AccessLink]] = {}
         """The link shared by conditions of a page, a profile and a distance. For a page with many hosts its computation
         takes time."""
 
@@ -109,7 +109,7 @@ class _Expectation:
 
         Each path starts its own browsers, at the same time.
         """
-        living: OrderedDict[Way, int] = OrderedDict()
+        living: OrderedDict[BrowserSetup, int] = OrderedDict()
         total_s = 0.0
         for trial in schedule(self._plan, self._plan.seed, blocks):
             way = way_of(trial.condition)
@@ -182,24 +182,22 @@ class _Expectation:
         key = condition.page, condition.profile
         if key not in self._graphs_s:
             profile = self._profiles[condition.profile]
-            self._graphs_s[key] = lab_load_ms(in_lab(self._models[condition.page], profile), profile) / 1e3
+            self._graphs_s[key] = lab_load_ms(move_to_lab(self._models[condition.page], profile), profile) / 1e3
         return self._graphs_s[key]
 
-    def _link(self, condition: Condition) -> Link:
+    def _link(self, condition: Condition) -> AccessLink:
         return self._as_met(condition)[1]
 
     def _profile(self, condition: Condition) -> LinkProfile:
         return self._as_met(condition)[0]
 
-    def _as_met(self, condition: Condition) -> tuple[LinkProfile, Link]:
+    def _as_met(self, condition: Condition) -> tuple[LinkProfile, AccessLink]:
         key = condition.page, condition.profile, condition.resolver_extra_rtt_ms
         if key not in self._links:
             site = self._sites[condition.page]
-            profile = with_resolver_at(
-                with_page_at(self._profiles[condition.profile], site), condition.resolver_extra_rtt_ms
-            )
+            profile = move_resolver(move_page(self._profiles[condition.profile], site), condition.resolver_extra_rtt_ms)
             rtt_s, resolver_rtt_s = page_rtt_ms(profile, site) / 1e3, resolver_rtt_ms(profile) / 1e3
-            self._links[key] = profile, Link.of(profile, rtt_s=rtt_s, resolver_rtt_s=resolver_rtt_s)
+            self._links[key] = profile, AccessLink.of(profile, rtt_s=rtt_s, resolver_rtt_s=resolver_rtt_s)
         return self._links[key]
 
     def _answer_delay_s(self, condition: Condition) -> float:

@@ -13,15 +13,15 @@ from resolab.errors import ConfigurationError, MachineError
 from resolab.installation import checkout, find_core, packaged_commit
 from resolab.plan import Corpus, Plan
 from resolab.store import Manifest, git_commit
-from resolab.store.manifest import RunStart
+from resolab.store.manifest import ProcessStart
 
 SHOWN_DIGITS = 12
 """The number of hex digits of a sha256 shown to people."""
 
 
-def ground_now(plan: Plan, corpus: Corpus, versions: dict[str, str]) -> RunStart:
+def ground_now(plan: Plan, corpus: Corpus, versions: dict[str, str]) -> ProcessStart:
     """Describe the ground of trials beginning now; `versions` are the versions of resolab-core and the browsers."""
-    return RunStart(
+    return ProcessStart(
         unix_ns=time.time_ns(),
         git_commit=_commit(),
         resolab_core_sha256=_core_sha256(),
@@ -38,7 +38,7 @@ def _pages_sha256(plan: Plan, corpus: Corpus) -> dict[str, str]:
     return {page: _folder_sha256(corpus.page_folder(page)) for page in plan.factors.page}
 
 
-def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus, now: RunStart) -> None:
+def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus, now: ProcessStart) -> None:
     """Raise `ConfigurationError` when profiles or pages differ from the dataset's start."""
     for begun in manifest.profiles if plan.live is None else ():
         if begun.name in plan.factors.profile and corpus.profile(begun.name) != begun:
@@ -48,7 +48,7 @@ def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus, now: RunSt
             raise _changed("page", page)
 
 
-def differences(manifest: Manifest, now: RunStart) -> list[str]:
+def differences(manifest: Manifest, now: ProcessStart) -> list[str]:
     """List the differences from the previous start, one line each: later trials were made with other parts."""
     if not manifest.starts:
         return []
@@ -61,7 +61,7 @@ def differences(manifest: Manifest, now: RunStart) -> list[str]:
     ]
 
 
-def _facts(start: RunStart) -> dict[str, str]:
+def _facts(start: ProcessStart) -> dict[str, str]:
     facts = {f"the version of {name}": version for name, version in start.versions.items()}
     facts["the code's git commit"] = start.git_commit or "unknown"
     facts["the binary resolab-core (sha256)"] = (start.resolab_core_sha256 or "unknown")[:SHOWN_DIGITS]

@@ -7,7 +7,7 @@ the results of a dataset (`report`).
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from resolab.campaign.measured import Measured, sample_of
+from resolab.campaign.measured import OutcomeContributions, sample_of
 from resolab.plan import ComparisonKind, Plan, over_pages
 from resolab.records import Record
 from resolab.stats import Estimate, paired_difference, pairs
@@ -33,7 +33,7 @@ class InterimAnswer:
         plan = over_pages(plan)
         self.outcome = OUTCOMES[plan.analysis.primary]
         self._comparisons = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
-        self._measured = Measured(self.outcome, plan.conditions())
+        self._measured = OutcomeContributions(self.outcome, plan.conditions())
 
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
         """Add the records of a finished trial. `block` counts from 0."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from resolab.campaign.schedule import PlannedTrial, schedule
 from resolab.live.asking import PING_PAUSE_MS, ROUNDS, TYPES
 from resolab.live.trial import QUERIES_PER_NAME
-from resolab.manners import HARD_CAPS, PINGS_PER_LOAD, Caps, Contact, Intended, contacts
+from resolab.manners import HARD_CAPS, PINGS_PER_LOAD, Caps, Contact, PlannedContacts, contacts
 from resolab.plan import Plan
 
 NAMES_COUNT = 10
@@ -26,7 +26,7 @@ HOUR_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class LiveExpectation:
+class LiveRunEstimate:
     """The expected contacts, trials and duration of a run."""
 
     contacts: list[Contact]
@@ -35,13 +35,13 @@ class LiveExpectation:
     loads_an_hour: float
 
 
-def expected_live(plan: Plan, system: str | None) -> LiveExpectation:
+def expected_live(plan: Plan, system: str | None) -> LiveRunEstimate:
     """Estimate a run; `system` is the machine's own name server, possibly named in a plan without an address."""
     assert plan.live is not None
     trials = schedule(plan, plan.seed, plan.blocks)
     caps = HARD_CAPS.lowered(plan.live.caps)
     expected_s = _expected_s(trials, caps)
-    return LiveExpectation(
+    return LiveRunEstimate(
         contacts=contacts(_intended(plan, trials, system), caps),
         trials_count=len(trials),
         expected_s=expected_s,
@@ -75,7 +75,7 @@ def _capped_s(count: int, per_hour: int) -> float:
     return max(0, count - 1) // per_hour * HOUR_S
 
 
-def _intended(plan: Plan, trials: list[PlannedTrial], system: str | None) -> Intended:
+def _intended(plan: Plan, trials: list[PlannedTrial], system: str | None) -> PlannedContacts:
     live = plan.live
     assert live is not None
     loads_of = Counter(live.sites[trial.condition.page].url for trial in trials)
@@ -83,7 +83,7 @@ def _intended(plan: Plan, trials: list[PlannedTrial], system: str | None) -> Int
     own = None if system is None else _udp(system)
     endpoints = {pair: live.resolvers[pair[0]].endpoints[pair[1]] for pair in over}
     words = {pair: one.url if one.host else own for pair, one in endpoints.items()}
-    return Intended(
+    return PlannedContacts(
         urls=list(loads_of),
         loads_of=loads_of,
         resolvers=[(url, over[pair]) for pair, url in words.items() if url is not None],

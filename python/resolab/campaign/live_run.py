@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from resolab.manners import HARD_CAPS
 from resolab.plan import Plan
-from resolab.store.manifest import LiveRun, LiveSiteLine
+from resolab.store.manifest import LiveRun, LiveSiteEntry
 
 
 def live_run(plan: Plan) -> LiveRun | None:
@@ -17,7 +17,7 @@ def live_run(plan: Plan) -> LiveRun | None:
         vantage_point=live.vantage_point,
         operator_url=live.operator_url,
         opt_out=live.opt_out,
-        sites=[LiveSiteLine(page=one.name, url=one.url, rank=one.rank) for one in live.sites.values()],
+        sites=[LiveSiteEntry(page=one.name, url=one.url, rank=one.rank) for one in live.sites.values()],
         list_id=None if drawn is None else drawn.list_id,
         list_sha256=None if drawn is None else drawn.sha256,
         list_ranks=[] if drawn is None else list(drawn.ranks),

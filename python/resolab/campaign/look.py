@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from resolab.records import Record
-from resolab.store import Decision, WidthReached
+from resolab.store import Decision, IntervalWidth
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class InterimAnalysis:
     """The intervals after some blocks, and the consequences."""
 
     blocks: int
     reached: bool
     """True when no question is left open."""
-    widths: tuple[WidthReached, ...]
+    widths: tuple[IntervalWidth, ...]
     widest: float
     """The widest interval; infinite while a comparison has no interval or an unbounded interval."""
     widest_name: str
@@ -36,11 +36,11 @@ class StoppingRule(Protocol):
     def due(self, blocks: int) -> bool:
         """Return True when an interim analysis is due after `blocks` whole blocks."""
 
-    def look(self, blocks: int) -> Look:
+    def look(self, blocks: int) -> InterimAnalysis:
         """Analyse the first `blocks` blocks; later calls have at least the same number of blocks."""
 
-    def text(self, look: Look) -> str:
+    def text(self, look: InterimAnalysis) -> str:
         """Return the campaign's progress in a line."""
 
-    def expected_blocks(self, look: Look, cap: int) -> int:
+    def expected_blocks(self, look: InterimAnalysis, cap: int) -> int:
         """Return the expected number of blocks."""

@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from resolab.campaign.decisions import Decisions
-from resolab.campaign.look import Look, StoppingRule
-from resolab.campaign.manifests import Progress
+from resolab.campaign.decisions import ConfidenceSequenceRule
+from resolab.campaign.look import InterimAnalysis, StoppingRule
+from resolab.campaign.manifests import CampaignStatus
 from resolab.campaign.margins import margins_ms
-from resolab.campaign.precision import Precision
+from resolab.campaign.precision import FixedWidthRule
 from resolab.campaign.schedule import PlannedTrial, block_of, block_schedule, remaining, schedule, whole_blocks
 from resolab.plan import Plan, over_pages, trials_a_block
 from resolab.records import Record
@@ -21,7 +21,7 @@ from resolab.store import Manifest, read_trial
 from resolab.store.outcomes import OUTCOMES
 
 
-class Looks:
+class RemainingTrials:
     """The schedule of a campaign, shortened by the decisions of the finished blocks."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Looks:
         self._drops = plan.stop is not None and plan.stop.drops_conditions
         seed = manifest.seed
         self.planned = schedule(plan, seed, self._cap) if block is None else block_schedule(plan, seed, block)
-        self.last: Look | None = None
+        self.last: InterimAnalysis | None = None
         if self._rule is not None:
             self._recall(self._rule, finished)
         self.left = remaining(self.planned, finished.keys())
@@ -52,7 +52,7 @@ class Looks:
         if self._rule is not None:
             self._rule.add(trial.compared_as, trial.block, records)
 
-    def block_ended(self, blocks: int) -> Look | None:
+    def block_ended(self, blocks: int) -> InterimAnalysis | None:
         """Analyse when due, and always at the end; afterwards only the needed trials are left."""
         if self._rule is None or not (self._rule.due(blocks) or blocks == self._cap):
             return None
@@ -60,18 +60,18 @@ class Looks:
         self.planned = _kept(self.planned, self.last)
         return self.last
 
-    def drop(self, look: Look) -> None:
+    def drop(self, look: InterimAnalysis) -> None:
         """Remove the dropped conditions from the trials to run, in place: the loop running trials holds the list."""
         self.left[:] = _kept(self.left, look)
 
-    def expected_trials(self, look: Look) -> int:
+    def expected_trials(self, look: InterimAnalysis) -> int:
         """Return the expected number of trials at the end; with dropped conditions, the maximum."""
         if look.loaded is not None:
             return len(self.planned)
         assert self._rule is not None  # It has looked.
         return self._rule.expected_blocks(look, self._cap) * self._block_size
 
-    def progress(self, finished: Collection[str]) -> Progress:
+    def progress(self, finished: Collection[str]) -> CampaignStatus:
         """Return the progress of the whole campaign, by the finished trials."""
         if self._block is None:
             there = frozenset(finished)
@@ -82,7 +82,7 @@ class Looks:
             sizes = Counter(block_of(one) for one in finished)
             blocks_count = sum(size >= self._block_size for size in sizes.values())
             all_done = blocks_count == self._cap
-        return Progress(trials_count=len(finished), blocks_count=blocks_count, all_done=all_done, look=self.last)
+        return CampaignStatus(trials_count=len(finished), blocks_count=blocks_count, all_done=all_done, look=self.last)
 
     @property
     def text(self) -> str | None:
@@ -116,13 +116,13 @@ def _rule_of(plan: Plan, manifest: Manifest) -> StoppingRule | None:
         return None
     outcome = OUTCOMES[plan.analysis.primary]
     if plan.stop.drops_conditions:
-        return Decisions(plan, plan.stop, margins_ms(plan, manifest.profiles), outcome)
-    return Precision(plan, plan.stop, manifest.seed, outcome)
+        return ConfidenceSequenceRule(plan, plan.stop, margins_ms(plan, manifest.profiles), outcome)
+    return FixedWidthRule(plan, plan.stop, manifest.seed, outcome)
 
 
-def _kept(trials: Sequence[PlannedTrial], look: Look) -> list[PlannedTrial]:
+def _kept(trials: Sequence[PlannedTrial], look: InterimAnalysis) -> list[PlannedTrial]:
     return [one for one in trials if one.block < look.blocks or _is_loaded(one, look)]
 
 
-def _is_loaded(trial: PlannedTrial, look: Look) -> bool:
+def _is_loaded(trial: PlannedTrial, look: InterimAnalysis) -> bool:
     return look.loaded is None or trial.compared_as in look.loaded

@@ -20,13 +20,13 @@ from rich.console import Console
 
 from resolab.campaign import manifests
 from resolab.campaign.interim_answer import InterimAnswer
-from resolab.campaign.looks import Looks
-from resolab.campaign.overload import Overload
+from resolab.campaign.looks import RemainingTrials
+from resolab.campaign.overload import LatenessWindow
 from resolab.campaign.progress import CampaignProgress
 from resolab.campaign.schedule import PlannedTrial
 from resolab.campaign.stopping import StopRequest
 from resolab.campaign.trial_file import TrialRunner, run_into_file
-from resolab.campaign.turns import Turns
+from resolab.campaign.turns import TrialDispatcher
 from resolab.errors import ResolabError, StorageError
 from resolab.plan import Plan, trials_a_block
 from resolab.records import TrialFlag
@@ -40,7 +40,7 @@ MakeTestbed = Callable[[Plan, int, Path, int], AbstractAsyncContextManager[Trial
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ProcessShare:
     """The campaign's share of a process with several tasks."""
 
     block: int | None = None
@@ -51,7 +51,7 @@ class Share:
     """A count of the process's own paths kept alive without a running trial, excluding other processes' paths."""
 
 
-ALL_AND_ALONE = Share()
+ALL_AND_ALONE = ProcessShare()
 
 
 class Campaign:
@@ -65,7 +65,7 @@ class Campaign:
         console: Console,
         make_testbed: MakeTestbed,
         versions: dict[str, str],
-        share: Share = ALL_AND_ALONE,
+        share: ProcessShare = ALL_AND_ALONE,
     ) -> None:
         self._plan, self._manifest, self._folder = plan, manifest, folder
         self._console, self._make_testbed, self._versions = console, make_testbed, versions
@@ -73,9 +73,9 @@ class Campaign:
         self._instrument_failures: Counter[int] = Counter()
         """The consecutive instrument failures, by path."""
         self._paths = min(manifest.paths, trials_a_block(plan))
-        self._overload = Overload()
+        self._overload = LatenessWindow()
         self._has_warned_of_missing = False
-        self._looks = Looks(plan, manifest, finished_trials(folder), block=share.block)
+        self._looks = RemainingTrials(plan, manifest, finished_trials(folder), block=share.block)
         self._interim = InterimAnswer(plan)
         self._ticks = cpu_ticks()
 
@@ -117,7 +117,7 @@ class Campaign:
             # Saved only now: a machine that cannot run the testbeds leaves no dataset behind.
             save_manifest(self._folder, self._manifest)
             progress.trials_begin()
-            turns = Turns(left, self._is_over)
+            turns = TrialDispatcher(left, self._is_over)
             ends = await asyncio.gather(
                 *(self._use(testbed, number, turns, progress) for number, testbed in testbeds.items()),
                 return_exceptions=True,
@@ -126,7 +126,7 @@ class Campaign:
                 if error is not None:
                     raise error
 
-    async def _use(self, testbed: TrialRunner, number: int, turns: Turns, progress: CampaignProgress) -> None:
+    async def _use(self, testbed: TrialRunner, number: int, turns: TrialDispatcher, progress: CampaignProgress) -> None:
         """Run trials on the testbed of a path until work on some path ends."""
         paths = self._paths
         try:

@@ -15,7 +15,7 @@ import resolab
 from resolab.browser.find import chromium_version, firefox_version
 from resolab.campaign.ground import differences, ground_now
 from resolab.campaign.live_run import live_run
-from resolab.campaign.look import Look
+from resolab.campaign.look import InterimAnalysis
 from resolab.engine import find_core
 from resolab.plan import Corpus, Plan, trials_a_block
 from resolab.records import FORMAT_VERSION, BrowserName
@@ -28,7 +28,7 @@ from resolab.store import (
     describe_environment,
     describe_machine,
 )
-from resolab.store.manifest import RunStart, dataset_id
+from resolab.store.manifest import ProcessStart, dataset_id
 
 _VERSION_OF = {BrowserName.CHROMIUM: chromium_version, BrowserName.FIREFOX: firefox_version}
 
@@ -78,7 +78,7 @@ def _named(core: str | None, browsers: dict[str, str]) -> dict[str, str]:
     return {**({"resolab-core": core} if core else {}), **browsers}
 
 
-def resumed(manifest: Manifest, now: RunStart) -> Manifest:
+def resumed(manifest: Manifest, now: ProcessStart) -> Manifest:
     """Return the manifest of a resumed campaign, with a warning for each difference from the previous start."""
     return msgspec.structs.replace(
         manifest,
@@ -90,18 +90,18 @@ def resumed(manifest: Manifest, now: RunStart) -> Manifest:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CampaignStatus:
     """The progress of a campaign."""
 
     trials_count: int
     blocks_count: int
     """The number of blocks with all trials finished."""
     all_done: bool
-    look: Look | None
+    look: InterimAnalysis | None
     """The last interim analysis, for a plan with a stopping rule."""
 
 
-def ended(manifest: Manifest, progress: Progress, *, environment: Environment) -> Manifest:
+def ended(manifest: Manifest, progress: CampaignStatus, *, environment: Environment) -> Manifest:
     """Return the updated manifest at the end of the process's work, done or not."""
     look, reason = progress.look, _stop_reason(progress)
     return msgspec.structs.replace(
@@ -118,7 +118,7 @@ def ended(manifest: Manifest, progress: Progress, *, environment: Environment) -
     )
 
 
-def _stop_reason(progress: Progress) -> StopReason:
+def _stop_reason(progress: CampaignStatus) -> StopReason:
     if progress.look is not None and progress.look.reached:
         return StopReason.DECIDED if progress.look.decisions else StopReason.PRECISION
     return StopReason.CAP if progress.all_done else StopReason.INTERRUPTED

@@ -11,7 +11,7 @@ from resolab.stats import Sample
 from resolab.store.outcomes import Contribution, Outcome
 
 
-class Measured:
+class OutcomeContributions:
     """The contributions of finished trials, added in any order."""
 
     def __init__(self, outcome: Outcome, conditions: Iterable[Condition]) -> None:
@@ -29,7 +29,7 @@ class Measured:
         """Return a condition's contributions in the first `blocks` blocks, by block."""
         return {block: load for block, load in self._loads.get(condition, {}).items() if block < blocks}
 
-    def at(self, condition: str, block: int) -> Contribution | None:
+    def contribution_at(self, condition: str, block: int) -> Contribution | None:
         """Return a condition's contribution in one block."""
         return self._loads.get(condition, {}).get(block)
 

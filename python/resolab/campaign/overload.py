@@ -11,7 +11,7 @@ runs of a machine shared with others, and 8 in another (docs/results)."""
 WINDOW_COUNT = 100
 
 
-class Overload:
+class LatenessWindow:
     """The last trials run while there were several paths."""
 
     def __init__(self) -> None:

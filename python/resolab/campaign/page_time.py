@@ -11,7 +11,7 @@ from typing import Self
 
 from resolab.protocols import lookup_round_trips, page_handshake_round_trips, wire_time_ms
 from resolab.records import DnsTransport, HandshakeMode, HttpVersion, LinkProfile
-from resolab.testbed.layout import Site
+from resolab.testbed.layout import PageSite
 
 INITIAL_WINDOW_BYTES = 14_600
 """The initial window: ten segments (RFC 6928, RFC 9002 section 7.2)."""
@@ -39,7 +39,7 @@ class PageSize:
     names_count: int
 
     @classmethod
-    def of(cls, site: Site) -> Self:
+    def of(cls, site: PageSite) -> Self:
         """Count a page's files, in transferred form."""
         served = [(origin.serving, origin.folder) for origin in site.origins if origin.folder is not None]
         files = [file for serving, folder in served for file in serving.files(folder)]
@@ -51,7 +51,7 @@ class PageSize:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class AccessLink:
     """The access link from a load's point of view."""
 
     rtt_s: float
@@ -82,7 +82,7 @@ class Link:
         )
 
 
-def query_link_s(transport: DnsTransport, link: Link, *, names_count: int) -> float:
+def query_link_s(transport: DnsTransport, link: AccessLink, *, names_count: int) -> float:
     """Return the seconds of our client's queries over a transport.
 
     The first query is cold; the other names follow over the same connection.
@@ -96,7 +96,7 @@ def query_link_s(transport: DnsTransport, link: Link, *, names_count: int) -> fl
 
 def load_link_s(
     size: PageSize,
-    link: Link,
+    link: AccessLink,
     *,
     dns_transport: DnsTransport | None,
     dns_handshake_mode: HandshakeMode,
@@ -124,7 +124,7 @@ def load_link_s(
 
 
 def clone_link_s(
-    size: PageSize, link: Link, graph_s: float, *, dns_transport: DnsTransport | None, warm_dns: bool
+    size: PageSize, link: AccessLink, graph_s: float, *, dns_transport: DnsTransport | None, warm_dns: bool
 ) -> float:
     """Return the seconds of a page model's clone for link and scripts, by its graph (names over DoUDP).
 
@@ -162,25 +162,25 @@ def most_losses(count: int, mean: float) -> float:
     raise AssertionError("chances fall to nothing")
 
 
-def _query_wait_s(transport: DnsTransport, link: Link) -> float:
+def _query_wait_s(transport: DnsTransport, link: AccessLink) -> float:
     if transport is DnsTransport.DOUDP:
         return QUERY_TIMEOUT_S
     return max(LEAST_RETRANSMISSION_S, link.resolver_rtt_s)
 
 
-def _window_round_trips(flow_bytes: float, link: Link) -> float:
+def _window_round_trips(flow_bytes: float, link: AccessLink) -> float:
     """Return the round trips after the first with a doubling window, until the window holds all or fills the link."""
     filling_bytes = link.rate_bps / 8 * link.rtt_s if math.isfinite(link.rate_bps) else math.inf
     return max(0.0, math.log2(1 + min(flow_bytes, filling_bytes) / INITIAL_WINDOW_BYTES) - 1)
 
 
-def _held_s(size: PageSize, link: Link) -> float:
+def _held_s(size: PageSize, link: AccessLink) -> float:
     """Return the seconds of a page's bytes at the link's rate."""
     wire_bytes = size.body_bytes * WIRE_BYTES_PER_BODY_BYTE + size.names_count * CONNECTION_WIRE_BYTES
     return wire_time_ms(max(0.0, wire_bytes - link.burst_bytes), link.rate_bps) / 1e3
 
 
-def _stalls_s(size: PageSize, link: Link) -> float:
+def _stalls_s(size: PageSize, link: AccessLink) -> float:
     """Return the seconds lost to packet losses: while opening connections, and during transfers."""
     opening_s = longest_of(size.names_count, link.exchange_loss_ratio) * CONNECT_TIMEOUT_S
     lost_mean = size.body_bytes / SEGMENT_BYTES / size.names_count * link.down_loss_ratio

@@ -27,18 +27,18 @@ from resolab.plan.factors import EVERY_FACTOR
 from resolab.stats import (
     LEVEL,
     STOPPING_LEVEL,
-    Needed,
+    BlocksNeeded,
     PowerRule,
     Sample,
-    at_most_wide,
+    aim_at_width,
+    aim_within_margin,
     blocks_needed,
     differences_of,
     excludes_zero,
     median,
     pairs,
-    within,
 )
-from resolab.stats.power import PAIRS_NEEDED, Aim
+from resolab.stats.power import PAIRS_NEEDED, IntervalGoal
 from resolab.store import Dataset
 from resolab.store.outcomes import OUTCOMES, Outcome, contributions
 from resolab.store.rows import LoadRow
@@ -48,7 +48,7 @@ MOST_BLOCKS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PowerAims:
     """The aims for the number of blocks.
 
     The default of a missing aim is the plan's value, or the pilot's own difference.
@@ -61,11 +61,11 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AimResult:
     """The blocks for an aim of a comparison, and the hours of both conditions in these blocks."""
 
     aim: str
-    needed: Needed | None
+    needed: BlocksNeeded | None
     """The needed blocks; `None` when the pilot gives no answer."""
     hours: float | None
 
@@ -78,7 +78,7 @@ class ComparisonPower:
     pairs_count: int
     difference_ms: float | None
     """The median difference in the pilot, in ms."""
-    answers: Sequence[Answer]
+    answers: Sequence[AimResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +92,10 @@ class PlanPower:
     most_blocks: int
 
 
-def plan_power(plan: Plan, pilot: Dataset, asked: Asked) -> PlanPower:
+def plan_power(plan: Plan, pilot: Dataset, asked: PowerAims) -> PlanPower:
     """Return the result for every comparison of the plan except A/A."""
     plan = over_pages(plan)
-    found = _Pilot(plan, pilot)
+    found = _PilotData(plan, pilot)
     margins = margins_ms(plan, pilot.manifest.profiles)
     compared = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
     rows = [_row(plan, one, found, _aims(plan, one, found, asked, margins.get(one.id)), asked) for one in compared]
@@ -103,7 +103,7 @@ def plan_power(plan: Plan, pilot: Dataset, asked: Asked) -> PlanPower:
     return PlanPower(rows, {name: _total(plan, rows, found, name) for name in names}, asked.most_blocks)
 
 
-class _Pilot:
+class _PilotData:
     """The loads and trial durations of a dataset by the levels of its conditions."""
 
     def __init__(self, plan: Plan, pilot: Dataset) -> None:
@@ -150,32 +150,36 @@ def _levels(condition: Condition) -> tuple[object, ...]:
 
 
 def _aims(
-    plan: Plan, one: PlannedComparison, pilot: _Pilot, asked: Asked, margin_ms: float | None
-) -> list[tuple[str, Aim | None]]:
+    plan: Plan, one: PlannedComparison, pilot: _PilotData, asked: PowerAims, margin_ms: float | None
+) -> list[tuple[str, IntervalGoal | None]]:
     """List the requested aims or, without a request, the plan's aims and the pilot's own difference."""
-    given: list[tuple[str, Aim | None]] = []
+    given: list[tuple[str, IntervalGoal | None]] = []
     if asked.effect_ms is not None:
         given.append((f"difference of {asked.effect_ms:g} ms", excludes_zero(asked.effect_ms)))
     if asked.width_ms is not None:
-        given.append((f"width of {asked.width_ms:g} ms", at_most_wide(asked.width_ms)))
+        given.append((f"width of {asked.width_ms:g} ms", aim_at_width(asked.width_ms)))
     if asked.margin_ms is not None:
-        given.append((f"within ±{asked.margin_ms:g} ms", within(asked.margin_ms)))
+        given.append((f"within ±{asked.margin_ms:g} ms", aim_within_margin(asked.margin_ms)))
     if given:
         return given
     given.append(("difference as in the pilot", excludes_zero()))
     if plan.stop is not None and plan.stop.ci_width_ms is not None:
-        given.append((f"width of {plan.stop.ci_width_ms:g} ms", at_most_wide(plan.stop.ci_width_ms)))
+        given.append((f"width of {plan.stop.ci_width_ms:g} ms", aim_at_width(plan.stop.ci_width_ms)))
     if plan.stop is not None and plan.stop.ci_width_ratio is not None:
         middle = median(pilot.samples(one)[1]).value
-        aim = None if middle is None else at_most_wide(plan.stop.ci_width_ratio * middle)
+        aim = None if middle is None else aim_at_width(plan.stop.ci_width_ratio * middle)
         given.append((f"width of {plan.stop.ci_width_ratio:.3g} of the baseline's median", aim))
     if margin_ms is not None:
-        given.append(("within the plan's margin", within(margin_ms)))
+        given.append(("within the plan's margin", aim_within_margin(margin_ms)))
     return given
 
 
 def _row(
-    plan: Plan, one: PlannedComparison, pilot: _Pilot, aims: Sequence[tuple[str, Aim | None]], asked: Asked
+    plan: Plan,
+    one: PlannedComparison,
+    pilot: _PilotData,
+    aims: Sequence[tuple[str, IntervalGoal | None]],
+    asked: PowerAims,
 ) -> ComparisonPower:
     differences = differences_of(*pilot.samples(one))
     rule = _rule(plan)
@@ -183,7 +187,7 @@ def _row(
     answers = []
     for name, aim in aims:
         needed = None if aim is None else blocks_needed(differences, aim, rule, most=asked.most_blocks, seed=seed)
-        answers.append(Answer(name, needed, _hours(plan, needed, pilot, [one.treatment, one.baseline])))
+        answers.append(AimResult(name, needed, _hours(plan, needed, pilot, [one.treatment, one.baseline])))
     return ComparisonPower(one, len(differences), median(differences).value, answers)
 
 
@@ -193,7 +197,7 @@ def _rule(plan: Plan) -> PowerRule:
     return PowerRule(LEVEL, at_any_look=True) if plan.stop.drops_conditions else PowerRule(STOPPING_LEVEL)
 
 
-def _hours(plan: Plan, needed: Needed | None, pilot: _Pilot, conditions: Sequence[Condition]) -> float | None:
+def _hours(plan: Plan, needed: BlocksNeeded | None, pilot: _PilotData, conditions: Sequence[Condition]) -> float | None:
     """Return the hours of conditions on the plan's paths, with trials in parallel."""
     seconds = [pilot.seconds(one) for one in conditions]
     if needed is None or needed.blocks is None or None in seconds:
@@ -201,7 +205,7 @@ def _hours(plan: Plan, needed: Needed | None, pilot: _Pilot, conditions: Sequenc
     return needed.blocks * sum(one for one in seconds if one is not None) / plan.instrument.paths / 3600
 
 
-def _total(plan: Plan, rows: Sequence[ComparisonPower], pilot: _Pilot, aim: str) -> tuple[int, float, float] | None:
+def _total(plan: Plan, rows: Sequence[ComparisonPower], pilot: _PilotData, aim: str) -> tuple[int, float, float] | None:
     """Return the total cost of an aim for all comparisons, on the plan's paths."""
     blocks: dict[str, int] = {}
     for row in rows:

@@ -10,20 +10,20 @@ after the same block.
 import math
 from collections.abc import Iterable
 
-from resolab.campaign.look import Look
-from resolab.campaign.measured import Measured, sample_of
-from resolab.plan import ComparisonKind, Plan, PlannedComparison, Stop, stream_seed
+from resolab.campaign.look import InterimAnalysis
+from resolab.campaign.measured import OutcomeContributions, sample_of
+from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopSettings, stream_seed
 from resolab.records import Record
 from resolab.stats import STOPPING_LEVEL, Estimate, paired_difference, pairs, relative_change, width_reached
-from resolab.store import WidthReached
+from resolab.store import IntervalWidth
 from resolab.store.outcomes import PLT, Outcome
 
 
-class Precision:
+class FixedWidthRule:
     """The values of an outcome needed by the stopping rule."""
 
-    def __init__(self, plan: Plan, stop: Stop, seed: int, outcome: Outcome = PLT) -> None:
-        self._stop, self._seed, self._measured = stop, seed, Measured(outcome, plan.conditions())
+    def __init__(self, plan: Plan, stop: StopSettings, seed: int, outcome: Outcome = PLT) -> None:
+        self._stop, self._seed, self._measured = stop, seed, OutcomeContributions(outcome, plan.conditions())
         self._comparisons = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
 
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
@@ -35,13 +35,13 @@ class Precision:
         beyond = blocks - self._stop.min_blocks
         return beyond >= 0 and beyond % self._stop.check_every_blocks == 0
 
-    def look(self, blocks: int) -> Look:
+    def look(self, blocks: int) -> InterimAnalysis:
         """Compute every comparison's interval over the first blocks."""
         estimates = [(one, self._estimate(one, blocks)) for one in self._comparisons]
         asked = self._stop.ci_width_ms or self._stop.ci_width_ratio or 0.0
         widths = [(math.inf if one.ci_width is None else one.ci_width, pair.name) for pair, one in estimates]
         widest, name = max(widths)
-        return Look(
+        return InterimAnalysis(
             blocks=blocks,
             # At the cap it looks whatever there is; of too few blocks no width decides anything.
             reached=blocks >= self._stop.min_blocks and all(width_reached(one, asked) for _, one in estimates),
@@ -50,7 +50,7 @@ class Precision:
             widest_name=name,
         )
 
-    def text(self, look: Look) -> str:
+    def text(self, look: InterimAnalysis) -> str:
         """Return the widest interval and the requested width as text."""
         if self._stop.ci_width_ms is not None:
             asked, scale, unit = self._stop.ci_width_ms, 1.0, "ms"
@@ -59,7 +59,7 @@ class Precision:
         width = "unbounded" if math.isinf(look.widest) else f"{look.widest * scale:.3g} {unit}"
         return f"widest interval {width} of {asked * scale:g} {unit} asked ({look.widest_name})"
 
-    def expected_blocks(self, look: Look, cap: int) -> int:
+    def expected_blocks(self, look: InterimAnalysis, cap: int) -> int:
         """Return the expected number of blocks: a width falls with the square root of the number of values."""
         asked = self._stop.ci_width_ms or self._stop.ci_width_ratio or 0.0
         if math.isinf(look.widest):
@@ -75,11 +75,11 @@ class Precision:
         seed = stream_seed(self._seed, self._measured.outcome.change_stream, one.id)
         return relative_change(treatment, baseline, seed=seed, level=STOPPING_LEVEL)
 
-    def _width(self, pair: PlannedComparison, one: Estimate) -> WidthReached:
+    def _width(self, pair: PlannedComparison, one: Estimate) -> IntervalWidth:
         # JSON has no infinity.
         width = one.ci_width if one.ci_width is not None and math.isfinite(one.ci_width) else None
         in_ms = self._stop.ci_width_ms is not None
-        return WidthReached(
+        return IntervalWidth(
             name=pair.name,
             treatment=pair.treatment.id,
             baseline=pair.baseline.id,

@@ -16,18 +16,18 @@ from rich.console import Console
 
 from resolab.campaign import ground, manifests
 from resolab.campaign.lock import dataset_lock
-from resolab.campaign.looks import Looks
+from resolab.campaign.looks import RemainingTrials
 from resolab.campaign.loop import Campaign, MakeTestbed
 from resolab.errors import ConfigurationError
 from resolab.live import LiveBed
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.live.vantage import placed_at
 from resolab.store import Manifest, RunStatus, create_dataset_folder, finished_trials, load_manifest
-from resolab.testbed import Kept, Testbed
+from resolab.testbed import KeptFolders, Testbed
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CampaignOutcome:
     """The end of a campaign."""
 
     manifest: Manifest
@@ -48,9 +48,9 @@ def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed | Li
     netlogs = folder / "netlogs" if number == 1 else folder / "netlogs" / f"path{number}"
     return Testbed(
         plan,
-        Corpus.of_project(plan.own_pages),
+        Corpus.from_project(plan.own_pages),
         seed,
-        kept=Kept(
+        kept=KeptFolders(
             screenshot_folder=folder / "screenshots" if plan.instrument.failure_screenshots else None,
             netlog_folder=netlogs if plan.instrument.netlog else None,
             capture_folder=folder / "captures" if plan.instrument.pcap else None,
@@ -59,30 +59,30 @@ def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed | Li
     )
 
 
-def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> Outcome:
+def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> CampaignOutcome:
     """Run a plan into a new dataset folder; no folder is left when the testbed cannot start."""
     existed = folder.exists()
     create_dataset_folder(folder)
     # What another process has begun there is not ours to remove: only who holds the lock does.
     with dataset_lock(folder):
         try:
-            manifest = manifests.new_manifest(plan, Corpus.of_project(plan.own_pages), sys.argv)
+            manifest = manifests.new_manifest(plan, Corpus.from_project(plan.own_pages), sys.argv)
             assert manifest.environment_start is not None  # Just made.
             versions = manifest.environment_start.versions
-            return Outcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))
+            return CampaignOutcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))
         finally:
             if not (folder / "manifest.json").exists():
                 remove_unstarted(folder, existed=existed)
 
 
-def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> Outcome:
+def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> CampaignOutcome:
     """Finish a dataset, with the plan, seed, blocks and stopping rule from its start."""
     load_manifest(folder)  # In what is no dataset there is nothing to lock.
     with dataset_lock(folder):
         return _resume(load_manifest(folder), folder, console, make_testbed)
 
 
-def _resume(manifest: Manifest, folder: Path, console: Console, make_testbed: MakeTestbed) -> Outcome:
+def _resume(manifest: Manifest, folder: Path, console: Console, make_testbed: MakeTestbed) -> CampaignOutcome:
     if manifest.merged_from:
         problem = f"it was merged from {len(manifest.merged_from)} runs; resume those and merge again"
         raise ConfigurationError(f"could not resume {folder}: {problem}")
@@ -91,11 +91,11 @@ def _resume(manifest: Manifest, folder: Path, console: Console, make_testbed: Ma
         raise ConfigurationError(f"could not resume {folder}: {problem}")
     base = None if manifest.plan_folder is None else Path(manifest.plan_folder)
     source, begun_with = str(folder / "plan.toml"), manifest.pages()
-    plan = parse_plan(manifest.plan_text, source, Corpus.of_project(), base=base, begun_with=begun_with)
-    corpus = Corpus.of_project(plan.own_pages)
+    plan = parse_plan(manifest.plan_text, source, Corpus.from_project(), base=base, begun_with=begun_with)
+    corpus = Corpus.from_project(plan.own_pages)
     plan = replace(_placed(plan, manifest), seed=manifest.seed, blocks=manifest.blocks)
     if _is_whole(plan, manifest, folder):
-        return Outcome(manifest)
+        return CampaignOutcome(manifest)
     versions = manifests.versions_now(plan)
     now = ground.ground_now(plan, corpus, versions)
     ground.check_same_ground(manifest, plan, corpus, now)
@@ -104,12 +104,12 @@ def _resume(manifest: Manifest, folder: Path, console: Console, make_testbed: Ma
     for difference in ground.differences(manifest, now):
         console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
     manifest = manifests.resumed(manifest, now)
-    return Outcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))
+    return CampaignOutcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))
 
 
 def _is_whole(plan: Plan, manifest: Manifest, folder: Path) -> bool:
     """Return True when no trial is left, so there is nothing to resume."""
-    looks = Looks(plan, manifest, finished_trials(folder))
+    looks = RemainingTrials(plan, manifest, finished_trials(folder))
     return manifest.status is RunStatus.FINISHED and (not looks.left or looks.is_enough)
 
 

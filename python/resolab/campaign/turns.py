@@ -9,7 +9,7 @@ from collections.abc import Callable
 from resolab.campaign.schedule import PlannedTrial
 
 
-class Turns:
+class TrialDispatcher:
     """The trials to begin and in flight, during the lifetime of a set of testbeds.
 
     Trials are taken from the campaign's own list, and trials to repeat are put back.

@@ -43,7 +43,7 @@ def run(
     """Calibrate profiles one after another; every record is stored at once."""
     if not SHORTEST_S <= seconds <= LONGEST_S:
         raise ConfigurationError(f"--seconds {seconds:g} is outside {SHORTEST_S:g} to {LONGEST_S:g}")
-    profiles = find_profiles(names, Corpus.of_project())
+    profiles = find_profiles(names, Corpus.from_project())
     if to.dataset is not None:
         _check_of(to.dataset, profiles)
     settings = Settings(
@@ -67,7 +67,7 @@ async def _calibrate_all(
 ) -> list[CalibrationRecord]:
     progress = _Progress(len(profiles), duration_s(settings.seconds))
     records = []
-    with _Sink(to) as sink, progress.console.status("") as status:
+    with _RecordSink(to) as sink, progress.console.status("") as status:
         progress.begin()
         for profile in profiles:
 
@@ -115,7 +115,7 @@ class _Progress:
         return (self._count - self._done) * elapsed_s / self._done
 
 
-class _Sink:
+class _RecordSink:
     """A sink for records: the screen, a file, a dataset."""
 
     def __init__(self, to: Destinations) -> None:

@@ -54,7 +54,7 @@ def _core() -> str:
 
 def _path() -> str:
     ended = subprocess.run(
-        [find_core(), "path", "--profile", Corpus.of_project().profile_file("ideal")],
+        [find_core(), "path", "--profile", Corpus.from_project().profile_file("ideal")],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10, check=False,
     )  # fmt: skip
     if ended.returncode != 0:

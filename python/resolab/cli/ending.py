@@ -24,13 +24,13 @@ _OTHERS: tuple[tuple[type[BaseException], type[ResolabError], str], ...] = (
 )
 
 
-class Output(io.TextIOWrapper):
+class TrackedOutput(io.TextIOWrapper):
     """A standard output with a memory of failed writes, even when the error is caught elsewhere."""
 
     problem: OSError | None = None
 
     @classmethod
-    def like(cls, stream: io.TextIOWrapper) -> "Output":
+    def like(cls, stream: io.TextIOWrapper) -> "TrackedOutput":
         """Replace the interpreter's own stream, with the same encoding and settings."""
         below = open(stream.fileno(), "wb", 0 if stream.write_through else -1, closefd=False)  # noqa: SIM115
         return cls(
@@ -60,7 +60,7 @@ class Output(io.TextIOWrapper):
             raise
 
 
-class Notes(Output):
+class LossyOutput(TrackedOutput):
     """A standard error ignoring failed writes: no result is lost for a message."""
 
     @contextmanager
@@ -89,12 +89,12 @@ def begin_streams() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003 - its own signature
     if sys.stdin is None:
         sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115 - for as long as the process
-    sys.stdout, sys.stderr = _usable(sys.stdout, 1, Output), _usable(sys.stderr, 2, Notes)
+    sys.stdout, sys.stderr = _usable(sys.stdout, 1, TrackedOutput), _usable(sys.stderr, 2, LossyOutput)
     if is_closed:
         raise MachineError("standard output is closed: nobody could read what is said; send it to a file or /dev/null")
 
 
-def _usable(stream: TextIO | None, number: int, kind: type[Output]) -> TextIO:
+def _usable(stream: TextIO | None, number: int, kind: type[TrackedOutput]) -> TextIO:
     """Return a stream escaping characters not in its encoding; a stream of another type, as in a test, is unchanged."""
     stream = stream or open(number, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process
     if isinstance(stream, io.TextIOWrapper):
@@ -138,7 +138,7 @@ def _said(error: BaseException | None, code: int, problem: OSError | None) -> in
 
 def _flushed(stream: TextIO) -> OSError | None:
     """Write the rest of a stream; after a failure send the stream to the null device, so nothing fails at exit."""
-    problem = stream.problem if isinstance(stream, Output) else None
+    problem = stream.problem if isinstance(stream, TrackedOutput) else None
     try:
         stream.flush()
     except OSError as error:

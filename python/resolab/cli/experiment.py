@@ -36,14 +36,14 @@ def run(
     from resolab.campaign import run_campaign
     from resolab.campaign.too_few import too_few_blocks
     from resolab.plan import load_plan
-    from resolab.plan.live.vantage import at_vantage
+    from resolab.plan.live.vantage import move_to_vantage
 
     if as_json and not dry_run:
         raise UsageError("run: --json is for --dry-run")
     _check_name(out)
     plan = load_plan(plan_file, seed=seed, blocks=blocks)
     if vantage is not None:
-        plan = at_vantage(plan, vantage)
+        plan = move_to_vantage(plan, vantage)
     folder = out or Path("runs") / f"{plan.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     notes = Console(stderr=True)
     few = too_few_blocks(plan)

@@ -30,7 +30,7 @@ _NAMED_ELSEWHERE = {
 def run(what: str, *, as_json: bool) -> int:
     """Print the list of one kind of name."""
     rows = list(
-        {"pages": _pages, "profiles": _profiles, "plans": _plans, "factors": _factors}[what](Corpus.of_project())
+        {"pages": _pages, "profiles": _profiles, "plans": _plans, "factors": _factors}[what](Corpus.from_project())
     )
     if as_json:
         for row in rows:

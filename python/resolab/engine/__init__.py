@@ -7,7 +7,7 @@ Not for: the meaning of a trial (`campaign`).
 from resolab.engine.gateway import Gateway, GatewaySettings
 from resolab.engine.probes import run_transfer, send_train
 from resolab.engine.process import CoreProcess
-from resolab.engine.programs import Edge, Path, Resolver, Stub, enter_prefix, run_queries
+from resolab.engine.programs import Edge, Path, ResolverTarget, Stub, enter_prefix, run_queries
 from resolab.installation import find_core
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "Gateway",
     "GatewaySettings",
     "Path",
-    "Resolver",
+    "ResolverTarget",
     "Stub",
     "enter_prefix",
     "find_core",

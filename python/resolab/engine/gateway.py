@@ -10,7 +10,7 @@ from typing import Self
 import msgspec
 
 from resolab.engine.process import CoreProcess
-from resolab.engine.programs import START_TIMEOUT_S, OnRecord, Resolver, enter_prefix, measured_environment
+from resolab.engine.programs import START_TIMEOUT_S, OnRecord, ResolverTarget, enter_prefix, measured_environment
 from resolab.installation import find_core
 from resolab.records import (
     ConnectionSharing,
@@ -53,7 +53,7 @@ class Gateway:
         cls,
         path_pid: int,
         listen: str,
-        resolver: Resolver,
+        resolver: ResolverTarget,
         settings: GatewaySettings,
         *,
         handshake: HandshakeMode,

@@ -67,7 +67,7 @@ files, and no record would show their presence."""
 OnRecord = Callable[[Record], None]
 
 
-class Resolver(msgspec.Struct, frozen=True, kw_only=True):
+class ResolverTarget(msgspec.Struct, frozen=True, kw_only=True):
     """A resolver, as described to our clients."""
 
     url: str
@@ -278,7 +278,7 @@ class Stub(_Program):
         cls,
         path_pid: int,
         listen: str,
-        resolver: Resolver,
+        resolver: ResolverTarget,
         *,
         handshake: HandshakeMode,
         on_record: OnRecord,
@@ -313,7 +313,7 @@ class Stub(_Program):
 
 async def run_queries(
     path_pid: int,
-    resolvers: Sequence[Resolver],
+    resolvers: Sequence[ResolverTarget],
     qnames: Sequence[str],
     *,
     timeout_s: float = QUERY_TIMEOUT_S,

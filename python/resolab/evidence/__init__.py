@@ -4,6 +4,6 @@ For: `resolab evidence`: packets with their keys for Wireshark, the browser's ow
 trace of every part on one clock. Not for: measuring, or more than one trial at a time.
 """
 
-from resolab.evidence.folder import Evidence, Piece, lay_out
+from resolab.evidence.folder import Evidence, EvidenceFile, lay_out
 
-__all__ = ["Evidence", "Piece", "lay_out"]
+__all__ = ["Evidence", "EvidenceFile", "lay_out"]

@@ -32,7 +32,7 @@ DECODE_AS = "-d udp.port==853,quic"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class EvidenceFile:
     """A file of the folder with its description."""
 
     name: str
@@ -44,7 +44,7 @@ class Evidence:
     """The files laid out, the missing files, and the command line for viewing the packets."""
 
     folder: Path
-    pieces: Sequence[Piece]
+    pieces: Sequence[EvidenceFile]
     lacks: Sequence[str]
     wireshark: str | None
 
@@ -98,35 +98,37 @@ def _read(dataset: Path, trial: str) -> _Trial:
     return _Trial(dataset, trials[trial], records, head, end)
 
 
-def _always(trial: _Trial, target: Path) -> Iterator[Piece]:
+def _always(trial: _Trial, target: Path) -> Iterator[EvidenceFile]:
     """Write the files available for every trial."""
     shutil.copyfile(trial.file, target / "trial.jsonl")
-    yield Piece("trial.jsonl", "every record of the trial (docs/formats/dataset.md)")
+    yield EvidenceFile("trial.jsonl", "every record of the trial (docs/formats/dataset.md)")
     write_archive(trial.dataset, trial.head.trial_id, target / "load.har")
-    yield Piece("load.har", "the measured load as an HTTP Archive, for the network panel of any browser")
+    yield EvidenceFile("load.har", "the measured load as an HTTP Archive, for the network panel of any browser")
     if any(isinstance(one, PageLoadRecord) and one.measured for one in trial.records):
         (load,) = waterfalls(trial.dataset, trial.head.trial_id)
         save_file(draw_load(load), target / "waterfall.svg")
-        yield Piece("waterfall.svg", "the measured load, request by request (docs/guides/waterfall.md)")
+        yield EvidenceFile("waterfall.svg", "the measured load, request by request (docs/guides/waterfall.md)")
     capture = trial.kept(trial.end.capture_file)
     stamps = [] if capture is None else list(pcapng.stamps(capture.read_bytes()))
     tracks = timeline.tracks_of(trial.records, stamps)
     clocks = {"monotonic_ns": trial.head.monotonic_ns, "wall_time_unix_ns": trial.head.wall_time_unix_ns}
     (target / "trace.pftrace").write_bytes(timeline.trace_bytes(tracks, **clocks))
-    yield Piece("trace.pftrace", "browser, client, stub, link and edge on one clock, for ui.perfetto.dev")
+    yield EvidenceFile("trace.pftrace", "browser, client, stub, link and edge on one clock, for ui.perfetto.dev")
 
 
-def _where_kept(trial: _Trial, target: Path) -> Iterator[Piece]:
+def _where_kept(trial: _Trial, target: Path) -> Iterator[EvidenceFile]:
     """Write the files kept on the plan's request."""
     capture, keys = trial.kept(trial.end.capture_file), trial.kept(trial.end.key_log_file)
     secrets = b"" if keys is None else keys.read_bytes()
     if capture is not None:
-        write_private(target / PACKETS, pcapng.with_secrets(pcapng.of_client(capture.read_bytes()), secrets))
+        write_private(
+            target / PACKETS, pcapng.insert_secrets(pcapng.keep_client_packets(capture.read_bytes()), secrets)
+        )
         inside = "with the keys of its connections inside" if secrets else "without keys"
-        yield Piece(PACKETS, f"every packet at the client's end of the link, {inside}")
+        yield EvidenceFile(PACKETS, f"every packet at the client's end of the link, {inside}")
     if keys is not None:
         write_private(target / KEYS, secrets)
-        yield Piece(KEYS, "the secrets of the trial's TLS and QUIC connections (NSS key log)")
+        yield EvidenceFile(KEYS, "the secrets of the trial's TLS and QUIC connections (NSS key log)")
     log = trial.kept(trial.end.netlog_file)
     if log is not None:
         with (
@@ -134,12 +136,14 @@ def _where_kept(trial: _Trial, target: Path) -> Iterator[Piece]:
             (target / NETLOG).open("w", encoding="utf-8") as cut,
         ):
             cut.writelines(netlog.cut(lines, trial.head.monotonic_ns, trial.end.monotonic_ns))
-        yield Piece(NETLOG, "Chromium's own log of its network stack during the trial, for netlog-viewer.appspot.com")
+        yield EvidenceFile(
+            NETLOG, "Chromium's own log of its network stack during the trial, for netlog-viewer.appspot.com"
+        )
     loads = [one for one in trial.records if isinstance(one, PageLoadRecord) and one.measured]
     screenshot = trial.kept(loads[0].screenshot_file) if loads else None
     if screenshot is not None:
         shutil.copyfile(screenshot, target / SCREENSHOT)
-        yield Piece(SCREENSHOT, "the page when the load had failed")
+        yield EvidenceFile(SCREENSHOT, "the page when the load had failed")
 
 
 def _lacks(names: set[str], trial: _Trial) -> list[str]:

@@ -19,7 +19,7 @@ HEADER_BYTES, PACKET_HEADER_BYTES = 12, 28
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class PacketStamp:
     """A packet at one end of the link, by `CLOCK_MONOTONIC`."""
 
     up: bool
@@ -33,7 +33,7 @@ class Stamp:
     """The reason of a drop; `None` for a delivered packet."""
 
 
-def stamps(data: bytes) -> Iterator[Stamp]:
+def stamps(data: bytes) -> Iterator[PacketStamp]:
     """Read both stamps of each packet, in file order; file order is not quite the order of time."""
     offset_ns = 0
     for kind, block in blocks(data):
@@ -43,12 +43,12 @@ def stamps(data: bytes) -> Iterator[Stamp]:
             yield _stamp(block, offset_ns)
 
 
-def of_client(data: bytes) -> bytes:
+def keep_client_packets(data: bytes) -> bytes:
     """Remove the packets of the server's interface, to leave each packet once, as seen by the client."""
     return b"".join(block for kind, block in blocks(data) if kind != ENHANCED_PACKET or _interface(block) == CLIENT)
 
 
-def with_secrets(data: bytes, key_log: bytes) -> bytes:
+def insert_secrets(data: bytes, key_log: bytes) -> bytes:
     """Insert a key log after the section header, before all packets to decrypt."""
     if not key_log:
         return data
@@ -79,12 +79,12 @@ def _interface(block: bytes) -> int:
     return number
 
 
-def _stamp(block: bytes, offset_ns: int) -> Stamp:
+def _stamp(block: bytes, offset_ns: int) -> PacketStamp:
     interface, high, low, captured_bytes = struct.unpack_from("=IIII", block, 8)
     options = _options(block[PACKET_HEADER_BYTES + (captured_bytes + 3) // 4 * 4 : -4])
     outbound = options.get(OPTION_FLAGS, b"\0")[0] & 3 == OUTBOUND
     comment = options.get(OPTION_COMMENT)
-    return Stamp(
+    return PacketStamp(
         up=(interface == CLIENT) == outbound,
         entered=outbound,
         at_ns=(high << 32 | low) - offset_ns,

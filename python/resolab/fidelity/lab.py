@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from resolab.browser import HearingRequest
+from resolab.browser import ListeningRequest
 from resolab.fidelity.measures import Fidelity, fidelity_of
-from resolab.fidelity.seen import Heard, got_of, heard_of
+from resolab.fidelity.seen import BrowserAccount, got_of, heard_of
 from resolab.pages.file import read_model
 from resolab.pages.model import PageModel
 from resolab.plan import Corpus, Plan, parse_plan
-from resolab.plan.draft import Draft, plan_text
+from resolab.plan.draft import PlanDraft, plan_text
 from resolab.recordings.heard import recording_of_heard
 from resolab.records import BrowserName, EdgeRequestRecord
 from resolab.testbed import Testbed
@@ -24,7 +24,7 @@ LIMIT_BEYOND_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CloneCheck:
     """One load of a clone, compared with its model."""
 
     fidelity: Fidelity
@@ -47,27 +47,27 @@ class CheckSettings:
 
 async def check_clone(
     model_file: Path, settings: CheckSettings, say: Callable[[str], None] = lambda _line: None
-) -> AsyncIterator[Checked]:
+) -> AsyncIterator[CloneCheck]:
     """Load the clone of a model, and yield one result per load."""
     model = read_model(model_file)
     plan = _plan(model_file, settings)
-    corpus = Corpus.of_project(plan.own_pages)
+    corpus = Corpus.from_project(plan.own_pages)
     (condition,) = plan.conditions()
     until_s = max((one.start_ms for one in model.resources), default=0.0) / 1000
     async with Testbed(plan, corpus, plan.seed) as testbed:
         for number in range(1, settings.loads + 1):
             say(f"{model.name} in {settings.browser.value}, load {number} of {settings.loads}")
-            asked = HearingRequest(
+            asked = ListeningRequest(
                 url=testbed.url_of(condition.page),
                 timeout_s=until_s + LIMIT_BEYOND_S,
                 quiet_after_s=_longest_gap_s(model) + settings.quiet_after_s,
             )
             told, records = await testbed.hear(condition, asked)
             got = got_of(model, (one for one in records if isinstance(one, EdgeRequestRecord)))
-            heard = heard_of(model, recording_of_heard(told)) if told.messages or told.rows else Heard()
+            heard = heard_of(model, recording_of_heard(told)) if told.messages or told.rows else BrowserAccount()
             failure = told.failure and (told.failure_detail or told.failure.value)
             starts = {place: one.start_ms for place, one in heard.asked.items()}
-            yield Checked(fidelity_of(model, settings.browser.value, heard, got), starts, failure)
+            yield CloneCheck(fidelity_of(model, settings.browser.value, heard, got), starts, failure)
 
 
 def _longest_gap_s(model: PageModel) -> float:
@@ -77,7 +77,7 @@ def _longest_gap_s(model: PageModel) -> float:
 
 
 def _plan(model_file: Path, settings: CheckSettings) -> Plan:
-    known = {file.resolve(): name for name, file in Corpus.of_project().models().items()}
+    known = {file.resolve(): name for name, file in Corpus.from_project().models().items()}
     levels = {
         "page": [known.get(model_file.resolve(), str(model_file.resolve()))],
         "profile": [settings.profile],
@@ -86,5 +86,5 @@ def _plan(model_file: Path, settings: CheckSettings) -> Plan:
         "requested_handshake_mode": ["full"],
         "browser": [settings.browser.value],
     }
-    draft = Draft("check", "Does the clone do what the page did?", seed=1, blocks=1, levels=levels, paths={})
-    return parse_plan(plan_text(draft, model_file.parent), str(model_file), Corpus.of_project())
+    draft = PlanDraft("check", "Does the clone do what the page did?", seed=1, blocks=1, levels=levels, paths={})
+    return parse_plan(plan_text(draft, model_file.parent), str(model_file), Corpus.from_project())

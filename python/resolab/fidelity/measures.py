@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from resolab.fidelity.seen import Got, Heard
+from resolab.fidelity.seen import BrowserAccount, EdgeAccount
 from resolab.pages.clone.roles import has_body
 from resolab.pages.facts import evidence_ratio
 from resolab.pages.model import Discovery, Outcome, PageModel
@@ -61,7 +61,7 @@ class Fidelity(msgspec.Struct, frozen=True, kw_only=True):
     model_load_ms: float | None
 
 
-def fidelity_of(model: PageModel, browser: str, heard: Heard, got: Got) -> Fidelity:
+def fidelity_of(model: PageModel, browser: str, heard: BrowserAccount, got: EdgeAccount) -> Fidelity:
     """Hold a load against the model."""
     resources = model.resources
     places = range(len(resources))
@@ -98,13 +98,13 @@ def fidelity_of(model: PageModel, browser: str, heard: Heard, got: Got) -> Fidel
     )
 
 
-def _was_asked(model: PageModel, place: int, heard: Heard, got: Got) -> bool:
+def _was_asked(model: PageModel, place: int, heard: BrowserAccount, got: EdgeAccount) -> bool:
     """Return True when a request was issued. For a request modelled as failed, the browser's account is enough."""
     failed = model.resources[place].outcome is Outcome.FAILED
     return got.counts[place] > 0 or (failed and place in heard.asked)
 
 
-def _is_once(model: PageModel, place: int, got: Got) -> bool:
+def _is_once(model: PageModel, place: int, got: EdgeAccount) -> bool:
     """Return True when a second request is in excess: a reset request may be repeated (RFC 9110 section 9.2.2)."""
     return got.counts[place] > 0 and model.resources[place].outcome is not Outcome.FAILED
 
@@ -133,7 +133,7 @@ def _kendall(wanted: Sequence[float], seen: Sequence[float], apart: float) -> fl
     return round(float(agree[counted].sum() / counted.sum()), 4)
 
 
-def _bytes_by_kind(model: PageModel, places: Sequence[int], got: Got) -> Mapping[str, tuple[int, int]]:
+def _bytes_by_kind(model: PageModel, places: Sequence[int], got: EdgeAccount) -> Mapping[str, tuple[int, int]]:
     sums: dict[str, tuple[int, int]] = {}
     for place in places:
         one = model.resources[place]
@@ -159,7 +159,7 @@ def _depth(parents: Mapping[int, int | None]) -> int:
     return max((depth_of(place) for place in parents), default=0)
 
 
-def _discoverers_ratio(model: PageModel, heard: Heard) -> float | None:
+def _discoverers_ratio(model: PageModel, heard: BrowserAccount) -> float | None:
     resources = model.resources
     ends = _ends(model)
     judged = [

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from resolab.pages.clone.names import host_name, place_of, resource_of
+from resolab.pages.clone.names import host_name, parse_request_index, resource_of
 from resolab.pages.model import PageModel
 from resolab.recordings.parents import discover
 from resolab.recordings.recording import Recording
@@ -19,7 +19,7 @@ _BY_BROWSERS = "/favicon.ico"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestStart:
     """One of the model's requests as made by a browser."""
 
     start_ms: float
@@ -29,10 +29,10 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Heard:
+class BrowserAccount:
     """The browser's account of its load."""
 
-    asked: dict[int, Asked] = field(default_factory=dict)
+    asked: dict[int, RequestStart] = field(default_factory=dict)
     """By place; the first of each."""
     names_scripts: bool = False
     """True when the browser names the requesting script."""
@@ -40,7 +40,7 @@ class Heard:
 
 
 @dataclass(slots=True)
-class Got:
+class EdgeAccount:
     """The requests received by the edge."""
 
     counts: Counter[int] = field(default_factory=Counter)
@@ -52,30 +52,30 @@ class Got:
     """Body bytes sent in response to the first request, by position."""
 
 
-def heard_of(model: PageModel, recording: Recording) -> Heard:
+def heard_of(model: PageModel, recording: Recording) -> BrowserAccount:
     """Read the browser's account, limited to the clone's resources."""
     exchanges = sorted(recording.exchanges, key=lambda one: one.start_ms)
     exchanges = [one for one in exchanges if not one.is_preflight and resource_of(model, one.url) is not None]
     sources = redirect_sources(exchanges, recording)
     found = discover(exchanges, sources, recording.complete_ms, is_parser_sure=recording.is_parser_sure)
-    heard = Heard(names_scripts=recording.async_stacks)
+    heard = BrowserAccount(names_scripts=recording.async_stacks)
     for exchange, one in zip(exchanges, found, strict=True):
-        place = place_of(exchange.url)
-        parent = None if one.parent is None else place_of(exchanges[one.parent].url)
+        place = parse_request_index(exchange.url)
+        parent = None if one.parent is None else parse_request_index(exchanges[one.parent].url)
         if place is not None:
-            heard.asked.setdefault(place, Asked(exchange.start_ms, parent))
+            heard.asked.setdefault(place, RequestStart(exchange.start_ms, parent))
     if recording.loaded_ms is not None and exchanges:
         heard.plt_ms = recording.loaded_ms - exchanges[0].start_ms
     return heard
 
 
-def got_of(model: PageModel, records: Iterable[EdgeRequestRecord]) -> Got:
+def got_of(model: PageModel, records: Iterable[EdgeRequestRecord]) -> EdgeAccount:
     """Read the edge's account of the requests."""
     hosts: Mapping[str, int] = {host_name(model, place): place for place in range(len(model.hosts))}
-    got = Got()
+    got = EdgeAccount()
     for one in sorted(records, key=lambda record: record.received_ns):
         host = hosts.get(one.authority.partition(":")[0])
-        place = place_of(f"https://{one.authority}{one.path}")
+        place = parse_request_index(f"https://{one.authority}{one.path}")
         known = place is not None and place < len(model.resources) and model.resources[place].host == host
         if one.method == _PREFLIGHT:
             got.preflights_count += 1

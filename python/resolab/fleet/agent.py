@@ -24,13 +24,13 @@ from resolab.errors import ResolabError
 from resolab.fleet import bundle
 from resolab.fleet.block_turns import BlockTurns
 from resolab.fleet.checks import other_ground, plan_of
-from resolab.fleet.job import AgentState, Job, Run, RunState, decode
-from resolab.fleet.limits import Limits, Refusal, refusal
+from resolab.fleet.job import AgentState, FleetRun, Job, RunState, decode
+from resolab.fleet.limits import AgentLimits, LimitRefusal, refusal
 from resolab.fleet.spool import Spool
-from resolab.fleet.transfer import AgentSide, UnreachableError, done, held, not_now
-from resolab.fleet.worker_process import Patience, WorkerProcess
+from resolab.fleet.transfer import AgentClient, UnreachableError, done, held, not_now
+from resolab.fleet.worker_process import BlockTimeLimit, WorkerProcess
 from resolab.plan import Plan
-from resolab.store.manifest import RunStart
+from resolab.store.manifest import ProcessStart
 from resolab.wording import shown
 
 WAIT_FOR_JOB_S = 20.0
@@ -49,12 +49,12 @@ LONGEST_PROBLEM = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AgentSetup:
     """The agent's vantage point, limits and software."""
 
     vantage: str
-    limits: Limits
-    ground_of: Callable[[Plan], RunStart]
+    limits: AgentLimits
+    ground_of: Callable[[Plan], ProcessStart]
     """A function for the ground of a plan's trials on this machine."""
     versions: Mapping[str, str]
 
@@ -64,8 +64,8 @@ class Agent:
 
     def __init__(
         self,
-        side: AgentSide,
-        place: Place,
+        side: AgentClient,
+        place: AgentSetup,
         spool: Spool,
         worker: WorkerProcess,
         say: Callable[[str], None],
@@ -143,7 +143,7 @@ class Agent:
             with contextlib.suppress(UnreachableError):
                 await not_now(message, 0.0)
             raise
-        if isinstance(problem, Refusal):
+        if isinstance(problem, LimitRefusal):
             await self._refuse(message, problem)
         elif problem is not None:
             self._trouble(problem)
@@ -151,15 +151,15 @@ class Agent:
         else:
             await done(message)
 
-    async def _outcome(self, message: Msg) -> Refusal | str | None:
+    async def _outcome(self, message: Msg) -> LimitRefusal | str | None:
         """Carry out a fitting job; return the reason for a rejection or a failure."""
         try:
             job = decode(message.data, Job, what="a job")
             if job.vantage != self._place.vantage:
-                return Refusal(f"job {job.id} is for another vantage point than {self._place.vantage}")
+                return LimitRefusal(f"job {job.id} is for another vantage point than {self._place.vantage}")
             run = await self._side.run_of(job.run)
         except ResolabError as error:
-            return Refusal(str(error))
+            return LimitRefusal(str(error))
         if run.state is not RunState.OPEN:
             self._spool.forget(run.id)
             return None
@@ -170,7 +170,7 @@ class Agent:
         failed = None if await self._side.has_result(job) else await self._make(job, run)
         return None if failed is None else f"block {job.block} of {run.id}: {failed}"
 
-    async def _make(self, job: Job, run: Run) -> str | None:
+    async def _make(self, job: Job, run: FleetRun) -> str | None:
         """Run a block without a bundle, and send the bundle; return the reason for a failed run."""
         file = self._spool.bundle(job)
         if not file.exists():
@@ -194,12 +194,12 @@ class Agent:
             return contextlib.nullcontext()
         return self._turns.mine(lambda: self._now(WAITING_FOR_TURN, job))
 
-    async def _run_block(self, job: Job, run: Run, file: Path) -> str | None:
+    async def _run_block(self, job: Job, run: FleetRun, file: Path) -> str | None:
         await self._now("running", job)
         if self._stopping:
             raise asyncio.CancelledError
         self._spool.check_space()
-        patience = Patience(lambda: self._spool.trials_count(run.id), await asyncio.to_thread(_stalled_s, run))
+        patience = BlockTimeLimit(lambda: self._spool.trials_count(run.id), await asyncio.to_thread(_stalled_s, run))
         problem = await self._worker.run(job, self._spool.keep(run), patience)
         if problem is not None:
             return problem.why
@@ -220,16 +220,16 @@ class Agent:
         await self._side.put_result(job, file, await asyncio.to_thread(bundle.sha256_of, file))
         file.unlink(missing_ok=True)
 
-    def _judged(self, run: Run) -> Refusal | None:
+    def _judged(self, run: FleetRun) -> LimitRefusal | None:
         """Check a run, and reject unreadable runs too: the agent continues after any run."""
         try:
             return self._refusal(run)
         except ResolabError as error:
-            return Refusal(str(error))
+            return LimitRefusal(str(error))
         except Exception as error:  # noqa: BLE001 -- a plan may break its reader in ways nobody thought of.
-            return Refusal(f"the plan of run {run.id} cannot be read: {type(error).__name__}: {error}")
+            return LimitRefusal(f"the plan of run {run.id} cannot be read: {type(error).__name__}: {error}")
 
-    def _refusal(self, run: Run) -> Refusal | None:
+    def _refusal(self, run: FleetRun) -> LimitRefusal | None:
         plan = plan_of(run)
         refused = refusal(self._place.limits, plan, datetime.now().astimezone())
         if refused is not None:
@@ -239,9 +239,9 @@ class Agent:
         if other is not None and time.monotonic() - looked_s >= REFUSED_FOR_S:
             other = other_ground(run, self._place.ground_of(plan))
             self._grounds[run.id] = other, time.monotonic()
-        return None if other is None else Refusal(other)
+        return None if other is None else LimitRefusal(other)
 
-    async def _refuse(self, message: Msg, refused: Refusal) -> None:
+    async def _refuse(self, message: Msg, refused: LimitRefusal) -> None:
         is_new = self._trouble(f"refused: {refused.why}")
         await not_now(message, refused.again_in_s or REFUSED_FOR_S)
         # All jobs of a run are refused in a row: one word is enough, and other runs are behind them.
@@ -281,5 +281,5 @@ class Agent:
         )
 
 
-def _stalled_s(run: Run) -> float:
+def _stalled_s(run: FleetRun) -> float:
     return STALLED_S["lab" if plan_of(run).live is None else "live"]

@@ -19,7 +19,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.bundle import unpack
-from resolab.fleet.job import Run
+from resolab.fleet.job import FleetRun
 from resolab.fleet.ordered import expected_of
 from resolab.plan import trials_a_block
 from resolab.store import (
@@ -43,18 +43,20 @@ LeftOut = Callable[[str, int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class UnpackedBlock:
     """A checked and unpacked block."""
 
     folder: Path
     manifest: Manifest
 
 
-Blocks = Mapping[str, Mapping[int, Block]]
+Blocks = Mapping[str, Mapping[int, UnpackedBlock]]
 """The blocks by vantage point and number."""
 
 
-def assemble(run: Run, bundles: Bundles, out: Path, *, even: bool = True, left_out: LeftOut | None = None) -> Manifest:
+def assemble(
+    run: FleetRun, bundles: Bundles, out: Path, *, even: bool = True, left_out: LeftOut | None = None
+) -> Manifest:
     """Make a dataset of a run's blocks, whole or not at all.
 
     With `left_out`, a bundle differing from the order is left out and reported; otherwise its error is raised.
@@ -91,14 +93,14 @@ def assemble(run: Run, bundles: Bundles, out: Path, *, even: bool = True, left_o
 
 
 def _unpacked(
-    run: Run, vantage: str, bundles: Mapping[int, Path], place: Path, left_out: LeftOut | None
-) -> dict[int, Block]:
+    run: FleetRun, vantage: str, bundles: Mapping[int, Path], place: Path, left_out: LeftOut | None
+) -> dict[int, UnpackedBlock]:
     """Unpack the bundles of a vantage point, each block into its own folder."""
     blocks = {}
     for block, file in sorted(bundles.items()):
         folder = place / f"{vantage}-{block}"
         try:
-            blocks[block] = Block(folder, unpack(file, folder, expected_of(run, vantage, block)))
+            blocks[block] = UnpackedBlock(folder, unpack(file, folder, expected_of(run, vantage, block)))
         except ConfigurationError as error:
             if left_out is None:
                 raise
@@ -106,7 +108,7 @@ def _unpacked(
     return blocks
 
 
-def _taken(run: Run, blocks: Blocks, *, even: bool) -> dict[str, dict[int, Block]]:
+def _taken(run: FleetRun, blocks: Blocks, *, even: bool) -> dict[str, dict[int, UnpackedBlock]]:
     """Choose the blocks, only the first blocks when another vantage point has fewer."""
     there = {one: dict(blocks[one]) for one in run.vantages if blocks.get(one)}
     if not there:
@@ -115,7 +117,7 @@ def _taken(run: Run, blocks: Blocks, *, even: bool) -> dict[str, dict[int, Block
     return {one: dict(list(some.items())[:most]) for one, some in there.items()}
 
 
-def _behind(run: Run, blocks: Blocks, taken: Blocks) -> list[str]:
+def _behind(run: FleetRun, blocks: Blocks, taken: Blocks) -> list[str]:
     """Return the missing parts, a line each."""
     lines = []
     for vantage in run.vantages:
@@ -129,7 +131,7 @@ def _behind(run: Run, blocks: Blocks, taken: Blocks) -> list[str]:
     return lines
 
 
-def _dataset_at(run: Run, vantage: str, blocks: Mapping[int, Block], folder: Path) -> Manifest:
+def _dataset_at(run: FleetRun, vantage: str, blocks: Mapping[int, UnpackedBlock], folder: Path) -> Manifest:
     """Make the dataset of a vantage point."""
     (folder / TRIALS).mkdir(parents=True)
     warnings: list[str] = []

@@ -9,22 +9,22 @@ from dataclasses import replace
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.checks import plan_of
-from resolab.fleet.job import Run, decode, encode
+from resolab.fleet.job import FleetRun, decode, encode
 from resolab.plan import Plan
-from resolab.plan.live.vantage import at_vantage
+from resolab.plan.live.vantage import move_to_vantage
 
 READ_COUNT = 64
 """The number of kept readings: plans are read anew for every block, and sampled pages take time."""
 
 
-def plan_at(run: Run, vantage: str) -> Plan:
+def plan_at(run: FleetRun, vantage: str) -> Plan:
     """Return a run's plan for a vantage point: with its seed and vantage point, and the run's blocks."""
     if vantage not in run.vantages:
         raise ConfigurationError(f"run {run.id} is not for vantage point {vantage}, but for {', '.join(run.vantages)}")
-    return at_vantage(_plan(encode(run)), vantage)
+    return move_to_vantage(_plan(encode(run)), vantage)
 
 
 @functools.lru_cache(READ_COUNT)
 def _plan(content: bytes) -> Plan:
-    run = decode(content, Run, what="a run")
+    run = decode(content, FleetRun, what="a run")
     return replace(plan_of(run), seed=run.seed, blocks=run.blocks)

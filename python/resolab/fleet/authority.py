@@ -25,7 +25,7 @@ OPERATOR = "operator.fleet"
 
 
 @dataclass(frozen=True, slots=True)
-class Authority:
+class FleetAuthority:
     """The signer of every certificate of a fleet."""
 
     certificate: str
@@ -57,7 +57,7 @@ class Authority:
         return _pem(builder.sign(signing, hashes.SHA256())) + _key_pem(key)
 
 
-def make_authority(now: datetime) -> Authority:
+def make_authority(now: datetime) -> FleetAuthority:
     """Make a new, unique authority."""
     key = _new_key()
     # With a number in its name two fleets' authorities are told apart where only names are shown.
@@ -67,7 +67,7 @@ def make_authority(now: datetime) -> Authority:
     builder = builder.add_extension(_key_usage(signs_certificates=True), critical=True)
     identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     builder = builder.add_extension(identifier, critical=False)
-    return Authority(_pem(builder.sign(key, hashes.SHA256())), _key_pem(key))
+    return FleetAuthority(_pem(builder.sign(key, hashes.SHA256())), _key_pem(key))
 
 
 def _new_key() -> ec.EllipticCurvePrivateKey:

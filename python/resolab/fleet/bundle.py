@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.ordered import Expected, check_ordered, files_named, refuse
+from resolab.fleet.ordered import ExpectedBlock, check_ordered, files_named, refuse
 from resolab.store import Manifest, load_manifest, machine_errors, read_trial, trial_id
 from resolab.store.files import sync_folder
 from resolab.store.folder import MANIFEST, TRIALS
@@ -45,14 +45,14 @@ _OPEN_MODE, _PRIVATE_MODE = 0o644, 0o600
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class BundleDigest:
     """The digest and size of a bundle."""
 
     sha256: str
     size_bytes: int
 
 
-def pack(dataset: Path, block: int, file: Path) -> Packed:
+def pack(dataset: Path, block: int, file: Path) -> BundleDigest:
     """Write a block of a dataset into a single file, whole or not at all."""
     names = _block_files(dataset, block)
     partial = file.with_name(file.name + ".partial")
@@ -62,7 +62,7 @@ def pack(dataset: Path, block: int, file: Path) -> Packed:
                 _write(dataset, names, stream)
                 stream.flush()
                 os.fsync(stream.fileno())
-            packed = Packed(sha256_of(partial), partial.stat().st_size)
+            packed = BundleDigest(sha256_of(partial), partial.stat().st_size)
             partial.replace(file)
             sync_folder(file.parent)
         finally:
@@ -76,7 +76,7 @@ def sha256_of(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def unpack(file: Path, folder: Path, expected: Expected) -> Manifest:
+def unpack(file: Path, folder: Path, expected: ExpectedBlock) -> Manifest:
     """Unpack a bundle equal to the order into a new folder; leave no file of a rejected bundle."""
     with machine_errors(f"unpack {file}"):
         folder.mkdir(parents=True)

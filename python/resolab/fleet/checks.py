@@ -12,23 +12,23 @@ from urllib.parse import urlsplit
 from resolab.campaign.ground import ground_now
 from resolab.campaign.manifests import versions_now
 from resolab.errors import ConfigurationError
-from resolab.fleet.job import Run
+from resolab.fleet.job import FleetRun
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.own_pages import is_path
-from resolab.store.manifest import RunStart
+from resolab.store.manifest import ProcessStart
 
 NOWHERE = Path("/nonexistent")
 """The base of a plan's relative paths, should a path get this far."""
 _SHOWN_DIGITS = 12
 
 
-def plan_of(run: Run) -> Plan:
+def plan_of(run: FleetRun) -> Plan:
     """Return a run's plan; raise when the plan names a file of this machine."""
     source = f"the plan of run {run.id}"
     path = named_path(run.plan_text, source)
     if path is not None:
         raise ConfigurationError(f"{source} names {path}: what a fleet carries out names no file of a machine")
-    return parse_plan(run.plan_text, source, Corpus.of_project(), base=NOWHERE)
+    return parse_plan(run.plan_text, source, Corpus.from_project(), base=NOWHERE)
 
 
 def named_path(text: str, source: str) -> str | None:
@@ -56,12 +56,12 @@ def _in(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return section if isinstance(section, dict) else {}
 
 
-def ground_of(plan: Plan) -> RunStart:
+def ground_of(plan: Plan) -> ProcessStart:
     """Return the current ground of a plan's trials on this machine."""
-    return ground_now(plan, Corpus.of_project(plan.own_pages), versions_now(plan))
+    return ground_now(plan, Corpus.from_project(plan.own_pages), versions_now(plan))
 
 
-def other_ground(run: Run, own: RunStart) -> str | None:
+def other_ground(run: FleetRun, own: ProcessStart) -> str | None:
     """Return the difference between this machine and a run's start in a line; `None` without a difference.
 
     The binary's digest is ignored: the same code built on another machine is another binary.

@@ -13,9 +13,9 @@ from nats.aio.client import Client
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.assemble import assemble
-from resolab.fleet.job import Job, Run, RunState
-from resolab.fleet.operations import Operations
-from resolab.fleet.results import Results
+from resolab.fleet.job import FleetRun, Job, RunState
+from resolab.fleet.operations import FleetOperator
+from resolab.fleet.results import ResultStore
 from resolab.store import Manifest
 from resolab.store.files import machine_errors
 from resolab.wording import shown
@@ -27,7 +27,7 @@ Bundles = dict[str, dict[int, Path]]
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchResult:
     """The result of fetching a run's blocks."""
 
     manifest: Manifest
@@ -37,15 +37,15 @@ class Fetched:
     """The rejected results, a line each."""
 
 
-async def fetch(client: Client, run: Run, out: Path) -> Fetched:
+async def fetch(client: Client, run: FleetRun, out: Path) -> FetchResult:
     """Make a dataset of a run's existing results."""
-    return await Fetch(client, run).into(out)
+    return await ResultFetcher(client, run).into(out)
 
 
-class Fetch:
+class ResultFetcher:
     """A fetch of a run, with the messages even when no dataset is made."""
 
-    def __init__(self, client: Client, run: Run, taken: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, client: Client, run: FleetRun, taken: Callable[[], None] = lambda: None) -> None:
         """Prepare a fetch; `taken` is called for each block searched."""
         self._client, self._run, self._taken = client, run, taken
         self._refused: dict[tuple[str, int], str] = {}
@@ -59,7 +59,7 @@ class Fetch:
         refused = sorted(self._refused.items(), key=lambda one: (places[one[0][0]], one[0][1]))
         return [f"{vantage}, block {block}: {why}" for (vantage, block), why in refused]
 
-    async def into(self, out: Path, vantages: Sequence[str] | None = None) -> Fetched:
+    async def into(self, out: Path, vantages: Sequence[str] | None = None) -> FetchResult:
         """Make a dataset of the existing results, of all or some vantage points; rejected results are left out.
 
         The blocks left out are queued again, as long as the run is open.
@@ -73,7 +73,7 @@ class Fetch:
             raise
         await self._ask_again()
         there = {vantage: [one for one in found[vantage] if (vantage, one) not in self._refused] for vantage in wanted}
-        return Fetched(manifest, {vantage: len(blocks) for vantage, blocks in there.items()}, self.refused)
+        return FetchResult(manifest, {vantage: len(blocks) for vantage, blocks in there.items()}, self.refused)
 
     async def _dataset(self, out: Path, vantages: Sequence[str]) -> tuple[Bundles, Manifest]:
         with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as place:
@@ -91,7 +91,7 @@ class Fetch:
             job, file = Job(run=self._run.id, vantage=vantage, block=block), place / f"{vantage}-{block}.tar.gz"
             async with free:
                 try:
-                    if await Results(self._client, vantage).download(job, file):
+                    if await ResultStore(self._client, vantage).download(job, file):
                         found[vantage][block] = file
                 except ConfigurationError as error:
                     file.unlink(missing_ok=True)
@@ -114,14 +114,14 @@ class Fetch:
     async def _ask_again(self) -> None:
         if self._run.state is not RunState.OPEN:
             return
-        operations = Operations(self._client)
+        operations = FleetOperator(self._client)
         refused = [Job(run=self._run.id, vantage=vantage, block=block) for vantage, block in self._refused]
         lost = [job for job in await operations.lost(self._run) if job not in refused]
         await operations.ask_again([*refused, *lost])
         self.asked_again = [*refused, *lost]
 
 
-def _wanted(run: Run, vantages: Sequence[str] | None) -> list[str]:
+def _wanted(run: FleetRun, vantages: Sequence[str] | None) -> list[str]:
     """Return the chosen vantage points, in the run's order."""
     other = next((one for one in vantages or () if one not in run.vantages), None)
     if other is not None:

@@ -15,7 +15,7 @@ import msgspec
 from resolab.errors import ConfigurationError
 from resolab.plan.live.vantage import VANTAGE
 from resolab.plan.settings import HIGHEST_BLOCKS
-from resolab.store.manifest import RunStart
+from resolab.store.manifest import ProcessStart
 
 RUN = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 LONGEST_PLAN = 256 * 1024
@@ -66,7 +66,7 @@ class Job(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True)
         return f"{self.run}.{self.block}"
 
 
-class Run(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class FleetRun(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """A plan given to a fleet."""
 
     id: str
@@ -75,7 +75,7 @@ class Run(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True)
     seed: int
     blocks: int
     """The number of blocks at each vantage point."""
-    ground: RunStart
+    ground: ProcessStart
     """The ground required at every vantage point: code, pages and browsers at the run's start."""
     vantages: list[str]
     created_unix_ns: int

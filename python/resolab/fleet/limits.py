@@ -30,7 +30,7 @@ _KEYS = ("kinds", "hours", "sites", "resolvers", "opt_out", "trials_per_block", 
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class LimitRefusal:
     """The reason for not carrying out a plan here now."""
 
     why: str
@@ -40,7 +40,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class AgentLimits:
     """The allowed work; without a file only the lab, with no packets beyond the machine."""
 
     kinds: tuple[str, ...] = ("lab",)
@@ -60,10 +60,10 @@ class Limits:
     caps: Caps = field(default_factory=lambda: HARD_CAPS)
 
 
-def read_limits(file: Path | None) -> Limits:
+def read_limits(file: Path | None) -> AgentLimits:
     """Read the operator's file of limits."""
     if file is None:
-        return Limits()
+        return AgentLimits()
     try:
         table = tomllib.loads(file.read_text("utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
@@ -71,40 +71,40 @@ def read_limits(file: Path | None) -> Limits:
     return _limits(table, str(file))
 
 
-def refusal(limits: Limits, plan: Plan, now: datetime) -> Refusal | None:
+def refusal(limits: AgentLimits, plan: Plan, now: datetime) -> LimitRefusal | None:
     """Return the reason for rejecting a plan; `None` for a plan within the limits."""
     kind = "lab" if plan.live is None else "live"
     if kind not in limits.kinds:
-        return Refusal(f"this agent's limits allow {' and '.join(limits.kinds)} plans, and {plan.name} is {kind}")
+        return LimitRefusal(f"this agent's limits allow {' and '.join(limits.kinds)} plans, and {plan.name} is {kind}")
     trials = trials_a_block(plan)
     if limits.trials_per_block is not None and trials > limits.trials_per_block:
-        return Refusal(
+        return LimitRefusal(
             f"a block of {plan.name} has {trials} trials, this agent's limits allow {limits.trials_per_block}"
         )
     return _refusal_of_live(limits, plan) or _out_of_hours(limits, now)
 
 
-def _refusal_of_live(limits: Limits, plan: Plan) -> Refusal | None:
+def _refusal_of_live(limits: AgentLimits, plan: Plan) -> LimitRefusal | None:
     live = plan.live
     if live is None:
         return None
     if limits.operator_url is not None and live.operator_url != limits.operator_url:
-        return Refusal(
+        return LimitRefusal(
             f"{plan.name} names {live.operator_url} as its operator, this agent's limits {limits.operator_url}"
         )
     beyond = _site_beyond(limits, live) or _resolver_beyond(limits, live) or _opt_out_beyond(limits, live)
     if beyond is not None:
-        return Refusal(f"{plan.name} {beyond}, which this agent's limits do not allow")
+        return LimitRefusal(f"{plan.name} {beyond}, which this agent's limits do not allow")
     asked = asdict(HARD_CAPS.lowered(live.caps))
     for name, most in asdict(limits.caps).items():
         if asked[name] > most:
-            return Refusal(
+            return LimitRefusal(
                 f"{plan.name} may reach {name} = {asked[name]}, this agent's limits allow {most}: lower its cap"
             )
     return None
 
 
-def _site_beyond(limits: Limits, live: LiveSettings) -> str | None:
+def _site_beyond(limits: AgentLimits, live: LiveSettings) -> str | None:
     for site in live.sites.values():
         host, port = host_of(site.url), urlsplit(site.url).port
         own_port = port is None or port in PORTS.values()
@@ -123,7 +123,7 @@ def _is_site(host: str, port: int | None, *, own_port: bool, allowed: str) -> bo
     return right_port and _is_within(host, host_of(allowed))
 
 
-def _resolver_beyond(limits: Limits, live: LiveSettings) -> str | None:
+def _resolver_beyond(limits: AgentLimits, live: LiveSettings) -> str | None:
     for resolver in live.resolvers.values():
         for endpoint in resolver.endpoints.values():
             if not _may_be_asked(limits, endpoint):
@@ -131,7 +131,7 @@ def _resolver_beyond(limits: Limits, live: LiveSettings) -> str | None:
     return None
 
 
-def _may_be_asked(limits: Limits, endpoint: Endpoint) -> bool:
+def _may_be_asked(limits: AgentLimits, endpoint: Endpoint) -> bool:
     if not endpoint.host:
         return limits.resolvers is None or SYSTEM in limits.resolvers
     asked = resolver_endpoint(endpoint.url)
@@ -156,7 +156,7 @@ def _path_of(url: str) -> str:
     return ("" if path == "/" else path) or (DOH_PATH if resolver_endpoint(url).dns_transport in OVER_HTTP else "")
 
 
-def _opt_out_beyond(limits: Limits, live: LiveSettings) -> str | None:
+def _opt_out_beyond(limits: AgentLimits, live: LiveSettings) -> str | None:
     if live.opt_out is None:
         return None
     parts = urlsplit(live.opt_out)
@@ -176,12 +176,12 @@ def _is_within(host: str, allowed: str) -> bool:
     return host.rstrip(".") == name or host.rstrip(".").endswith(f".{name}")
 
 
-def _out_of_hours(limits: Limits, now: datetime) -> Refusal | None:
+def _out_of_hours(limits: AgentLimits, now: datetime) -> LimitRefusal | None:
     if not limits.hours or any(_is_between(now.time(), begin, end) for begin, end in limits.hours):
         return None
     wait = min(_until(now, begin) for begin, _ in limits.hours)
     spans = ", ".join(f"{begin:%H:%M}-{end:%H:%M}" for begin, end in limits.hours)
-    return Refusal(f"this agent's limits allow blocks to begin at {spans} alone", again_in_s=wait.total_seconds())
+    return LimitRefusal(f"this agent's limits allow blocks to begin at {spans} alone", again_in_s=wait.total_seconds())
 
 
 def _is_between(now: time, begin: time, end: time) -> bool:
@@ -194,7 +194,7 @@ def _until(now: datetime, begin: time) -> timedelta:
     return (at if at > now else at + timedelta(days=1)) - now
 
 
-def _limits(table: Mapping[str, Any], source: str) -> Limits:
+def _limits(table: Mapping[str, Any], source: str) -> AgentLimits:
     for key in table:
         if key not in _KEYS:
             raise ConfigurationError(f"{source}: {key}: unknown; give one of {', '.join(_KEYS)}")
@@ -207,7 +207,7 @@ def _limits(table: Mapping[str, Any], source: str) -> Limits:
     operator_url = table.get("operator_url")
     if operator_url is not None and not isinstance(operator_url, str):
         raise ConfigurationError(f"{source}: operator_url: must be a text, not {operator_url!r}")
-    return Limits(
+    return AgentLimits(
         kinds=_kinds(table, source),
         hours=tuple(_hours(one, source) for one in _texts(table, "hours", source) or ()),
         sites=_checked(table, "sites", source, lambda one: (host_of(one), urlsplit(f"//{one}").port)),
@@ -222,7 +222,7 @@ def _limits(table: Mapping[str, Any], source: str) -> Limits:
 def _kinds(table: Mapping[str, Any], source: str) -> tuple[str, ...]:
     kinds = _texts(table, "kinds", source)
     if kinds is None:
-        return Limits().kinds
+        return AgentLimits().kinds
     if not kinds or not set(kinds) <= set(KINDS):
         raise ConfigurationError(f"{source}: kinds: give one or both of {', '.join(KINDS)}")
     return kinds

@@ -13,8 +13,8 @@ import msgspec
 from nats.aio.client import Client
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.job import AgentState, Job, Run, RunState, decode, encode
-from resolab.fleet.results import Results, StoreUse, content_of, stored_message
+from resolab.fleet.job import AgentState, FleetRun, Job, RunState, decode, encode
+from resolab.fleet.results import ResultStore, StoreUse, content_of, stored_message
 from resolab.fleet.transfer import AGENTS, JOBS, RUNS, TIMEOUT_S, UnreachableError, asked
 from resolab.wording import shown
 
@@ -24,7 +24,7 @@ JOB_ID = "Nats-Msg-Id"
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadableState:
     """A replacement for an agent's unreadable state."""
 
     why: str
@@ -32,13 +32,13 @@ class Unreadable:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceProgress:
+class VantageProgress:
     """The progress of a run at a vantage point."""
 
     vantage: str
     blocks_done_count: int
     blocks_count: int
-    said: AgentState | Unreadable | None
+    said: AgentState | UnreadableState | None
     """The agent's last report; `None`: no report yet."""
     use: StoreUse
     """The storage used by its results at the server."""
@@ -48,8 +48,8 @@ class PlaceProgress:
 class RunProgress:
     """The progress of a run over all vantage points."""
 
-    run: Run
-    places: list[PlaceProgress]
+    run: FleetRun
+    places: list[VantageProgress]
 
     @property
     def blocks_done_count(self) -> int:
@@ -72,13 +72,13 @@ class RunProgress:
         return max(passed_s / one.blocks_done_count * (one.blocks_count - one.blocks_done_count) for one in self.places)
 
 
-class Operations:
+class FleetOperator:
     """The operator's requests to the server."""
 
     def __init__(self, client: Client) -> None:
         self._client, self._js = client, client.jetstream(timeout=TIMEOUT_S)
 
-    async def begin(self, run: Run, published: Callable[[int], None] = lambda _count: None) -> None:
+    async def begin(self, run: FleetRun, published: Callable[[int], None] = lambda _count: None) -> None:
         """Put a run and its jobs into their queues; a repetition changes nothing and queues no job twice.
 
         A run not queued completely is stopped: a part of a run would be useless.
@@ -105,13 +105,13 @@ class Operations:
     async def ask_again(self, jobs: Iterable[Job]) -> None:
         """Put jobs back into their queues; their rejected results are removed."""
         for job in jobs:
-            await Results(self._client, job.vantage).remove(job)
+            await ResultStore(self._client, job.vantage).remove(job)
             async with asked(f"queue {job.id} again"):
                 # Under its old number the server would take it for a duplicate.
                 again = {JOB_ID: f"{job.id}.{time.time_ns()}"}
                 await self._js.publish(job.subject, encode(job), headers=again)
 
-    async def lost(self, run: Run) -> list[Job]:
+    async def lost(self, run: FleetRun) -> list[Job]:
         """List an open run's jobs without a result, at vantage points with fewer jobs in the queue.
 
         The queue does not say which jobs are lost; a job queued twice is done once.
@@ -123,19 +123,19 @@ class Operations:
         lost: list[Job] = []
         for vantage in run.vantages:
             jobs = [Job(run=run.id, vantage=vantage, block=block) for block in range(run.blocks)]
-            there = (await Results(self._client, vantage).use([job.result for job in jobs])).names
+            there = (await ResultStore(self._client, vantage).use([job.result for job in jobs])).names
             missing = [job for job in jobs if job.result not in there]
             if queued.get(f"jobs.{run.id}.{vantage}", 0) < len(missing):
                 lost += missing
         return lost
 
-    async def runs(self) -> list[Run]:
+    async def runs(self) -> list[FleetRun]:
         """List every run of the fleet, the latest first."""
         values = await self._values(RUNS)
-        runs = [decode(value, Run, what="a run") for value in values.values()]
+        runs = [decode(value, FleetRun, what="a run") for value in values.values()]
         return sorted(runs, key=lambda one: one.created_unix_ns, reverse=True)
 
-    async def run(self, name: str | None) -> Run:
+    async def run(self, name: str | None) -> FleetRun:
         """Find a run by its name or, without a name, the latest."""
         runs = await self.runs()
         found = next((one for one in runs if name in {None, one.id}), None)
@@ -144,31 +144,31 @@ class Operations:
             raise ConfigurationError(f"could not find {'a run' if name is None else f'run {name}'}: {there}")
         return found
 
-    async def states(self) -> dict[str, AgentState | Unreadable]:
+    async def states(self) -> dict[str, AgentState | UnreadableState]:
         """Return every agent's last report, by the vantage point known to the server."""
         return {vantage: _state(vantage, value) for vantage, value in (await self._values(AGENTS)).items()}
 
-    async def progress(self, run: Run) -> RunProgress:
+    async def progress(self, run: FleetRun) -> RunProgress:
         """Return a run's progress, from the results on the server."""
         states = await self.states()
         return RunProgress(run, [await self._place(run, vantage, states.get(vantage)) for vantage in run.vantages])
 
-    async def _place(self, run: Run, vantage: str, said: AgentState | Unreadable | None) -> PlaceProgress:
+    async def _place(self, run: FleetRun, vantage: str, said: AgentState | UnreadableState | None) -> VantageProgress:
         ours = {Job(run=run.id, vantage=vantage, block=block).result for block in range(run.blocks)}
-        use = await Results(self._client, vantage).use(ours)
-        return PlaceProgress(vantage, len(ours & use.names), run.blocks, said, use)
+        use = await ResultStore(self._client, vantage).use(ours)
+        return VantageProgress(vantage, len(ours & use.names), run.blocks, said, use)
 
-    async def queued_count(self, run: Run) -> int:
+    async def queued_count(self, run: FleetRun) -> int:
         """Count a run's jobs waiting or taken by an agent."""
         return sum((await self._queued(run)).values())
 
-    async def _queued(self, run: Run) -> dict[str, int]:
+    async def _queued(self, run: FleetRun) -> dict[str, int]:
         """Count the jobs by their subjects."""
         async with asked("count jobs"):
             info = await self._js.stream_info(JOBS, subjects_filter=f"jobs.{run.id}.*")
         return dict(info.state.subjects or {})
 
-    async def end(self, run: Run, state: RunState) -> None:
+    async def end(self, run: FleetRun, state: RunState) -> None:
         """Remove a run's remaining jobs from the queues; running blocks finish, and their results are kept."""
         async with asked(f"stop run {run.id}"):
             ended = encode(msgspec.structs.replace(run, state=state))
@@ -192,13 +192,13 @@ class Operations:
         return values
 
 
-def _state(vantage: str, value: bytes) -> AgentState | Unreadable:
+def _state(vantage: str, value: bytes) -> AgentState | UnreadableState:
     """Decode an agent's report; an agent may report only for itself."""
     try:
         state = decode(value, AgentState, what="its state")
     except ConfigurationError as error:
-        return Unreadable(shown(str(error.__cause__ or error)))
-    return state if state.vantage == vantage else Unreadable(f"it calls itself {shown(state.vantage)}")
+        return UnreadableState(shown(str(error.__cause__ or error)))
+    return state if state.vantage == vantage else UnreadableState(f"it calls itself {shown(state.vantage)}")
 
 
 def new_run_id(plan_name: str, taken: Iterable[str], now: float) -> str:

@@ -16,7 +16,7 @@ from resolab.campaign.schedule import PlannedTrial, block_schedule
 from resolab.errors import ConfigurationError
 from resolab.fleet.at_vantage import plan_at
 from resolab.fleet.checks import other_ground
-from resolab.fleet.job import LARGEST_NUMBER, Run
+from resolab.fleet.job import LARGEST_NUMBER, FleetRun
 from resolab.plan import Corpus, Plan
 from resolab.plan.factors import EVERY_FACTOR
 from resolab.records import PageLoadRecord, Record, TrialEndRecord, TrialRecord
@@ -29,23 +29,23 @@ _LONGEST_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedBlock:
     """The expected content of a block."""
 
-    run: Run
+    run: FleetRun
     plan: Plan
     """The plan at the vantage point."""
     trials: Mapping[str, PlannedTrial]
     """The trials by the names of their files within the dataset."""
 
 
-def expected_of(run: Run, vantage: str, block: int) -> Expected:
+def expected_of(run: FleetRun, vantage: str, block: int) -> ExpectedBlock:
     """Return the expected content of a run's block at a vantage point."""
     if not 0 <= block < run.blocks:
         raise ConfigurationError(f"run {run.id} has no block {block}: it has {run.blocks} at each vantage point")
     plan = plan_at(run, vantage)
     planned = block_schedule(plan, plan.seed, block)
-    return Expected(run, plan, {f"{TRIALS}/{one.trial_id}{SUFFIX}": one for one in planned})
+    return ExpectedBlock(run, plan, {f"{TRIALS}/{one.trial_id}{SUFFIX}": one for one in planned})
 
 
 def refuse(problem: str) -> NoReturn:
@@ -53,7 +53,7 @@ def refuse(problem: str) -> NoReturn:
     raise ConfigurationError(f"could not take a block's result: {problem}; it is left out")
 
 
-def check_ordered(folder: Path, names: Collection[str], expected: Expected) -> None:
+def check_ordered(folder: Path, names: Collection[str], expected: ExpectedBlock) -> None:
     """Raise when a folder's files, by their names, differ from the ordered block."""
     if MANIFEST not in names:
         refuse(f"it has no {MANIFEST}")
@@ -80,7 +80,7 @@ def files_named(records: Iterable[Record]) -> Iterator[str]:
             yield record.screenshot_file
 
 
-def _check_manifest(folder: Path, expected: Expected) -> None:
+def _check_manifest(folder: Path, expected: ExpectedBlock) -> None:
     try:
         manifest = load_manifest(folder)
     except ConfigurationError as error:
@@ -99,9 +99,9 @@ def _check_manifest(folder: Path, expected: Expected) -> None:
             refuse(f"where it was run, {difference}")
 
 
-def _manifest_wanted(expected: Expected) -> dict[str, Any]:
+def _manifest_wanted(expected: ExpectedBlock) -> dict[str, Any]:
     run, plan = expected.run, expected.plan
-    corpus = Corpus.of_project(plan.own_pages)
+    corpus = Corpus.from_project(plan.own_pages)
     return {
         "fleet_run": run.id,
         "vantage_point": plan.vantage_point,

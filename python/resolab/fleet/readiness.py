@@ -34,12 +34,12 @@ def let_in(file: Path) -> str:
 async def _let_in(file: Path) -> str:
     from resolab.fleet.connection import connect_agent  # noqa: PLC0415 - only where nats-py is there
     from resolab.fleet.invitation import read_invitation  # noqa: PLC0415
-    from resolab.fleet.transfer import AgentSide, UnreachableError  # noqa: PLC0415
+    from resolab.fleet.transfer import AgentClient, UnreachableError  # noqa: PLC0415
 
     invitation = read_invitation(file)
     client = await connect_agent(invitation, lambda _problem: None)
     try:
-        waiting = await AgentSide(client, invitation.vantage).waiting_count()
+        waiting = await AgentClient(client, invitation.vantage).waiting_count()
     except UnreachableError as error:
         raise MachineError(f"{error}; its server has no queue for {invitation.vantage}: start it again") from error
     finally:

@@ -51,7 +51,7 @@ class _Description(msgspec.Struct, frozen=True):
             raise ValueError("its chunks have no name")
 
 
-class Message(msgspec.Struct, frozen=True):
+class StoredMessage(msgspec.Struct, frozen=True):
     """A message of a stream, without its headers."""
 
     seq: int
@@ -65,7 +65,7 @@ class _Error(msgspec.Struct, frozen=True):
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    message: Message | None = None
+    message: StoredMessage | None = None
     error: _Error | None = None
 
 
@@ -97,7 +97,7 @@ class StoreUse:
     """The number of chunks, by their objects' chunk names; empty when there are too many names for a list."""
 
 
-class Results:
+class ResultStore:
     """The store of a vantage point."""
 
     def __init__(self, client: Client, vantage: str) -> None:
@@ -211,15 +211,15 @@ class Results:
             raise ConfigurationError("its result is damaged on the server: nobody can read its description")
         return described
 
-    async def _last(self, name: str) -> Message | None:
+    async def _last(self, name: str) -> StoredMessage | None:
         """Return an object's description."""
         return await self._message({"last_by_subj": self._description_subject(name)})
 
-    async def _message(self, which: Mapping[str, object]) -> Message | None:
+    async def _message(self, which: Mapping[str, object]) -> StoredMessage | None:
         return await stored_message(self._client, self._stream, which)
 
 
-async def stored_message(client: Client, stream: str, which: Mapping[str, object]) -> Message | None:
+async def stored_message(client: Client, stream: str, which: Mapping[str, object]) -> StoredMessage | None:
     """Return a message of a stream; `None` without a match."""
     async with asked(f"read from {stream}"):
         request = msgspec.json.encode(which)
@@ -230,12 +230,12 @@ async def stored_message(client: Client, stream: str, which: Mapping[str, object
     return answer.message
 
 
-def content_of(message: Message) -> bytes:
+def content_of(message: StoredMessage) -> bytes:
     """Decode a message's content from base64."""
     return base64.b64decode(message.data)
 
 
-def _description(message: Message) -> _Description | None:
+def _description(message: StoredMessage) -> _Description | None:
     try:
         return msgspec.json.decode(content_of(message), type=_Description)
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError):

@@ -106,7 +106,7 @@ class FleetServer:
             await self._process.stop()
 
     async def _watch(self) -> None:
-        health, started, pause_s = _Health(), time.monotonic(), PAUSE_S[0]
+        health, started, pause_s = _HealthHistory(), time.monotonic(), PAUSE_S[0]
         while True:
             await asyncio.sleep(self._look_every_s)
             assert self._process is not None
@@ -121,7 +121,7 @@ class FleetServer:
             await asyncio.sleep(pause_s * random.uniform(0.5, 1.0))
             pause_s = min(2 * pause_s, PAUSE_S[1])
             await self._start_again()
-            health, started = _Health(), time.monotonic()
+            health, started = _HealthHistory(), time.monotonic()
 
     async def _start_again(self) -> None:
         pause_s = PAUSE_S[0]
@@ -136,7 +136,7 @@ class FleetServer:
                 return
 
 
-class _Health:
+class _HealthHistory:
     """The results of checks of a process until now."""
 
     def __init__(self) -> None:

@@ -26,14 +26,14 @@ from urllib.parse import urlsplit
 import msgspec
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.authority import OPERATOR, Authority, make_authority
+from resolab.fleet.authority import OPERATOR, FleetAuthority, make_authority
 from resolab.fleet.server_config import PORTS_FOLDER, agent_name, nats_conf, shared_conf
 from resolab.store.files import machine_errors, write_whole
 
 _Kind = TypeVar("_Kind")
 
 
-class Address(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class ServerAddress(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """The server's listening address, and the names for reaching the server."""
 
     url: str
@@ -49,7 +49,7 @@ class Address(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=T
 DEFAULT_QUOTA_BYTES, DEFAULT_RESERVE_BYTES = 16 * 10**9, 10**9
 
 
-class Storage(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class StorageLimits(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """The agents' limits on the server's disk."""
 
     quota_bytes: int = DEFAULT_QUOTA_BYTES
@@ -71,7 +71,7 @@ class Member(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
 class ServerFolder:
     """The folder of a fleet's server."""
 
-    def __init__(self, path: Path, address: Address) -> None:
+    def __init__(self, path: Path, address: ServerAddress) -> None:
         self.path = path
         self.address = address
 
@@ -84,11 +84,11 @@ class ServerFolder:
     def create_elsewhere(cls, path: Path, url: str) -> Self:
         """Make a fleet with an external NATS server."""
         host, port = _host_and_port(url)
-        address = Address(url=_url(host, port), listen=host, port=port, names=[host], elsewhere=True)
+        address = ServerAddress(url=_url(host, port), listen=host, port=port, names=[host], elsewhere=True)
         return cls._make(path.resolve(), address)
 
     @classmethod
-    def _make(cls, path: Path, address: Address) -> Self:
+    def _make(cls, path: Path, address: ServerAddress) -> Self:
         with machine_errors(f"make {path}"):
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.chmod(0o700)
@@ -111,9 +111,11 @@ class ServerFolder:
         path = path.resolve()
         if not (path / "ca.pem").exists():
             raise ConfigurationError(f"could not find a fleet in {path}; `resolab fleet serve` makes one")
-        return cls(path, _read(path / "address.json", Address))
+        return cls(path, _read(path / "address.json", ServerAddress))
 
-    def at(self, listen: str | None = None, port: int | None = None, names: Sequence[str] | None = None) -> Self:
+    def change_address(
+        self, listen: str | None = None, port: int | None = None, names: Sequence[str] | None = None
+    ) -> Self:
         """Change the server's address from its next start on; existing invitations keep their address."""
         old = self.address
         if old.elsewhere:
@@ -145,9 +147,9 @@ class ServerFolder:
         """Return the authority's certificate."""
         return self._text("ca.pem")
 
-    def authority(self) -> Authority:
+    def authority(self) -> FleetAuthority:
         """Return the authority with its key."""
-        return Authority(self._text("ca.pem"), self._text("ca-key.pem"))
+        return FleetAuthority(self._text("ca.pem"), self._text("ca-key.pem"))
 
     def operator_credential(self) -> str:
         """Return the operator's credential."""
@@ -161,12 +163,12 @@ class ServerFolder:
         """List the currently invited vantage points."""
         return [one.vantage for one in self.members() if one.withdrawn_unix_ns is None]
 
-    def storage(self) -> Storage:
+    def storage(self) -> StorageLimits:
         """Return the agents' storage limits."""
         file = self._file("storage.json")
-        return _read(file, Storage) if file.exists() else Storage()
+        return _read(file, StorageLimits) if file.exists() else StorageLimits()
 
-    def set_storage(self, storage: Storage) -> None:
+    def set_storage(self, storage: StorageLimits) -> None:
         """Store the agents' storage limits, used from the server's next start on."""
         self._write("storage.json", msgspec.json.encode(storage).decode())
 
@@ -213,7 +215,7 @@ class ServerFolder:
         self._write("agents.json", msgspec.json.format(msgspec.json.encode(list(members.values()))).decode())
         self.write_config()
 
-    def _write_address(self, authority: Authority, now: datetime) -> None:
+    def _write_address(self, authority: FleetAuthority, now: datetime) -> None:
         for name in () if self.address.elsewhere else ("storage", PORTS_FOLDER):
             self._file(name).mkdir(exist_ok=True, mode=0o700)
         self._write("server.pem", authority.server_credential(_reached_by(self.address), now))
@@ -246,13 +248,13 @@ class ServerFolder:
         return file
 
 
-def _address(listen: str, port: int, names: Sequence[str]) -> Address:
+def _address(listen: str, port: int, names: Sequence[str]) -> ServerAddress:
     names = list(names) or [listen]
     if _is_any(names[0]):
         raise ConfigurationError(
             f"could not make a fleet's server: agents cannot reach it at {names[0]}; give a name or address with --name"
         )
-    return Address(url=_url(names[0], port), listen=listen, port=port, names=names)
+    return ServerAddress(url=_url(names[0], port), listen=listen, port=port, names=names)
 
 
 def _host_and_port(url: str) -> tuple[str, int]:
@@ -266,7 +268,7 @@ def _host_and_port(url: str) -> tuple[str, int]:
     return host, port
 
 
-def _reached_by(address: Address) -> list[str]:
+def _reached_by(address: ServerAddress) -> list[str]:
     """List the names and addresses for the server's certificate, each once."""
     return list(dict.fromkeys([*(one for one in address.names if not _is_any(one)), _local(address.listen)]))
 

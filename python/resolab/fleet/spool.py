@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 from resolab.errors import StorageError
-from resolab.fleet.job import Job, Run, check_run, decode, encode
+from resolab.fleet.job import FleetRun, Job, check_run, decode, encode
 from resolab.store import finished_trials
 from resolab.store.files import machine_errors, write_whole
 
@@ -27,7 +27,7 @@ class Spool:
         with machine_errors(f"make the spool {folder}"):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    def keep(self, run: Run) -> Path:
+    def keep(self, run: FleetRun) -> Path:
         """Write a run to disk; return its file."""
         file = self._of(run.id) / "run.json"
         with machine_errors(f"write {file}"):
@@ -59,11 +59,11 @@ class Spool:
             if one.name.partition(".")[0].isdigit()
         ]
 
-    def run(self, run: str) -> Run:
+    def run(self, run: str) -> FleetRun:
         """Read a run kept in the spool."""
         file = self._of(run) / "run.json"
         with machine_errors(f"read {file}"):
-            return decode(file.read_bytes(), Run, what=str(file))
+            return decode(file.read_bytes(), FleetRun, what=str(file))
 
     def check_space(self) -> None:
         """Raise `StorageError` when a block would not be complete."""

@@ -17,7 +17,7 @@ from nats.aio.client import Client
 
 from resolab.errors import ResolabError
 from resolab.fleet.connection import connect_operator
-from resolab.fleet.results import Results
+from resolab.fleet.results import ResultStore
 from resolab.fleet.server_folder import ServerFolder
 from resolab.fleet.streams import set_quota
 from resolab.fleet.transfer import UnreachableError
@@ -77,7 +77,7 @@ class StorageWatch:
         quota_bytes = self._folder.storage().quota_bytes
         async with self._operator() as client:
             for vantage in self._folder.invited():
-                there_bytes = (await Results(client, vantage).use()).size_bytes
+                there_bytes = (await ResultStore(client, vantage).use()).size_bytes
                 allowed = min(quota_bytes, max(1, there_bytes)) if is_low else quota_bytes
                 await set_quota(client.jetstream(), vantage, allowed)
         if is_low != self._is_low:
@@ -88,7 +88,7 @@ class StorageWatch:
         """Remove chunks without a result, with an unchanged number since the last sweep."""
         async with self._operator() as client:
             for vantage in [one.vantage for one in self._folder.members()]:
-                results = Results(client, vantage)
+                results = ResultStore(client, vantage)
                 use = await results.use()
                 described = await results.described_chunks(use.names)
                 loose = {name: count for name, count in use.chunks.items() if name not in described}

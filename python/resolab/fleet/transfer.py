@@ -21,7 +21,7 @@ from nats.aio.msg import Msg
 from nats.js.object_store import ObjectStore
 
 from resolab.errors import ConfigurationError, ResolabError
-from resolab.fleet.job import AgentState, Job, Run, decode, encode
+from resolab.fleet.job import AgentState, FleetRun, Job, decode, encode
 
 if TYPE_CHECKING:
     from nats.js.client import JetStreamContext
@@ -59,7 +59,7 @@ async def asked(what: str) -> AsyncIterator[None]:
         raise UnreachableError(f"could not {what}: {str(error) or type(error).__name__}") from error
 
 
-class AgentSide:
+class AgentClient:
     """An agent's requests to the server."""
 
     def __init__(self, client: Client, vantage: str) -> None:
@@ -101,14 +101,14 @@ class AgentSide:
                 async with asked("leave the queue"):
                     await jobs.unsubscribe()
 
-    async def run_of(self, run: str) -> Run:
+    async def run_of(self, run: str) -> FleetRun:
         """Return a run by its name."""
         async with asked(f"read run {run}"):
             try:
                 entry = await (await self._js.key_value(RUNS)).get(run)
             except nats.js.errors.KeyNotFoundError as error:
                 raise ConfigurationError(f"could not read run {run}: the fleet's server does not know it") from error
-        return decode(entry.value or b"", Run, what=f"run {run}")
+        return decode(entry.value or b"", FleetRun, what=f"run {run}")
 
     async def has_result(self, job: Job) -> bool:
         """Return True when the server already has this block."""

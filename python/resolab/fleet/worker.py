@@ -26,17 +26,17 @@ import msgspec
 from rich.console import Console
 
 from resolab.campaign.blocks.one_block import carry_out_block
-from resolab.campaign.blocks.standing_testbeds import StandingTestbeds
+from resolab.campaign.blocks.standing_testbeds import TestbedPool
 from resolab.campaign.loop import MakeTestbed
 from resolab.campaign.run import testbed_of
 from resolab.campaign.stopping import StopRequest
 from resolab.errors import ConfigurationError, MachineError, ResolabError, StorageError, UnsupportedError, UsageError
 from resolab.fleet.at_vantage import plan_at
 from resolab.fleet.checks import other_ground
-from resolab.fleet.job import Run, decode
+from resolab.fleet.job import FleetRun, decode
 from resolab.fleet.spool import Spool
 from resolab.store import machine_errors
-from resolab.store.manifest import RunStart
+from resolab.store.manifest import ProcessStart
 from resolab.wording import clean
 
 IDLE_S = 60.0
@@ -44,7 +44,7 @@ IDLE_S = 60.0
 STOPPED = "it was stopped before its end; the trials that ended are kept"
 
 
-class Asked(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class WorkerRequest(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """A line of the input."""
 
     run: str
@@ -61,13 +61,13 @@ class Worker:
 
     def __init__(self, console: Console, make_testbed: MakeTestbed, stop: StopRequest) -> None:
         self._console, self._stop = console, stop
-        self._testbeds = StandingTestbeds(make_testbed)
+        self._testbeds = TestbedPool(make_testbed)
         self._run: str | None = None
 
     async def answer(self, line: bytes) -> dict[str, Any]:
         """Run the block requested by a line; return the result."""
         try:
-            asked = msgspec.json.decode(line, type=Asked)
+            asked = msgspec.json.decode(line, type=WorkerRequest)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             return {"failed": None, "problem": f"could not read what is asked: {error}", "kind": "configuration"}
         try:
@@ -84,7 +84,7 @@ class Worker:
         self._run = None
         await self._testbeds.close()
 
-    async def _carry_out(self, asked: Asked) -> dict[str, Any]:
+    async def _carry_out(self, asked: WorkerRequest) -> dict[str, Any]:
         run = _run_in(Path(asked.run))
         plan = plan_at(run, asked.vantage)
         if run.id != self._run:
@@ -117,16 +117,16 @@ class Worker:
         return {"failed": block, "problem": text, "kind": _kind(error)}
 
 
-def _check_ground(run: Run, now: RunStart) -> None:
+def _check_ground(run: FleetRun, now: ProcessStart) -> None:
     """Raise when the machine has changed since its agent accepted the run."""
     difference = other_ground(run, now)
     if difference is not None:
         raise ConfigurationError(f"{difference}; make it the same, or leave the run to others")
 
 
-def _run_in(file: Path) -> Run:
+def _run_in(file: Path) -> FleetRun:
     with machine_errors(f"read {file}"):
-        return decode(file.read_bytes(), Run, what=str(file))
+        return decode(file.read_bytes(), FleetRun, what=str(file))
 
 
 def _kind(error: Exception) -> str:
@@ -137,7 +137,7 @@ def _kind(error: Exception) -> str:
     return "instrument"
 
 
-class Input:
+class WorkerInput:
     """The lines of standard input, with a way to wake the waiting reader."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
@@ -145,7 +145,7 @@ class Input:
         self._woken = asyncio.Event()
 
     @classmethod
-    async def standard(cls) -> "Input":
+    async def standard(cls) -> "WorkerInput":
         """Open this process's standard input, which must be a pipe from an agent: other inputs never report an end."""
         kind = os.fstat(sys.stdin.fileno()).st_mode
         if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)):
@@ -177,7 +177,7 @@ class Input:
 async def serve(make_testbed: MakeTestbed) -> None:
     """Run the blocks requested on standard input, until its end or a signal."""
     console, stop = Console(stderr=True), StopRequest()
-    lines = await Input.standard()
+    lines = await WorkerInput.standard()
 
     def say(message: str) -> None:
         console.print(message, highlight=False, markup=False, soft_wrap=True)

@@ -33,7 +33,7 @@ LOOK_EVERY_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class BlockTimeLimit:
     """The time limit of a block: no limit as long as trials end."""
 
     trials_count: Callable[[], int]
@@ -43,7 +43,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class WorkerProblem:
     """The reason for a failed block."""
 
     kind: str
@@ -70,7 +70,7 @@ class WorkerProcess:
         self._turn = turn
         self._process: Process | None = None
 
-    async def run(self, job: Job, run_file: Path, patience: Patience) -> Problem | None:
+    async def run(self, job: Job, run_file: Path, patience: BlockTimeLimit) -> WorkerProblem | None:
         """Run a block; return `None` when all its trials are on the disk."""
         process = await self._alive()
         assert process.stdin is not None
@@ -85,10 +85,14 @@ class WorkerProcess:
         if line is None:
             await self._abandon()
             hours = f"{patience.stalled_s / 3600:g} h"
-            return Problem("stalled", f"no trial of block {job.block} ended within {hours}; its process was ended")
+            return WorkerProblem(
+                "stalled", f"no trial of block {job.block} ended within {hours}; its process was ended"
+            )
         if not line.strip():
             code = await self._reap()
-            return Problem("died", f"the process of block {job.block} ended with code {code}; {self._log} says why")
+            return WorkerProblem(
+                "died", f"the process of block {job.block} ended with code {code}; {self._log} says why"
+            )
         return self._problem_in(line, job)
 
     def _question(self, job: Job, run_file: Path) -> bytes:
@@ -101,14 +105,14 @@ class WorkerProcess:
         }
         return msgspec.json.encode(asked) + b"\n"
 
-    def _problem_in(self, line: bytes, job: Job) -> Problem | None:
+    def _problem_in(self, line: bytes, job: Job) -> WorkerProblem | None:
         try:
             answer: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
         except msgspec.MsgspecError:
-            return Problem("died", f"the process of block {job.block} did not say how it went")
+            return WorkerProblem("died", f"the process of block {job.block} did not say how it went")
         if answer.get("done") == job.block:
             return None
-        return Problem(str(answer.get("kind", "instrument")), str(answer.get("problem", "it did not say why")))
+        return WorkerProblem(str(answer.get("kind", "instrument")), str(answer.get("problem", "it did not say why")))
 
     async def _alive(self) -> Process:
         if self._process is not None and self._process.returncode is not None:
@@ -158,7 +162,7 @@ class WorkerProcess:
         await self._reap()
 
 
-async def _answer(output: asyncio.StreamReader, patience: Patience) -> bytes | None:
+async def _answer(output: asyncio.StreamReader, patience: BlockTimeLimit) -> bytes | None:
     """Wait for a line; return `None` when no further trial has ended within the limit."""
     reading = asyncio.ensure_future(output.readline())
     try:

@@ -5,11 +5,11 @@ already.
 """
 
 from resolab.har.archive import archive
-from resolab.har.trial import MeasuredTrial, measured_trial
+from resolab.har.trial import ArchivedTrial, measured_trial
 from resolab.har.write import har_text, write_archive, write_archives
 
 __all__ = [
-    "MeasuredTrial",
+    "ArchivedTrial",
     "archive",
     "har_text",
     "measured_trial",

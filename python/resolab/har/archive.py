@@ -18,7 +18,7 @@ import msgspec
 
 import resolab
 from resolab.har.timings import ABSENT, timings_of, total_ms
-from resolab.har.trial import MeasuredTrial, measured_trial
+from resolab.har.trial import ArchivedTrial, measured_trial
 from resolab.records import EdgeRequestRecord, PageLoadRecord, Record, ResourceRecord
 from resolab.urls import split_url
 
@@ -37,14 +37,14 @@ def archive(records: Iterable[Record]) -> Json:
     return {"log": log}
 
 
-def _started(trial: MeasuredTrial) -> datetime:
+def _started(trial: ArchivedTrial) -> datetime:
     """Return the instant of navigationStart, or the trial's start for a browser unable to load."""
     if trial.load is not None and trial.load.navigation_start_unix_ms is not None:
         return datetime.fromtimestamp(trial.load.navigation_start_unix_ms / 1e3, UTC)
     return datetime.fromtimestamp(trial.trial.wall_time_unix_ns / 1e9, UTC)
 
 
-def _page(trial: MeasuredTrial, load: PageLoadRecord) -> Json:
+def _page(trial: ArchivedTrial, load: PageLoadRecord) -> Json:
     return {
         "startedDateTime": _iso(_started(trial)),
         "id": trial.trial.trial_id,
@@ -60,7 +60,7 @@ def _page(trial: MeasuredTrial, load: PageLoadRecord) -> Json:
     }
 
 
-def _entry(trial: MeasuredTrial, resource: ResourceRecord, seen: EdgeRequestRecord | None) -> Json:
+def _entry(trial: ArchivedTrial, resource: ResourceRecord, seen: EdgeRequestRecord | None) -> Json:
     timings = timings_of(resource)
     version = resource.next_hop_protocol or "unknown"
     entry: Json = {

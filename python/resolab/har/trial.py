@@ -22,7 +22,7 @@ from resolab.urls import split_url
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredTrial:
+class ArchivedTrial:
     """The records of one trial for its archive."""
 
     trial: TrialRecord
@@ -33,7 +33,7 @@ class MeasuredTrial:
     connections: Mapping[int, ConnectionRecord]
 
 
-def measured_trial(records: Iterable[Record]) -> MeasuredTrial:
+def measured_trial(records: Iterable[Record]) -> ArchivedTrial:
     """Sort the records of a trial's file."""
     all_records = list(records)
     since_ns = next(
@@ -45,7 +45,7 @@ def measured_trial(records: Iterable[Record]) -> MeasuredTrial:
     if not resources and load is not None:
         resources = [_document(load)]
     edge = [r for r in all_records if isinstance(r, EdgeRequestRecord) and r.received_ns >= since_ns]
-    return MeasuredTrial(
+    return ArchivedTrial(
         trial=trial,
         end=next((r for r in all_records if isinstance(r, TrialEndRecord)), None),
         load=load,

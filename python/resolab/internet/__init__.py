@@ -4,27 +4,27 @@ For: a whole small internet (root, top domains, zones, recursive resolvers, site
 its look-ups. Not for: the forwarding of packets (`crates/link`), live mode itself (`live`).
 """
 
-from resolab.internet.asking import Errand, errands, run_errand
+from resolab.internet.asking import LookUpBatch, errands, run_errand
 from resolab.internet.box import Box
-from resolab.internet.check import Checked
+from resolab.internet.check import TruthCheck
 from resolab.internet.check import check as check_look_ups
 from resolab.internet.composing import compose
 from resolab.internet.folder import box_folder, folders_below, new_folder_below, read_layout
 from resolab.internet.home import run_at_home
-from resolab.internet.layout import Layout, Resolver, Site
-from resolab.internet.recursion import Recursion, read_recursion
-from resolab.internet.truth import Knowledge, Truth, truth
+from resolab.internet.layout import BoxLayout, BoxResolver, BoxSite
+from resolab.internet.recursion import RecursionLog, read_recursion
+from resolab.internet.truth import LookUpTruth, ResolverKnowledge, truth
 
 __all__ = [
     "Box",
-    "Checked",
-    "Errand",
-    "Knowledge",
-    "Layout",
-    "Recursion",
-    "Resolver",
-    "Site",
-    "Truth",
+    "BoxLayout",
+    "BoxResolver",
+    "BoxSite",
+    "LookUpBatch",
+    "LookUpTruth",
+    "RecursionLog",
+    "ResolverKnowledge",
+    "TruthCheck",
     "box_folder",
     "check_look_ups",
     "compose",

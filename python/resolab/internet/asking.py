@@ -10,7 +10,7 @@ import msgspec
 
 from resolab.engine import CoreProcess, find_core
 from resolab.internet.box import Box
-from resolab.internet.layout import HOME, Layout, Resolver, names_of
+from resolab.internet.layout import HOME, BoxLayout, BoxResolver, names_of
 from resolab.protocols import WITHOUT_CONNECTION
 from resolab.records import DnsTransport, QueryPurpose, QueryRecord, Record
 
@@ -20,23 +20,23 @@ ROUNDS_COUNT = 2
 """The number of rounds. The first round uses names new to the resolver; the second finds the names in its cache."""
 
 
-class Errand(msgspec.Struct, frozen=True, kw_only=True):
+class LookUpBatch(msgspec.Struct, frozen=True, kw_only=True):
     """A list of names to query from a resolver over a transport."""
 
-    resolver: Resolver
+    resolver: BoxResolver
     dns_transport: DnsTransport
     connection: str
     qnames: tuple[str, ...]
 
 
-def errands(layout: Layout, names_count: int) -> Iterator[Errand]:
+def errands(layout: BoxLayout, names_count: int) -> Iterator[LookUpBatch]:
     """Assign separate names to each resolver, transport and connection, as far as there are enough."""
     for resolver in layout.resolvers:
         names = itertools.cycle(_spread(names_of(layout.sites)))
         for transport in resolver.transports:
             for connection in ("cold",) if transport in WITHOUT_CONNECTION else ("cold", "warm"):
                 qnames = tuple(itertools.islice(names, names_count))
-                yield Errand(resolver=resolver, dns_transport=transport, connection=connection, qnames=qnames)
+                yield LookUpBatch(resolver=resolver, dns_transport=transport, connection=connection, qnames=qnames)
 
 
 def _spread(names: Sequence[str]) -> list[str]:
@@ -45,7 +45,7 @@ def _spread(names: Sequence[str]) -> list[str]:
     return [names[(n * step) % len(names)] for n in range(len(names))]
 
 
-async def run_errand(box: Box, errand: Errand) -> list[QueryRecord]:
+async def run_errand(box: Box, errand: LookUpBatch) -> list[QueryRecord]:
     """Run the queries from home."""
     records: list[QueryRecord] = []
 

@@ -13,9 +13,9 @@ from enum import StrEnum
 
 import msgspec
 
-from resolab.internet.check import LookUp
+from resolab.internet.check import CheckedLookUp
 from resolab.internet.places import stands_for
-from resolab.protocols import place_of
+from resolab.protocols import transport_position
 from resolab.records import DnsTransport
 from resolab.report.h20.printed import FollowUpDifference, follow_up_difference
 from resolab.stats import Estimate, Sample, hodges_lehmann
@@ -26,7 +26,7 @@ Kind = tuple[str, DnsTransport, str]
 """The key of a comparison: resolver, transport and connection state."""
 
 
-class Agreement(StrEnum):
+class DifferenceAgreement(StrEnum):
     """The agreement of a difference with the true difference, by equivalence: few look-ups decide nothing."""
 
     WITHIN = "within"
@@ -36,7 +36,7 @@ class Agreement(StrEnum):
     UNDECIDED = "undecided"
 
 
-class PlaceRow(msgspec.Struct, frozen=True, kw_only=True):
+class VantageDifference(msgspec.Struct, frozen=True, kw_only=True):
     """The difference between look-ups from a place and from the reference, for a resolver, transport and connection."""
 
     place: str
@@ -55,7 +55,7 @@ class PlaceRow(msgspec.Struct, frozen=True, kw_only=True):
     """The upper end of the 95 % interval, in ms, with `low_ms` as the lower end; both `None` with too few look-ups."""
     truth_ms: float
     """The true difference from the boxes, in ms."""
-    agreement: Agreement
+    agreement: DifferenceAgreement
     printed: FollowUpDifference | None
     """The same difference in the follow-up of Hounsel et al., over DoH to the corresponding resolver."""
 
@@ -65,29 +65,33 @@ class PlaceRow(msgspec.Struct, frozen=True, kw_only=True):
         return (self.difference_ms - self.truth_ms) / self.truth_ms if self.truth_ms else None
 
 
-def between_places(look_ups: Iterable[tuple[str, LookUp]], reference: str) -> list[PlaceRow]:
+def between_places(look_ups: Iterable[tuple[str, CheckedLookUp]], reference: str) -> list[VantageDifference]:
     """Compare every place with the reference; keys missing in either are left out."""
-    by_place: dict[str, dict[Kind, list[LookUp]]] = defaultdict(lambda: defaultdict(list))
+    by_place: dict[str, dict[Kind, list[CheckedLookUp]]] = defaultdict(lambda: defaultdict(list))
     for place, one in look_ups:
         if one.is_hit:
             by_place[place][one.truth.resolver, one.truth.dns_transport, one.truth.connection].append(one)
     return [row for place in by_place if place != reference for row in _rows(by_place, place, reference)]
 
 
-def _rows(by_place: Mapping[str, Mapping[Kind, list[LookUp]]], place: str, reference: str) -> Iterator[PlaceRow]:
+def _rows(
+    by_place: Mapping[str, Mapping[Kind, list[CheckedLookUp]]], place: str, reference: str
+) -> Iterator[VantageDifference]:
     own, others = by_place[place], by_place.get(reference, {})
     kinds = [kind for kind in own if kind in others]
-    for kind in sorted(kinds, key=lambda kind: (kind[0], place_of(kind[1]), kind[2])):
+    for kind in sorted(kinds, key=lambda kind: (kind[0], transport_position(kind[1]), kind[2])):
         yield _row(place, reference, kind, own[kind], others[kind])
 
 
-def _row(place: str, reference: str, kind: Kind, own: Sequence[LookUp], others: Sequence[LookUp]) -> PlaceRow:
+def _row(
+    place: str, reference: str, kind: Kind, own: Sequence[CheckedLookUp], others: Sequence[CheckedLookUp]
+) -> VantageDifference:
     measured_ms = _median(one.measured_ms for one in own)
     shift = hodges_lehmann(*(Sample.exact([one.measured_ms for one in some]) for some in (own, others)))
     assert shift.value is not None, "every look-up that was answered has a time"
     truth_ms = _median(one.truth.total_ms for one in own) - _median(one.truth.total_ms for one in others)
     resolver, transport, connection = kind
-    return PlaceRow(
+    return VantageDifference(
         place=place,
         reference=reference,
         resolver=resolver,
@@ -105,15 +109,15 @@ def _row(place: str, reference: str, kind: Kind, own: Sequence[LookUp], others: 
     )
 
 
-def _agreement(shift: Estimate, truth_ms: float) -> Agreement:
+def _agreement(shift: Estimate, truth_ms: float) -> DifferenceAgreement:
     if shift.ci_low is None or shift.ci_high is None:
-        return Agreement.UNDECIDED
+        return DifferenceAgreement.UNDECIDED
     tolerance_ms = max(TOLERANCE_MS, TOLERANCE_RATIO * abs(truth_ms))
     low_ms, high_ms = truth_ms - tolerance_ms, truth_ms + tolerance_ms
     if low_ms <= shift.ci_low and shift.ci_high <= high_ms:
-        return Agreement.WITHIN
+        return DifferenceAgreement.WITHIN
     is_outside = shift.ci_high < low_ms or shift.ci_low > high_ms
-    return Agreement.OUTSIDE if is_outside else Agreement.UNDECIDED
+    return DifferenceAgreement.OUTSIDE if is_outside else DifferenceAgreement.UNDECIDED
 
 
 def _median(values: Iterable[float]) -> float:

@@ -19,13 +19,13 @@ from resolab.engine.internet import Internet
 from resolab.engine.programs import measured_environment
 from resolab.errors import MachineError, ResolabError
 from resolab.internet.certificates import certify, wait_for_authority
-from resolab.internet.contacts import Contacts
+from resolab.internet.contacts import ContactCounter
 from resolab.internet.edges import edges_of
 from resolab.internet.failures import OPT_OUT_FILE, OPT_OUT_HOST
 from resolab.internet.folder import LAYOUT_FILE, OPT_OUT_FOLDER, STATE_FOLDER
-from resolab.internet.launching import Server, missing_programs
-from resolab.internet.layout import HOME, LOCAL, Layout
-from resolab.internet.servers import Program, authoritative, recursive
+from resolab.internet.launching import ServerHandle, missing_programs
+from resolab.internet.layout import HOME, LOCAL, BoxLayout
+from resolab.internet.servers import ServerProgram, authoritative, recursive
 from resolab.internet.wires import exchange_configuration
 from resolab.records import EdgeLoadSite, EdgeReadyRecord, QueryRecord, Record
 
@@ -45,15 +45,15 @@ CONTACTS_FILE, RECURSION_FOLDER = "contacts.json", "recursion"
 class Box:
     """A running internet in a box."""
 
-    def __init__(self, layout: Layout, folder: Path, *, seed: int = 1, keep_awake: bool = False) -> None:
+    def __init__(self, layout: BoxLayout, folder: Path, *, seed: int = 1, keep_awake: bool = False) -> None:
         """Prepare a box; `folder` comes from `box_folder`, for the box's files."""
         self.layout = layout
         self.folder = folder
-        self.contacts = Contacts(layout)
+        self.contacts = ContactCounter(layout)
         self._seed = seed
         self._keep_awake = keep_awake
         self._exchange: Internet | None = None
-        self._servers: list[Server] = []
+        self._servers: list[ServerHandle] = []
         self._edges: dict[str, CoreProcess] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -78,7 +78,7 @@ class Box:
         return self.layout.resolver(LOCAL).address
 
     @property
-    def servers(self) -> tuple[Server, ...]:
+    def servers(self) -> tuple[ServerHandle, ...]:
         """Return the running servers."""
         return tuple(self._servers)
 
@@ -144,13 +144,13 @@ class Box:
             raise ResolabError("the box does not run")
         return self._exchange
 
-    def programs(self) -> list[Program]:
+    def programs(self) -> list[ServerProgram]:
         """List the third-party servers of the box."""
         authorities = [authoritative(self.layout, server, self.folder) for server in self.layout.servers]
         resolvers = [program for one in self.layout.resolvers for program in recursive(self.layout, one, self.folder)]
         return [*authorities, *resolvers]
 
-    async def _start(self, programs: Sequence[Program]) -> None:
+    async def _start(self, programs: Sequence[ServerProgram]) -> None:
         (self.folder / LAYOUT_FILE).write_bytes(msgspec.json.encode(self.layout, enc_hook=str))
         configuration = self.folder / "internet.toml"
         configuration.write_text(exchange_configuration(self.layout, self._seed), "utf-8")
@@ -183,11 +183,11 @@ class Box:
         self._edges[name] = edge
         await edge.first(EdgeReadyRecord, EDGE_TIMEOUT_S)
 
-    async def _start_server(self, program: Program) -> None:
+    async def _start_server(self, program: ServerProgram) -> None:
         folder = self._folder_of(program.name)
         if program.certificate is not None:
             await certify(self.folder / "ca", folder, program.certificate, program.address)
-        server = await Server.start(program, folder, self.prefix(program.host))
+        server = await ServerHandle.start(program, folder, self.prefix(program.host))
         self._servers.append(server)
         ports = [("udp", program.port), ("tcp", program.port)]
         await server.listening(program.address, ports + ([("tcp", 853), ("tcp", 443)] if program.certificate else []))
@@ -205,7 +205,7 @@ class Box:
 
     async def _run_inside(self, host: str, name: str, program: str, *arguments: str) -> None:
         command = [*self.prefix(host), sys.executable, "-I", "-S", str(INSIDE / program), *arguments]
-        self._servers.append(await Server.run(name, self._folder_of(name), command))
+        self._servers.append(await ServerHandle.run(name, self._folder_of(name), command))
 
     async def _prime(self) -> None:
         """Query every resolver from home until an answer, so each resolver runs and knows the root."""

@@ -10,25 +10,25 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from resolab.internet.layout import Layout, Resolver
-from resolab.internet.recursion import Recursion
-from resolab.internet.truth import Knowledge, Truth, is_within, knowledge_behind, of_servers
-from resolab.protocols import place_of
+from resolab.internet.layout import BoxLayout, BoxResolver
+from resolab.internet.recursion import RecursionLog
+from resolab.internet.truth import LookUpTruth, ResolverKnowledge, compute_truth_of_servers, is_within, knowledge_behind
+from resolab.protocols import transport_position
 from resolab.records import CacheState, ConnectionState, DnsTransport, QueryRecord
 
 
-class LookUp(msgspec.Struct, frozen=True, kw_only=True):
+class CheckedLookUp(msgspec.Struct, frozen=True, kw_only=True):
     """A measured look-up beside its truth."""
 
     measured_ms: float
-    truth: Truth
+    truth: LookUpTruth
     cache_state: CacheState | None = None
     """The cache state according to the client, if known."""
 
     @property
     def is_hit(self) -> bool:
         """Return True when the resolver had the answer in its cache."""
-        return self.truth.knowledge is Knowledge.ANSWER
+        return self.truth.knowledge is ResolverKnowledge.ANSWER
 
     @property
     def difference_ms(self) -> float:
@@ -36,7 +36,7 @@ class LookUp(msgspec.Struct, frozen=True, kw_only=True):
         return self.measured_ms - self.truth.total_ms
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class LookUpSummary(msgspec.Struct, frozen=True, kw_only=True):
     """The results for a resolver, transport, connection and cache state."""
 
     resolver: str
@@ -58,7 +58,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The share of single look-ups within the tolerance."""
 
 
-class StateRow(msgspec.Struct, frozen=True, kw_only=True):
+class CacheStateSummary(msgspec.Struct, frozen=True, kw_only=True):
     """The look-ups judged to have a given cache state."""
 
     cache_state: CacheState | None
@@ -72,17 +72,17 @@ class StateRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.hits_count if self.cache_state is CacheState.WITHIN_TTL else self.misses_count
 
 
-class Checked(msgspec.Struct, frozen=True, kw_only=True):
+class TruthCheck(msgspec.Struct, frozen=True, kw_only=True):
     """The results of checking all look-ups."""
 
-    rows: list[Row]
+    rows: list[LookUpSummary]
     failed_count: int
     """The number of look-ups without an answer."""
     untold_count: int
     """The number of look-ups without an explanation by a cache, as when a resolver asked a server twice."""
     foreign_count: int
     """The number of look-ups over resolvers outside the box."""
-    states: list[StateRow]
+    states: list[CacheStateSummary]
 
     @property
     def told_apart_ratio(self) -> float | None:
@@ -97,26 +97,26 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.rows) and all(row.within for row in self.rows)
 
 
-def check(layout: Layout, recursion: Recursion, records: Iterable[QueryRecord]) -> Checked:
+def check(layout: BoxLayout, recursion: RecursionLog, records: Iterable[QueryRecord]) -> TruthCheck:
     """Compare measured look-ups with their truth."""
-    look_ups: list[LookUp] = []
-    counts = dict.fromkeys(Untrue, 0)
+    look_ups: list[CheckedLookUp] = []
+    counts = dict.fromkeys(MissingTruth, 0)
     for record in records:
         found = look_up_of(layout, recursion, record)
-        if isinstance(found, LookUp):
+        if isinstance(found, CheckedLookUp):
             look_ups.append(found)
         else:
             counts[found] += 1
-    return Checked(
+    return TruthCheck(
         rows=list(_rows(look_ups)),
-        failed_count=counts[Untrue.FAILED],
-        untold_count=counts[Untrue.UNTOLD],
-        foreign_count=counts[Untrue.FOREIGN],
+        failed_count=counts[MissingTruth.FAILED],
+        untold_count=counts[MissingTruth.UNTOLD],
+        foreign_count=counts[MissingTruth.FOREIGN],
         states=list(_state_rows(look_ups)),
     )
 
 
-class Untrue(enum.Enum):
+class MissingTruth(enum.Enum):
     """The reason for a look-up without a truth."""
 
     FAILED = enum.auto()
@@ -124,27 +124,29 @@ class Untrue(enum.Enum):
     FOREIGN = enum.auto()
 
 
-def look_up_of(layout: Layout, recursion: Recursion, record: QueryRecord) -> LookUp | Untrue:
+def look_up_of(layout: BoxLayout, recursion: RecursionLog, record: QueryRecord) -> CheckedLookUp | MissingTruth:
     """Return a measured look-up with its truth, or the reason for a missing truth."""
     address = (record.resolver_address or "").rpartition(":")[0]
     resolver = next((one for one in layout.resolvers if one.address == address), None)
     if resolver is None:
-        return Untrue.FOREIGN
+        return MissingTruth.FOREIGN
     if record.query_response_time_ns is None or record.failure is not None:
-        return Untrue.FAILED
+        return MissingTruth.FAILED
     true = _truth_of(layout, recursion, record, resolver)
     if true is None:
-        return Untrue.UNTOLD
-    return LookUp(measured_ms=_time_ns(record) / 1e6, truth=true, cache_state=record.cache_state)
+        return MissingTruth.UNTOLD
+    return CheckedLookUp(measured_ms=_time_ns(record) / 1e6, truth=true, cache_state=record.cache_state)
 
 
-def _truth_of(layout: Layout, recursion: Recursion, record: QueryRecord, resolver: Resolver) -> Truth | None:
+def _truth_of(
+    layout: BoxLayout, recursion: RecursionLog, record: QueryRecord, resolver: BoxResolver
+) -> LookUpTruth | None:
     end_ns = record.time_origin_ns + (record.query_exchange_end_ns or 0)
     asked = recursion.servers(resolver.asks_from, record.qname, record.qtype, record.time_origin_ns, end_ns)
     knowledge = knowledge_behind(layout, record.qname, asked)
     if knowledge is None:
         return None
-    return of_servers(
+    return compute_truth_of_servers(
         layout,
         resolver,
         record.dns_transport,
@@ -161,28 +163,28 @@ def _time_ns(record: QueryRecord) -> int:
     return (record.query_response_time_ns or 0) - bootstrap
 
 
-def _rows(look_ups: Sequence[LookUp]) -> Iterator[Row]:
-    kinds: dict[tuple[str, DnsTransport, str, str], list[LookUp]] = defaultdict(list)
+def _rows(look_ups: Sequence[CheckedLookUp]) -> Iterator[LookUpSummary]:
+    kinds: dict[tuple[str, DnsTransport, str, str], list[CheckedLookUp]] = defaultdict(list)
     for one in look_ups:
         cache = "hit" if one.is_hit else "miss"
         kinds[one.truth.resolver, one.truth.dns_transport, one.truth.connection, cache].append(one)
-    for kind in sorted(kinds, key=lambda kind: (kind[0], place_of(kind[1]), kind[2], kind[3])):
+    for kind in sorted(kinds, key=lambda kind: (kind[0], transport_position(kind[1]), kind[2], kind[3])):
         yield _row(kind, kinds[kind])
 
 
-def _state_rows(look_ups: Sequence[LookUp]) -> Iterator[StateRow]:
+def _state_rows(look_ups: Sequence[CheckedLookUp]) -> Iterator[CacheStateSummary]:
     for state in (*CacheState, None):
         hits = [one.is_hit for one in look_ups if one.cache_state is state]
         if hits:
-            yield StateRow(cache_state=state, hits_count=sum(hits), misses_count=len(hits) - sum(hits))
+            yield CacheStateSummary(cache_state=state, hits_count=sum(hits), misses_count=len(hits) - sum(hits))
 
 
-def _row(kind: tuple[str, DnsTransport, str, str], look_ups: Sequence[LookUp]) -> Row:
+def _row(kind: tuple[str, DnsTransport, str, str], look_ups: Sequence[CheckedLookUp]) -> LookUpSummary:
     resolver, transport, connection, cache = kind
     differences = [one.difference_ms for one in look_ups]
     truth_ms = statistics.median(one.truth.total_ms for one in look_ups)
     difference_ms = statistics.median(differences)
-    return Row(
+    return LookUpSummary(
         resolver=resolver,
         dns_transport=transport,
         connection=connection,

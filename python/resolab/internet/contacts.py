@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.internet.layout import HOME, Layout, Site
+from resolab.internet.layout import HOME, BoxLayout, BoxSite
 from resolab.plan.page import registrable_domain
 from resolab.records import EdgeQueryRecord, EdgeRequestRecord, InternetFlow, Record
 
@@ -18,7 +18,7 @@ _FlowKey = tuple[str, str, str, int | None]
 """The key of a flow: source host, address, protocol, port."""
 
 
-class SiteContacts(msgspec.Struct, kw_only=True):
+class SiteContactCounts(msgspec.Struct, kw_only=True):
     """The contacts of a registrable domain."""
 
     requests_count: int = 0
@@ -28,11 +28,11 @@ class SiteContacts(msgspec.Struct, kw_only=True):
     """The number of answers by status."""
 
 
-class Contacts:
+class ContactCounter:
     """The counts from records of the edges and the exchange."""
 
-    def __init__(self, layout: Layout) -> None:
-        self._sites: dict[str, SiteContacts] = {}
+    def __init__(self, layout: BoxLayout) -> None:
+        self._sites: dict[str, SiteContactCounts] = {}
         self._documents = {_document(site): site.domain for site in layout.sites}
         self._domains = {
             origin.host: registrable_domain(origin.host) for site in layout.sites for origin in site.origins
@@ -53,7 +53,7 @@ class Contacts:
 
     def _take_request(self, record: EdgeRequestRecord) -> None:
         host = record.authority.partition(":")[0].lower()
-        site = self._sites.setdefault(self._domains.get(host, host), SiteContacts())
+        site = self._sites.setdefault(self._domains.get(host, host), SiteContactCounts())
         site.requests_count += 1
         site.statuses[str(record.status)] += 1
         if (host, record.path) in self._documents:
@@ -101,6 +101,6 @@ def _is_contact(flow: InternetFlow) -> bool:
     return flow.source_host == HOME or flow.destination_port <= HIGHEST_SERVER_PORT
 
 
-def _document(site: Site) -> tuple[str, str]:
+def _document(site: BoxSite) -> tuple[str, str]:
     host, _, path = site.url.removeprefix("https://").partition("/")
     return host, f"/{path}"

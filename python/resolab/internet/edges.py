@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from resolab.internet.layout import WEB, Layout, Resolver, Site
+from resolab.internet.layout import WEB, BoxLayout, BoxResolver, BoxSite
 from resolab.internet.servers import BEHIND_ADDRESS, BEHIND_PORT
 from resolab.toml_text import key_lines
 
 
-def resolver_edge(ca_folder: Path, resolver: Resolver) -> str:
+def resolver_edge(ca_folder: Path, resolver: BoxResolver) -> str:
     """Configure the resolver with every transport, forwarding to a resolver behind."""
     forward = {"url": f"udp://{BEHIND_ADDRESS}:{BEHIND_PORT}", "timeout_ms": 10_000}
     tables: list[tuple[str, Mapping[str, object]]] = [
@@ -27,7 +27,7 @@ def resolver_edge(ca_folder: Path, resolver: Resolver) -> str:
     return _text(tables)
 
 
-def web_edge(ca_folder: Path, sites: Sequence[Site]) -> str:
+def web_edge(ca_folder: Path, sites: Sequence[BoxSite]) -> str:
     """Configure the process serving all sites, each at its own address."""
     tables: list[tuple[str, Mapping[str, object]]] = [
         ("[ca]", {"folder": ca_folder}),
@@ -37,7 +37,7 @@ def web_edge(ca_folder: Path, sites: Sequence[Site]) -> str:
     return _text(tables)
 
 
-def _shared_certificates(site: Site) -> list[list[str]]:
+def _shared_certificates(site: BoxSite) -> list[list[str]]:
     groups: dict[int, list[str]] = defaultdict(list)
     for origin in site.origins:
         if origin.certificate is not None:
@@ -45,7 +45,7 @@ def _shared_certificates(site: Site) -> list[list[str]]:
     return [names for names in groups.values() if len(names) > 1]
 
 
-def edges_of(layout: Layout, ca_folder: Path) -> dict[str, tuple[str, str]]:
+def edges_of(layout: BoxLayout, ca_folder: Path) -> dict[str, tuple[str, str]]:
     """Return each edge's host and configuration, by the edge's name."""
     resolvers = [one for one in layout.resolvers if one.software == "edge"]
     configured = {one.name: (one.name, resolver_edge(ca_folder, one)) for one in resolvers}

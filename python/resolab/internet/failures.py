@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.internet.layout import Origin, Record, Site, Zone
-from resolab.internet.sites import Addresses
+from resolab.internet.layout import BoxOrigin, BoxSite, Zone, ZoneRecord
+from resolab.internet.sites import AddressAllocator
 from resolab.internet.standard import UNOWNED_ADDRESS, UNOWNED_SERVER
 from resolab.plan.page import registrable_domain
 
@@ -18,10 +18,10 @@ OPT_OUT_URL = f"https://{OPT_OUT_HOST}/{OPT_OUT_FILE}"
 TTL_S = 60
 DISTANCE_MS = 10.0
 """The extra round trip time of sites answering with a refusal, in ms."""
-_ADDRESS = Record(owner="", kind="A", value=UNOWNED_ADDRESS, ttl_s=TTL_S)
+_ADDRESS = ZoneRecord(owner="", kind="A", value=UNOWNED_ADDRESS, ttl_s=TTL_S)
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
+class InjectedFailure(msgspec.Struct, frozen=True, kw_only=True):
     """A failure injected into the box."""
 
     name: str
@@ -34,61 +34,61 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 FAILURES = (
-    Failure(
+    InjectedFailure(
         name="dead-site",
         what="its address leads nowhere: packets to it are lost",
         url="https://www.dead-site.test/",
         shows_as="page-load timeout or connection failure",
     ),
-    Failure(
+    InjectedFailure(
         name="lame-zone",
         what="the zone is referred to a server that does not have it and answers REFUSED",
         url="https://www.lame-zone.test/",
         shows_as="DNS error (SERVFAIL of the resolver)",
     ),
-    Failure(
+    InjectedFailure(
         name="servfail-zone",
         what="the zone's server has no data for it and answers SERVFAIL",
         url="https://www.servfail-zone.test/",
         shows_as="DNS error (SERVFAIL)",
     ),
-    Failure(
+    InjectedFailure(
         name="silent-zone",
         what="the zone's server does not exist: its queries are lost",
         url="https://www.silent-zone.test/",
         shows_as="DNS error (SERVFAIL or timeout)",
     ),
-    Failure(
+    InjectedFailure(
         name="no-such-name",
         what="the domain is not registered",
         url="https://www.no-such-name.test/",
         shows_as="DNS error (NXDOMAIN)",
     ),
-    Failure(
+    InjectedFailure(
         name="too-many",
         what="answers 429 with Retry-After: 3600",
         url="https://www.too-many.test/",
         shows_as="429; the site is left alone for the rest of the run",
     ),
-    Failure(
+    InjectedFailure(
         name="forbidden",
         what="answers 403",
         url="https://www.forbidden.test/",
         shows_as="403; the site is left alone for the rest of the run",
     ),
-    Failure(
+    InjectedFailure(
         name="busy",
         what="answers 503 with Retry-After: 3600",
         url="https://www.busy.test/",
         shows_as="503; the site is left alone for the rest of the run",
     ),
-    Failure(
+    InjectedFailure(
         name="reset",
         what="resets every request",
         url="https://www.reset.test/",
         shows_as="browser error",
     ),
-    Failure(
+    InjectedFailure(
         name="drops-doq",
         what="the resolver takes DoQ's packets and never answers; its other transports work",
         url="quic://dns.deaf.example",
@@ -103,7 +103,7 @@ _ANSWERS: dict[str, dict[str, object]] = {
 }
 
 
-def failing_sites(addresses: Addresses, opt_out_folder: Path) -> tuple[Site, ...]:
+def failing_sites(addresses: AddressAllocator, opt_out_folder: Path) -> tuple[BoxSite, ...]:
     """Place the sites answering with a refusal, and the opt-out list."""
     sites = [
         _site(f"www.{name}.test", addresses, {"response": [{"path": "/", **answer}]})
@@ -113,12 +113,12 @@ def failing_sites(addresses: Addresses, opt_out_folder: Path) -> tuple[Site, ...
     return (*sites, _site(OPT_OUT_HOST, addresses, listed))
 
 
-def _site(host: str, addresses: Addresses, settings: dict[str, object]) -> Site:
+def _site(host: str, addresses: AddressAllocator, settings: dict[str, object]) -> BoxSite:
     address = addresses.next(DISTANCE_MS)
     table = {"host": host, "address": address, "ticket_policy": "resume", **settings}
     domain = registrable_domain(host)
-    origin = Origin(host=host, address=address, table=table)
-    return Site(page=domain.partition(".")[0], url=f"https://{host}/", domain=domain, origins=(origin,))
+    origin = BoxOrigin(host=host, address=address, table=table)
+    return BoxSite(page=domain.partition(".")[0], url=f"https://{host}/", domain=domain, origins=(origin,))
 
 
 def failing_zones() -> tuple[Zone, ...]:

@@ -11,7 +11,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError, UsageError
 from resolab.internet.failures import OPT_OUT_FILE
-from resolab.internet.layout import Layout
+from resolab.internet.layout import BoxLayout
 from resolab.testbed.scratch import scratch_folder
 
 LAYOUT_FILE, OPT_OUT_FOLDER, STATE_FOLDER = "box.json", "opt-out", "state"
@@ -60,10 +60,10 @@ def _prepared(folder: Path) -> Path:
     return folder
 
 
-def read_layout(folder: Path) -> Layout:
+def read_layout(folder: Path) -> BoxLayout:
     """Read the layout of a box."""
     file = folder / LAYOUT_FILE
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Layout)
+        return msgspec.json.decode(file.read_bytes(), type=BoxLayout)
     except (OSError, msgspec.DecodeError) as error:
         raise ConfigurationError(f"failed to read box {file}: {error}; give the folder kept with --folder") from error

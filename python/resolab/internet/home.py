@@ -28,7 +28,7 @@ async def run_at_home(box: Box, command: Sequence[str], *, as_user: str | None =
     if as_user is not None:
         user = account(as_user)
         prefix += ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--init-groups", "--"]
-        environment = of_user(environment, user)
+        environment = adapt_environment(environment, user)
         os.chown(box.state_folder, user.pw_uid, user.pw_gid)
     try:
         process = await asyncio.create_subprocess_exec(*prefix, *command, env=environment)
@@ -47,7 +47,7 @@ def account(name: str) -> pwd.struct_passwd:
         raise UsageError(f"there is no user {name!r}; --as-user takes one of this machine") from None
 
 
-def of_user(environment: Mapping[str, str], user: pwd.struct_passwd) -> dict[str, str]:
+def adapt_environment(environment: Mapping[str, str], user: pwd.struct_passwd) -> dict[str, str]:
     """Return an environment changed for another user."""
     kept = {name: value for name, value in environment.items() if name not in USERS_OWN}
     return kept | {"HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name}

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from resolab.errors import MachineError
-from resolab.internet.servers import Program
+from resolab.internet.servers import ServerProgram
 
 LISTEN_TIMEOUT_S = 20.0
 END_TIMEOUT_S = 3.0
@@ -22,7 +22,7 @@ _LOOK_EVERY_S = 0.02
 _PLACES = os.pathsep.join(["/usr/sbin", os.environ.get("PATH", os.defpath)])
 
 
-class Server:
+class ServerHandle:
     """A process in a host, with its output in a file of its folder."""
 
     def __init__(self, name: str, folder: Path, process: asyncio.subprocess.Process) -> None:
@@ -31,7 +31,7 @@ class Server:
         self._process = process
 
     @classmethod
-    async def start(cls, program: Program, folder: Path, prefix: Sequence[str]) -> "Server":
+    async def start(cls, program: ServerProgram, folder: Path, prefix: Sequence[str]) -> "ServerHandle":
         """Write the server's files and start the server."""
         for file, text in program.files.items():
             (folder / file).write_text(text, "utf-8")
@@ -39,7 +39,7 @@ class Server:
         return await cls.run(program.name, folder, [*prefix, *command])
 
     @classmethod
-    async def run(cls, name: str, folder: Path, command: Sequence[str]) -> "Server":
+    async def run(cls, name: str, folder: Path, command: Sequence[str]) -> "ServerHandle":
         """Start a command in a folder."""
         with (folder / OUTPUT).open("wb") as output:
             try:
@@ -99,7 +99,7 @@ def find_program(name: str, folder: Path) -> str:
     return found
 
 
-def missing_programs(programs: Sequence[Program]) -> list[str]:
+def missing_programs(programs: Sequence[ServerProgram]) -> list[str]:
     """List the programs missing on this machine."""
     wanted = dict.fromkeys([*(program.command[0] for program in programs), "openssl"])
     return [name for name in wanted if shutil.which(name, path=_PLACES) is None]

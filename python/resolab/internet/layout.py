@@ -20,7 +20,7 @@ DO53 = (DnsTransport.DOUDP, DnsTransport.DOTCP)
 OVER_TLS = (*DO53, DnsTransport.DOT, DnsTransport.DOH)
 
 
-class Network(msgspec.Struct, frozen=True, kw_only=True):
+class HostNetwork(msgspec.Struct, frozen=True, kw_only=True):
     """A network of addresses routed to a host."""
 
     prefix: str
@@ -28,13 +28,13 @@ class Network(msgspec.Struct, frozen=True, kw_only=True):
     """The extra delay beyond the host's own, in ms, so a single host holds servers at many distances."""
 
 
-class Host(msgspec.Struct, frozen=True, kw_only=True):
+class BoxHost(msgspec.Struct, frozen=True, kw_only=True):
     """A machine at the exchange, a network namespace."""
 
     name: str
     one_way_ms: float
     """The delay between host and exchange in each direction, in ms."""
-    networks: tuple[Network, ...]
+    networks: tuple[HostNetwork, ...]
 
     @property
     def address(self) -> str:
@@ -51,7 +51,7 @@ class NameServer(msgspec.Struct, frozen=True, kw_only=True):
     """The software: `nsd` or `knot`."""
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class ZoneRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A record of a zone."""
 
     owner: str
@@ -68,7 +68,7 @@ class Zone(msgspec.Struct, frozen=True, kw_only=True):
     """The origin, without the last dot; empty: the root."""
     server: str
     """The host of the server referred to by the parent, or an address without a server."""
-    records: tuple[Record, ...] = ()
+    records: tuple[ZoneRecord, ...] = ()
     is_served: bool = True
     """True when the server knows the zone; otherwise the delegation is lame."""
     is_readable: bool = True
@@ -80,7 +80,7 @@ class Zone(msgspec.Struct, frozen=True, kw_only=True):
         return f"ns.{self.origin}" if self.origin else "ns.root"
 
 
-class Resolver(msgspec.Struct, frozen=True, kw_only=True):
+class BoxResolver(msgspec.Struct, frozen=True, kw_only=True):
     """A recursive resolver, as seen by clients."""
 
     name: str
@@ -117,7 +117,7 @@ class Resolver(msgspec.Struct, frozen=True, kw_only=True):
         return {one.value: self.address_for(one) for one in (*self.transports, *self.swallows)}
 
 
-class Origin(msgspec.Struct, frozen=True, kw_only=True):
+class BoxOrigin(msgspec.Struct, frozen=True, kw_only=True):
     """A host name of a page."""
 
     host: str
@@ -128,32 +128,32 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """The certificate's number; names of a page with the same number share a certificate."""
 
 
-class Site(msgspec.Struct, frozen=True, kw_only=True):
+class BoxSite(msgspec.Struct, frozen=True, kw_only=True):
     """A page of the box, with its hosts."""
 
     page: str
     url: str
     domain: str
     """The registrable domain of its document; `https://DOMAIN/` redirects to the document."""
-    origins: tuple[Origin, ...]
+    origins: tuple[BoxOrigin, ...]
 
 
-class Layout(msgspec.Struct, frozen=True, kw_only=True):
+class BoxLayout(msgspec.Struct, frozen=True, kw_only=True):
     """The whole box: hosts, servers, zones, resolvers and sites."""
 
-    hosts: tuple[Host, ...]
+    hosts: tuple[BoxHost, ...]
     servers: tuple[NameServer, ...]
     zones: tuple[Zone, ...]
-    resolvers: tuple[Resolver, ...]
-    sites: tuple[Site, ...]
+    resolvers: tuple[BoxResolver, ...]
+    sites: tuple[BoxSite, ...]
     place: str | None = None
     """The vantage point of H20 for this layout (`places`); `None`: the standard box."""
 
-    def host(self, name: str) -> Host:
+    def host(self, name: str) -> BoxHost:
         """Find a host by name."""
         return next(host for host in self.hosts if host.name == name)
 
-    def resolver(self, name: str) -> Resolver:
+    def resolver(self, name: str) -> BoxResolver:
         """Find a resolver by name."""
         return next(one for one in self.resolvers if one.name == name)
 
@@ -170,7 +170,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         owner, network = self._owner(address)
         return 2 * (self.host(host).one_way_ms + owner.one_way_ms + network.extra_one_way_ms)
 
-    def _owner(self, address: str) -> tuple[Host, Network]:
+    def _owner(self, address: str) -> tuple[BoxHost, HostNetwork]:
         best = max(
             ((host, network) for host in self.hosts for network in host.networks if _holds(network.prefix, address)),
             key=lambda found: int(found[1].prefix.partition("/")[2]),
@@ -191,6 +191,6 @@ def _number(address: str) -> int:
     return int.from_bytes(bytes(map(int, address.split("."))), "big")
 
 
-def names_of(sites: Sequence[Site]) -> list[str]:
+def names_of(sites: Sequence[BoxSite]) -> list[str]:
     """List every host name of the sites."""
     return [origin.host for site in sites for origin in site.origins]

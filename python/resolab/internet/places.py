@@ -16,50 +16,50 @@ from pathlib import Path
 import msgspec
 
 from resolab.errors import UsageError
-from resolab.internet.layout import HOME, LOCAL, WEB, Host, Layout, Network, Resolver
+from resolab.internet.layout import HOME, LOCAL, WEB, BoxHost, BoxLayout, BoxResolver, HostNetwork
 
 FILE = Path(__file__).with_name("places.toml")
 
 
-class Ping(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PingDistance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A round trip time between home and a resolver, with its source."""
 
     rtt_ms: float
     source: str
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class VantagePoint(msgspec.Struct, frozen=True, kw_only=True):
     """A vantage point of H20."""
 
     name: str
     title: str
     """The name of the vantage point in the paper."""
-    pings: Mapping[str, Ping]
+    pings: Mapping[str, PingDistance]
     """The round trip times by the box's resolver; other resolvers keep their distance."""
 
 
 class _PlaceTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     title: str
-    pings: dict[str, Ping]
+    pings: dict[str, PingDistance]
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     home_one_way_ms: float
     stands_for: dict[str, str]
-    local: Ping
+    local: PingDistance
     places: dict[str, _PlaceTable]
 
 
 @cache
-def places() -> Mapping[str, Place]:
+def places() -> Mapping[str, VantagePoint]:
     """Read all vantage points."""
     return {
-        name: Place(name=name, title=one.title, pings={LOCAL: _file().local, **one.pings})
+        name: VantagePoint(name=name, title=one.title, pings={LOCAL: _file().local, **one.pings})
         for name, one in _file().places.items()
     }
 
 
-def place_named(name: str) -> Place:
+def find_vantage_point(name: str) -> VantagePoint:
     """Find a vantage point by name."""
     if name not in places():
         raise UsageError(f"there is no place {name!r}; give one of {', '.join(places())}")
@@ -71,7 +71,7 @@ def stands_for() -> Mapping[str, str]:
     return _file().stands_for
 
 
-def seen_from(place: Place, layout: Layout) -> Layout:
+def seen_from(place: VantagePoint, layout: BoxLayout) -> BoxLayout:
     """Move a layout's home to a vantage point."""
     home_ms = _file().home_one_way_ms
     nearer_ms = layout.host(HOME).one_way_ms - home_ms
@@ -87,7 +87,7 @@ def seen_from(place: Place, layout: Layout) -> Layout:
     )
 
 
-def _moved(host: Host, home_ms: float, nearer_ms: float, rtt_ms: float | None, place: Place) -> Host:
+def _moved(host: BoxHost, home_ms: float, nearer_ms: float, rtt_ms: float | None, place: VantagePoint) -> BoxHost:
     if host.name == HOME:
         return msgspec.structs.replace(host, one_way_ms=home_ms)
     if host.name == WEB:
@@ -100,13 +100,13 @@ def _moved(host: Host, home_ms: float, nearer_ms: float, rtt_ms: float | None, p
     extra_ms = round(rtt_ms / 2 - home_ms - one_way_ms, 6)
     if extra_ms < 0:
         raise ValueError(f"{host.name} is nearer to {place.name} than home is to the exchange")
-    asked = Network(prefix=f"{host.address}/32", extra_one_way_ms=extra_ms)
+    asked = HostNetwork(prefix=f"{host.address}/32", extra_one_way_ms=extra_ms)
     return msgspec.structs.replace(
-        host, one_way_ms=one_way_ms, networks=(asked, Network(prefix=f"{_beside(host.address)}/32"))
+        host, one_way_ms=one_way_ms, networks=(asked, HostNetwork(prefix=f"{_beside(host.address)}/32"))
     )
 
 
-def _asking_from_beside(resolver: Resolver) -> Resolver:
+def _asking_from_beside(resolver: BoxResolver) -> BoxResolver:
     return msgspec.structs.replace(resolver, recursion_address=_beside(resolver.address))
 
 

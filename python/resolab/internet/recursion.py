@@ -14,7 +14,7 @@ import msgspec
 from resolab.errors import ConfigurationError
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class RecursionQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A query received by an authoritative server."""
 
     at_ns: int
@@ -28,11 +28,11 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     qtype: str
 
 
-class Recursion:
+class RecursionLog:
     """All such queries, indexed by question."""
 
-    def __init__(self, asked: Iterable[Asked]) -> None:
-        self._by_question: dict[tuple[str, str, str], list[Asked]] = defaultdict(list)
+    def __init__(self, asked: Iterable[RecursionQuery]) -> None:
+        self._by_question: dict[tuple[str, str, str], list[RecursionQuery]] = defaultdict(list)
         for one in sorted(asked, key=lambda one: one.at_ns):
             self._by_question[one.resolver, one.qname, one.qtype].append(one)
 
@@ -49,9 +49,9 @@ class Recursion:
         return sum(map(len, self._by_question.values()))
 
 
-def read_recursion(*box_folders: Path) -> Recursion:
+def read_recursion(*box_folders: Path) -> RecursionLog:
     """Read the queries of a box, or of several boxes in sequence; an unfinished last line is left out."""
-    return Recursion(asked for folder in box_folders for file in _files_of(folder) for asked in _asked_in(file))
+    return RecursionLog(asked for folder in box_folders for file in _files_of(folder) for asked in _asked_in(file))
 
 
 def _files_of(box_folder: Path) -> list[Path]:
@@ -61,10 +61,10 @@ def _files_of(box_folder: Path) -> list[Path]:
     return files
 
 
-def _asked_in(file: Path) -> Iterator[Asked]:
+def _asked_in(file: Path) -> Iterator[RecursionQuery]:
     lines = [line for line in file.read_text("utf-8", errors="replace").splitlines(keepends=True) if line[-1] == "\n"]
     if not lines or not lines[0].startswith('{"watching"'):
         raise ConfigurationError(
             f"no hits and misses by {file}: nobody watched it, which takes raw sockets: bring the box up as root"
         )
-    yield from (msgspec.json.decode(line, type=Asked) for line in lines[1:])
+    yield from (msgspec.json.decode(line, type=RecursionQuery) for line in lines[1:])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.internet.layout import Layout, NameServer, Resolver
+from resolab.internet.layout import BoxLayout, BoxResolver, NameServer
 from resolab.internet.zones import root_hints, zone_file
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
@@ -31,7 +31,7 @@ _ZONE_FORMS = {
 _WORD = re.compile(r"@[A-Z]+@")
 
 
-class Program(msgspec.Struct, frozen=True, kw_only=True):
+class ServerProgram(msgspec.Struct, frozen=True, kw_only=True):
     """A server: its host, files, start command and listening address."""
 
     name: str
@@ -48,7 +48,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """The name for its certificate, in `certificate.pem` and `key.pem`; `None` without a certificate."""
 
 
-def authoritative(layout: Layout, server: NameServer, folder: Path) -> Program:
+def authoritative(layout: BoxLayout, server: NameServer, folder: Path) -> ServerProgram:
     """Configure an authoritative server with all its zones; the file of an unreadable zone is missing."""
     zones = [zone for zone in layout.zones_of(server.host) if zone.is_served]
     files = {_file_of(zone.origin): zone_file(layout, zone) for zone in zones if zone.is_readable}
@@ -58,7 +58,7 @@ def authoritative(layout: Layout, server: NameServer, folder: Path) -> Program:
     return _program(server.host, server.host, server.software, folder, values, files, server.address)
 
 
-def recursive(layout: Layout, resolver: Resolver, folder: Path) -> list[Program]:
+def recursive(layout: BoxLayout, resolver: BoxResolver, folder: Path) -> list[ServerProgram]:
     """Configure a third-party resolver and the resolver behind; for the edge only the resolver behind."""
     hints = {"hints": root_hints(layout)}
     programs = []
@@ -83,7 +83,7 @@ def recursive(layout: Layout, resolver: Resolver, folder: Path) -> list[Program]
     return programs
 
 
-def _unbound_listens(resolver: Resolver) -> str:
+def _unbound_listens(resolver: BoxResolver) -> str:
     """Return unbound's listening lines; without encrypted transports, certificates must be left out."""
     lines = [f"interface: {resolver.address}@53"]
     if "dot" in resolver.transports:
@@ -110,13 +110,13 @@ def _program(
     *,
     port: int = 53,
     certificate: str | None = None,
-) -> Program:
+) -> ServerProgram:
     own = folder / name
     places = {word: str(own / file) for word, file in _PLACES.items()} | {"FOLDER": str(own)}
     template = (TEMPLATES / f"{software}.conf").read_text("utf-8")
     # What stands for places may itself come in with a value.
     text = filled(filled(template, dict(values)), places)
-    return Program(
+    return ServerProgram(
         name=name,
         host=host,
         files=dict(files) | {_PLACES["CONFIGURATION"]: text},

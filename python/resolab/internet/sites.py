@@ -8,12 +8,12 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from resolab.internet.layout import Network, Origin, Record, Site, Zone
+from resolab.internet.layout import BoxOrigin, BoxSite, HostNetwork, Zone, ZoneRecord
 from resolab.internet.standard import SITE_SERVERS, SITES_NETWORK
 from resolab.plan import Corpus
 from resolab.plan.page import registrable_domain
-from resolab.testbed.layout import Offer, site_settings
-from resolab.testbed.layout import Site as LabSite
+from resolab.testbed.layout import Http3Offer, site_settings
+from resolab.testbed.layout import PageSite as LabSite
 from resolab.testbed.sites import sites_of
 
 _T = TypeVar("_T")
@@ -48,11 +48,11 @@ TTLS_S = (2, 20, 60, 300, 3600)
 """The TTLs of the addresses of sites' names, in s; each name has one of these."""
 
 
-class Addresses:
+class AddressAllocator:
     """An allocator of addresses, each with a distance."""
 
     def __init__(self) -> None:
-        self.networks: list[Network] = []
+        self.networks: list[HostNetwork] = []
         """The networks of single addresses with their distance, except addresses at their host's distance."""
         self._given_count = 0
 
@@ -62,16 +62,16 @@ class Addresses:
         self._given_count += 1
         address = f"{SITES_PREFIX}.{network + 1}.{last + 1}"
         if extra_rtt_ms > 0:
-            self.networks.append(Network(prefix=f"{address}/32", extra_one_way_ms=extra_rtt_ms / 2))
+            self.networks.append(HostNetwork(prefix=f"{address}/32", extra_one_way_ms=extra_rtt_ms / 2))
         return address
 
 
-def corpus_sites(pages: Sequence[str], addresses: Addresses) -> tuple[Site, ...]:
+def corpus_sites(pages: Sequence[str], addresses: AddressAllocator) -> tuple[BoxSite, ...]:
     """Place pages of the corpus in the box."""
-    return tuple(_placed(site, addresses) for site in sites_of(Corpus.of_project(), pages).values())
+    return tuple(_placed(site, addresses) for site in sites_of(Corpus.from_project(), pages).values())
 
 
-def _placed(site: LabSite, addresses: Addresses) -> Site:
+def _placed(site: LabSite, addresses: AddressAllocator) -> BoxSite:
     """Assign new addresses; names sharing an address keep sharing, at the nearest distance, as in the lab."""
     extra: dict[str, float] = {}
     for origin in site.origins:
@@ -80,17 +80,19 @@ def _placed(site: LabSite, addresses: Addresses) -> Site:
     places = {address: addresses.next(extra_rtt_ms) for address, extra_rtt_ms in extra.items()}
     domain = registrable_domain(site.host)
     origins = [
-        Origin(
+        BoxOrigin(
             host=one.host,
             address=places[one.address],
-            table=_table(one.host, places[one.address], site_settings(Offer.NOTHING, one.settings), one.folder),
+            table=_table(one.host, places[one.address], site_settings(Http3Offer.NOTHING, one.settings), one.folder),
             certificate=one.serving.certificate,
         )
         for one in site.origins
     ]
     redirect = {"response": [{"path": "/", "status": 302, "location": site.url}]}
-    origins.append(Origin(host=domain, address=origins[0].address, table=_table(domain, origins[0].address, redirect)))
-    return Site(page=site.page, url=site.url, domain=domain, origins=tuple(origins))
+    origins.append(
+        BoxOrigin(host=domain, address=origins[0].address, table=_table(domain, origins[0].address, redirect))
+    )
+    return BoxSite(page=site.page, url=site.url, domain=domain, origins=tuple(origins))
 
 
 def _table(host: str, address: str, settings: Mapping[str, object], folder: object = None) -> dict[str, object]:
@@ -98,13 +100,13 @@ def _table(host: str, address: str, settings: Mapping[str, object], folder: obje
     return {"host": host, "address": address, **files, "ticket_policy": "resume", **settings}
 
 
-def site_zones(sites: Sequence[Site]) -> tuple[Zone, ...]:
+def site_zones(sites: Sequence[BoxSite]) -> tuple[Zone, ...]:
     """Make a zone for each registrable domain, on one of the servers."""
-    records: dict[str, list[Record]] = {}
+    records: dict[str, list[ZoneRecord]] = {}
     for site in sites:
         for origin in site.origins:
             kept = records.setdefault(registrable_domain(origin.host), [])
-            kept.append(Record(owner=origin.host, kind="A", value=origin.address, ttl_s=ttl_s(origin.host)))
+            kept.append(ZoneRecord(owner=origin.host, kind="A", value=origin.address, ttl_s=ttl_s(origin.host)))
     return tuple(
         Zone(origin=domain, server=drawn(SITE_SERVERS, domain), records=tuple(kept)) for domain, kept in records.items()
     )

@@ -12,12 +12,12 @@ from resolab.internet.layout import (
     LOCAL,
     OVER_TLS,
     WEB,
-    Host,
+    BoxHost,
+    BoxResolver,
+    HostNetwork,
     NameServer,
-    Network,
-    Record,
-    Resolver,
     Zone,
+    ZoneRecord,
 )
 from resolab.records import DnsTransport
 
@@ -64,14 +64,14 @@ def address_of(host: str) -> str:
     return f"198.18.{list(ONE_WAY_MS).index(host)}.1"
 
 
-def hosts(of_sites: Sequence[Network]) -> tuple[Host, ...]:
+def hosts(of_sites: Sequence[HostNetwork]) -> tuple[BoxHost, ...]:
     """List all hosts; the sites' host has a separate network for each farther address."""
-    sites = (Network(prefix=SITES_NETWORK), *of_sites)
+    sites = (HostNetwork(prefix=SITES_NETWORK), *of_sites)
     return tuple(
-        Host(
+        BoxHost(
             name=name,
             one_way_ms=one_way_ms,
-            networks=(Network(prefix=f"{address_of(name)}/32"), *(sites if name == WEB else ())),
+            networks=(HostNetwork(prefix=f"{address_of(name)}/32"), *(sites if name == WEB else ())),
         )
         for name, one_way_ms in ONE_WAY_MS.items()
     )
@@ -84,7 +84,7 @@ def servers() -> tuple[NameServer, ...]:
     )
 
 
-def resolvers() -> tuple[Resolver, ...]:
+def resolvers() -> tuple[BoxResolver, ...]:
     """List the resolvers, the near resolver first."""
     every = tuple(DnsTransport)
     return (
@@ -106,8 +106,8 @@ def _resolver(
     recursion_by: str | None = None,
     waits_for_tickets: bool = False,
     swallows: tuple[DnsTransport, ...] = (),
-) -> Resolver:
-    return Resolver(
+) -> BoxResolver:
+    return BoxResolver(
         name=name,
         software=software,
         recursion_by=recursion_by or software,
@@ -130,5 +130,5 @@ def common_zones() -> tuple[Zone, ...]:
     return (Zone(origin="", server="root"), *tops, *of_resolvers, probe)
 
 
-def _address(owner: str, address: str) -> Record:
-    return Record(owner=owner, kind="A", value=address, ttl_s=DAY_S)
+def _address(owner: str, address: str) -> ZoneRecord:
+    return ZoneRecord(owner=owner, kind="A", value=address, ttl_s=DAY_S)

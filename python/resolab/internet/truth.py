@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from resolab.errors import ConfigurationError
-from resolab.internet.layout import HOME, Layout, Resolver
+from resolab.internet.layout import HOME, BoxLayout, BoxResolver
 from resolab.internet.zones import parent_of, zone_of
 from resolab.protocols import lookup_round_trips
 from resolab.records import DnsTransport
@@ -25,7 +25,7 @@ TOLERANCE_MS, TOLERANCE_RATIO = 2.0, 0.02
 """The allowed difference between measured times and the truth."""
 
 
-class Knowledge(enum.StrEnum):
+class ResolverKnowledge(enum.StrEnum):
     """The content of a resolver's cache at the time of a query."""
 
     ANSWER = "answer"
@@ -38,7 +38,7 @@ class Knowledge(enum.StrEnum):
     """Only the root's servers."""
 
 
-class Truth(msgspec.Struct, frozen=True, kw_only=True):
+class LookUpTruth(msgspec.Struct, frozen=True, kw_only=True):
     """The closed form of a look-up."""
 
     resolver: str
@@ -46,7 +46,7 @@ class Truth(msgspec.Struct, frozen=True, kw_only=True):
     connection: str
     """The connection: `cold` or `warm`."""
     qname: str
-    knowledge: Knowledge
+    knowledge: ResolverKnowledge
     round_trips: int
     """The number of round trips between home and the resolver."""
     rtt_ms: float
@@ -64,34 +64,36 @@ class Truth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def truth(
-    layout: Layout,
-    resolver: Resolver,
+    layout: BoxLayout,
+    resolver: BoxResolver,
     transport: DnsTransport,
     qname: str,
     *,
     connection: str,
-    knowledge: Knowledge,
-) -> Truth:
+    knowledge: ResolverKnowledge,
+) -> LookUpTruth:
     """Return the closed form of a look-up from the resolver's knowledge."""
     asked = servers_asked(layout, qname, knowledge)
-    return of_servers(layout, resolver, transport, qname, connection=connection, knowledge=knowledge, asked=asked)
+    return compute_truth_of_servers(
+        layout, resolver, transport, qname, connection=connection, knowledge=knowledge, asked=asked
+    )
 
 
-def of_servers(
-    layout: Layout,
-    resolver: Resolver,
+def compute_truth_of_servers(
+    layout: BoxLayout,
+    resolver: BoxResolver,
     transport: DnsTransport,
     qname: str,
     *,
     connection: str,
-    knowledge: Knowledge,
+    knowledge: ResolverKnowledge,
     asked: Sequence[str],
-) -> Truth:
+) -> LookUpTruth:
     """Return the closed form of a look-up from the servers queried by the resolver."""
     rtt_ms = layout.rtt_ms(HOME, resolver.address)
     recursion_ms = sum(layout.rtt_ms(resolver.name, layout.server_address(server)) for server in asked)
     waits = connection == "cold" and transport is DnsTransport.DOT and resolver.waits_for_tickets
-    return Truth(
+    return LookUpTruth(
         resolver=resolver.name,
         dns_transport=transport,
         connection=connection,
@@ -106,19 +108,24 @@ def of_servers(
     )
 
 
-def servers_asked(layout: Layout, qname: str, knowledge: Knowledge) -> tuple[str, ...]:
+def servers_asked(layout: BoxLayout, qname: str, knowledge: ResolverKnowledge) -> tuple[str, ...]:
     """List the servers queried by a resolver for a name, from the resolver's knowledge."""
     chain = chain_of(layout, qname)
-    known = {Knowledge.ANSWER: len(chain), Knowledge.ZONE: len(chain) - 1, Knowledge.TOP: 1, Knowledge.ROOT: 0}
+    known = {
+        ResolverKnowledge.ANSWER: len(chain),
+        ResolverKnowledge.ZONE: len(chain) - 1,
+        ResolverKnowledge.TOP: 1,
+        ResolverKnowledge.ROOT: 0,
+    }
     return tuple(chain[min(known[knowledge], len(chain)) :])
 
 
-def knowledge_behind(layout: Layout, qname: str, asked: Sequence[str]) -> Knowledge | None:
+def knowledge_behind(layout: BoxLayout, qname: str, asked: Sequence[str]) -> ResolverKnowledge | None:
     """Return the resolver's knowledge from the queried servers; `None` when no cache state explains the queries."""
-    return next((one for one in Knowledge if servers_asked(layout, qname, one) == tuple(asked)), None)
+    return next((one for one in ResolverKnowledge if servers_asked(layout, qname, one) == tuple(asked)), None)
 
 
-def chain_of(layout: Layout, qname: str) -> list[str]:
+def chain_of(layout: BoxLayout, qname: str) -> list[str]:
     """List the servers from the root to a name's zone; raises `ConfigurationError` for a zone without a server."""
     zones = {zone.origin: zone for zone in layout.zones}
     zone = zone_of(layout, qname)
@@ -139,11 +146,11 @@ def is_within(measured_ms: float, true_ms: float) -> bool:
     return abs(measured_ms - true_ms) <= TOLERANCE_MS + TOLERANCE_RATIO * true_ms
 
 
-def every_truth(layout: Layout, qnames: Sequence[str]) -> Iterator[Truth]:
+def every_truth(layout: BoxLayout, qnames: Sequence[str]) -> Iterator[LookUpTruth]:
     """Yield the closed forms of names over every resolver and transport, cold and warm, for all knowledge."""
     for resolver in layout.resolvers:
         for transport in resolver.transports:
             for connection in ("cold",) if transport is DnsTransport.DOUDP else ("cold", "warm"):
                 for qname in qnames:
-                    for knowledge in Knowledge:
+                    for knowledge in ResolverKnowledge:
                         yield truth(layout, resolver, transport, qname, connection=connection, knowledge=knowledge)

@@ -3,11 +3,11 @@
 For: the TOML text. Not for: running the exchange (`engine`).
 """
 
-from resolab.internet.layout import Layout
+from resolab.internet.layout import BoxLayout
 from resolab.toml_text import key_lines
 
 
-def exchange_configuration(layout: Layout, seed: int) -> str:
+def exchange_configuration(layout: BoxLayout, seed: int) -> str:
     """Write the exchange's TOML."""
     tables: list[list[str]] = [key_lines({"seed": seed})]
     for host in layout.hosts:

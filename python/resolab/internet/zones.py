@@ -6,13 +6,13 @@ For: the input of authoritative servers and recursive resolvers (RFC 1035 sectio
 
 from collections.abc import Iterator
 
-from resolab.internet.layout import DAY_S, Layout, Zone
+from resolab.internet.layout import DAY_S, BoxLayout, Zone
 
 NEGATIVE_TTL_S = 60
 """The TTL of "no such name" and "no such record", in s (RFC 2308)."""
 
 
-def zone_file(layout: Layout, zone: Zone) -> str:
+def zone_file(layout: BoxLayout, zone: Zone) -> str:
     """Write a zone: its start, its server, its records, and the referrals to its children."""
     times = f"3600 600 {30 * DAY_S} {NEGATIVE_TTL_S}"
     lines = [
@@ -27,7 +27,7 @@ def zone_file(layout: Layout, zone: Zone) -> str:
     return "\n".join(lines) + "\n"
 
 
-def root_hints(layout: Layout) -> str:
+def root_hints(layout: BoxLayout) -> str:
     """Write the root's name server and address."""
     root = next(zone for zone in layout.zones if not zone.origin)
     return "\n".join(_referral(layout, root)) + "\n"
@@ -38,14 +38,14 @@ def parent_of(origin: str) -> str:
     return origin.partition(".")[2]
 
 
-def zone_of(layout: Layout, name: str) -> Zone:
+def zone_of(layout: BoxLayout, name: str) -> Zone:
     """Find the closest zone around a name."""
     origins = {zone.origin: zone for zone in layout.zones}
     labels = name.rstrip(".").lower().split(".")
     return next(origins[origin] for n in range(len(labels) + 1) if (origin := ".".join(labels[n:])) in origins)
 
 
-def _referral(layout: Layout, zone: Zone) -> Iterator[str]:
+def _referral(layout: BoxLayout, zone: Zone) -> Iterator[str]:
     name = _absolute(zone.server_name)
     yield f"{_absolute(zone.origin)} {DAY_S} IN NS {name}"
     yield f"{name} {DAY_S} IN A {layout.server_address(zone.server)}"

@@ -16,7 +16,7 @@ from pathlib import Path
 from resolab.engine import CoreProcess, find_core
 from resolab.engine.programs import measured_environment
 from resolab.errors import ConfigurationError, DeadlineError
-from resolab.live.reached import Reached
+from resolab.live.reached import ResolverRoute
 from resolab.manners import PINGS_PER_LOAD, REFUSED
 from resolab.records import KeyExchangeGroup, PingRecord, QueryPurpose, QueryRecord, Record
 
@@ -32,7 +32,7 @@ PING_PAUSE_MS, PING_TIMEOUT_MS = 100, 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class QueryClientSettings:
     """The settings of our client, the same for all trials."""
 
     prefix: Sequence[str] = ()
@@ -53,7 +53,7 @@ class Client:
         return [*(["--ca", str(self.bundle)] if self.bundle is not None else []), *groups]
 
 
-class Taken:
+class QueryCollector:
     """The client's records received until now, with an event to stop at a stop sign or without responses."""
 
     def __init__(self) -> None:
@@ -81,7 +81,9 @@ def why_fewer(found: Sequence[QueryRecord]) -> str:
     return f"the {LONGEST_S:g} s for them were over"
 
 
-async def ask(client: Client, reached: Reached, names: Sequence[str], *, interval_ms: int) -> list[QueryRecord]:
+async def ask(
+    client: QueryClientSettings, reached: ResolverRoute, names: Sequence[str], *, interval_ms: int
+) -> list[QueryRecord]:
     """Ask for names over a single resolver and transport."""
     command = [
         *client.prefix, str(find_core()), "query", "--connection", "warm", "--handshake", "full",
@@ -90,7 +92,7 @@ async def ask(client: Client, reached: Reached, names: Sequence[str], *, interva
         *(argument for qtype in TYPES for argument in ("--type", qtype)),
         *client.trusting(), *reached.arguments(), "--resolver", reached.url, *names,
     ]  # fmt: skip
-    taken = Taken()
+    taken = QueryCollector()
     process = await CoreProcess.start("the query", command, taken.take, environment=measured_environment())
     ending = [asyncio.ensure_future(process.wait(LONGEST_S)), asyncio.ensure_future(taken.is_hopeless.wait())]
     try:
@@ -106,7 +108,7 @@ async def ask(client: Client, reached: Reached, names: Sequence[str], *, interva
     return taken.queries
 
 
-async def ping(client: Client, reached: Reached) -> PingRecord | None:
+async def ping(client: QueryClientSettings, reached: ResolverRoute) -> PingRecord | None:
     """Ping a resolver; return `None` when no packet could be sent."""
     if reached.address is None:
         return None

@@ -24,7 +24,7 @@ _PLACES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Authority:
+class FurtherAuthority:
     """A further authority beside the system's."""
 
     file: Path
@@ -34,7 +34,7 @@ class Authority:
     sha256: str
 
 
-def further_authority(folder: Path) -> Authority | None:
+def further_authority(folder: Path) -> FurtherAuthority | None:
     """Read the authority named by the environment, and write the bundle into a folder.
 
     Return `None` when only the system's authorities are trusted. Raises `ConfigurationError` for an unreadable file.
@@ -52,7 +52,7 @@ def further_authority(folder: Path) -> Authority | None:
         ) from error
     bundle = folder / BUNDLE
     bundle.write_bytes(b"\n".join([*_systems(), content]))
-    return Authority(file.resolve(), bundle, hashlib.sha256(content).hexdigest())
+    return FurtherAuthority(file.resolve(), bundle, hashlib.sha256(content).hexdigest())
 
 
 def _systems() -> list[bytes]:

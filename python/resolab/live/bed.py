@@ -17,21 +17,21 @@ from resolab.browser import Browser, BrowserSettings
 from resolab.browser.find import chromium_version, firefox_version
 from resolab.errors import MachineError
 from resolab.live.asked_of_dataset import asked_of_dataset
-from resolab.live.asking import Client
+from resolab.live.asking import QueryClientSettings
 from resolab.live.authority import further_authority
-from resolab.live.browsers import MAKERS, BrowserWay, LiveBrowsers, browser_way_of, settings_of
+from resolab.live.browsers import MAKERS, LiveBrowsers, LiveBrowserSetup, browser_way_of, settings_of
 from resolab.live.ground import standing_ground
-from resolab.live.place import Place
-from resolab.live.reached import ByTransport, Reached, reach
+from resolab.live.place import GroundInterface
+from resolab.live.reached import ByTransport, ResolverRoute, reach
 from resolab.live.stubs import LiveStub
-from resolab.live.trial import LiveTrial, Surroundings
+from resolab.live.trial import LiveTrial, LiveTrialContext
 from resolab.live.user_agents import user_agent, version_number
 from resolab.manners import HARD_CAPS, Ledger, check_operator, fetch_opt_out, my_turn, opted_out, user_agent_suffix
 from resolab.plan import Condition, LiveSettings, Plan
 from resolab.records import BrowserName, Record, ResolverPath
 from resolab.testbed import TrialResult
 from resolab.testbed.scratch import scratch_folder
-from resolab.testbed.standing import Standing
+from resolab.testbed.standing import RunningParts
 
 VERSION_OF: Mapping[BrowserName, Callable[[], str]] = {
     BrowserName.CHROMIUM: chromium_version,
@@ -39,7 +39,7 @@ VERSION_OF: Mapping[BrowserName, Callable[[], str]] = {
 }
 
 
-class LiveBed(Standing):
+class LiveBed(RunningParts):
     """The browsers, stub and client of a campaign, with a method to run a trial."""
 
     def __init__(
@@ -47,10 +47,10 @@ class LiveBed(Standing):
         plan: Plan,
         folder: Path,
         *,
-        place: Place | None = None,
+        place: GroundInterface | None = None,
         makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,
         on_wait: Callable[[float], None] = lambda _wait_s: None,
-        client: Client | None = None,
+        client: QueryClientSettings | None = None,
     ) -> None:
         """Prepare for a plan; `folder` is the dataset's: the name of the run and the source of earlier queries.
 
@@ -61,7 +61,7 @@ class LiveBed(Standing):
         assert plan.live is not None, "a live bed is for live plans"
         self._plan, self._live, self._folder = plan, plan.live, folder
         self._place, self._makers, self._on_wait = place, makers, on_wait
-        self._client = client or Client()
+        self._client = client or QueryClientSettings()
         self._records: list[Record] = []
         self._batch: str | None = None
 
@@ -83,7 +83,7 @@ class LiveBed(Standing):
         self._stack.push_async_callback(stub.close)
         browsers = LiveBrowsers(place, self._settings(scratch, place), scratch, self._makers)
         self._stack.push_async_callback(browsers.close)
-        self._surroundings = Surroundings(
+        self._surroundings = LiveTrialContext(
             place=place,
             live=live,
             client=client,
@@ -97,7 +97,7 @@ class LiveBed(Standing):
             page_timeout_s=self._plan.limits.page_timeout_s,
         )
 
-    async def _stand(self) -> tuple[Place, bool]:
+    async def _stand(self) -> tuple[GroundInterface, bool]:
         """Set up the machine's ground; return the ground and True when the machine has IPv6."""
         if self._place is not None:
             return self._place, False
@@ -132,7 +132,9 @@ class LiveBed(Standing):
             )
         self._batch = batch
 
-    def _settings(self, scratch: Path, place: Place) -> Callable[[BrowserWay, Reached], BrowserSettings]:
+    def _settings(
+        self, scratch: Path, place: GroundInterface
+    ) -> Callable[[LiveBrowserSetup, ResolverRoute], BrowserSettings]:
         hosts = tuple(dict.fromkeys(site.host for site in self._live.sites.values()))
         file = None if self._authority is None else self._authority.file
         return lambda way, reached: settings_of(
@@ -156,7 +158,7 @@ def _user_agents(plan: Plan, live: LiveSettings) -> dict[BrowserName, tuple[str,
     }
 
 
-def _check_place(place: Place, plan: Plan, reached: ByTransport) -> None:
+def _check_place(place: GroundInterface, plan: Plan, reached: ByTransport) -> None:
     """Raise `MachineError` for loads not possible with this machine's method."""
     for condition in plan.conditions():
         way = browser_way_of(condition)
@@ -167,7 +169,7 @@ def _check_place(place: Place, plan: Plan, reached: ByTransport) -> None:
             raise MachineError(f"could not run {condition.id}: {refusal}")
 
 
-def _check_reached(reached: Iterable[Reached]) -> None:
+def _check_reached(reached: Iterable[ResolverRoute]) -> None:
     lost = next((one for one in reached if one.address is None), None)
     if lost is not None:
         problem = f"its name {lost.host} was not found" if lost.host else "/etc/resolv.conf has no name server"

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from resolab.browser import Browser, BrowserSettings, Chromium, DohSettings, Firefox, H3Discovery, LoadRequest
 from resolab.live.judged import LoadLog, log_settings
-from resolab.live.place import Place
-from resolab.live.reached import Reached
+from resolab.live.place import GroundInterface
+from resolab.live.reached import ResolverRoute
 from resolab.live.rehearsal import TIMEOUT_S, rehearsal_url
 from resolab.plan import Condition
 from resolab.protocols import OVER_HTTP, facts_of
@@ -37,7 +37,7 @@ AS_IT_COMES: Mapping[str, bool | int | str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class BrowserWay:
+class LiveBrowserSetup:
     """The settings fixed at a browser's start, as far as configurations differ."""
 
     browser: BrowserName
@@ -54,11 +54,11 @@ class BrowserWay:
         return self.dns_transport is not None and self.dns_transport in OVER_HTTP
 
 
-def browser_way_of(condition: Condition) -> BrowserWay:
+def browser_way_of(condition: Condition) -> LiveBrowserSetup:
     """Return the settings of the browser process for a condition."""
     native = condition.resolver_path is ResolverPath.NATIVE
     speaks_doh = native and condition.dns_transport in OVER_HTTP
-    return BrowserWay(
+    return LiveBrowserSetup(
         browser=condition.browser,
         resolver_path=condition.resolver_path,
         resolver=condition.resolver if native else None,
@@ -69,8 +69,8 @@ def browser_way_of(condition: Condition) -> BrowserWay:
 
 
 def settings_of(
-    way: BrowserWay,
-    reached: Reached,
+    way: LiveBrowserSetup,
+    reached: ResolverRoute,
     *,
     user_agent: str,
     ca_file: Path | None = None,
@@ -99,7 +99,7 @@ def settings_of(
     )
 
 
-def _doh(way: BrowserWay, reached: Reached) -> DohSettings | None:
+def _doh(way: LiveBrowserSetup, reached: ResolverRoute) -> DohSettings | None:
     http_version = None if way.dns_transport is None else facts_of(way.dns_transport).http_version
     if http_version is None:
         return None
@@ -113,7 +113,7 @@ def _doh(way: BrowserWay, reached: Reached) -> DohSettings | None:
 
 
 @dataclass(slots=True)
-class Running:
+class RunningBrowser:
     """A running browser and its log."""
 
     browser: Browser
@@ -133,17 +133,17 @@ class LiveBrowsers:
 
     def __init__(
         self,
-        place: Place,
-        settings_for: Callable[[BrowserWay, Reached], BrowserSettings],
+        place: GroundInterface,
+        settings_for: Callable[[LiveBrowserSetup, ResolverRoute], BrowserSettings],
         folder: Path,
         makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,
     ) -> None:
         self._place, self._settings_for, self._folder, self._makers = place, settings_for, folder, makers
-        self._running: OrderedDict[BrowserWay, Running] = OrderedDict()
+        self._running: OrderedDict[LiveBrowserSetup, RunningBrowser] = OrderedDict()
         self._started_count = 0
         self._limit = processes_at_a_time()
 
-    async def get(self, way: BrowserWay, reached: Reached) -> Running:
+    async def get(self, way: LiveBrowserSetup, reached: ResolverRoute) -> RunningBrowser:
         """Find or start the browser with these settings for a load; may end another browser."""
         running = self._running.pop(way, None)
         if running is not None and (not running.browser.usable or running.loads_count >= RENEWED_AFTER_COUNT):
@@ -162,14 +162,14 @@ class LiveBrowsers:
             _, running = self._running.popitem()
             await running.end()
 
-    async def _start(self, way: BrowserWay, reached: Reached) -> Running:
+    async def _start(self, way: LiveBrowserSetup, reached: ResolverRoute) -> RunningBrowser:
         self._started_count += 1
         file = self._folder / f"browser-{self._started_count}.log"
         # Firefox would write one with its own DoH alone, and be slower there than where it asks otherwise.
         is_wanted = way.browser is BrowserName.CHROMIUM
         settings, log = log_settings(way.browser, self._settings_for(way, reached), file, is_wanted=is_wanted)
         browser = self._makers[way.browser]()
-        running = Running(browser, log, file)
+        running = RunningBrowser(browser, log, file)
         try:
             await browser.start(self._prefix(way, reached), settings)
             async with rehearsal_url() as url:
@@ -179,13 +179,13 @@ class LiveBrowsers:
             raise
         return running
 
-    def _prefix(self, way: BrowserWay, reached: Reached) -> list[str]:
+    def _prefix(self, way: LiveBrowserSetup, reached: ResolverRoute) -> list[str]:
         nameserver = self._place.stub_address if way.resolver_path is ResolverPath.STUB else reached.address
         if way.speaks_doh:
             return self._place.browser_prefix(self._place.stub_address, hosts_file=self._hosts_file(reached))
         return self._place.browser_prefix(nameserver or "", hosts_file=None)
 
-    def _hosts_file(self, reached: Reached) -> Path | None:
+    def _hosts_file(self, reached: ResolverRoute) -> Path | None:
         """Write a hosts file with the resolver's name, so the name needs no look-up."""
         if not reached.is_named:
             return None

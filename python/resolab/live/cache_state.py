@@ -22,7 +22,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _EarlierQuery:
     since_s: float
     until_s: float
     """The latest instant of the answer, in s; `since_s` is the earliest."""
@@ -31,16 +31,16 @@ class _Asked:
 
 
 @dataclass(slots=True)
-class AskedBefore:
+class QueryHistory:
     """All earlier queries by resolver, name and type; all transports of a resolver share the same cache."""
 
-    _last: dict[Key, _Asked] = field(default_factory=dict)
+    _last: dict[Key, _EarlierQuery] = field(default_factory=dict)
     _highest_s: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def note_unseen(self, resolver: str, look_ups: Iterable[tuple[str, str]], since_s: float, until_s: float) -> None:
         """Add look-ups within a span of time with unseen answers: a browser's own look-ups."""
         for name, qtype in look_ups:
-            self._last[resolver, name, qtype] = _Asked(since_s, until_s, None)
+            self._last[resolver, name, qtype] = _EarlierQuery(since_s, until_s, None)
 
     def note(self, resolver: str, query: QueryRecord) -> None:
         """Add a query with its answer; a query without information about a cache keeps the known state."""
@@ -50,7 +50,7 @@ class AskedBefore:
         before = self._last.get((resolver, name, query.qtype))
         if before is not None and ttl_s is None and (query.rcode is None or before.ttl_s is not None):
             return
-        self._last[resolver, name, query.qtype] = _Asked(now_s, now_s, ttl_s)
+        self._last[resolver, name, query.qtype] = _EarlierQuery(now_s, now_s, ttl_s)
 
     def state(self, resolver: str, query: QueryRecord) -> CacheState | None:
         """Judge a query by the earlier queries and by its answer."""
@@ -68,11 +68,11 @@ class AskedBefore:
             if is_whole and now_s - before.until_s > 2 * ROUNDING_S:
                 return CacheState.AFTER_TTL
         life_s = before.ttl_s if before.ttl_s is not None else highest_s
-        return None if life_s is None else _by_life(before, now_s, life_s, ttl_s)
+        return None if life_s is None else _compare_with_lifetime(before, now_s, life_s, ttl_s)
 
 
 def _is_counted_down(
-    query: QueryRecord, ttl_s: float | None, highest_s: float | None, before: _Asked | None, now_s: float
+    query: QueryRecord, ttl_s: float | None, highest_s: float | None, before: _EarlierQuery | None, now_s: float
 ) -> bool:
     """Return True when an answer's TTL is below the authoritative TTL.
 
@@ -87,7 +87,7 @@ def _is_counted_down(
     return before is not None and life_s is not None and now_s - before.until_s <= life_s + ROUNDING_S
 
 
-def _by_life(asked: _Asked, now_s: float, life_s: float, ttl_s: float | None) -> CacheState | None:
+def _compare_with_lifetime(asked: _EarlierQuery, now_s: float, life_s: float, ttl_s: float | None) -> CacheState | None:
     """Compare the age of a cache entry with its lifetime; when both are close, an answer with the full TTL is new."""
     youngest_s, oldest_s = now_s - asked.until_s, now_s - asked.since_s
     if oldest_s < life_s - ROUNDING_S:

@@ -11,7 +11,7 @@ from typing import Protocol
 from resolab.records import LiveWay
 
 
-class Place(Protocol):
+class GroundInterface(Protocol):
     """The location of browser, stub and client on this machine."""
 
     @property

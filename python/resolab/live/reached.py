@@ -14,7 +14,7 @@ from resolab.records import DnsTransport
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ResolverRoute:
     """A resolver over a transport, with its address."""
 
     name: str
@@ -38,7 +38,7 @@ class Reached:
         return ["--resolve", f"{self.host}={self.address}"] if self.is_named and self.address is not None else []
 
 
-ByTransport = Mapping[tuple[str, DnsTransport], Reached]
+ByTransport = Mapping[tuple[str, DnsTransport], ResolverRoute]
 
 
 async def reach(resolvers: Mapping[str, LiveResolver], system: str | None) -> ByTransport:
@@ -54,12 +54,12 @@ async def reach(resolvers: Mapping[str, LiveResolver], system: str | None) -> By
 
 def _reached(
     name: str, transport: DnsTransport, endpoint: Endpoint, addresses: Mapping[str, str | None], system: str | None
-) -> Reached:
+) -> ResolverRoute:
     host = endpoint.host or system or ""
     address = addresses[endpoint.host] if endpoint.host else system
     bracketed = f"[{host}]" if ":" in host else host
     url = endpoint.url if endpoint.host else f"udp://{bracketed}:{endpoint.port}"
-    return Reached(name, transport, url, host, address, endpoint.port, endpoint.path)
+    return ResolverRoute(name, transport, url, host, address, endpoint.port, endpoint.path)
 
 
 async def _address(host: str) -> str | None:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import msgspec
 
 from resolab.browser import LoadResult, PageLoad
-from resolab.live.cache_state import AskedBefore
-from resolab.live.judged import JudgedLive
+from resolab.live.cache_state import QueryHistory
+from resolab.live.judged import LiveLoadJudgement
 from resolab.live.names import metadata_url
 from resolab.plan import Condition
 from resolab.records import (
@@ -21,15 +21,17 @@ from resolab.records import (
     ResourceRecord,
     TrialFlag,
 )
-from resolab.testbed.judgement import Judged, cold_states
+from resolab.testbed.judgement import LoadJudgement, cold_states
 from resolab.testbed.lookup import PageLookup
-from resolab.testbed.records_of_load import Loader, page_load_record
+from resolab.testbed.records_of_load import LoadContext, page_load_record
 
 
-def load_records(load: LoadResult, judged: JudgedLive, loader: Loader) -> list[PageLoadRecord | ResourceRecord]:
+def load_records(
+    load: LoadResult, judged: LiveLoadJudgement, loader: LoadContext
+) -> list[PageLoadRecord | ResourceRecord]:
     """Make the records of a load and its requests; URLs are without queries, and no page content is kept."""
     measured = load.measured
-    told = Judged(
+    told = LoadJudgement(
         request=None,
         handshake_mode=judged.handshake_mode,
         lookup=PageLookup(None, judged.dns_connection_state, judged.dns_handshake_mode),
@@ -57,7 +59,7 @@ def left_alone_record(url: str, condition: Condition, version: str, limit_ms: fl
     )
 
 
-def judged_queries(resolver: str, queries: Sequence[QueryRecord], asked: AskedBefore) -> list[QueryRecord]:
+def judged_queries(resolver: str, queries: Sequence[QueryRecord], asked: QueryHistory) -> list[QueryRecord]:
     """Set each query's cache state from earlier queries to the resolver, and add the query to `asked`."""
     told = []
     for query in sorted(queries, key=lambda one: one.time_origin_ns):
@@ -66,7 +68,7 @@ def judged_queries(resolver: str, queries: Sequence[QueryRecord], asked: AskedBe
     return told
 
 
-def unknown_lines(load: PageLoad, judged: JudgedLive) -> list[str]:
+def unknown_lines(load: PageLoad, judged: LiveLoadJudgement) -> list[str]:
     """Explain null values: a line for each column with null in spite of an event."""
     found = []
     if judged.handshake_mode is None and load.failure is None:
@@ -77,7 +79,7 @@ def unknown_lines(load: PageLoad, judged: JudgedLive) -> list[str]:
     return found
 
 
-def flags_of(judged: JudgedLive) -> list[TrialFlag]:
+def flags_of(judged: LiveLoadJudgement) -> list[TrialFlag]:
     """Return flags for a look-up unlike a fresh context's: not cold, or without a full handshake."""
     flags = []
     if judged.dns_connection_state is ConnectionState.WARM:

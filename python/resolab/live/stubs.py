@@ -7,21 +7,23 @@ from collections.abc import Callable
 
 from resolab.engine import CoreProcess, Stub, find_core
 from resolab.engine.programs import START_TIMEOUT_S, measured_environment
-from resolab.live.asking import Client
-from resolab.live.place import Place
-from resolab.live.reached import Reached
+from resolab.live.asking import QueryClientSettings
+from resolab.live.place import GroundInterface
+from resolab.live.reached import ResolverRoute
 from resolab.records import Record, StubReadyRecord
 
 
 class LiveStub:
     """The single listening address for a stub."""
 
-    def __init__(self, place: Place, client: Client, on_record: Callable[[Record], None]) -> None:
+    def __init__(
+        self, place: GroundInterface, client: QueryClientSettings, on_record: Callable[[Record], None]
+    ) -> None:
         self._place, self._client, self._on_record = place, client, on_record
-        self._reached: Reached | None = None
+        self._reached: ResolverRoute | None = None
         self._stub: Stub | None = None
 
-    async def put(self, reached: Reached) -> None:
+    async def put(self, reached: ResolverRoute) -> None:
         """Provide a stub in front of this resolver, without an open connection and without a ticket."""
         if self._stub is not None and self._stub.process.running and self._reached == reached:
             await self._stub.close_connections(forget_tickets=True)

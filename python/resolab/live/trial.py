@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from resolab.browser import LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
 from resolab.errors import ConfigurationError
-from resolab.live.asking import Client, ask, ping, why_fewer
-from resolab.live.browsers import LiveBrowsers, Running, browser_way_of
-from resolab.live.cache_state import AskedBefore, name_of
+from resolab.live.asking import QueryClientSettings, ask, ping, why_fewer
+from resolab.live.browsers import LiveBrowsers, RunningBrowser, browser_way_of
+from resolab.live.cache_state import QueryHistory, name_of
 from resolab.live.judged import judge_load
 from resolab.live.names import (
     look_up_spans,
@@ -26,13 +26,13 @@ from resolab.live.names import (
     servers_of,
     statuses_of,
 )
-from resolab.live.place import Place
-from resolab.live.reached import Reached
+from resolab.live.place import GroundInterface
+from resolab.live.reached import ResolverRoute
 from resolab.live.records_of_trial import flags_of, judged_queries, left_alone_record, load_records, unknown_lines
 from resolab.live.stubs import LiveStub
 from resolab.manners import (
+    ContactRefusal,
     Ledger,
-    Refusal,
     StopReason,
     StopSign,
     Turn,
@@ -44,7 +44,7 @@ from resolab.manners import (
 from resolab.plan import Condition, LiveSettings, LiveSite
 from resolab.records import LiveTrialRecord, QueryRecord, Record, ResolverPath
 from resolab.testbed import TrialResult
-from resolab.testbed.records_of_load import Loader
+from resolab.testbed.records_of_load import LoadContext
 
 QUERIES_PER_NAME = 3
 """The assumed queries per name of a browser's own resolver: A, AAAA and HTTPS. A browser is free to ask more."""
@@ -57,18 +57,18 @@ request."""
 
 
 @dataclass(slots=True)
-class Surroundings:
+class LiveTrialContext:
     """The state shared by all trials of a bed."""
 
-    place: Place
+    place: GroundInterface
     live: LiveSettings
-    client: Client
+    client: QueryClientSettings
     ledger: Ledger
     browsers: LiveBrowsers
     stub: LiveStub
     stub_records: list[Record]
     """The list receiving the stub's records."""
-    asked: AskedBefore
+    asked: QueryHistory
     ipv6: bool
     authority_sha256: str | None
     page_timeout_s: float
@@ -80,7 +80,12 @@ class LiveTrial:
     """A trial of a site over a resolver, transport and browser."""
 
     def __init__(
-        self, around: Surroundings, condition: Condition, site: LiveSite, reached: Reached, agent: tuple[str, str]
+        self,
+        around: LiveTrialContext,
+        condition: Condition,
+        site: LiveSite,
+        reached: ResolverRoute,
+        agent: tuple[str, str],
     ) -> None:
         self._around, self._condition, self._site, self._reached = around, condition, site, reached
         self._user_agent, self._version = agent
@@ -117,7 +122,7 @@ class LiveTrial:
         pinged = await ping(self._around.client, self._reached) if may_ping else None
         judged = judge_load(load, log, self._forwarded, self._queries)
         self._unknown += unknown_lines(load.measured, judged)
-        loader = Loader(running.browser.name, running.browser.version, self._condition)
+        loader = LoadContext(running.browser.name, running.browser.version, self._condition)
         pings = [] if pinged is None else [pinged]
         own = self._record(names, servers_of(load.measured), turn.waited_s, average)
         return TrialResult(
@@ -127,7 +132,7 @@ class LiveTrial:
             overhead_ms=load.overhead.total_ms,
         )
 
-    async def _load(self) -> tuple[LoadResult, Running]:
+    async def _load(self) -> tuple[LoadResult, RunningBrowser]:
         around = self._around
         if self._condition.resolver_path is ResolverPath.STUB:
             await around.stub.put(self._reached)
@@ -182,7 +187,7 @@ class LiveTrial:
             return
         wanted_count = around.client.queries_count(names)
         noted = await pause(around.ledger, resolver=self._reached.host, queries_count=wanted_count)
-        if isinstance(noted, Refusal):
+        if isinstance(noted, ContactRefusal):
             self._unknown.append(f"queries: {noted.detail}")
             return
         found = await ask(around.client, self._reached, names, interval_ms=around.ledger.caps.query_interval_ms)
@@ -207,7 +212,7 @@ class LiveTrial:
                 self._signs[sign.reason] = sign
                 self._around.ledger.note_stop(time.time(), sign)
 
-    def _log_of(self, running: Running) -> BrowserLog | None:
+    def _log_of(self, running: RunningBrowser) -> BrowserLog | None:
         try:
             return running.log.read()
         except ConfigurationError as error:

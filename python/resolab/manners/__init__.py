@@ -12,15 +12,15 @@ from resolab.manners.contacts import (
     UNKNOWN_BEFOREHAND,
     Contact,
     ContactReason,
-    Intended,
+    PlannedContacts,
     contacts,
     names_contacted,
 )
 from resolab.manners.fetching import fetch_opt_out
-from resolab.manners.ledger import Ledger, Noted, state_folder
+from resolab.manners.ledger import Ledger, LedgerNote, state_folder
 from resolab.manners.operator import check_operator, user_agent_suffix
 from resolab.manners.opt_out import NOBODY, OptOut
-from resolab.manners.refusals import Refusal, RefusalReason, opted_out
+from resolab.manners.refusals import ContactRefusal, RefusalReason, opted_out
 from resolab.manners.resolvers import SYSTEM, ResolverEndpoint, resolver_endpoint, resolver_host
 from resolab.manners.sites import host_of, plain_url, site_of
 from resolab.manners.stop import (
@@ -45,11 +45,11 @@ __all__ = [
     "Caps",
     "Contact",
     "ContactReason",
-    "Intended",
+    "ContactRefusal",
     "Ledger",
-    "Noted",
+    "LedgerNote",
     "OptOut",
-    "Refusal",
+    "PlannedContacts",
     "RefusalReason",
     "ResolverEndpoint",
     "StopReason",

@@ -52,7 +52,7 @@ class Contact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Intended:
+class PlannedContacts:
     """The intentions of a plan or command, as far as known beforehand."""
 
     urls: Sequence[str]
@@ -67,7 +67,7 @@ class Intended:
     batches_count: int = 1
 
 
-def contacts(intended: Intended, caps: Caps) -> list[Contact]:
+def contacts(intended: PlannedContacts, caps: Caps) -> list[Contact]:
     """List all hosts known beforehand: the opt-out list, the pages, the resolvers, pings."""
     found: list[Contact] = []
     if intended.opt_out is not None and "://" in intended.opt_out:
@@ -93,7 +93,7 @@ def contacts(intended: Intended, caps: Caps) -> list[Contact]:
     return found
 
 
-def _has_names(intended: Intended, asked: Iterable[ResolverEndpoint]) -> bool:
+def _has_names(intended: PlannedContacts, asked: Iterable[ResolverEndpoint]) -> bool:
     """Return True when some host is given by name, so the system's resolver is asked before any load."""
     listed = intended.opt_out is not None and "://" in intended.opt_out and is_looked_up(intended.opt_out)
     return listed or any(not one.is_address for one in asked)

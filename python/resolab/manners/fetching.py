@@ -32,7 +32,7 @@ def fetch_opt_out(source: str, *, user_agent: str, authority: Path | None = None
     unavailable.
     """
     if "://" not in source:
-        return OptOut.read(_of_file(Path(source)), source=source)
+        return OptOut.read(_read_file(Path(source)), source=source)
     if urlsplit(source).scheme != "https":
         raise ConfigurationError(f"the opt-out list {source} must come over https or from a file: others can change it")
     request = urllib.request.Request(source, headers={"User-Agent": user_agent, "Cache-Control": "no-cache"})  # noqa: S310
@@ -71,7 +71,7 @@ def _within(limit_s: float, do: Callable[[], bytes]) -> bytes:
     return given[0]
 
 
-def _of_file(file: Path) -> str:
+def _read_file(file: Path) -> str:
     try:
         return _text(file.read_bytes(), str(file))
     except OSError as error:

@@ -16,7 +16,7 @@ from resolab.errors import ConfigurationError
 from resolab.manners.caps import HARD_CAPS, QUERIES_PER_LOAD, Caps
 from resolab.manners.ledger_file import LedgerFile
 from resolab.manners.opt_out import NOBODY, OptOut
-from resolab.manners.refusals import Refusal, opted_out, stopped
+from resolab.manners.refusals import ContactRefusal, opted_out, stopped
 from resolab.manners.sites import host_of, site_of
 from resolab.manners.stop import StopSign
 
@@ -37,7 +37,7 @@ def state_folder() -> Path:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
+class LedgerNote:
     """The ledger's note of a load or a row of queries; the number of queries is corrected after counting."""
 
     at_s: float
@@ -78,7 +78,7 @@ class Ledger:
         site: str | None = None,
         resolver: str | None = None,
         queries_count: int = QUERIES_PER_LOAD,
-    ) -> float | Refusal:
+    ) -> float | ContactRefusal:
         """Return the wait before a load of a site (URL or host), queries to a resolver, or both; or a refusal.
 
         Without a `site` the wait is for our own client's queries; without a `resolver`, for a load with uncounted
@@ -109,7 +109,7 @@ class Ledger:
         site: str | None = None,
         resolver: str | None = None,
         queries_count: int = QUERIES_PER_LOAD,
-    ) -> Noted:
+    ) -> LedgerNote:
         """Note a load or queries beginning now, with the arguments allowed by `wait_s`.
 
         Queries without a load are sent with pauses.
@@ -120,9 +120,9 @@ class Ledger:
                 rows.execute("INSERT INTO loads (at_s, site) VALUES (?, ?)", (now_s, site_of(site)))
             if resolver is not None and queries_count:
                 row = _insert_queries(rows, now_s, resolver, queries_count, paced=site is None)
-        return Noted(at_s=now_s, resolver=resolver, queries_count=queries_count, row=row)
+        return LedgerNote(at_s=now_s, resolver=resolver, queries_count=queries_count, row=row)
 
-    def settle(self, noted: Noted, queries_count: int) -> None:
+    def settle(self, noted: LedgerNote, queries_count: int) -> None:
         """Replace the reserved number of queries of a load by the counted number."""
         if noted.resolver is None or queries_count == noted.queries_count:
             return
@@ -144,7 +144,9 @@ class Ledger:
                 (now_s, sign.reason.value, sign.until_s, self._run, site, sign.resolver, sign.detail),
             )
 
-    def _refusal(self, rows: sqlite3.Cursor, now_s: float, site: str | None, resolver: str | None) -> Refusal | None:
+    def _refusal(
+        self, rows: sqlite3.Cursor, now_s: float, site: str | None, resolver: str | None
+    ) -> ContactRefusal | None:
         found = rows.execute(
             "SELECT COALESCE(site, resolver), reason, detail, until_s, run = ?1 FROM stops"
             " WHERE (site = ?2 OR resolver = ?3) AND (run = ?1 OR until_s > ?4) ORDER BY run <> ?1, until_s DESC",

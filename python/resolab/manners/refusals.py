@@ -17,7 +17,7 @@ class RefusalReason(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class ContactRefusal:
     """A forbidden load or query; recorded instead of the trial, never dropped."""
 
     reason: RefusalReason
@@ -25,15 +25,15 @@ class Refusal:
     """A line for people: the refusing host, the answer and the end of the refusal."""
 
 
-def opted_out(host: str) -> Refusal:
+def opted_out(host: str) -> ContactRefusal:
     """Return the refusal for a host on the list, or below a listed domain."""
-    return Refusal(reason=RefusalReason.OPTED_OUT, detail=f"{host} is on the opt-out list")
+    return ContactRefusal(reason=RefusalReason.OPTED_OUT, detail=f"{host} is on the opt-out list")
 
 
-def stopped(who: str, sign: str, until_s: float | None) -> Refusal:
+def stopped(who: str, sign: str, until_s: float | None) -> ContactRefusal:
     """Return the refusal for a site's or resolver's sign; without `until_s`, for the rest of the run."""
     if until_s is None:
         until = "for the rest of the run"
     else:
         until = f"until {datetime.fromtimestamp(until_s, UTC).isoformat(timespec='minutes').replace('+00:00', 'Z')}"
-    return Refusal(reason=RefusalReason.STOPPED, detail=f"{who} answered {sign}: left alone {until}")
+    return ContactRefusal(reason=RefusalReason.STOPPED, detail=f"{who} answered {sign}: left alone {until}")

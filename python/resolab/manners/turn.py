@@ -15,8 +15,8 @@ from typing import IO
 
 from resolab.errors import StorageError
 from resolab.manners.caps import QUERIES_PER_LOAD
-from resolab.manners.ledger import Ledger, Noted
-from resolab.manners.refusals import Refusal
+from resolab.manners.ledger import Ledger, LedgerNote
+from resolab.manners.refusals import ContactRefusal
 
 TURN_LOCK = "turn.lock"
 LOOK_AGAIN_S = 0.1
@@ -31,8 +31,8 @@ class Turn:
     """A turn, held until the end of the block; or the refusal instead of a turn."""
 
     ledger: Ledger
-    refusal: Refusal | None = None
-    noted: Noted | None = None
+    refusal: ContactRefusal | None = None
+    noted: LedgerNote | None = None
     waited_s: float = 0.0
 
     def settle(self, queries_count: int) -> None:
@@ -62,7 +62,7 @@ async def my_turn(
         file = await _lock(ledger.folder, sleep)
         try:
             wait_s = ledger.wait_s(clock(), site=site, resolver=resolver, queries_count=queries_count)
-            if isinstance(wait_s, Refusal):
+            if isinstance(wait_s, ContactRefusal):
                 yield Turn(ledger=ledger, refusal=wait_s, waited_s=clock() - begun_s)
                 return
             if wait_s <= 0:
@@ -82,11 +82,11 @@ async def pause(
     queries_count: int,
     clock: Callable[[], float] = time.time,
     sleep: Sleep = asyncio.sleep,
-) -> Noted | Refusal:
+) -> LedgerNote | ContactRefusal:
     """Wait, within a turn, until `queries_count` paced queries to a resolver are allowed, and note the queries."""
     while True:
         wait_s = ledger.wait_s(clock(), resolver=resolver, queries_count=queries_count)
-        if isinstance(wait_s, Refusal):
+        if isinstance(wait_s, ContactRefusal):
             return wait_s
         if wait_s <= 0:
             return ledger.note(clock(), resolver=resolver, queries_count=queries_count)

@@ -15,7 +15,7 @@ INFERRED_BELOW = 0.5
 """The limit of evidence: below this share a model shows possible discoverers, and nothing of the real discoverers."""
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class PageFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A page in numbers."""
 
     requests_count: int
@@ -37,14 +37,14 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     load_ms: float | None
 
 
-def facts_of(model: PageModel) -> Facts:
+def facts_of(model: PageModel) -> PageFacts:
     """Count the requests, hosts and bytes of a model."""
     resources = model.resources
     by_host = Counter(one.host for one in resources)
     sizes: Counter[str] = Counter()
     for one in resources:
         sizes[one.kind.value] += one.wire_bytes
-    return Facts(
+    return PageFacts(
         requests_count=len(resources),
         hosts_count=len(by_host),
         sites_count=len({model.hosts[host].site for host in by_host}),

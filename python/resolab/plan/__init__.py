@@ -5,7 +5,7 @@ orders and seeds. Not for: running anything or judging results.
 """
 
 from resolab.plan.access_link import access_rtt_ms
-from resolab.plan.analysis import Analysis, Estimand, Margin, OutcomeName
+from resolab.plan.analysis import Analysis, EquivalenceMargin, Estimand, OutcomeName
 from resolab.plan.comparison import ComparisonKind, ComparisonRule, PlannedComparison
 from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.corpus import Corpus
@@ -17,7 +17,7 @@ from resolab.plan.model import Plan, Repeat
 from resolab.plan.order import block_order, page_of, page_order, stream_seed
 from resolab.plan.page import RESOLVER_NAME, Page
 from resolab.plan.settings import (
-    DecidedBy,
+    DecisionCriterion,
     Design,
     EdgeSettings,
     Instrument,
@@ -25,10 +25,10 @@ from resolab.plan.settings import (
     PageCertificates,
     PageDistances,
     PageSettings,
-    Queries,
+    QuerySettings,
     ResolverSettings,
-    Stop,
     StopRule,
+    StopSettings,
     Unit,
 )
 from resolab.plan.unit import EVERY_PAGE, compared_as, over_pages, trials_a_block
@@ -44,9 +44,10 @@ __all__ = [
     "ComparisonRule",
     "Condition",
     "Corpus",
-    "DecidedBy",
+    "DecisionCriterion",
     "Design",
     "EdgeSettings",
+    "EquivalenceMargin",
     "Estimand",
     "Factors",
     "Instrument",
@@ -54,7 +55,6 @@ __all__ = [
     "Limits",
     "LiveSettings",
     "LiveSite",
-    "Margin",
     "OutcomeName",
     "Page",
     "PageCertificates",
@@ -62,11 +62,11 @@ __all__ = [
     "PageSettings",
     "Plan",
     "PlannedComparison",
-    "Queries",
+    "QuerySettings",
     "Repeat",
     "ResolverSettings",
-    "Stop",
     "StopRule",
+    "StopSettings",
     "Unit",
     "access_rtt_ms",
     "block_order",

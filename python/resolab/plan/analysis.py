@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from resolab.plan.section import Section
-from resolab.plan.settings import OneOf, Within, table_in
+from resolab.plan.section import PlanSection
+from resolab.plan.settings import ChoiceOf, NumberBounds, table_in
 
 
 class OutcomeName(StrEnum):
@@ -34,7 +34,7 @@ class Estimand(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Margin:
+class EquivalenceMargin:
     """The equivalence margin for two conditions, in ms or round trips."""
 
     ms: float | None = None
@@ -49,20 +49,20 @@ class Margin:
 class Analysis:
     """The deciding outcome and estimand; a report shows all others in addition."""
 
-    primary: Annotated[OutcomeName, OneOf(tuple(OutcomeName))] = OutcomeName.PLT
-    estimand: Annotated[Estimand, OneOf(tuple(Estimand))] = Estimand.PAIRED_DIFFERENCE
-    equivalence_margin_ms: Annotated[float | None, Within(0, 60_000)] = None
-    equivalence_margin_rtts: Annotated[float | None, Within(0, 100, "Of the link's round trip.")] = None
+    primary: Annotated[OutcomeName, ChoiceOf(tuple(OutcomeName))] = OutcomeName.PLT
+    estimand: Annotated[Estimand, ChoiceOf(tuple(Estimand))] = Estimand.PAIRED_DIFFERENCE
+    equivalence_margin_ms: Annotated[float | None, NumberBounds(0, 60_000)] = None
+    equivalence_margin_rtts: Annotated[float | None, NumberBounds(0, 100, "Of the link's round trip.")] = None
 
     @property
-    def equivalence_margin(self) -> Margin | None:
+    def equivalence_margin(self) -> EquivalenceMargin | None:
         """Return the declared margin, or `None`: without a margin no result counts as equivalent."""
         if self.equivalence_margin_ms is None and self.equivalence_margin_rtts is None:
             return None
-        return Margin(self.equivalence_margin_ms, self.equivalence_margin_rtts)
+        return EquivalenceMargin(self.equivalence_margin_ms, self.equivalence_margin_rtts)
 
 
-def analysis_in(section: Section) -> Analysis:
+def analysis_in(section: PlanSection) -> Analysis:
     """Read the deciding outcome, estimand and margin."""
     analysis = table_in(section, Analysis)
     if analysis.equivalence_margin_ms is not None and analysis.equivalence_margin_rtts is not None:

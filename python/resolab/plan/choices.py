@@ -10,7 +10,7 @@ from resolab.plan.condition import DECLARED, Baseline
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, NUMBERS, Selection, level_of
 from resolab.plan.model import Plan, Repeat
-from resolab.plan.section import Section
+from resolab.plan.section import PlanSection
 from resolab.plan.settings import value_in
 
 _OF_CORPUS = ("page", "profile")
@@ -18,7 +18,7 @@ BASELINE_FACTORS = tuple(factor for factor in (*FACTORS, *NAMED_ORDER) if factor
 """The factors available in a baseline: all except page and profile, as comparisons stay within these two."""
 
 
-def exclusion_in(section: Section, corpus: Corpus | None) -> Selection:
+def exclusion_in(section: PlanSection, corpus: Corpus | None) -> Selection:
     """Read one table of levels by factor; levels absent from the plan are allowed."""
     selection = _selection(section, _vocabularies(corpus))
     section.finish()
@@ -27,7 +27,7 @@ def exclusion_in(section: Section, corpus: Corpus | None) -> Selection:
     return selection
 
 
-def repeat_in(section: Section, corpus: Corpus | None) -> Repeat:
+def repeat_in(section: PlanSection, corpus: Corpus | None) -> Repeat:
     """Read the conditions to run as copies, and the number of copies; without a factor, all conditions."""
     selection = _selection(section, _vocabularies(corpus))
     repeat = Repeat(selection, times=value_in(section, Repeat, "times"))
@@ -35,7 +35,7 @@ def repeat_in(section: Section, corpus: Corpus | None) -> Repeat:
     return repeat
 
 
-def baseline_in(section: Section, plan: Plan) -> Baseline:
+def baseline_in(section: PlanSection, plan: Plan) -> Baseline:
     """Read the levels conditions are compared with: of any factor but page and profile."""
     for factor in _OF_CORPUS:
         if factor in section:
@@ -52,7 +52,7 @@ def baseline_in(section: Section, plan: Plan) -> Baseline:
     return Baseline({factor: level_of(factor, word) for factor, word in given.items()})
 
 
-def comparison_in(section: Section, plan: Plan) -> ComparisonRule:
+def comparison_in(section: PlanSection, plan: Plan) -> ComparisonRule:
     """Read one comparison: the treated conditions, and the levels of their baseline."""
     name = section.text("name")
     treatment = section.section("treatment")
@@ -71,7 +71,7 @@ def _vocabularies(corpus: Corpus | None) -> dict[str, Sequence[str] | None]:
     return words if corpus is None else {**words, "page": corpus.pages(), "profile": corpus.profiles()}
 
 
-def _selection(section: Section, vocabularies: Mapping[str, Sequence[str] | None]) -> Selection:
+def _selection(section: PlanSection, vocabularies: Mapping[str, Sequence[str] | None]) -> Selection:
     given = {
         factor: section.optional_levels(factor, words, NUMBERS.get(factor)) for factor, words in vocabularies.items()
     }

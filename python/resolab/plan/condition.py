@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from resolab.plan.factor import About, Factor, HasLevels, Subject, factors_in
+from resolab.plan.factor import ConditionLevels, Factor, FactorOptions, FactorSubject, factors_in
 from resolab.plan.live.settings import LAB
 from resolab.protocols import OVER_HTTP, WITHOUT_CONNECTION, has_handshake
 from resolab.records import (
@@ -30,38 +30,38 @@ from resolab.records import (
 )
 
 
-def sends_doh(one: HasLevels) -> bool:
+def sends_doh(one: ConditionLevels) -> bool:
     """Return True when the browser itself sends queries over DoH or DoH3."""
     return one.resolver_path == ResolverPath.NATIVE and one.dns_transport in OVER_HTTP
 
 
-def goes_by_gateway(one: HasLevels) -> bool:
+def goes_by_gateway(one: ConditionLevels) -> bool:
     """Return True when the page is loaded through the gateway."""
     return one.resolver_path == ResolverPath.GATEWAY
 
 
-def _has_sharing(one: HasLevels) -> bool:
+def _has_sharing(one: ConditionLevels) -> bool:
     """Return True when connection sharing is configurable: by a gateway, or by servers sending an ORIGIN frame."""
     return goes_by_gateway(one) or one.connection_sharing == ConnectionSharing.ORIGIN_FRAME
 
 
-def _goes_by_stub(one: HasLevels) -> bool:
+def _goes_by_stub(one: ConditionLevels) -> bool:
     return one.resolver_path == ResolverPath.STUB
 
 
-def _sends_no_doh(one: HasLevels) -> bool:
+def _sends_no_doh(one: ConditionLevels) -> bool:
     return not sends_doh(one)
 
 
-def _loads_over_h3(one: HasLevels) -> bool:
+def _loads_over_h3(one: ConditionLevels) -> bool:
     return one.http_version == HttpVersion.H3
 
 
-def _asks_over_connection(one: HasLevels) -> bool:
+def _asks_over_connection(one: ConditionLevels) -> bool:
     return one.dns_transport not in WITHOUT_CONNECTION
 
 
-def _shakes_hands_to_ask(one: HasLevels) -> bool:
+def _shakes_hands_to_ask(one: ConditionLevels) -> bool:
     return has_handshake(one.dns_transport) and one.dns_connection_state == ConnectionState.COLD
 
 
@@ -72,68 +72,70 @@ class Condition:
     A field with `About` is a factor. In the order of the fields, the levels make the condition's identifier.
     """
 
-    page: Annotated[str, About(subject=Subject.PAGE)]
-    profile: Annotated[str, About(subject=Subject.NETWORK)]
-    dns_transport: Annotated[DnsTransport, About()]
-    http_version: Annotated[HttpVersion, About(subject=Subject.PAGE)]
+    page: Annotated[str, FactorOptions(subject=FactorSubject.PAGE)]
+    profile: Annotated[str, FactorOptions(subject=FactorSubject.NETWORK)]
+    dns_transport: Annotated[DnsTransport, FactorOptions()]
+    http_version: Annotated[HttpVersion, FactorOptions(subject=FactorSubject.PAGE)]
     requested_handshake_mode: Annotated[
         HandshakeMode,
-        About(labels={"full": "full", "resumed": "resumed", "zero_rtt": "0-RTT"}, subject=Subject.PAGE),
+        FactorOptions(labels={"full": "full", "resumed": "resumed", "zero_rtt": "0-RTT"}, subject=FactorSubject.PAGE),
     ]
     browser: Annotated[
-        BrowserName, About(labels={"chromium": "Chromium", "firefox": "Firefox"}, subject=Subject.CLIENT)
+        BrowserName, FactorOptions(labels={"chromium": "Chromium", "firefox": "Firefox"}, subject=FactorSubject.CLIENT)
     ] = BrowserName.CHROMIUM
     resolver_path: Annotated[
         ResolverPath,
-        About(
+        FactorOptions(
             labels={"native": "native", "stub": "by stub", "gateway": "by gateway"},
-            subject=Subject.CLIENT,
+            subject=FactorSubject.CLIENT,
             of_transport=True,
         ),
     ]
     h3_discovery: Annotated[
         H3Discovery,
-        About(
+        FactorOptions(
             labels={"forced": "H3 forced", "https_record": "H3 by HTTPS record", "alt_svc": "H3 by Alt-Svc"},
-            subject=Subject.PAGE,
+            subject=FactorSubject.PAGE,
             applies=_loads_over_h3,
         ),
     ] = H3Discovery.FORCED
     name_resolution: Annotated[
         NameResolution,
-        About(
+        FactorOptions(
             labels={"built_in": "built-in resolver", "getaddrinfo": "getaddrinfo"},
-            subject=Subject.CLIENT,
+            subject=FactorSubject.CLIENT,
             applies=_sends_no_doh,
         ),
     ] = NameResolution.BUILT_IN
     doh_method: Annotated[
         DohMethod | None,
-        About(
+        FactorOptions(
             labels={"default": "method by default", "get": "GET", "post": "POST"},
             absent_word="default",
-            subject=Subject.CLIENT,
+            subject=FactorSubject.CLIENT,
             applies=sends_doh,
         ),
     ] = None
     """`None`: the browser's default."""
     dns_connection_state: Annotated[
-        ConnectionState, About(labels={"cold": "DNS cold", "warm": "DNS warm"}, applies=_asks_over_connection)
+        ConnectionState, FactorOptions(labels={"cold": "DNS cold", "warm": "DNS warm"}, applies=_asks_over_connection)
     ] = ConnectionState.COLD
     requested_dns_handshake_mode: Annotated[
         HandshakeMode,
-        About(
+        FactorOptions(
             labels={"full": "DNS full", "resumed": "DNS resumed", "zero_rtt": "DNS 0-RTT"},
             applies=_shakes_hands_to_ask,
         ),
     ] = HandshakeMode.FULL
-    resolver_extra_rtt_ms: Annotated[float, About(bounds=(0.0, 10_000.0), subject=Subject.RESOLVER)] = 0.0
+    resolver_extra_rtt_ms: Annotated[float, FactorOptions(bounds=(0.0, 10_000.0), subject=FactorSubject.RESOLVER)] = 0.0
     """The resolver's distance beyond the access link, in ms, both directions together."""
-    resolver_cache: Annotated[ResolverCache, About(subject=Subject.RESOLVER)] = ResolverCache.HIT
-    browser_preset: Annotated[BrowserPreset | None, About(absent_word="none", subject=Subject.CLIENT)] = None
+    resolver_cache: Annotated[ResolverCache, FactorOptions(subject=FactorSubject.RESOLVER)] = ResolverCache.HIT
+    browser_preset: Annotated[BrowserPreset | None, FactorOptions(absent_word="none", subject=FactorSubject.CLIENT)] = (
+        None
+    )
     connection_sharing: Annotated[
         ConnectionSharing,
-        About(
+        FactorOptions(
             labels={
                 "separate": "a connection a name",
                 "browser_rule": "shared as browsers do",
@@ -147,22 +149,22 @@ class Condition:
     """The connections shared by a gateway among a page's names; with `origin_frame` servers announce their origins."""
     speculation: Annotated[
         PageSpeculation,
-        About(labels={"off": "in turn", "document": "speculative"}, applies=goes_by_gateway),
+        FactorOptions(labels={"off": "in turn", "document": "speculative"}, applies=goes_by_gateway),
     ] = PageSpeculation.OFF
     """True when a gateway requests the document in the flight of its name's query."""
     query_gathering: Annotated[
         QueryGathering,
-        About(labels={"off": "queries alone", "on": "queries gathered"}, applies=_goes_by_stub),
+        FactorOptions(labels={"off": "queries alone", "on": "queries gathered"}, applies=_goes_by_stub),
     ] = QueryGathering.OFF
     """True when a stub sends simultaneous queries in one message."""
     answer_push: Annotated[
         AnswerPush,
-        About(labels={"off": "names looked up", "page_names": "answers pushed"}, applies=_goes_by_stub),
+        FactorOptions(labels={"off": "names looked up", "page_names": "answers pushed"}, applies=_goes_by_stub),
     ] = AnswerPush.OFF
     """True when a stub has the answers for the page's names before the browser's queries."""
-    resolver_miss_ratio: Annotated[float, About(bounds=(0.0, 1.0))] = 0.0
+    resolver_miss_ratio: Annotated[float, FactorOptions(bounds=(0.0, 1.0))] = 0.0
     """Share of a page's names missing from the resolver's cache, drawn name by name for each block."""
-    resolver: Annotated[str, About(subject=Subject.RESOLVER)] = LAB
+    resolver: Annotated[str, FactorOptions(subject=FactorSubject.RESOLVER)] = LAB
     """The resolver's name in a live plan."""
     named: tuple[str, ...] = ()
     """The optional factors named by the plan, and therefore present in the identifier."""

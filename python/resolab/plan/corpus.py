@@ -18,7 +18,7 @@ from resolab.pages.clone.names import host_name
 from resolab.pages.file import ENDING, read_model
 from resolab.pages.generated import generate
 from resolab.pages.model import PageModel
-from resolab.plan.own_pages import GeneratedPage, OwnPage, is_model
+from resolab.plan.own_pages import GeneratedPage, PlanPageSource, is_model
 from resolab.plan.page import Page, read_pages
 from resolab.records import LinkProfile
 
@@ -30,11 +30,11 @@ class Corpus:
     """Pages under `root/pages`, profiles under `root/profiles`, plans under `root/plans`."""
 
     root: Path
-    own_pages: Mapping[str, OwnPage] = field(default_factory=dict)
+    own_pages: Mapping[str, PlanPageSource] = field(default_factory=dict)
     """Page folders outside the corpus, page models, or pages drawn by a seed, by their name in the plan."""
 
     @classmethod
-    def of_project(cls, own_pages: Mapping[str, OwnPage] | None = None) -> Self:
+    def from_project(cls, own_pages: Mapping[str, PlanPageSource] | None = None) -> Self:
         """Open the corpus of this code's installation, for any working folder; a plan may have further pages."""
         return cls(PROJECT_ROOT, own_pages or {})
 
@@ -93,7 +93,7 @@ class Corpus:
         model = self.model(page)
         return [host_name(model, host) for host in sorted({one.host for one in model.resources})]
 
-    def _place(self, page: str) -> OwnPage:
+    def _place(self, page: str) -> PlanPageSource:
         return self.own_pages.get(page) or self.models().get(page, self.root / "pages" / page)
 
     def read_pages(self, pages: Sequence[str]) -> list[Page]:

@@ -25,7 +25,7 @@ _NEVER_COMPARED = ("page", "profile", "browser", "resolver_path")
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PlanDraft:
     """The content of a plan to be written."""
 
     name: str
@@ -38,9 +38,9 @@ class Draft:
     """The browser's path to each transport, where different from the usual path."""
 
 
-def plan_text(draft: Draft, base: Path) -> str:
+def plan_text(draft: PlanDraft, base: Path) -> str:
     """Write the plan; an impossible plan raises ConfigurationError, as in reading."""
-    corpus, source = Corpus.of_project(), f"{draft.name}.toml"
+    corpus, source = Corpus.from_project(), f"{draft.name}.toml"
     baseline = ["dns_transport", "requested_handshake_mode"]
     if all(len(draft.levels[factor]) == 1 for factor in baseline):
         # The question is what something else changes: alone these two would compare nothing.
@@ -53,7 +53,9 @@ def plan_text(draft: Draft, base: Path) -> str:
     return text
 
 
-def _text(draft: Draft, baseline: Sequence[str], exclusions: Sequence[tuple[Mapping[str, Sequence[str]], str]]) -> str:
+def _text(
+    draft: PlanDraft, baseline: Sequence[str], exclusions: Sequence[tuple[Mapping[str, Sequence[str]], str]]
+) -> str:
     transports = draft.levels["dns_transport"]
     paths = {one: draft.paths.get(one) or [_usual(one)] for one in transports}
     lines = [

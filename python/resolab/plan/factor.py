@@ -10,7 +10,7 @@ from types import NoneType
 from typing import Any, Protocol, get_args, get_type_hints
 
 
-class HasLevels(Protocol):
+class ConditionLevels(Protocol):
     """A condition, or a table's row with a condition's levels; input for deciding about other factors' levels."""
 
     @property
@@ -25,11 +25,11 @@ class HasLevels(Protocol):
     def connection_sharing(self) -> str | None: ...  # noqa: D102
 
 
-def _everywhere(_: HasLevels) -> bool:
+def _everywhere(_: ConditionLevels) -> bool:
     return True
 
 
-class Subject(Enum):
+class FactorSubject(Enum):
     """The part of a trial described by a factor; the part decides about pooling over the factor's levels.
 
     A new factor describes the look-up unless declared otherwise, so no table pools its levels unnoticed.
@@ -48,7 +48,7 @@ class Subject(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
+class FactorOptions:
     """The facts about a factor beyond a field's name, type and default; a field with `About` is a factor."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -57,9 +57,9 @@ class About:
     """The plan's word for the level `None`."""
     bounds: tuple[float, float] | None = None
     """Lowest and highest level, where levels are numbers; as words they have six digits."""
-    applies: Callable[[HasLevels], bool] = _everywhere
+    applies: Callable[[ConditionLevels], bool] = _everywhere
     """Returns True when another level would change anything; if not, the level has no meaning."""
-    subject: Subject = Subject.LOOK_UP
+    subject: FactorSubject = FactorSubject.LOOK_UP
     """The part of a trial described by the factor."""
     of_transport: bool = False
     """True when a plan sets the factor for each transport, in a separate table, outside the factors."""
@@ -74,7 +74,7 @@ class Factor:
     """Type of the levels: an enum of words, a number, or text where any name will do."""
     default: Any
     """The only level in plans without this factor; `MISSING`: every plan names the factor."""
-    about: About
+    about: FactorOptions
 
     @property
     def is_optional(self) -> bool:
@@ -107,7 +107,7 @@ def factors_in(condition: type) -> dict[str, Factor]:
         one.name: Factor(one.name, _kind(get_args(hints[one.name])[0]), one.default, about)
         for one in fields(condition)
         for about in get_args(hints[one.name])[1:]
-        if isinstance(about, About)
+        if isinstance(about, FactorOptions)
     }
 
 

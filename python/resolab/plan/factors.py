@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from resolab.plan.condition import DECLARED
-from resolab.plan.factor import HasLevels, Subject
+from resolab.plan.factor import ConditionLevels, FactorSubject
 
 FACTORS = tuple(name for name, one in DECLARED.items() if not one.is_optional and not one.about.of_transport)
 """The factors of every plan, in the order of the levels in a condition's identifier."""
@@ -34,12 +34,12 @@ FREE_NAMES = tuple(
 """The optional factors with names declared by the plan as levels."""
 
 
-def factors_about(*subjects: Subject) -> tuple[str, ...]:
+def factors_about(*subjects: FactorSubject) -> tuple[str, ...]:
     """List the factors about one of these subjects, for separating or pooling in a table."""
     return tuple(name for name in EVERY_FACTOR if DECLARED[name].about.subject in subjects)
 
 
-QUERY_FACTORS = factors_about(Subject.NETWORK, Subject.RESOLVER)
+QUERY_FACTORS = factors_about(FactorSubject.NETWORK, FactorSubject.RESOLVER)
 """The factors affecting our own client's queries beside a load; the queries are alike over all other factors."""
 
 Selection = Mapping[str, Sequence[str]]
@@ -69,7 +69,7 @@ def label_of(factor: str, word: str) -> str | None:
     return DECLARED[factor].about.labels.get(word)
 
 
-def applies(factor: str, one: HasLevels) -> bool:
+def applies(factor: str, one: ConditionLevels) -> bool:
     """Return True when a factor can have another level in this condition; if not, the level has no meaning."""
     return DECLARED[factor].about.applies(one)
 

@@ -6,7 +6,7 @@ For: `[key_exchange]` of a plan, read and described. Not for: browsers, with the
 from dataclasses import dataclass, fields
 from typing import Any
 
-from resolab.plan.section import Section
+from resolab.plan.section import PlanSection
 from resolab.records import KeyExchangeGroup
 
 EVERY_GROUP = tuple(KeyExchangeGroup)
@@ -22,7 +22,7 @@ class KeyExchange:
     edge: tuple[KeyExchangeGroup, ...] = EVERY_GROUP
 
 
-def key_exchange_in(section: Section) -> KeyExchange:
+def key_exchange_in(section: PlanSection) -> KeyExchange:
     """Read the groups; missing keys have their default."""
     words = [group.value for group in EVERY_GROUP]
     given = {one.name: section.optional_levels(one.name, words) for one in fields(KeyExchange)}

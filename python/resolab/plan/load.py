@@ -19,16 +19,16 @@ from resolab.plan.factors import FACTORS, FREE_NAMES, NAMED_ORDER, NUMBERS, OPTI
 from resolab.plan.key_exchange import key_exchange_in
 from resolab.plan.live.network import live_table
 from resolab.plan.model import HIGHEST_SEED, Plan
-from resolab.plan.own_pages import GeneratedPage, OwnPage, is_model, is_path, name_of
-from resolab.plan.page_levels import page_levels, pages_in, with_pages
-from resolab.plan.section import NAME, Section
+from resolab.plan.own_pages import GeneratedPage, PlanPageSource, is_model, is_path, name_of
+from resolab.plan.page_levels import page_levels, pages_in, replace_pages
+from resolab.plan.section import NAME, PlanSection
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
     Design,
     EdgeSettings,
     Instrument,
     Limits,
-    Queries,
+    QuerySettings,
     ResolverSettings,
     Unit,
     stop_in,
@@ -44,7 +44,7 @@ from resolab.records import DnsTransport, HttpVersion, ResolverPath
 
 def load_plan(path: Path, corpus: Corpus | None = None, *, seed: int | None = None, blocks: int | None = None) -> Plan:
     """Read and check a plan file; `seed` and `blocks` replace the plan's."""
-    corpus = corpus or Corpus.of_project()
+    corpus = corpus or Corpus.from_project()
     path = corpus.plan_file(path)
     plan = parse_plan(_text(path, corpus), str(path), corpus, base=path.absolute().parent)
     if seed is not None and not 0 <= seed <= HIGHEST_SEED:
@@ -70,7 +70,7 @@ def _text(path: Path, corpus: Corpus) -> str:
         raise ConfigurationError(f"failed to read plan {path}: {reason}; {remedy}") from error
 
 
-def _name(top: Section, corpus: Corpus | None) -> str:
+def _name(top: PlanSection, corpus: Corpus | None) -> str:
     """Take the plan's name, part of its runs' folders: the name may contain no path."""
     name = top.text("name")
     if corpus is not None and ("/" in name or name.startswith(".") or not name.isprintable()):
@@ -94,9 +94,9 @@ def parse_plan(
     base = base or Path.cwd()
     read = live_table(source, _table(text, source), base, begun_with, at_hand=corpus is not None)
     table, live = read.table, read.settings
-    generated, pages = pages_in(Section(source, table).section("pages", required=False))
+    generated, pages = pages_in(PlanSection(source, table).section("pages", required=False))
     levels = page_levels(source, _page_level(table), generated, base, corpus, begun_with)
-    top, own = Section(source, with_pages(table, levels)), levels.own if levels else generated
+    top, own = PlanSection(source, replace_pages(table, levels)), levels.own if levels else generated
     top.section("pages", required=False)
     if corpus is not None:
         _check_own_pages(top, own, corpus)
@@ -142,14 +142,14 @@ def _table(text: str, source: str) -> Mapping[str, Any]:
         raise ConfigurationError(f"{source}: not valid TOML: {error}") from error
 
 
-def _settings(top: Section) -> dict[str, Any]:
+def _settings(top: PlanSection) -> dict[str, Any]:
     """Read the tables independent of all others, by the plan's field."""
     tables = {
         "limits": Limits,
         "instrument": Instrument,
         "resolver": ResolverSettings,
         "edge": EdgeSettings,
-        "queries": Queries,
+        "queries": QuerySettings,
     }
     return {
         **{key: table_in(top.section(key, required=False), table) for key, table in tables.items()},
@@ -193,7 +193,7 @@ def _page_level(table: Mapping[str, Any]) -> object:
     return factors.get("page") if isinstance(factors, dict) else None
 
 
-def _check_own_pages(top: Section, own: Mapping[str, OwnPage], corpus: Corpus) -> None:
+def _check_own_pages(top: PlanSection, own: Mapping[str, PlanPageSource], corpus: Corpus) -> None:
     known = set(corpus.pages())
     for name, folder in own.items():
         if name in known:
@@ -208,7 +208,7 @@ def _check_own_pages(top: Section, own: Mapping[str, OwnPage], corpus: Corpus) -
             top.fail("factors.page", f"{folder} has no page.toml; `resolab page new {folder}` writes one")
 
 
-def _factors(section: Section, corpus: Corpus | None) -> Factors:
+def _factors(section: PlanSection, corpus: Corpus | None) -> Factors:
     levels: dict[str, tuple[Any, ...]] = {
         **{factor: (level,) for factor, level in OPTIONAL_FACTORS.items()},
         "page": _page_names(section, corpus),
@@ -229,7 +229,7 @@ def _factors(section: Section, corpus: Corpus | None) -> Factors:
     return Factors(levels, named=tuple(factor for factor in NAMED_ORDER if factor in named))
 
 
-def _refuse_the_lives(top: Section, factors: Factors) -> None:
+def _refuse_the_lives(top: PlanSection, factors: Factors) -> None:
     live = 'is for plans of the real network ([network] kind = "live")'
     if "resolver" in factors.named:
         top.fail("factors.resolver", live)
@@ -237,7 +237,7 @@ def _refuse_the_lives(top: Section, factors: Factors) -> None:
         top.fail("factors.http_version", f"{str(HttpVersion.ANY)!r} {live}; name versions here")
 
 
-def _page_names(section: Section, corpus: Corpus | None) -> tuple[str, ...]:
+def _page_names(section: PlanSection, corpus: Corpus | None) -> tuple[str, ...]:
     own = [word for word in section.levels("page", None) if is_path(word)]
     known = None if corpus is None else [*corpus.pages(), *own]
     names = tuple(name_of(word) for word in section.levels("page", known))
@@ -247,20 +247,20 @@ def _page_names(section: Section, corpus: Corpus | None) -> tuple[str, ...]:
     return names
 
 
-def _names(section: Section, key: str, known: tuple[str, ...] | None) -> tuple[str, ...]:
+def _names(section: PlanSection, key: str, known: tuple[str, ...] | None) -> tuple[str, ...]:
     names = section.levels(key, known)
     _check_names(section, key, names)
     return names
 
 
-def _check_names(section: Section, key: str, names: tuple[str, ...]) -> None:
+def _check_names(section: PlanSection, key: str, names: tuple[str, ...]) -> None:
     for name in names:
         if not NAME.fullmatch(name):
             section.fail(key, f"{name!r} is no name; use letters, digits, - and _")
 
 
 def _resolver_paths(
-    section: Section, factors: Factors
+    section: PlanSection, factors: Factors
 ) -> tuple[Mapping[DnsTransport, tuple[ResolverPath, ...]], Factors]:
     """Read the path to each transport; a list for any transport makes `resolver_path` a named factor."""
     allowed = allowed_words("resolver_path")
@@ -278,7 +278,7 @@ def _resolver_paths(
     )
 
 
-def _paths(section: Section, transport: str, allowed: tuple[str, ...]) -> tuple[ResolverPath, ...]:
+def _paths(section: PlanSection, transport: str, allowed: tuple[str, ...]) -> tuple[ResolverPath, ...]:
     if section.is_list(transport):
         return tuple(ResolverPath(word) for word in section.levels(transport, allowed))
     word = section.optional_one_of(transport, allowed)

@@ -15,7 +15,7 @@ from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, selects, word_of
 from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.live.settings import LAB, LiveSettings
-from resolab.plan.own_pages import OwnPage
+from resolab.plan.own_pages import PlanPageSource
 from resolab.plan.preset_levels import fixed_levels
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
@@ -23,12 +23,12 @@ from resolab.plan.settings import (
     EdgeSettings,
     Instrument,
     Limits,
+    NumberBounds,
     PageSettings,
-    Queries,
+    QuerySettings,
     ResolverSettings,
-    Stop,
+    StopSettings,
     Unit,
-    Within,
 )
 from resolab.records import DnsTransport, ResolverPath
 
@@ -40,7 +40,7 @@ class Repeat:
     """Conditions run several times a block, as copies compared with each other."""
 
     levels: Selection
-    times: Annotated[int, Within(2, 20)] = 2
+    times: Annotated[int, NumberBounds(2, 20)] = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,10 @@ class Plan:
 
     name: str
     question: str
-    seed: Annotated[int, Within(0, HIGHEST_SEED, "Every random choice derives from it.")]
-    blocks: Annotated[int, Within(1, HIGHEST_BLOCKS, "How often every condition runs; with unit = page, pages loaded.")]
+    seed: Annotated[int, NumberBounds(0, HIGHEST_SEED, "Every random choice derives from it.")]
+    blocks: Annotated[
+        int, NumberBounds(1, HIGHEST_BLOCKS, "How often every condition runs; with unit = page, pages loaded.")
+    ]
     factors: Factors
     resolver_path: Mapping[DnsTransport, tuple[ResolverPath, ...]]
     baseline: Baseline
@@ -60,16 +62,16 @@ class Plan:
     source_text: str = ""
     base: Path | None = None
     """The folder for the plan's relative paths."""
-    own_pages: Mapping[str, OwnPage] = field(default_factory=dict)
+    own_pages: Mapping[str, PlanPageSource] = field(default_factory=dict)
     """The origin of pages named by path or drawn, by their names."""
     repeat: tuple[Repeat, ...] = ()
     comparison_rules: tuple[ComparisonRule, ...] = ()
     """Comparisons named by the plan; see `comparisons` for all derived comparisons."""
-    stop: Stop | None = None
+    stop: StopSettings | None = None
     """`None`: all blocks are run."""
     resolver: ResolverSettings = field(default_factory=ResolverSettings)
     edge: EdgeSettings = field(default_factory=EdgeSettings)
-    queries: Queries = field(default_factory=Queries)
+    queries: QuerySettings = field(default_factory=QuerySettings)
     key_exchange: KeyExchange = field(default_factory=KeyExchange)
     analysis: Analysis = field(default_factory=Analysis)
     design: Design = field(default_factory=Design)
@@ -111,7 +113,7 @@ class Plan:
     def comparisons(self) -> list[PlannedComparison]:
         """List the comparisons: the named ones or, without any, all with the baseline; then the copies."""
         return planned_comparisons(
-            self.conditions(), self.comparison_rules, with_levels=self.with_levels, baseline_of=self.baseline_of
+            self.conditions(), self.comparison_rules, with_levels=self.find_with_levels, baseline_of=self.baseline_of
         )
 
     def words(self, factor: str) -> tuple[str, ...]:
@@ -130,9 +132,9 @@ class Plan:
         """
         if condition.replicate > 1:
             return replace(condition, replicate=1)
-        return self.with_levels(condition, self.baseline)
+        return self.find_with_levels(condition, self.baseline)
 
-    def with_levels(self, condition: Condition, baseline: Baseline) -> Condition:
+    def find_with_levels(self, condition: Condition, baseline: Baseline) -> Condition:
         """Find the condition different from another only in a baseline's levels."""
         reference = replace(condition, **baseline.levels, replicate=1)
         paths = self.resolver_path[reference.dns_transport]

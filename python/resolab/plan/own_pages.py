@@ -22,7 +22,7 @@ class GeneratedPage:
     number: int
 
 
-OwnPage = Path | GeneratedPage
+PlanPageSource = Path | GeneratedPage
 """The origin of a page outside the corpus."""
 
 

@@ -17,9 +17,9 @@ from resolab.errors import ConfigurationError
 from resolab.pages.generated import name_of as generated_name
 from resolab.plan.corpus import Corpus
 from resolab.plan.model import HIGHEST_SEED
-from resolab.plan.own_pages import GeneratedPage, OwnPage, is_model, name_of, own_pages
-from resolab.plan.section import Section
-from resolab.plan.settings import PageSettings, Within, table_in
+from resolab.plan.own_pages import GeneratedPage, PlanPageSource, is_model, name_of, own_pages
+from resolab.plan.section import PlanSection
+from resolab.plan.settings import NumberBounds, PageSettings, table_in
 
 MOST_GENERATED = 2_000
 _NOT = "!"
@@ -29,10 +29,10 @@ _NOT = "!"
 class GeneratedPages:
     """The pages to draw: numbers from 1 to `count`."""
 
-    count: Annotated[int, Within(1, MOST_GENERATED)]
-    seed: Annotated[int, Within(0, HIGHEST_SEED)] = 1
+    count: Annotated[int, NumberBounds(1, MOST_GENERATED)]
+    seed: Annotated[int, NumberBounds(0, HIGHEST_SEED)] = 1
 
-    def pages(self) -> Mapping[str, OwnPage]:
+    def pages(self) -> Mapping[str, PlanPageSource]:
         """Name the drawn pages."""
         return {
             generated_name(self.seed, number): GeneratedPage(self.seed, number) for number in range(1, self.count + 1)
@@ -44,13 +44,13 @@ class PageLevels:
     """The expanded list of a plan's pages."""
 
     words: Sequence[object]
-    own: Mapping[str, OwnPage]
+    own: Mapping[str, PlanPageSource]
 
 
 def page_levels(
     source: str,
     given: object,
-    generated: Mapping[str, OwnPage],
+    generated: Mapping[str, PlanPageSource],
     base: Path,
     corpus: Corpus | None,
     begun_with: Sequence[str] | None = None,
@@ -66,14 +66,14 @@ def page_levels(
         return None
     if begun_with is not None and corpus is None and any(map(_is_pattern, given)):
         return PageLevels([*begun_with], generated)
-    words = _expanded(source, given, base, corpus or Corpus.of_project())
+    words = _expanded(source, given, base, corpus or Corpus.from_project())
     if begun_with is not None and any(map(_is_pattern, given)):
         words = _as_begun(source, words, [one for one in begun_with if one not in generated])
     paths = own_pages([word for word in words if isinstance(word, str)], base)
     return PageLevels([*words, *generated], {**paths, **generated})
 
 
-def pages_in(section: Section) -> tuple[Mapping[str, OwnPage], PageSettings]:
+def pages_in(section: PlanSection) -> tuple[Mapping[str, PlanPageSource], PageSettings]:
     """Read `[pages]`: the drawn pages, and the serving of all pages."""
     table = section.section("generated", required=False)
     drawn = table_in(table, GeneratedPages).pages() if "generated" in section else {}
@@ -148,7 +148,7 @@ def _as_begun(source: str, words: Sequence[object], begun_with: Sequence[str]) -
     return [named[name] for name in begun_with]
 
 
-def with_pages(table: Mapping[str, Any], levels: PageLevels | None) -> Mapping[str, Any]:
+def replace_pages(table: Mapping[str, Any], levels: PageLevels | None) -> Mapping[str, Any]:
     """Write the pages out in a plan's table."""
     factors = table.get("factors")
     if levels is None or not isinstance(factors, dict):

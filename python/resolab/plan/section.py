@@ -17,7 +17,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 Bounds = tuple[float, float]
 
 
-class Section:
+class PlanSection:
     """A TOML table with a memory of the requested keys, for reporting unknown keys."""
 
     def __init__(self, source: str, table: Mapping[str, object], name: str = "") -> None:
@@ -138,19 +138,19 @@ class Section:
         """Register optional keys as known."""
         self._known += [key for key in keys if key not in self._known]
 
-    def tables(self, key: str) -> "list[Section]":
+    def tables(self, key: str) -> "list[PlanSection]":
         """Take an optional array of tables."""
         value = self._take(key, [])
         if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
             self.fail(key, f"must be tables under [[{key}]], not {value!r}")
-        return [Section(self.source, table, f"{key}[{number}]") for number, table in enumerate(value)]
+        return [PlanSection(self.source, table, f"{key}[{number}]") for number, table in enumerate(value)]
 
-    def section(self, key: str, *, required: bool = True) -> "Section":
+    def section(self, key: str, *, required: bool = True) -> "PlanSection":
         """Take a table; an absent optional table is empty."""
         value = self._take(key, MISSING if required else {})
         if not isinstance(value, dict):
             self.fail(key, f"must be a table, not {value!r}")
-        return Section(self.source, value, ".".join(part for part in (self.name, key) if part))
+        return PlanSection(self.source, value, ".".join(part for part in (self.name, key) if part))
 
     def finish(self) -> None:
         """Fail if the table holds an unrequested key."""

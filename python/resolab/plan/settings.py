@@ -12,14 +12,14 @@ from dataclasses import MISSING, dataclass, fields, replace
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Protocol, TypeVar, get_args, get_type_hints
 
-from resolab.plan.section import Section
+from resolab.plan.section import PlanSection
 from resolab.records import PathBackend
 
 HIGHEST_BLOCKS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class NumberBounds:
     """Bounds of a number: a whole number is at least `low`, another is above `low`; both are at most `high`."""
 
     low: float
@@ -29,14 +29,14 @@ class Within:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class ChoiceOf:
     """Words of a closed vocabulary, for a single choice."""
 
     words: tuple[StrEnum, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SomeOf:
+class SubsetOf:
     """Words of a closed vocabulary, for a list of choices."""
 
     words: tuple[StrEnum, ...]
@@ -46,8 +46,8 @@ class SomeOf:
 class Limits:
     """The limits for giving up a load and for flagging a trial."""
 
-    page_timeout_s: Annotated[float, Within(0, 600)] = 30.0
-    lateness_p99_ms: Annotated[float, Within(0, 1000)] = 0.5
+    page_timeout_s: Annotated[float, NumberBounds(0, 600)] = 30.0
+    lateness_p99_ms: Annotated[float, NumberBounds(0, 1000)] = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,9 @@ class Instrument:
     """True when the dataset keeps every packet of a trial."""
     key_log: bool = False
     """True when the dataset keeps the TLS secrets of a trial's connections."""
-    paths: Annotated[int, Within(1, 16, "On which trials run at a time.")] = 1
+    paths: Annotated[int, NumberBounds(1, 16, "On which trials run at a time.")] = 1
     """Emulated paths for simultaneous trials of a block, each path with its own edge, stub and browsers."""
-    backend: Annotated[PathBackend, OneOf((PathBackend.TUN, PathBackend.PACKET))] = PathBackend.TUN
+    backend: Annotated[PathBackend, ChoiceOf((PathBackend.TUN, PathBackend.PACKET))] = PathBackend.TUN
     """The backend between the hosts and the link model (docs/method/backends.md)."""
 
 
@@ -73,7 +73,7 @@ class Instrument:
 class ResolverSettings:
     """The settings of the resolver."""
 
-    miss_delay_ms: Annotated[float, Within(0, 10_000)] = 40.0
+    miss_delay_ms: Annotated[float, NumberBounds(0, 10_000)] = 40.0
     """The extra time of an uncached answer, beyond the time of a cached answer."""
 
 
@@ -81,15 +81,15 @@ class ResolverSettings:
 class EdgeSettings:
     """The sending parameters of the servers behind the path."""
 
-    quic_initial_window_bytes: Annotated[int, Within(2_400, 1 << 24)] = 12_000
+    quic_initial_window_bytes: Annotated[int, NumberBounds(2_400, 1 << 24)] = 12_000
     """Bytes in flight on a new QUIC connection before the first acknowledgement (RFC 9002 section 7.2)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Queries:
+class QuerySettings:
     """The queries of our own client in every trial, beside the cold exchange of each transport."""
 
-    warm_count: Annotated[int, Within(0, 100)] = 0
+    warm_count: Annotated[int, NumberBounds(0, 100)] = 0
     """Further names of the page, queried in sequence over the connections of the cold exchanges."""
 
 
@@ -106,7 +106,7 @@ class Unit(StrEnum):
 class Design:
     """The layout of the trials."""
 
-    unit: Annotated[Unit, OneOf(tuple(Unit))] = Unit.BLOCK
+    unit: Annotated[Unit, ChoiceOf(tuple(Unit))] = Unit.BLOCK
 
 
 class PageCertificates(StrEnum):
@@ -131,8 +131,8 @@ class PageDistances(StrEnum):
 class PageSettings:
     """The serving of the plan's pages."""
 
-    certificates: Annotated[PageCertificates, OneOf(tuple(PageCertificates))] = PageCertificates.RECORDED
-    distances: Annotated[PageDistances, OneOf(tuple(PageDistances))] = PageDistances.RECORDED
+    certificates: Annotated[PageCertificates, ChoiceOf(tuple(PageCertificates))] = PageCertificates.RECORDED
+    distances: Annotated[PageDistances, ChoiceOf(tuple(PageDistances))] = PageDistances.RECORDED
 
 
 class StopRule(StrEnum):
@@ -145,7 +145,7 @@ class StopRule(StrEnum):
     more."""
 
 
-class DecidedBy(StrEnum):
+class DecisionCriterion(StrEnum):
     """The criterion for deciding a comparison, applied to its confidence sequence."""
 
     DIFFERENCE = "difference"
@@ -161,19 +161,21 @@ SEQUENCE_MIN_BLOCKS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class StopSettings:
     """The end of a campaign; a fixed-width rule has exactly one width, any other at most one."""
 
-    ci_width_ms: Annotated[float | None, Within(0, 600_000, "Full width of the interval of a paired difference.")] = (
+    ci_width_ms: Annotated[
+        float | None, NumberBounds(0, 600_000, "Full width of the interval of a paired difference.")
+    ] = None
+    ci_width_ratio: Annotated[float | None, NumberBounds(0, 10, "Full width of the interval of a relative change.")] = (
         None
     )
-    ci_width_ratio: Annotated[float | None, Within(0, 10, "Full width of the interval of a relative change.")] = None
     # Below two blocks there is no interval.
-    min_blocks: Annotated[int, Within(2, HIGHEST_BLOCKS)] = 12
+    min_blocks: Annotated[int, NumberBounds(2, HIGHEST_BLOCKS)] = 12
     """Fewer cost the intervals part of their level (docs/method/statistics.md)."""
-    check_every_blocks: Annotated[int, Within(1, HIGHEST_BLOCKS)] = 1
-    rule: Annotated[StopRule, OneOf(tuple(StopRule))] = StopRule.FIXED_WIDTH
-    decided_by: Annotated[tuple[DecidedBy, ...], SomeOf(tuple(DecidedBy))] = ()
+    check_every_blocks: Annotated[int, NumberBounds(1, HIGHEST_BLOCKS)] = 1
+    rule: Annotated[StopRule, ChoiceOf(tuple(StopRule))] = StopRule.FIXED_WIDTH
+    decided_by: Annotated[tuple[DecisionCriterion, ...], SubsetOf(tuple(DecisionCriterion))] = ()
     """Empty: by every criterion with a number in the plan, and by excluding 0."""
 
     @property
@@ -191,17 +193,17 @@ class _Settings(Protocol):
 Table = TypeVar("Table", bound=_Settings)
 
 
-def table_in(section: Section, table: type[Table]) -> Table:
+def table_in(section: PlanSection, table: type[Table]) -> Table:
     """Read a table of settings; missing keys have their default."""
     values = {one.name: value_in(section, table, one.name) for one in fields(table)}
     section.finish()
     return table(**values)
 
 
-def stop_in(section: Section) -> Stop:
+def stop_in(section: PlanSection) -> StopSettings:
     """Read when a campaign has seen enough."""
     has_least = "min_blocks" in section
-    stop = table_in(section, Stop)
+    stop = table_in(section, StopSettings)
     widths = (stop.ci_width_ms, stop.ci_width_ratio)
     has_width = any(one is not None for one in widths)
     if stop.rule is StopRule.FIXED_WIDTH:
@@ -212,21 +214,21 @@ def stop_in(section: Section) -> Stop:
         return stop
     if None not in widths:
         section.fail("", "takes one of ci_width_ms and ci_width_ratio, not both")
-    if has_width and stop.decided_by and DecidedBy.WIDTH not in stop.decided_by:
-        section.fail("decided_by", f"lacks {DecidedBy.WIDTH.value!r}, of which there is a number")
-    if DecidedBy.WIDTH in stop.decided_by and not has_width:
-        section.fail("decided_by", f"{DecidedBy.WIDTH.value!r} needs one of ci_width_ms and ci_width_ratio")
+    if has_width and stop.decided_by and DecisionCriterion.WIDTH not in stop.decided_by:
+        section.fail("decided_by", f"lacks {DecisionCriterion.WIDTH.value!r}, of which there is a number")
+    if DecisionCriterion.WIDTH in stop.decided_by and not has_width:
+        section.fail("decided_by", f"{DecisionCriterion.WIDTH.value!r} needs one of ci_width_ms and ci_width_ratio")
     return stop if has_least else replace(stop, min_blocks=SEQUENCE_MIN_BLOCKS)
 
 
-def value_in(section: Section, table: type, key: str) -> Any:
+def value_in(section: PlanSection, table: type, key: str) -> Any:
     """Read one setting, with the declaration of its field."""
     kind, bounds = _declared(table, key)
     default: Any = next(one.default for one in fields(table) if one.name == key)
-    if isinstance(bounds, OneOf):
+    if isinstance(bounds, ChoiceOf):
         given = section.optional_one_of(key, [word.value for word in bounds.words])
         return default if given is None else type(bounds.words[0])(given)
-    if isinstance(bounds, SomeOf):
+    if isinstance(bounds, SubsetOf):
         chosen = section.optional_levels(key, [word.value for word in bounds.words], None)
         return default if chosen is None else tuple(type(bounds.words[0])(word) for word in chosen)
     if kind is bool:
@@ -242,9 +244,9 @@ def value_in(section: Section, table: type, key: str) -> Any:
 def schema_of(table: type, key: str) -> dict[str, Any]:
     """Describe one setting by the declaration of its field."""
     kind, bounds = _declared(table, key)
-    if isinstance(bounds, OneOf):
+    if isinstance(bounds, ChoiceOf):
         return {"enum": [word.value for word in bounds.words]}
-    if isinstance(bounds, SomeOf):
+    if isinstance(bounds, SubsetOf):
         words = {"enum": [word.value for word in bounds.words]}
         return {"type": "array", "minItems": 1, "uniqueItems": True, "items": words}
     if kind is bool:
@@ -255,10 +257,10 @@ def schema_of(table: type, key: str) -> dict[str, Any]:
     return {"type": "number", "exclusiveMinimum": bounds.low, "maximum": bounds.high, **note}
 
 
-def _declared(table: type, key: str) -> tuple[type, Within | OneOf | SomeOf]:
+def _declared(table: type, key: str) -> tuple[type, NumberBounds | ChoiceOf | SubsetOf]:
     """Return a setting's type, `None` left out, and its bounds; for a switch the bounds are unused."""
     hint = get_type_hints(table, include_extras=True)[key]
     if hint is bool:
-        return bool, Within(0, 1)
+        return bool, NumberBounds(0, 1)
     kind, bounds = get_args(hint)
     return next(iter(get_args(kind)), kind), bounds

@@ -48,12 +48,12 @@ def _groups(plan: Plan, corpus: Corpus) -> Iterable[list[object]]:
     for page in corpus.read_pages([page for page in plan.factors.page if page not in set(models)]):
         yield [registrable_domain(host) if by_site else page.served(host).certificate for host in page.hosts]
     for name in models:
-        model = with_certificates(corpus.model(name), certificates)
+        model = assign_certificates(corpus.model(name), certificates)
         asked = sorted({one.host for one in model.resources})
         yield [model.hosts[host].certificate for host in asked]
 
 
-def with_certificates(model: PageModel, certificates: PageCertificates) -> PageModel:
+def assign_certificates(model: PageModel, certificates: PageCertificates) -> PageModel:
     """Return a model with the certificates assigned by the plan."""
     if certificates is PageCertificates.RECORDED:
         return model

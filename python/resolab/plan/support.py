@@ -13,7 +13,7 @@ from resolab.plan.comparison import ComparisonKind
 from resolab.plan.condition import Baseline, Condition
 from resolab.plan.factors import NAMED_ORDER, Selection, allowed_words, selects, word_of
 from resolab.plan.model import Plan
-from resolab.plan.settings import DecidedBy, Stop
+from resolab.plan.settings import DecisionCriterion, StopSettings
 from resolab.protocols import (
     OVER_HTTP,
     WITHOUT_CONNECTION,
@@ -26,7 +26,7 @@ from resolab.toml_text import value_text
 
 
 @dataclass(frozen=True, slots=True)
-class Impossible:
+class ImpossibleLevels:
     """Impossible conditions with their reason."""
 
     levels: Selection
@@ -65,46 +65,48 @@ _OF_LOOKUPS: Selection = {
 """Levels affecting only the browser's own look-up."""
 
 IMPOSSIBLE = (
-    Impossible(
+    ImpossibleLevels(
         {"resolver_path": ("native",), "dns_transport": _BEYOND_BROWSERS},
         f"no browser's own resolver speaks {_named(_BEYOND_BROWSERS, 'or')}",
     ),
-    Impossible(
+    ImpossibleLevels(
         {"browser": ("chromium",), "http_version": _OVER_TCP, "requested_handshake_mode": ("zero_rtt",)},
         "Chromium sends no page request as early data over TCP",
     ),
-    Impossible(
+    ImpossibleLevels(
         {"http_version": _OVER_TCP, "h3_discovery": _TO_BE_FOUND},
         "a page over h1 or h2 discovers no HTTP/3",
     ),
-    Impossible(
+    ImpossibleLevels(
         {"browser": ("chromium",), "h3_discovery": ("alt_svc",), "requested_handshake_mode": _NOT_FULL},
         "Chromium's warm-up goes over h2 and leaves no ticket for HTTP/3",
     ),
-    Impossible(
+    ImpossibleLevels(
         {"http_version": ("h1",), **_NATIVE_DOH},
         "a browser's DoH needs HTTP/2, which it has for pages and resolver alike or not at all",
     ),
-    Impossible({"resolver_path": ("stub",), "doh_method": _CHOSEN_METHOD}, "behind the stub the browser sends no DoH"),
-    Impossible({"dns_transport": WITHOUT_HTTP, "doh_method": _CHOSEN_METHOD}, "it is no DoH"),
-    Impossible({"name_resolution": ("getaddrinfo",), **_NATIVE_DOH}, "getaddrinfo asks over Do53 only"),
-    Impossible(
+    ImpossibleLevels(
+        {"resolver_path": ("stub",), "doh_method": _CHOSEN_METHOD}, "behind the stub the browser sends no DoH"
+    ),
+    ImpossibleLevels({"dns_transport": WITHOUT_HTTP, "doh_method": _CHOSEN_METHOD}, "it is no DoH"),
+    ImpossibleLevels({"name_resolution": ("getaddrinfo",), **_NATIVE_DOH}, "getaddrinfo asks over Do53 only"),
+    ImpossibleLevels(
         {"name_resolution": ("getaddrinfo",), "h3_discovery": ("https_record",)},
         "getaddrinfo gives addresses and no HTTPS records",
     ),
-    Impossible(
+    ImpossibleLevels(
         {"dns_transport": WITHOUT_CONNECTION, "dns_connection_state": ("warm",)},
         f"there is no connection over {_named(WITHOUT_CONNECTION, 'or')}",
     ),
-    Impossible(
+    ImpossibleLevels(
         {"dns_connection_state": ("warm",), "requested_dns_handshake_mode": _NOT_FULL},
         "a look-up over an open connection has no handshake",
     ),
-    Impossible(
+    ImpossibleLevels(
         {"dns_transport": WITHOUT_HANDSHAKE, "requested_dns_handshake_mode": _NOT_FULL},
         f"there is no TLS or QUIC handshake over {_named(WITHOUT_HANDSHAKE, 'or')}",
     ),
-    Impossible(
+    ImpossibleLevels(
         {
             "browser": ("chromium",),
             "resolver_path": ("native",),
@@ -113,12 +115,12 @@ IMPOSSIBLE = (
         },
         "Chromium sends no DoH query as early data over TCP",
     ),
-    Impossible(
+    ImpossibleLevels(
         {"browser": ("firefox",), "doh_method": ("post",), "requested_dns_handshake_mode": ("zero_rtt",)},
         "Firefox sends no POST as early data",
     ),
     *(
-        Impossible({**_BY_GATEWAY, factor: words}, reason)
+        ImpossibleLevels({**_BY_GATEWAY, factor: words}, reason)
         for factor, words, reason in (
             ("http_version", ("h1",), "the gateway speaks h2 or h3 to the page's servers"),
             ("h3_discovery", _TO_BE_FOUND, "at the gateway HTTP/3 is forced: what it answers for is itself"),
@@ -127,62 +129,66 @@ IMPOSSIBLE = (
             ("browser_preset", _but("browser_preset", "none"), "the studies' browsers went through no gateway"),
         )
     ),
-    Impossible(
+    ImpossibleLevels(
         {
             "resolver_path": _but("resolver_path", "gateway"),
             "connection_sharing": _but("connection_sharing", "separate", "origin_frame"),
         },
         "without the gateway the browser alone says which connections are shared, whatever servers tell it",
     ),
-    Impossible(
+    ImpossibleLevels(
         {"connection_sharing": ("origin_frame",), "http_version": _OVER_TCP},
         "servers tell their origins over h3 only",
     ),
-    Impossible(
+    ImpossibleLevels(
         {**_ON_RESOLVERS, "dns_transport": _but("dns_transport", "doh3", "doq")},
         "only connections of DoH3 and DoQ carry pages, too",
     ),
-    Impossible(
+    ImpossibleLevels(
         {
             "connection_sharing": _but("connection_sharing", "resolver_connection"),
             "speculation": _but("speculation", "off"),
         },
         "only on the resolver's connection can the document be asked for with its name",
     ),
-    Impossible(
+    ImpossibleLevels(
         {"resolver_path": _but("resolver_path", "stub"), "query_gathering": _but("query_gathering", "off")},
         "only the stub gathers queries into messages",
     ),
-    Impossible(
+    ImpossibleLevels(
         {"resolver_path": _but("resolver_path", "stub"), "answer_push": _but("answer_push", "off")},
         "only the stub has answers before the browser asks",
     ),
-    Impossible({**_ON_RESOLVERS, "http_version": _OVER_TCP}, "pages on DoH3's connection are pages over h3"),
-    Impossible({"browser": ("chromium",), **_H20}, "the preset h20 is Firefox's"),
-    Impossible({"browser": ("firefox",), **_S24}, "the preset s24 is Chromium's"),
-    Impossible({"http_version": _but("http_version", "h2"), **_H20}, "the preset h20 has pages over h2"),
-    Impossible({"name_resolution": ("built_in",), **_H20, **_DO53}, "the preset h20 asks over Do53 by getaddrinfo"),
-    Impossible(
+    ImpossibleLevels({**_ON_RESOLVERS, "http_version": _OVER_TCP}, "pages on DoH3's connection are pages over h3"),
+    ImpossibleLevels({"browser": ("chromium",), **_H20}, "the preset h20 is Firefox's"),
+    ImpossibleLevels({"browser": ("firefox",), **_S24}, "the preset s24 is Chromium's"),
+    ImpossibleLevels({"http_version": _but("http_version", "h2"), **_H20}, "the preset h20 has pages over h2"),
+    ImpossibleLevels(
+        {"name_resolution": ("built_in",), **_H20, **_DO53}, "the preset h20 asks over Do53 by getaddrinfo"
+    ),
+    ImpossibleLevels(
         {"name_resolution": ("built_in",), **_H20, "resolver_path": ("stub",)},
         "the preset h20 asks the stub by getaddrinfo",
     ),
-    Impossible({"doh_method": _but("doh_method", "post"), **_H20, **_NATIVE_DOH}, "the preset h20 sends DoH by POST"),
-    Impossible({"http_version": _OVER_TCP, **_S24}, "the preset s24 has pages over h3"),
-    Impossible({"h3_discovery": _TO_BE_FOUND, **_S24}, "the preset s24 forces HTTP/3"),
+    ImpossibleLevels(
+        {"doh_method": _but("doh_method", "post"), **_H20, **_NATIVE_DOH}, "the preset h20 sends DoH by POST"
+    ),
+    ImpossibleLevels({"http_version": _OVER_TCP, **_S24}, "the preset s24 has pages over h3"),
+    ImpossibleLevels({"h3_discovery": _TO_BE_FOUND, **_S24}, "the preset s24 forces HTTP/3"),
     *(
-        Impossible({factor: words, **_S24}, "with the preset s24 the browser looks nothing up")
+        ImpossibleLevels({factor: words, **_S24}, "with the preset s24 the browser looks nothing up")
         for factor, words in _OF_LOOKUPS.items()
     ),
 )
 
 
 @functools.cache
-def _missed_twice(ratio: str) -> Impossible:
+def _missed_twice(ratio: str) -> ImpossibleLevels:
     levels = {"resolver_cache": ("miss",), "resolver_miss_ratio": (ratio,)}
-    return Impossible(levels, "a resolver that lacks every name lacks no share of them beside")
+    return ImpossibleLevels(levels, "a resolver that lacks every name lacks no share of them beside")
 
 
-def impossible(condition: Condition) -> Impossible | None:
+def impossible(condition: Condition) -> ImpossibleLevels | None:
     """Find out why a condition cannot be."""
     if condition.resolver_miss_ratio and condition.resolver_cache is ResolverCache.MISS:
         return _missed_twice(word_of(condition.resolver_miss_ratio, "resolver_miss_ratio"))
@@ -194,7 +200,7 @@ def check_combinations(source: str, plan: Plan) -> None:
     conditions = plan.conditions()
     if not conditions:
         raise ConfigurationError(f"{source}: exclude: leaves no condition; exclude less")
-    firsts: dict[str, tuple[Condition, Impossible]] = {}
+    firsts: dict[str, tuple[Condition, ImpossibleLevels]] = {}
     for condition in conditions:
         found = impossible(condition)
         if found is not None:
@@ -207,7 +213,7 @@ def check_combinations(source: str, plan: Plan) -> None:
         raise ConfigurationError(f"{source}: {'; also '.join(problems)}")
 
 
-def _key_of(condition: Condition, found: Impossible) -> str:
+def _key_of(condition: Condition, found: ImpossibleLevels) -> str:
     """Return the faulty key: a transport's path, or the factor beyond the factors of every plan."""
     if set(found.levels) == {"resolver_path", "dns_transport"}:
         return f"resolver_path.{condition.dns_transport}"
@@ -215,7 +221,7 @@ def _key_of(condition: Condition, found: Impossible) -> str:
     return f"factors.{(optional or list(found.levels))[-1]}"
 
 
-def _way_out(plan: Plan, found: Impossible) -> str:
+def _way_out(plan: Plan, found: ImpossibleLevels) -> str:
     """Return the remedy: an exclusion or another level."""
     if set(found.levels) == {"resolver_path", "dns_transport"}:
         return 'use "stub"'
@@ -226,7 +232,7 @@ def _way_out(plan: Plan, found: Impossible) -> str:
     return f"every condition of the plan is like that: change {', '.join(most)} or {last}"
 
 
-def _narrowed(plan: Plan, found: Impossible) -> dict[str, list[str]]:
+def _narrowed(plan: Plan, found: ImpossibleLevels) -> dict[str, list[str]]:
     """Choose the impossible conditions by the fewest keys and levels for this plan."""
     meant = {factor: [word for word in plan.words(factor) if word in words] for factor, words in found.levels.items()}
     return {factor: words for factor, words in meant.items() if len(words) < len(plan.words(factor))}
@@ -249,7 +255,7 @@ def baselines_lack(plan: Plan) -> list[str]:
             continue
         for factor in plan.factors.named:
             levels = {**plan.baseline.levels, factor: getattr(conditions[0], factor)}
-            if plan.with_levels(condition, Baseline(levels)) in known:
+            if plan.find_with_levels(condition, Baseline(levels)) in known:
                 lacking.append(factor)
                 break
     return list(dict.fromkeys(lacking))
@@ -302,7 +308,7 @@ def check_comparisons(source: str, plan: Plan) -> None:
         if rule.name in names:
             raise ConfigurationError(f"{where}.name: {rule.name!r} is another comparison's name; give each its own")
         names.add(rule.name)
-        pairs = rule.pairs((one for one in conditions if one.replicate == 1), plan.with_levels)
+        pairs = rule.pairs((one for one in conditions if one.replicate == 1), plan.find_with_levels)
         if not pairs:
             problem = f"{rule.name!r} compares no condition with another one; name other levels"
             raise ConfigurationError(f"{where}: {problem}")
@@ -315,10 +321,10 @@ def check_comparisons(source: str, plan: Plan) -> None:
         _check_stop(f"{source}: stop", plan, plan.stop)
 
 
-def _check_stop(where: str, plan: Plan, stop: Stop) -> None:
+def _check_stop(where: str, plan: Plan, stop: StopSettings) -> None:
     if not any(one.kind is not ComparisonKind.AA for one in plan.comparisons()):
         raise ConfigurationError(f"{where}: there is no comparison whose interval could be narrow enough")
-    if DecidedBy.EQUIVALENCE in stop.decided_by and plan.analysis.equivalence_margin is None:
+    if DecisionCriterion.EQUIVALENCE in stop.decided_by and plan.analysis.equivalence_margin is None:
         raise ConfigurationError(f"{where}.decided_by: 'equivalence' needs an equivalence margin in [analysis]")
     if stop.drops_conditions and plan.analysis.estimand is not Estimand.PAIRED_DIFFERENCE:
         problem = f"decides by paired differences, and analysis.estimand is {plan.analysis.estimand.value!r}"

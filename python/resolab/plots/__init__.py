@@ -5,7 +5,7 @@ For: drawing estimates from other modules, in a single style readable in grey pr
 
 from resolab.plots.by_connections import PagePoint, draw_by_connections
 from resolab.plots.by_names import NamesPoint, draw_by_names
-from resolab.plots.cdf import CdfAxis, Curve, Look, draw_cdfs, resolver_look, transport_look
+from resolab.plots.cdf import CdfAxis, Curve, CurveStyle, draw_cdfs, resolver_look, transport_look
 from resolab.plots.difference import DifferenceRow, draw_differences
 from resolab.plots.exchange import ExchangeSeries, draw_exchanges
 from resolab.plots.heat_map import HeatCell, draw_heat_map
@@ -28,12 +28,12 @@ __all__ = [
     "ABSENT",
     "CdfAxis",
     "Curve",
+    "CurveStyle",
     "DifferenceRow",
     "Drawing",
     "Event",
     "ExchangeSeries",
     "HeatCell",
-    "Look",
     "NamesPoint",
     "PagePoint",
     "ShiftLine",

@@ -32,7 +32,7 @@ SHOWN_SHARE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class CurveStyle:
     """Colour, dash and, for curves with equal colour and dash, a mark."""
 
     colour: str
@@ -42,22 +42,24 @@ class Look:
     """The line width in points; `None` for the default of all figures."""
 
 
-def transport_look(dns_transport: str, handshake_mode: str = "full") -> Look:
+def transport_look(dns_transport: str, handshake_mode: str = "full") -> CurveStyle:
     """Return the look of a transport, equal in every figure, varied by the page's handshake.
 
     With early data the line is lighter, wider and unbroken.
     """
     if handshake_mode == "zero_rtt":
-        return Look(ZERO_RTT_COLOURS[dns_transport], "-", HANDSHAKE_MARKERS[handshake_mode], ZERO_RTT_LINE_WIDTH)
-    return Look(TRANSPORT_COLOURS[dns_transport], TRANSPORT_DASHES[dns_transport], HANDSHAKE_MARKERS[handshake_mode])
+        return CurveStyle(ZERO_RTT_COLOURS[dns_transport], "-", HANDSHAKE_MARKERS[handshake_mode], ZERO_RTT_LINE_WIDTH)
+    return CurveStyle(
+        TRANSPORT_COLOURS[dns_transport], TRANSPORT_DASHES[dns_transport], HANDSHAKE_MARKERS[handshake_mode]
+    )
 
 
-def resolver_look(resolver_place: int, dns_transport: str) -> Look:
+def resolver_look(resolver_place: int, dns_transport: str) -> CurveStyle:
     """Return the look of a transport to a resolver: the resolver's colour by its position, and the transport's dash.
 
     Colours repeat after the last.
     """
-    return Look(RESOLVER_COLOURS[resolver_place % len(RESOLVER_COLOURS)], TRANSPORT_DASHES[dns_transport])
+    return CurveStyle(RESOLVER_COLOURS[resolver_place % len(RESOLVER_COLOURS)], TRANSPORT_DASHES[dns_transport])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class Curve:
     row: str
     column: str
     label: str
-    look: Look
+    look: CurveStyle
     points: Sequence[tuple[float, float]]
     n: int
     failed_count: int

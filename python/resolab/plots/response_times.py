@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from resolab.plots.cdf import Look, transport_look
+from resolab.plots.cdf import CurveStyle, transport_look
 from resolab.plots.panels import PanelSize, add_key, panel_grid
 from resolab.plots.save import Drawing, Value
 from resolab.plots.style import house_style
@@ -39,7 +39,7 @@ class ResponseLine:
     median_ms: Estimate
     key: Mapping[str, Value]
     """Columns naming the line in the CSV, with the same keys in all lines of a figure."""
-    look: Look | None = None
+    look: CurveStyle | None = None
     """`None` for the transport's default look."""
 
 

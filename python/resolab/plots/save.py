@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from resolab.plots.pdf_fonts import without_layout_tables
 from resolab.plots.style import house_style
 from resolab.store import write_named
-from resolab.wording import clean, in_markup
+from resolab.wording import clean, escape_xml_controls
 
 Value = str | int | float | None
 
@@ -87,5 +87,5 @@ def inline_svg(svg: str, label: str) -> str:
     element = svg[svg.index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
     element = re.sub(r'\s+xmlns(:xlink)?="[^"]*"', "", element)
-    escaped = in_markup(label).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    escaped = escape_xml_controls(label).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
     return element.replace("<svg", f'<svg role="img" aria-label="{escaped}"', 1)

@@ -6,10 +6,10 @@ transport in figures (`plots.style`), or measured values.
 
 from resolab.protocols.closed_form import (
     cold_exchange_round_trips,
-    in_round_trips,
     lookup_round_trips,
     page_handshake_round_trips,
     remainder_ms,
+    to_round_trips,
     wire_time_ms,
 )
 from resolab.protocols.dns_transports import (
@@ -23,8 +23,8 @@ from resolab.protocols.dns_transports import (
     TransportFacts,
     facts_of,
     has_handshake,
-    place_of,
     transport_label,
+    transport_position,
 )
 from resolab.protocols.first_byte import PathBytes, first_byte_bytes
 from resolab.protocols.record_types import is_class, is_record_type
@@ -43,13 +43,13 @@ __all__ = [
     "facts_of",
     "first_byte_bytes",
     "has_handshake",
-    "in_round_trips",
     "is_class",
     "is_record_type",
     "lookup_round_trips",
     "page_handshake_round_trips",
-    "place_of",
     "remainder_ms",
+    "to_round_trips",
     "transport_label",
+    "transport_position",
     "wire_time_ms",
 ]

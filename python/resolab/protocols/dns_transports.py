@@ -121,7 +121,7 @@ def facts_of(dns_transport: str) -> TransportFacts:
     return DNS_TRANSPORTS[DnsTransport(dns_transport)]
 
 
-def place_of(dns_transport: str) -> int:
+def transport_position(dns_transport: str) -> int:
     """Return a transport's position in lists and tables, as a sort key."""
     return list(DNS_TRANSPORTS).index(DnsTransport(dns_transport))
 

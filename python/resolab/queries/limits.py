@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from resolab.errors import UsageError
 
 if TYPE_CHECKING:
-    from resolab.queries.summary import Summary, Times
+    from resolab.queries.summary import ArmSummary, ResponseTimeSummary
 
 _SHAPE = re.compile(r"\s*([a-z0-9]+)\s*([<>])\s*([0-9.]+)\s*(%|us|ms|s)?\s*")
 _MS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
-_TIMES: Mapping[str, Callable[["Times"], float]] = {
+_TIMES: Mapping[str, Callable[["ResponseTimeSummary"], float]] = {
     "median": lambda one: one.median,
     "p10": lambda one: one.p10,
     "p90": lambda one: one.p90,
@@ -33,12 +33,12 @@ class Limit:
     """Milliseconds; of `failed` a share, or a count."""
     is_share: bool
 
-    def holds(self, one: "Summary") -> bool:
+    def holds(self, one: "ArmSummary") -> bool:
         """Return True when a resolver's queries exceed the limit; without any measured time, every time is too long."""
         found = self._found(one)
         return found > self.value if self.above else found < self.value
 
-    def _found(self, one: "Summary") -> float:
+    def _found(self, one: "ArmSummary") -> float:
         if self.name == "failed":
             failed = one.failures.total()
             return failed / one.count if self.is_share else failed
@@ -63,7 +63,7 @@ def limit(text: str) -> Limit:
     return Limit(text.strip(), name, sign == ">", value * scale, unit == "%")
 
 
-def passed(limits: Sequence[Limit], summaries: Sequence["Summary"]) -> list[str]:
+def passed(limits: Sequence[Limit], summaries: Sequence["ArmSummary"]) -> list[str]:
     """Return the exceeded limits with their resolvers, one line each."""
     return [
         f"{one.arm.resolver}{' (opening)' if one.arm.opening else ''}: {limit.text}"

@@ -46,7 +46,7 @@ def timeline(record: QueryRecord) -> Split:
     return found
 
 
-def by_phase(record: QueryRecord) -> dict[Phase, int]:
+def sum_by_phase(record: QueryRecord) -> dict[Phase, int]:
     """Add up each phase of a query with a response time."""
     totals = dict.fromkeys(Phase, 0)
     for phase, length_ns in timeline(record):

@@ -12,7 +12,7 @@ import numpy as np
 
 from resolab import stats
 from resolab.queries.arms import Arm, Key
-from resolab.queries.phases import Phase, by_phase, wire_exchange_ns
+from resolab.queries.phases import Phase, sum_by_phase, wire_exchange_ns
 from resolab.records import QueryRecord
 
 SEED = 1
@@ -23,7 +23,7 @@ PAIRS_AT_MOST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class ResponseTimeSummary:
     """Query response times in milliseconds; infinite for a timeout."""
 
     median: float
@@ -34,12 +34,12 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ArmSummary:
     """The summary statistics of one arm."""
 
     arm: Arm
     failures: Counter[str]
-    times: Times | None
+    times: ResponseTimeSummary | None
     """`None` without any answer or timeout."""
     phases_ms: Mapping[Phase, float]
     """Medians over the answered queries; they need not add up to the median time."""
@@ -54,7 +54,7 @@ class Summary:
         return len(self.arm.records)
 
 
-def as_json(one: Summary) -> dict[str, object]:
+def as_json(one: ArmSummary) -> dict[str, object]:
     """Return a summary as a JSON object: times in ms, null for missing values and values beyond the deadline."""
 
     def finite(value: float | None) -> float | None:
@@ -83,7 +83,7 @@ def as_json(one: Summary) -> dict[str, object]:
     }
 
 
-def summaries(arms: Sequence[Arm], *, timeout_ms: float) -> list[Summary]:
+def summaries(arms: Sequence[Arm], *, timeout_ms: float) -> list[ArmSummary]:
     """Summarise each arm, and compare it with the first arm."""
     first = next((arm for arm in arms if not arm.opening), None)
     found = []
@@ -94,12 +94,12 @@ def summaries(arms: Sequence[Arm], *, timeout_ms: float) -> list[Summary]:
     return found
 
 
-def _summary(arm: Arm, timeout_ms: float, difference: stats.Estimate | None) -> Summary:
+def _summary(arm: Arm, timeout_ms: float, difference: stats.Estimate | None) -> ArmSummary:
     answered = [record for record in arm.records.values() if record.query_response_time_ns is not None]
     failures = Counter(record.failure.value for record in arm.records.values() if record.failure is not None)
-    splits = [by_phase(record) for record in answered]
+    splits = [sum_by_phase(record) for record in answered]
     wire = [ns for record in answered if (ns := wire_exchange_ns(record)) is not None]
-    return Summary(
+    return ArmSummary(
         arm=arm,
         failures=failures,
         times=_times(_sample(arm, sorted(_usable(arm)), timeout_ms)),
@@ -109,12 +109,12 @@ def _summary(arm: Arm, timeout_ms: float, difference: stats.Estimate | None) -> 
     )
 
 
-def _times(sample: stats.Sample) -> Times | None:
+def _times(sample: stats.Sample) -> ResponseTimeSummary | None:
     if not len(sample):
         return None
     # A value that was measured, never between a time and infinity.
     p10, p90 = np.quantile(sample.high, [0.1, 0.9], method="inverted_cdf")
-    return Times(
+    return ResponseTimeSummary(
         median=float(np.median(sample.high)),
         p10=float(p10),
         p90=float(p90),

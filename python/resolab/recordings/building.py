@@ -12,11 +12,11 @@ from resolab.pages.model import Cors, Evidence, Host, Kind, Loss, Outcome, PageM
 from resolab.recordings.hosts import hosts_of
 from resolab.recordings.internal_redirects import leave_out_internal
 from resolab.recordings.own_request import own_request
-from resolab.recordings.parents import Discovered, discover
+from resolab.recordings.parents import DiscoveryResult, discover
 from resolab.recordings.recording import BEFORE_THE_PAGE, Exchange, Recording
 from resolab.recordings.redirects import redirect_sources
 from resolab.recordings.service_workers import join_service_workers
-from resolab.recordings.timing import Due, dues
+from resolab.recordings.timing import DueTime, dues
 from resolab.recordings.values import host_of
 
 _ASKED_BY_BROWSER = "/favicon.ico"
@@ -131,8 +131,8 @@ def _source(recording: Recording, exchanges: Sequence[Exchange]) -> Source:
 def _resources(
     recording: Recording,
     exchanges: Sequence[Exchange],
-    found: Sequence[Discovered],
-    when: Sequence[Due],
+    found: Sequence[DiscoveryResult],
+    when: Sequence[DueTime],
     hosts: Mapping[str, Host],
     preflighted: set[int],
 ) -> list[Resource]:
@@ -178,7 +178,7 @@ def _resources(
     return made
 
 
-def _host(exchanges: Sequence[Exchange], who: Discovered) -> str:
+def _host(exchanges: Sequence[Exchange], who: DiscoveryResult) -> str:
     return host_of(exchanges[who.frame].url) or ""
 
 
@@ -200,7 +200,7 @@ def _cors(one: Exchange, *, is_preflighted: bool, is_foreign: bool) -> Cors:
 
 
 def _say_what_is_guessed(
-    recording: Recording, exchanges: Sequence[Exchange], found: Sequence[Discovered], hosts: Mapping[str, Host]
+    recording: Recording, exchanges: Sequence[Exchange], found: Sequence[DiscoveryResult], hosts: Mapping[str, Host]
 ) -> None:
     by = [one.evidence for one in found]
     counts = {

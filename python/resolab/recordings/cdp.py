@@ -42,14 +42,14 @@ def _messages(content: bytes | memoryview, shown: str, found: Recording) -> Iter
         problem = "it is a trace of Chromium: give a HAR or a log of the DevTools protocol of the load"
         raise ConfigurationError(f"failed to read {shown}: {problem}")
     for one in said:
-        message = _of_driver(one)
+        message = _unwrap_driver_event(one)
         if isinstance(message, Mapping) and isinstance(message.get("method"), str):
             yield message
         else:
             found.lose("messages that are no events")
 
 
-def _of_driver(one: object) -> object:
+def _unwrap_driver_event(one: object) -> object:
     """Unwrap an event of chromedriver's performance log; other messages stay unchanged."""
     if not isinstance(one, Mapping) or not isinstance(one.get("message"), str):
         return one
@@ -126,7 +126,7 @@ class _Log:
         if handler is not None:
             handler(params)
 
-    def of_load(self, load: PageLoad | None) -> list[_Request]:
+    def load_requests(self, load: PageLoad | None) -> list[_Request]:
         """Return every request of a page's load, unfinished ones included; without a navigation, all requests."""
         for chain in self._chains.values():
             chain.pair()
@@ -140,7 +140,7 @@ class _Log:
 
     def _is_of(self, one: _Request, load: PageLoad) -> bool:
         request_id, loader_id = text(one.sent.get("requestId")) or "", text(one.sent.get("loaderId"))
-        navigation = self.navigations.of(one.place, request_id, loader_id)
+        navigation = self.navigations.find(one.place, request_id, loader_id)
         if navigation in load.navigations:
             return True
         is_before = one.place < load.navigations[0].place
@@ -214,7 +214,7 @@ def recording_of(messages: Iterable[Json], found: Recording, shown: str, *, goes
         log.take(one["method"], params if isinstance(params, Mapping) else {})
     loads = log.navigations.loads()
     load = next((one for one in loads if one.is_answered), next(iter(loads), None))
-    found.exchanges = sorted(_exchanges(log.of_load(load), found), key=lambda one: one.start_ms)
+    found.exchanges = sorted(_exchanges(log.load_requests(load), found), key=lambda one: one.start_ms)
     if not found.exchanges:
         raise ConfigurationError(f"failed to read {shown}: it has no request of a page")
     if load is not None:

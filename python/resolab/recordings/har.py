@@ -16,7 +16,7 @@ from resolab.errors import ConfigurationError
 from resolab.recordings.har_caches import is_by_service_worker, is_cached
 from resolab.recordings.har_connections import connection_of, without_ports
 from resolab.recordings.har_initiators import initiator_of
-from resolab.recordings.har_shapes import Archive, Entry, Log, Maker, Page, Phases, Request, Response
+from resolab.recordings.har_shapes import Archive, Entry, HarProgram, Log, Page, Phases, Request, Response
 from resolab.recordings.internal_redirects import is_internal
 from resolab.recordings.json_text import JSON_ERRORS, decoded
 from resolab.recordings.kinds import UNKEPT, kind_of
@@ -53,7 +53,7 @@ def read_har(content: bytes | memoryview, shown: str) -> Recording:
     found = Recording(form="har", exchanges=[], creator=_maker(log.creator), browser=_maker(log.browser))
     pages = _each(log.pages, Page, found, "pages of a shape that is none of HAR's")
     entries = _each(log.entries, Entry, found, "entries of a shape that is none of HAR's")
-    found = _first_answered(_load(page, of_page, entries, found) for page, of_page in _by_page(pages, entries))
+    found = _first_answered(_load(page, of_page, entries, found) for page, of_page in _split_by_page(pages, entries))
     if not found.exchanges:
         raise ConfigurationError(f"failed to read {shown}: no request of it can be used ({_said(found)})")
     return found
@@ -104,7 +104,7 @@ def _load(page: Page | None, entries: list[Entry], every: Sequence[Entry], begun
     return found
 
 
-def _maker(said: Maker | None) -> str | None:
+def _maker(said: HarProgram | None) -> str | None:
     if said is None:
         return None
     return " ".join(filter(None, (text(said.name), text(said.version)))) or None
@@ -133,7 +133,7 @@ def _each(raws: list[msgspec.Raw] | None, shape: type[Shape], found: Recording, 
     return read
 
 
-def _by_page(pages: Sequence[Page], entries: list[Entry]) -> Iterator[tuple[Page | None, list[Entry]]]:
+def _split_by_page(pages: Sequence[Page], entries: list[Entry]) -> Iterator[tuple[Page | None, list[Entry]]]:
     """Split entries by page, in the pages' order; without page names all entries are of one page."""
     named = dict.fromkeys(name for name in (text(one.pageref) for one in entries) if name is not None)
     known = {name: one for one in reversed(pages) if (name := text(one.id)) is not None and name in named}

@@ -102,7 +102,7 @@ class Page(_Shape):
     page_timings: PageTimings | None = None
 
 
-class Maker(_Shape):
+class HarProgram(_Shape):
     """The program or browser behind the file."""
 
     name: Any = None
@@ -112,8 +112,8 @@ class Maker(_Shape):
 class Log(_Shape):
     """The archive; pages and entries are decoded individually, so a bad entry is the only loss."""
 
-    creator: Maker | None = None
-    browser: Maker | None = None
+    creator: HarProgram | None = None
+    browser: HarProgram | None = None
     pages: list[msgspec.Raw] | None = None
     entries: list[msgspec.Raw] | None = None
 

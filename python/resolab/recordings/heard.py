@@ -5,7 +5,7 @@ For: `page record`, and loads of clones for a comparison with their models. Not 
 
 from collections.abc import Callable, Mapping
 
-from resolab.browser import Heard
+from resolab.browser import LoadEvents
 from resolab.errors import ConfigurationError
 from resolab.recordings.cdp import recording_of
 from resolab.recordings.heard_firefox import recording_of_rows
@@ -15,7 +15,7 @@ from resolab.recordings.values import same_url
 FORM = "record"
 
 
-def recording_of_heard(heard: Heard) -> Recording:
+def recording_of_heard(heard: LoadEvents) -> Recording:
     """Make the recording, also of a failed load with at least one request."""
     shown = f"what {heard.browser} was heard to ask for"
     found = _READERS[heard.browser](heard, shown)
@@ -24,12 +24,12 @@ def recording_of_heard(heard: Heard) -> Recording:
     return found
 
 
-def _of_chromium(heard: Heard, shown: str) -> Recording:
+def _of_chromium(heard: LoadEvents, shown: str) -> Recording:
     found = Recording(form=FORM, exchanges=[], async_stacks=True, is_parser_sure=True)
     return recording_of(heard.messages, found, shown, goes_on=True)
 
 
-def _of_firefox(heard: Heard, shown: str) -> Recording:
+def _of_firefox(heard: LoadEvents, shown: str) -> Recording:
     found = Recording(form=FORM, exchanges=[], is_parser_sure=True)
     found.loaded_ms, found.complete_ms = heard.loaded_unix_ms, heard.complete_unix_ms
     recording_of_rows(heard.rows, found)
@@ -38,4 +38,4 @@ def _of_firefox(heard: Heard, shown: str) -> Recording:
     return found
 
 
-_READERS: Mapping[str, Callable[[Heard, str], Recording]] = {"chromium": _of_chromium, "firefox": _of_firefox}
+_READERS: Mapping[str, Callable[[LoadEvents, str], Recording]] = {"chromium": _of_chromium, "firefox": _of_firefox}

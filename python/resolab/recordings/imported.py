@@ -8,14 +8,14 @@ from resolab.pages.model import PageModel
 from resolab.recordings.building import build
 from resolab.recordings.cdp import read_cdp
 from resolab.recordings.har import read_har
-from resolab.recordings.opened import Form, open_recording
+from resolab.recordings.opened import RecordingForm, open_recording
 from resolab.recordings.recording import Recording
 from resolab.recordings.trial import read_trial_file
 
-_READERS: dict[Form, Callable[[bytes | memoryview, str], Recording]] = {
-    Form.HAR: read_har,
-    Form.CDP: read_cdp,
-    Form.TRIAL: read_trial_file,
+_READERS: dict[RecordingForm, Callable[[bytes | memoryview, str], Recording]] = {
+    RecordingForm.HAR: read_har,
+    RecordingForm.CDP: read_cdp,
+    RecordingForm.TRIAL: read_trial_file,
 }
 
 

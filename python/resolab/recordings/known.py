@@ -13,7 +13,7 @@ from resolab.recordings.recording import Exchange
 from resolab.recordings.values import same_url
 
 
-class Known:
+class ExchangeIndex:
     """The requests so far; exchanges are added in the order of their start."""
 
     def __init__(self, exchanges: Sequence[Exchange], sources: Mapping[int, int]) -> None:

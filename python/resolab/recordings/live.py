@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import resolab
-from resolab.browser import Browser, BrowserSettings, Chromium, Firefox, H3Discovery, Heard, HearingRequest
+from resolab.browser import Browser, BrowserSettings, Chromium, Firefox, H3Discovery, ListeningRequest, LoadEvents
 from resolab.errors import ConfigurationError, DeadlineError, MachineError, ResolabError
 from resolab.pages.model import PageModel
 from resolab.recordings.building import build
@@ -27,7 +27,7 @@ _NO_SANDBOX = "the browser's own sandbox is off, so the page's code has"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class RecordingOptions:
     """The options of a recording."""
 
     url: str
@@ -39,12 +39,12 @@ class Wish:
     keep_names: bool
 
 
-async def record(wish: Wish, say: Callable[[str], None]) -> PageModel:
+async def record(wish: RecordingOptions, say: Callable[[str], None]) -> PageModel:
     """Load the page once and make the model; `say` receives messages for the user."""
     browser: Browser = Chromium() if wish.browser is BrowserName.CHROMIUM else Firefox()
     try:
         await _start(browser, wish, say)
-        request = HearingRequest(url=wish.url, timeout_s=wish.timeout_s, quiet_after_s=wish.quiet_after_s)
+        request = ListeningRequest(url=wish.url, timeout_s=wish.timeout_s, quiet_after_s=wish.quiet_after_s)
         heard = await browser.hear(request)
     finally:
         await browser.close()
@@ -56,7 +56,7 @@ async def record(wish: Wish, say: Callable[[str], None]) -> PageModel:
     return build(recording, wish.name, keep_names=wish.keep_names)
 
 
-async def _start(browser: Browser, wish: Wish, say: Callable[[str], None]) -> None:
+async def _start(browser: Browser, wish: RecordingOptions, say: Callable[[str], None]) -> None:
     """Start the browser, with the sandbox where possible."""
     is_root = os.geteuid() == 0
     if wish.browser is not BrowserName.CHROMIUM:
@@ -74,7 +74,7 @@ async def _start(browser: Browser, wish: Wish, say: Callable[[str], None]) -> No
             await browser.start([], _settings(wish, own_sandbox=False))
 
 
-def _settings(wish: Wish, *, own_sandbox: bool) -> BrowserSettings:
+def _settings(wish: RecordingOptions, *, own_sandbox: bool) -> BrowserSettings:
     return BrowserSettings(
         resolvable_names=("*",),
         http_version=HttpVersion.H3,
@@ -85,7 +85,7 @@ def _settings(wish: Wish, *, own_sandbox: bool) -> BrowserSettings:
     )
 
 
-def _error(heard: Heard, wish: Wish) -> ResolabError:
+def _error(heard: LoadEvents, wish: RecordingOptions) -> ResolabError:
     problem, kind = _PROBLEMS.get(heard.failure or PageFailure.OTHER, _OTHER)
     told = problem.format(timeout_s=wish.timeout_s, status=heard.status)
     detail = f" ({heard.failure_detail})" if heard.failure_detail and kind is not DeadlineError else ""

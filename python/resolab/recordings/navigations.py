@@ -147,7 +147,7 @@ class Navigations:
                 found.append(PageLoad([one]))
         return found
 
-    def of(self, place: int, request_id: str, loader_id: str | None) -> Navigation | None:
+    def find(self, place: int, request_id: str, loader_id: str | None) -> Navigation | None:
         """Return the navigation of a request's page; `None` outside every navigation of the log."""
         for known in (self._of_request.get(request_id), self._of_loader.get(loader_id or "") if loader_id else None):
             before = [one for one in known or () if one.place <= place]

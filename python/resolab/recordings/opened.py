@@ -51,7 +51,7 @@ _LIMIT_BYTES = 4 << 30
 """The size limit of an unpacked file or a pipe's content, in bytes."""
 
 
-class Form(enum.StrEnum):
+class RecordingForm(enum.StrEnum):
     """The form of a file."""
 
     HAR = "har"
@@ -60,16 +60,16 @@ class Form(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class RecordingFile:
     """The JSON of a file, with form and hash."""
 
     content: bytes | memoryview
-    form: Form
+    form: RecordingForm
     sha256: str
     """Hash of the file's bytes, still packed."""
 
 
-def open_recording(file: Path) -> Opened:
+def open_recording(file: Path) -> RecordingFile:
     """Open a recording; a plain file is mapped, so bodies need no memory. `-` is standard input."""
     try:
         if file == STANDARD_INPUT:
@@ -79,7 +79,7 @@ def open_recording(file: Path) -> Opened:
                 packed = _mapped(handle)
         digest = hashlib.sha256(packed).hexdigest()
         content = _bare(_plain(packed, file))
-        return Opened(content, _form(content), digest)
+        return RecordingFile(content, _form(content), digest)
     except OSError as error:
         raise ConfigurationError(f"failed to read {file}: {error.strerror or error}") from error
     except ValueError as error:
@@ -160,16 +160,16 @@ def _bare(content: memoryview) -> memoryview:
     return content[call.end() : len(content) - behind]
 
 
-def _form(content: memoryview) -> Form:
+def _form(content: memoryview) -> RecordingForm:
     head = bytes(content[:_HEAD_BYTES]).lstrip()
     if head.startswith(b"[") or re.match(rb'\{\s*"(method|params)"', head) or _is_event(head):
-        return Form.CDP
+        return RecordingForm.CDP
     if re.match(rb'\{[^\n]{0,2000}"record"\s*:', head):
-        return Form.TRIAL
+        return RecordingForm.TRIAL
     if re.match(rb'\{\s*"format"\s*:', head):
         raise ValueError("it is a page's model already: name it NAME.page.json for resolab to take it")
     if head.startswith(b"{"):
-        return Form.HAR
+        return RecordingForm.HAR
     raise ValueError("it is neither a HAR, a CDP log nor a trial's file")
 
 

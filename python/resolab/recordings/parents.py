@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from resolab.pages.model import Discovery, Evidence, Kind
 from resolab.recordings.hosts import site_of
-from resolab.recordings.known import Known
+from resolab.recordings.known import ExchangeIndex
 from resolab.recordings.recording import Exchange, Initiator
 from resolab.recordings.values import host_of
 
@@ -23,7 +23,7 @@ _ISSUED_BY_SCRIPTS = (Kind.XHR, Kind.FETCH, Kind.BEACON)
 
 
 @dataclass(frozen=True, slots=True)
-class Discovered:
+class DiscoveryResult:
     """The discoverer of a request, with the evidence."""
 
     parent: int | None
@@ -32,7 +32,7 @@ class Discovered:
     frame: int
 
 
-class _Judge:
+class _DiscoveryInference:
     """Walks the exchanges in their order, with knowledge only of earlier exchanges."""
 
     def __init__(
@@ -45,19 +45,19 @@ class _Judge:
     ) -> None:
         self._exchanges = exchanges
         self._sources = sources
-        self._known = Known(exchanges, sources)
+        self._known = ExchangeIndex(exchanges, sources)
         self._complete_ms = complete_ms
         """DOMContentLoaded of the page's document, on the exchanges' clock."""
         self._is_parser_sure = is_parser_sure
-        self._found: list[Discovered] = []
-        self._of_kind = defaultdict[tuple[int, Kind], _Ended](_Ended)
+        self._found: list[DiscoveryResult] = []
+        self._of_kind = defaultdict[tuple[int, Kind], _EndIndex](_EndIndex)
         """Possible discoverers, by frame, ..."""
-        self._of_site = defaultdict[tuple[int, Kind, str], _Ended](_Ended)
+        self._of_site = defaultdict[tuple[int, Kind, str], _EndIndex](_EndIndex)
         """... and by site of the host."""
         self._lines: dict[int, int] = {}
         """The furthest known line of each document's parser."""
 
-    def all(self) -> list[Discovered]:
+    def all(self) -> list[DiscoveryResult]:
         for place, exchange in enumerate(self._exchanges):
             one = self._of(place, exchange)
             self._found.append(one)
@@ -68,15 +68,15 @@ class _Judge:
                 self._of_site[one.frame, exchange.kind, site].add(exchange.end_ms, place)
         return self._found
 
-    def _of(self, place: int, exchange: Exchange) -> Discovered:
+    def _of(self, place: int, exchange: Exchange) -> DiscoveryResult:
         if place == 0:
-            return Discovered(None, Discovery.NAVIGATION, Evidence.INITIATOR, 0)
+            return DiscoveryResult(None, Discovery.NAVIGATION, Evidence.INITIATOR, 0)
         if place in self._sources:
             source = self._sources[place]
-            return Discovered(source, Discovery.REDIRECT, Evidence.REDIRECT, self._found[source].frame)
+            return DiscoveryResult(source, Discovery.REDIRECT, Evidence.REDIRECT, self._found[source].frame)
         return self._named(exchange) or self._inferred(exchange)
 
-    def _named(self, exchange: Exchange) -> Discovered | None:
+    def _named(self, exchange: Exchange) -> DiscoveryResult | None:
         said = exchange.initiator
         if said is None:
             return None
@@ -100,25 +100,25 @@ class _Judge:
         candidates = (self._known.find(url, frame) for url in (*said.stack, said.url))
         return next((place for place in candidates if place is not None), None)
 
-    def _discovered(self, parent: int, discovery: Discovery, evidence: Evidence, frame: int | None) -> Discovered:
+    def _discovered(self, parent: int, discovery: Discovery, evidence: Evidence, frame: int | None) -> DiscoveryResult:
         if self._exchanges[parent].kind is Kind.DOCUMENT and discovery is not Discovery.SCRIPT:
-            return Discovered(parent, discovery, evidence, parent)
+            return DiscoveryResult(parent, discovery, evidence, parent)
         own = self._known.frames[parent]
-        return Discovered(parent, discovery, evidence, own if frame is None else frame)
+        return DiscoveryResult(parent, discovery, evidence, own if frame is None else frame)
 
-    def _by_parser(self, document: int, exchange: Exchange, said: Initiator) -> Discovered:
+    def _by_parser(self, document: int, exchange: Exchange, said: Initiator) -> DiscoveryResult:
         if self._is_parser_sure and said.kind == "parser":
-            return Discovered(document, Discovery.DOCUMENT, Evidence.INITIATOR, document)
+            return DiscoveryResult(document, Discovery.DOCUMENT, Evidence.INITIATOR, document)
         since_end = exchange.start_ms - self._exchanges[document].end_ms
         if exchange.kind in (Kind.SCRIPT, Kind.STYLESHEET):
             self._passed(document, said.line)
             inserted = since_end > INSERTED_AFTER_MS and said.kind == "parser"
             discovery = Discovery.LATE if inserted else Discovery.DOCUMENT
-            return Discovered(document, discovery, Evidence.INITIATOR, document)
+            return DiscoveryResult(document, discovery, Evidence.INITIATOR, document)
         if said.line is not None and self._is_late(document, exchange, said.line, since_end):
-            return Discovered(document, Discovery.LATE, Evidence.INFERRED, document)
+            return DiscoveryResult(document, Discovery.LATE, Evidence.INFERRED, document)
         self._passed(document, said.line)
-        return Discovered(document, Discovery.DOCUMENT, Evidence.INITIATOR, document)
+        return DiscoveryResult(document, Discovery.DOCUMENT, Evidence.INITIATOR, document)
 
     def _passed(self, document: int, line: int | None) -> None:
         self._lines[document] = max(self._lines.get(document, 0), line or 0)
@@ -132,7 +132,7 @@ class _Judge:
     def _document_of_page(self) -> int | None:
         return self._known.find(self._exchanges[0].url)
 
-    def _inferred(self, exchange: Exchange) -> Discovered:
+    def _inferred(self, exchange: Exchange) -> DiscoveryResult:
         named = self._known.find(exchange.referer)
         if named is not None and self._exchanges[named].kind is Kind.STYLESHEET:
             # Fetches of a style sheet have it as their referrer (CSS Values 4, section 5.4).
@@ -141,16 +141,16 @@ class _Judge:
         evidence = Evidence.INFERRED if frame is None else Evidence.REFERER
         document = frame if frame is not None else self._document_of_page() or 0
         if self._could_be_markup(document, exchange):
-            return Discovered(document, Discovery.DOCUMENT, evidence, document)
+            return DiscoveryResult(document, Discovery.DOCUMENT, evidence, document)
         if exchange.kind is Kind.FONT and (sheet := self._latest(Kind.STYLESHEET, document, exchange)) is not None:
-            return Discovered(sheet, Discovery.STYLESHEET, Evidence.INFERRED, document)
+            return DiscoveryResult(sheet, Discovery.STYLESHEET, Evidence.INFERRED, document)
         said = exchange.initiator
         if exchange.kind is Kind.IMAGE and said is not None and said.kind == "other":
-            return Discovered(document, Discovery.LATE, Evidence.INFERRED, document)
+            return DiscoveryResult(document, Discovery.LATE, Evidence.INFERRED, document)
         script = self._likely_script(document, exchange)
         if script is None:
-            return Discovered(document, Discovery.LATE, Evidence.INFERRED, document)
-        return Discovered(script, Discovery.SCRIPT, Evidence.INFERRED, document)
+            return DiscoveryResult(document, Discovery.LATE, Evidence.INFERRED, document)
+        return DiscoveryResult(script, Discovery.SCRIPT, Evidence.INFERRED, document)
 
     def _could_be_markup(self, document: int, exchange: Exchange) -> bool:
         if exchange.kind in (*_ISSUED_BY_SCRIPTS, Kind.FONT, Kind.OTHER) or exchange.method != "GET":
@@ -172,7 +172,7 @@ class _Judge:
         return self._of_kind[document, kind].latest(exchange.start_ms)
 
 
-class _Ended:
+class _EndIndex:
     """Places of exchanges by when they ended: recordings may have ten thousands."""
 
     def __init__(self) -> None:
@@ -194,14 +194,14 @@ def discover(
     complete_ms: float | None,
     *,
     is_parser_sure: bool = False,
-) -> list[Discovered]:
+) -> list[DiscoveryResult]:
     """Judge every exchange; the first is the page's own request.
 
     `is_parser_sure`: the recorder never names the parser for insertions by scripts.
     """
-    return _Judge(exchanges, sources, complete_ms, is_parser_sure=is_parser_sure).all()
+    return _DiscoveryInference(exchanges, sources, complete_ms, is_parser_sure=is_parser_sure).all()
 
 
-def is_evident(one: Discovered) -> bool:
+def is_evident(one: DiscoveryResult) -> bool:
     """Return True when the recording itself names the discoverer."""
     return one.evidence in {Evidence.INITIATOR, Evidence.REDIRECT}

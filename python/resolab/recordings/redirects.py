@@ -18,7 +18,7 @@ _EARLY_MS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class RedirectJoin:
     """Redirects with their targets."""
 
     sources: dict[int, int]
@@ -39,7 +39,7 @@ def redirect_sources(exchanges: Sequence[Exchange], recording: Recording) -> dic
     return found.sources
 
 
-def joined(exchanges: Sequence[Exchange]) -> Joined:
+def joined(exchanges: Sequence[Exchange]) -> RedirectJoin:
     """Join redirects and targets.
 
     The join is by request id if recorded (Chromium keeps the id through a chain), else by URL, else by URL without the
@@ -62,7 +62,7 @@ def joined(exchanges: Sequence[Exchange]) -> Joined:
                 hops[place] = hops[found] + 1
         if exchange.is_redirect:
             waiting.append(place)
-    return Joined(sources, cut_count, len(waiting))
+    return RedirectJoin(sources, cut_count, len(waiting))
 
 
 def _source(

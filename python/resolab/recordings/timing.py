@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.pages.model import Discovery, Kind, ScriptMode
-from resolab.recordings.parents import Discovered
+from resolab.recordings.parents import DiscoveryResult
 from resolab.recordings.recording import Exchange
 
 _BY_RUNS = (Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE)
@@ -18,7 +18,7 @@ _LOW_PRIORITIES = {"low", "verylow", "lowest"}
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueTime:
     """The time of a request in a form repeatable by a clone."""
 
     due_ms: float | None = None
@@ -26,7 +26,7 @@ class Due:
     script_mode: ScriptMode | None = None
 
 
-def dues(exchanges: Sequence[Exchange], found: Sequence[Discovered], complete_ms: float | None) -> list[Due]:
+def dues(exchanges: Sequence[Exchange], found: Sequence[DiscoveryResult], complete_ms: float | None) -> list[DueTime]:
     """Compute the due time of every exchange."""
     children = _children(found)
     modes = _modes(exchanges, found, children, complete_ms)
@@ -37,15 +37,15 @@ def dues(exchanges: Sequence[Exchange], found: Sequence[Discovered], complete_ms
         if one.parent is not None and one.discovery in _BY_RUNS:
             due = max(0.0, exchange.start_ms - runs[one.parent])
         where = _place(exchange, exchanges[one.parent]) if _is_markup(one) and one.parent is not None else None
-        made.append(Due(due, where, modes.get(place)))
+        made.append(DueTime(due, where, modes.get(place)))
     return made
 
 
-def _is_markup(one: Discovered) -> bool:
+def _is_markup(one: DiscoveryResult) -> bool:
     return one.discovery is Discovery.DOCUMENT
 
 
-def _children(found: Sequence[Discovered]) -> Mapping[int, list[int]]:
+def _children(found: Sequence[DiscoveryResult]) -> Mapping[int, list[int]]:
     children: dict[int, list[int]] = defaultdict(list)
     for place, one in enumerate(found):
         if one.parent is not None:
@@ -55,7 +55,7 @@ def _children(found: Sequence[Discovered]) -> Mapping[int, list[int]]:
 
 def _modes(
     exchanges: Sequence[Exchange],
-    found: Sequence[Discovered],
+    found: Sequence[DiscoveryResult],
     children: Mapping[int, list[int]],
     complete_ms: float | None,
 ) -> dict[int, ScriptMode]:
@@ -75,13 +75,13 @@ def _modes(
     return modes
 
 
-def _by_run(one: Discovered) -> bool:
+def _by_run(one: DiscoveryResult) -> bool:
     return one.discovery in _BY_RUNS
 
 
 def _runs(
     exchanges: Sequence[Exchange],
-    found: Sequence[Discovered],
+    found: Sequence[DiscoveryResult],
     children: Mapping[int, list[int]],
     modes: Mapping[int, ScriptMode],
 ) -> list[float]:

@@ -9,7 +9,7 @@ from resolab.plots import number_text
 from resolab.plots.save import Value
 from resolab.report.comparison_tables import p_text
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.parts import Adjusted
+from resolab.report.findings.parts import AdjustedComparison
 from resolab.report.labels import combination_of
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
@@ -43,7 +43,7 @@ def adjusted_tables(findings: Findings) -> list[NamedTable]:
     return [NamedTable(NAME, title, table, [adjusted_row(one) for one in found], f"{_NOTE} {_saved(findings)}")]
 
 
-def _cells(findings: Findings, one: Adjusted) -> tuple[str, ...]:
+def _cells(findings: Findings, one: AdjustedComparison) -> tuple[str, ...]:
     treatment, baseline = one.comparison.treatment, one.comparison.baseline
     return (
         treatment.page,
@@ -73,7 +73,7 @@ def _saved(findings: Findings) -> str:
     return f"Median of the variance left: {'; '.join(texts)}." if texts else ""
 
 
-def adjusted_row(one: Adjusted) -> dict[str, Value]:
+def adjusted_row(one: AdjustedComparison) -> dict[str, Value]:
     """Return a comparison as numbers for the CSV."""
     return {
         "page": one.comparison.treatment.page,

@@ -28,12 +28,12 @@ from resolab.report.figures import drawings
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_of, level_text, significance_of
-from resolab.report.h20.section import H20
+from resolab.report.h20.section import H20Section
 from resolab.report.h20.study import has_h20_network
 from resolab.report.labels import baseline_label
 from resolab.report.live.answers import live_answers
 from resolab.report.live.ground import live_environment, live_lines
-from resolab.report.live.section import Live
+from resolab.report.live.section import LiveSection
 from resolab.report.named_table import NamedTable
 from resolab.report.outcome_tables import further_outcomes, outcome_table, sum_table
 from resolab.report.paths.section import PathSection, path_section
@@ -41,7 +41,7 @@ from resolab.report.places.across import across_table
 from resolab.report.plain_answers import plain_answers, too_few_sentence
 from resolab.report.s24.beside import paper_exchange_table, paper_load_table
 from resolab.report.s24.printed import CITATION
-from resolab.report.s24.section import S24
+from resolab.report.s24.section import S24Section
 from resolab.report.sensitivity import sensitivity_table
 from resolab.report.sentences import answers
 from resolab.report.shift_functions import shift_drawings, shift_table
@@ -59,7 +59,7 @@ from resolab.report.tables import (
 from resolab.report.trouble import failures_line, trouble_sentence
 from resolab.store import Dataset, build_tables, machine_errors, open_dataset
 from resolab.store.folder import REPORT
-from resolab.wording import in_markup
+from resolab.wording import escape_xml_controls
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def make_report(folder: Path) -> Report:
         try:
             fresh.chmod(0o755)
             paths = None if findings.live is not None else path_section(folder, findings.plan, findings.pages)
-            (fresh / "index.html").write_text(in_markup(_render(findings, fresh, papers, paths)), "utf-8")
+            (fresh / "index.html").write_text(escape_xml_controls(_render(findings, fresh, papers, paths)), "utf-8")
             if target.exists():
                 shutil.rmtree(target)
             fresh.rename(target)
@@ -102,7 +102,7 @@ def build_report(folder: Path) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
+class PaperSection:
     """The report's figures and tables with a paper's own numbers, and the list of missing figures."""
 
     anchor: str
@@ -117,23 +117,23 @@ class Paper:
         return [one.name for one in self.drawings]
 
 
-def _papers(dataset: Dataset, findings: Findings) -> list[Paper]:
+def _papers(dataset: Dataset, findings: Findings) -> list[PaperSection]:
     """Draw the available figures of each paper with the dataset's networks and pages, or with its method."""
     if findings.live is not None:
-        live = Live(dataset, findings, findings.live)
-        return [Paper("live", LIVE_TITLE, list(live.drawings()), live.tables(), live.missing())]
-    s24, h20 = S24(dataset, findings), H20(dataset, findings)
+        live = LiveSection(dataset, findings, findings.live)
+        return [PaperSection("live", LIVE_TITLE, list(live.drawings()), live.tables(), live.missing())]
+    s24, h20 = S24Section(dataset, findings), H20Section(dataset, findings)
     papers = []
     if s24.is_theirs:
         drawn = list(s24.drawings())
         missing = s24.missing(one.name for one in drawn)
-        papers.append(Paper("s24", "Sengupta et al. (2024)", drawn, s24.tables(), missing))
+        papers.append(PaperSection("s24", "Sengupta et al. (2024)", drawn, s24.tables(), missing))
     if h20.is_theirs:
-        papers.append(Paper("h20", "Hounsel et al. (2020)", list(h20.drawings()), h20.tables(), h20.missing()))
+        papers.append(PaperSection("h20", "Hounsel et al. (2020)", list(h20.drawings()), h20.tables(), h20.missing()))
     return [one for one in papers if one.drawings]
 
 
-def _render(findings: Findings, folder: Path, papers: Sequence[Paper], paths: PathSection | None) -> str:
+def _render(findings: Findings, folder: Path, papers: Sequence[PaperSection], paths: PathSection | None) -> str:
     connections = connection_section(findings)
     figures = _draw(findings, folder / "figures", [*connections.drawings, *_drawn(papers)])
     sensitivity = _told_named(findings, sensitivity_table(findings))
@@ -153,7 +153,7 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper], paths: Pa
     )
 
 
-def _drawn(papers: Sequence[Paper]) -> list[Drawing]:
+def _drawn(papers: Sequence[PaperSection]) -> list[Drawing]:
     return [one for paper in papers for one in paper.drawings]
 
 

@@ -131,7 +131,7 @@ def _singles(findings: Findings) -> str:
 def _failed_loads(findings: Findings, outcome: Outcome = PLT) -> str:
     failed = sum(one.failed_count for one in findings.conditions)
     unusable = sum(one.unusable_count for one in findings.conditions)
-    text = f"{failed} of {findings.trials_count} loads failed and count as {outcome.of_failed_loads}"
+    text = f"{failed} of {findings.trials_count} loads failed and count as {outcome.failed_load_meaning}"
     alone = " or left alone" if is_live(findings.plan) else ""
     lost = f"; {unusable} more were lost to the instrument{alone}" if unusable else ""
     return f"{text}{lost}; {flags_and_drops(findings)}."

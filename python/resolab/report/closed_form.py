@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from resolab.plots import ABSENT, number_text
 from resolab.plots.save import Value
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
-from resolab.report.findings.oracle import Expected
+from resolab.report.findings.oracle import ExpectedDifference
 from resolab.report.labels import combination_of
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
@@ -28,7 +28,7 @@ _COLUMNS = (
 class _Row:
     found: OutcomeFindings
     pair: PairResult
-    expected: Expected
+    expected: ExpectedDifference
 
     @property
     def left_over_ms(self) -> float | None:
@@ -41,7 +41,7 @@ class _Row:
 
 def closed_form_table(findings: Findings) -> NamedTable | None:
     """Show page load time and first byte beside the closed form; `None` without known bytes."""
-    outcomes = (findings.of(one) for one in (PLT, OUTCOMES["response_start"]))
+    outcomes = (findings.find_outcome(one) for one in (PLT, OUTCOMES["response_start"]))
     rows = [
         _Row(found, pair, expected)
         for found in outcomes

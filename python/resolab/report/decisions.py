@@ -3,7 +3,7 @@
 For: plans stopping by confidence sequences. Not for: the final intervals, shown in the tables of loads.
 """
 
-from resolab.plan import DecidedBy
+from resolab.plan import DecisionCriterion
 from resolab.plots import number_text
 from resolab.report.findings.findings import Findings
 from resolab.report.labels import combination_of
@@ -13,9 +13,9 @@ from resolab.store import Decision
 _COLUMNS = ("comparison", "page", "profile", "treatment", "against", "decided after blocks", "because", "pairs then",
             "interval then, ms")  # fmt: skip
 _BECAUSE = {
-    DecidedBy.DIFFERENCE: "it excludes 0",
-    DecidedBy.EQUIVALENCE: "it lies within the margin",
-    DecidedBy.WIDTH: "it is as narrow as asked",
+    DecisionCriterion.DIFFERENCE: "it excludes 0",
+    DecisionCriterion.EQUIVALENCE: "it lies within the margin",
+    DecisionCriterion.WIDTH: "it is as narrow as asked",
 }
 
 

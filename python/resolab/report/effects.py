@@ -10,7 +10,7 @@ from resolab.plots import estimate_text, interval_text, number_text
 from resolab.plots.save import Value
 from resolab.report.comparison_tables import p_text
 from resolab.report.findings.effects import SLOW_MS
-from resolab.report.findings.findings import BeyondResult, EquivalenceResult, Findings, SlopeResult
+from resolab.report.findings.findings import EquivalenceResult, Findings, SlopeResult, TailResult
 from resolab.report.findings.interval_level import level_text, significance_of
 from resolab.report.labels import combination_of
 from resolab.report.named_table import NamedTable
@@ -151,7 +151,7 @@ def _slow(findings: Findings) -> NamedTable:
     )  # fmt: skip
 
 
-def _slow_row(one: BeyondResult) -> dict[str, Value]:
+def _slow_row(one: TailResult) -> dict[str, Value]:
     return {
         **_conditions(one.treatment, one.baseline),
         "profile": one.treatment.profile,

@@ -16,7 +16,7 @@ _GAP = 2
 
 
 @dataclass(frozen=True, slots=True)
-class FittingTable:
+class TerminalTable:
     """Rows of cells; a row with a single cell is a heading of the rows below."""
 
     title: str

@@ -51,7 +51,7 @@ def _parts(findings: Findings, condition: Condition) -> tuple[str, ...]:
     """Return the first byte, the last byte, and the browser's time after the last byte."""
     within = findings.browser_parts.get(condition.id)
     beyond = ABSENT if within is None else estimate_text(within.difference_ms)
-    return *(_median(findings.of(one), condition) for one in (RESPONSE_START, LAST_BYTE)), beyond
+    return *(_median(findings.find_outcome(one), condition) for one in (RESPONSE_START, LAST_BYTE)), beyond
 
 
 def _median(found: OutcomeFindings | None, condition: Condition) -> str:
@@ -82,7 +82,7 @@ def place_word(one: ConditionResult) -> str:
 def sum_table(findings: Findings) -> Table:
     """List the page load time as a sum beside the page load time, for every condition with sums."""
     own, other = PLT_SUM, PLT
-    found = findings.of(own)
+    found = findings.find_outcome(own)
     columns = (
         "page", "profile", "condition", "n", f"median {other.label} ms", f"median {own.label} ms",
         f"sum - {other.label} ms", f"change of median {own.label}",

@@ -12,7 +12,7 @@ from resolab.report.findings.estimands import WORDS, deciding, pairs_needed
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
 from resolab.report.findings.interval_level import level_text, significance_of
-from resolab.report.findings.page_loads import by_condition, unpaired_count
+from resolab.report.findings.page_loads import group_by_condition, unpaired_count
 from resolab.report.labels import combination_of
 from resolab.stats import Estimate, least_paired_p_value, pairs_for_significance
 from resolab.wording import counted
@@ -53,7 +53,7 @@ def _over_pages(findings: Findings) -> str:
 
 def _unpaired(findings: Findings) -> str:
     """Count the loads left out of comparisons because the other side of their round has no usable load."""
-    grouped, found = by_condition(findings.loads), findings.primary
+    grouped, found = group_by_condition(findings.loads), findings.primary
     arms = [(one.comparison.treatment.id, one.comparison.baseline.id) for one in found.comparisons]
     count = sum(unpaired_count(found.outcome, *(grouped.get(name, []) for name in pair)) for pair in arms)
     if not count:

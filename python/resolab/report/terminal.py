@@ -13,7 +13,7 @@ from resolab.report.findings.interval_level import level_of_loads, level_text
 from resolab.report.labels import baseline_label, combination_of, exchange_place
 from resolab.report.live.ground import live_lines
 from resolab.report.live.terminal import lookups_for_terminal
-from resolab.report.narrow import FittingTable
+from resolab.report.narrow import TerminalTable
 from resolab.stats import Estimate
 from resolab.store.outcomes import PLT, Outcome
 from resolab.wording import counted
@@ -23,7 +23,7 @@ _AGAINST = "against the baseline"
 
 def terminal_summary(findings: Findings, outcome: Outcome = PLT) -> RenderableType:
     """Summarise a dataset, with one outcome of its page loads."""
-    found = findings.of(outcome)
+    found = findings.find_outcome(outcome)
     parts: list[RenderableType] = [_head(findings), *map(Text, live_lines(findings)), _failures(findings)]
     if findings.exchanges:
         parts.append(_exchanges(findings))
@@ -57,7 +57,7 @@ def _failures(findings: Findings) -> Text:
     return Text(f"Failures and flags: {listed}", style="red")
 
 
-def _exchanges(findings: Findings) -> FittingTable:
+def _exchanges(findings: Findings) -> TerminalTable:
     rows = [
         (
             f"{exchange_place(findings, one)}, {transport_label(one.dns_transport)}",
@@ -69,10 +69,10 @@ def _exchanges(findings: Findings) -> FittingTable:
         for one in findings.exchanges
     ]
     columns = ("profile, transport", "n", "median ms", "k", "c ms")
-    return FittingTable("Cold DNS exchange", columns, frozenset({0}), rows)
+    return TerminalTable("Cold DNS exchange", columns, frozenset({0}), rows)
 
 
-def _loads(findings: Findings, found: OutcomeFindings) -> FittingTable:
+def _loads(findings: Findings, found: OutcomeFindings) -> TerminalTable:
     level, phrase = level_text(level_of_loads(findings.plan)), found.outcome.phrase
     title = (
         f"{phrase[0].upper()}{phrase[1:]} against {baseline_label(findings)}: median and {level} interval, range of "
@@ -86,7 +86,7 @@ def _loads(findings: Findings, found: OutcomeFindings) -> FittingTable:
         those = [one for one in found.conditions if (one.condition.page, one.condition.profile) == place]
         rows.append((", ".join(place),))
         rows += [_load(findings, one) for one in sorted(those, key=lambda one: one.comparison is not None)]
-    return FittingTable(title, columns, frozenset({0, len(columns) - 1}), rows)
+    return TerminalTable(title, columns, frozenset({0, len(columns) - 1}), rows)
 
 
 def _load(findings: Findings, one: ConditionResult) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ resolab is imported here); closed forms (`protocols`).
 """
 
 from resolab.stats.adjusted import ADJUSTABLE_FROM, MOST_VARIANCE_LEFT, adjusted_difference, variance_ratio
-from resolab.stats.beyond import Beyond, beyond
+from resolab.stats.beyond import TailShares, beyond
 from resolab.stats.break_even import (
     BATCHES_FOR_CROSSING,
     BATCHES_FOR_MEANS,
@@ -31,11 +31,11 @@ from resolab.stats.medians import (
 )
 from resolab.stats.order import LEVEL, median_interval_ranks, quantile
 from resolab.stats.overhead import remaining_share
-from resolab.stats.power import Needed, at_most_wide, blocks_needed, excludes_zero, within
-from resolab.stats.power import Rule as PowerRule
+from resolab.stats.power import BlocksNeeded, aim_at_width, aim_within_margin, blocks_needed, excludes_zero
+from resolab.stats.power import IntervalRule as PowerRule
 from resolab.stats.proportion import proportion
 from resolab.stats.quantile_shift import QuantileDifference, pairs_for_quantile, quantile_differences
-from resolab.stats.replication import Printed, Replication, printed_change, replication
+from resolab.stats.replication import PrintedChange, Replication, printed_change, replication
 from resolab.stats.sample import FloatArray, Sample, ecdf
 from resolab.stats.sequence import (
     MedianSequence,
@@ -70,7 +70,7 @@ __all__ = [
     "STOPPING_MIN_BLOCKS",
     "Amortisation",
     "BatchedMean",
-    "Beyond",
+    "BlocksNeeded",
     "Equivalence",
     "EquivalenceTest",
     "Estimate",
@@ -78,16 +78,17 @@ __all__ = [
     "FloatArray",
     "MedianSequence",
     "Method",
-    "Needed",
     "PowerRule",
-    "Printed",
+    "PrintedChange",
     "QuantileDifference",
     "Replication",
     "Sample",
     "SignificantShare",
+    "TailShares",
     "adjusted_difference",
+    "aim_at_width",
+    "aim_within_margin",
     "amortisation",
-    "at_most_wide",
     "beyond",
     "blocks_needed",
     "break_even",
@@ -129,5 +130,4 @@ __all__ = [
     "two_sample_p_value",
     "variance_ratio",
     "width_reached",
-    "within",
 ]

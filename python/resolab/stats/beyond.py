@@ -20,7 +20,7 @@ from resolab.stats.sample import Sample
 
 
 @dataclass(frozen=True, slots=True)
-class Beyond:
+class TailShares:
     """The shares of loads beyond a limit."""
 
     limit: float
@@ -32,7 +32,7 @@ class Beyond:
     p_value: float | None
 
 
-def beyond(treatment: Sample, baseline: Sample, limit: float, *, level: float = LEVEL) -> Beyond:
+def beyond(treatment: Sample, baseline: Sample, limit: float, *, level: float = LEVEL) -> TailShares:
     """Compare the shares of values beyond a limit; position i of both is one pair.
 
     Raise `ValueError` for a value with bounds on both sides of the limit.
@@ -44,7 +44,7 @@ def beyond(treatment: Sample, baseline: Sample, limit: float, *, level: float = 
     own_only, other_only = int(own.sum()) - both, int(other.sum()) - both
     own_share, other_share = (proportion(int(one.sum()), n, level=level) for one in (own, other))
     p_value = _mcnemar(own_only, other_only) if n else None
-    return Beyond(limit, own_share, other_share, _difference(both, own_only, other_only, n, level), p_value)
+    return TailShares(limit, own_share, other_share, _difference(both, own_only, other_only, n, level), p_value)
 
 
 def _beyond(sample: Sample, limit: float) -> NDArray[np.bool_]:

@@ -40,7 +40,7 @@ class BatchedMean:
     counts: FloatArray
 
     @classmethod
-    def of(cls, totals: ArrayLike, counts: ArrayLike) -> Self:
+    def from_arrays(cls, totals: ArrayLike, counts: ArrayLike) -> Self:
         """Make a batched mean from array-like totals and counts."""
         return cls(np.asarray(totals, dtype=np.float64), np.asarray(counts, dtype=np.float64))
 

@@ -33,7 +33,7 @@ KERNEL_COUNT = 31
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class IntervalGoal:
     """The goal for an interval, and the assumed true difference."""
 
     decides: Callable[[FloatArray, FloatArray], NDArray[np.bool_]]
@@ -42,23 +42,23 @@ class Aim:
     """The true median difference; `None` for the pilot's own median."""
 
 
-def excludes_zero(truth: float | None = None) -> Aim:
+def excludes_zero(truth: float | None = None) -> IntervalGoal:
     """Return the goal of an interval without 0."""
-    return Aim(lambda low, high: (low > 0) | (high < 0), truth)
+    return IntervalGoal(lambda low, high: (low > 0) | (high < 0), truth)
 
 
-def at_most_wide(width: float) -> Aim:
+def aim_at_width(width: float) -> IntervalGoal:
     """Return the goal of an interval with at most the given full width."""
-    return Aim(lambda low, high: high - low <= width)
+    return IntervalGoal(lambda low, high: high - low <= width)
 
 
-def within(margin: float) -> Aim:
+def aim_within_margin(margin: float) -> IntervalGoal:
     """Return the goal of an interval within a margin on both sides of 0, for a true difference of 0."""
-    return Aim(lambda low, high: (low > -margin) & (high < margin), 0.0)
+    return IntervalGoal(lambda low, high: (low > -margin) & (high < margin), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class IntervalRule:
     """A run's method of making intervals."""
 
     level: float = LEVEL
@@ -71,7 +71,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class BlocksNeeded:
     """Blocks needed for the requested power; `None` for more than the largest number tried."""
 
     blocks: int | None
@@ -81,7 +81,9 @@ class Needed:
     most: int
 
 
-def blocks_needed(pilot: Sample, aim: Aim, rule: Rule, *, most: int, seed: int, power: float = POWER) -> Needed | None:
+def blocks_needed(
+    pilot: Sample, aim: IntervalGoal, rule: IntervalRule, *, most: int, seed: int, power: float = POWER
+) -> BlocksNeeded | None:
     """Estimate the number of blocks needed; `None` for a pilot with too few pairs or an unknown median."""
     size = len(pilot)
     if size < PAIRS_NEEDED:
@@ -98,7 +100,7 @@ def blocks_needed(pilot: Sample, aim: Aim, rule: Rule, *, most: int, seed: int, 
     found = np.array([math.inf if one is None else one for one in again])
     low = float(np.quantile(found, 0.025, method="lower"))
     high = float(np.quantile(found, 0.975, method="higher"))
-    return Needed(_whole(own), _whole(low), _whole(high), most)
+    return BlocksNeeded(_whole(own), _whole(low), _whole(high), most)
 
 
 def _whole(blocks: float) -> int | None:
@@ -106,7 +108,13 @@ def _whole(blocks: float) -> int | None:
 
 
 def _needed(
-    pilot: Sample, widths: FloatArray, chosen: NDArray[np.int_], aim: Aim, rule: Rule, most: int, power: float
+    pilot: Sample,
+    widths: FloatArray,
+    chosen: NDArray[np.int_],
+    aim: IntervalGoal,
+    rule: IntervalRule,
+    most: int,
+    power: float,
 ) -> float | None:
     """Find the smallest sufficient number of blocks by bisection; infinite when even the largest is not sufficient."""
     lows, highs = (_smoothed(values[chosen], widths[chosen]) for values in (pilot.low, pilot.high))
@@ -144,7 +152,7 @@ def _steps(most: int) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _ends(blocks: int, rule: Rule) -> tuple[FloatArray, FloatArray] | None:
+def _ends(blocks: int, rule: IntervalRule) -> tuple[FloatArray, FloatArray] | None:
     """Draw the shares of the distribution below both ends, with the same random numbers for every number of blocks."""
     rank, part = rule.end(blocks)
     if rank == 0 or blocks - 1 - 2 * rank < 0:

@@ -22,7 +22,7 @@ _NOTCH = 1.25 / 1.35
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class PrintedChange:
     """A printed change between two medians, with an interval from its quartiles and sample size."""
 
     value: float
@@ -35,7 +35,7 @@ class Replication:
     """A printed number beside our estimate with its interval."""
 
     ours: Estimate
-    theirs: Printed
+    theirs: PrintedChange
     prediction_low: float
     prediction_high: float
 
@@ -59,16 +59,16 @@ class Replication:
         return self.prediction_low <= self.theirs.value <= self.prediction_high
 
 
-def printed_change(value: float, quartiles: tuple[float, float], n: int, *, level: float = LEVEL) -> Printed:
+def printed_change(value: float, quartiles: tuple[float, float], n: int, *, level: float = LEVEL) -> PrintedChange:
     """Return a printed change of medians with its interval.
 
     The baseline's median is assumed to have the same uncertainty, from the same number of loads.
     """
     half = _z(level) * _NOTCH * math.sqrt(2) * (quartiles[1] - quartiles[0]) / math.sqrt(n)
-    return Printed(value, value - half, value + half)
+    return PrintedChange(value, value - half, value + half)
 
 
-def replication(ours: Estimate, theirs: Printed) -> Replication | None:
+def replication(ours: Estimate, theirs: PrintedChange) -> Replication | None:
     """Compare both numbers; return `None` for an estimate without an interval or a number."""
     if ours.value is None or ours.ci_low is None or ours.ci_high is None:
         return None

@@ -34,7 +34,7 @@ def _way_out(error: OSError, *, of_run: bool) -> str:
     return f"{way_out} or give another folder" + ("; `resolab resume` goes on with the run" if of_run else "")
 
 
-def for_duckdb(file: Path) -> str:
+def escape_for_duckdb(file: Path) -> str:
     """Escape a file's name for DuckDB; in names DuckDB reads `*`, `?` and `[` as patterns."""
     return glob.escape(str(file))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from resolab.errors import ConfigurationError
-from resolab.plan import DecidedBy
+from resolab.plan import DecisionCriterion
 from resolab.records import FORMAT_VERSION, LinkProfile, PathBackend
 from resolab.store.environment import Environment
 from resolab.store.files import write_whole
@@ -46,7 +46,7 @@ class StopReason(enum.StrEnum):
     """Interrupted by a signal or an error; the campaign can be resumed."""
 
 
-class WidthReached(msgspec.Struct, kw_only=True, frozen=True):
+class IntervalWidth(msgspec.Struct, kw_only=True, frozen=True):
     """The width of one comparison's interval at the campaign's last interim analysis."""
 
     name: str
@@ -69,7 +69,7 @@ class Decision(msgspec.Struct, kw_only=True, frozen=True):
     baseline: str
     after_blocks: int | None
     """Number of blocks before the decision; `None`: undecided."""
-    reasons: list[DecidedBy]
+    reasons: list[DecisionCriterion]
     """All criteria met at the decision."""
     pairs_count: int
     """Number of pairs at the decision or, if undecided, at the last interim analysis. The same holds for the ends of
@@ -114,7 +114,7 @@ class MergedRun(msgspec.Struct, kw_only=True, frozen=True):
     status: RunStatus
 
 
-class RunStart(msgspec.Struct, kw_only=True, frozen=True):
+class ProcessStart(msgspec.Struct, kw_only=True, frozen=True):
     """The programs and pages of trials, from one start of a run's process to the next."""
 
     unix_ns: int
@@ -128,7 +128,7 @@ class RunStart(msgspec.Struct, kw_only=True, frozen=True):
     """Versions of resolab, resolab-core and every browser, by name."""
 
 
-class LiveSiteLine(msgspec.Struct, kw_only=True, frozen=True):
+class LiveSiteEntry(msgspec.Struct, kw_only=True, frozen=True):
     """One site of a live run."""
 
     page: str
@@ -145,7 +145,7 @@ class LiveRun(msgspec.Struct, kw_only=True, frozen=True):
     operator_url: str
     opt_out: str | None = None
     """The source of the opt-out list (domains never to be contacted), fetched before each block."""
-    sites: list[LiveSiteLine]
+    sites: list[LiveSiteEntry]
     list_id: str | None = None
     """Id of the list for drawing sites; `None`: the plan named the sites, as with the other three fields."""
     list_sha256: str | None = None
@@ -200,7 +200,7 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """`None` while running, for merged runs, and in manifests before format 1.6."""
     blocks_finished_count: int | None = None
     """Number of blocks with every trial finished."""
-    widths_reached: list[WidthReached] = []
+    widths_reached: list[IntervalWidth] = []
     """The widths at the last interim analysis, for a plan with a stopping rule."""
     decisions: list[Decision] = []
     """The decisions of a plan with confidence sequences, at the last interim analysis; from format 1.8 on."""
@@ -208,7 +208,7 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """The environment at the campaign's beginning."""
     environment_end: Environment | None = None
     """The environment at the last end of the process running trials; shares of time are this process's."""
-    starts: list[RunStart] = []
+    starts: list[ProcessStart] = []
     """One entry for the beginning and one for each resume; for merged runs one, with their pages; empty before format
     1.7."""
     merged_from: list[MergedRun] = []

@@ -23,7 +23,7 @@ from resolab.store.manifest import (
     LiveRun,
     Manifest,
     MergedRun,
-    RunStart,
+    ProcessStart,
     RunStatus,
     dataset_id,
     load_manifest,
@@ -51,7 +51,7 @@ def merge_datasets(out: Path, folders: Sequence[Path]) -> Manifest:
             merged_from: list[MergedRun] = []
             for number, (folder, manifest) in enumerate(runs, 1):
                 first_block = sum(one.blocks for one in merged_from)
-                merged_from += _copy_run(_Place(fresh, first_block, f"run{number}"), folder, manifest)
+                merged_from += _copy_run(_MergeTarget(fresh, first_block, f"run{number}"), folder, manifest)
             merged = _manifest(out, runs, merged_from)
             save_manifest(fresh, merged)
             if out.exists():
@@ -63,7 +63,7 @@ def merge_datasets(out: Path, folders: Sequence[Path]) -> Manifest:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _MergeTarget:
     """The position of a run in the new dataset."""
 
     fresh: Path
@@ -72,7 +72,7 @@ class _Place:
     """The prefix for the names of the run's kept files."""
 
 
-def _copy_run(place: _Place, folder: Path, manifest: Manifest) -> list[MergedRun]:
+def _copy_run(place: _MergeTarget, folder: Path, manifest: Manifest) -> list[MergedRun]:
     """Copy a run's trials under new names, with their kept files, its calibrations and its manifest.
 
     Returns the run's blocks in the merged dataset.
@@ -99,7 +99,7 @@ def _copy_run(place: _Place, folder: Path, manifest: Manifest) -> list[MergedRun
     return [run]
 
 
-def _copy_trial(place: _Place, folder: Path, file: Path) -> int:
+def _copy_trial(place: _MergeTarget, folder: Path, file: Path) -> int:
     """Copy a trial's file and its kept files; only the block, the identifier and the file names change.
 
     Returns the trial's new block.
@@ -158,13 +158,13 @@ def _manifest(out: Path, runs: Sequence[tuple[Path, Manifest]], merged_from: Seq
     )
 
 
-def _starts(manifests: Sequence[Manifest]) -> list[RunStart]:
+def _starts(manifests: Sequence[Manifest]) -> list[ProcessStart]:
     """Keep the pages at the runs' beginnings, matched by patterns in the plan; empty if any run lacks its pages."""
     begun = [one.starts[0] for one in manifests if one.pages() is not None]
     if len(begun) < len(manifests):
         return []
     return [
-        RunStart(
+        ProcessStart(
             unix_ns=begun[0].unix_ns,
             git_commit=_if_one([one.git_commit for one in begun]),
             resolab_core_sha256=_if_one([one.resolab_core_sha256 for one in begun]),

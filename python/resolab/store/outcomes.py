@@ -30,7 +30,7 @@ SAY_NOTHING = INSTRUMENT_FAILURES | {PageFailure.LEFT_ALONE}
 """Failures of loads without information about the network: the instrument's own, and sites left alone by the rules."""
 
 
-class Untold(enum.Enum):
+class MissingValueMeaning(enum.Enum):
     """The meaning of a successful load without a value."""
 
     AT_LEAST_ITS_LIMIT = enum.auto()
@@ -45,7 +45,7 @@ class Contribution(NamedTuple):
     limit_ms: float
 
 
-class Load(Protocol):
+class LoadWithTimes(Protocol):
     """A row of a finished trial with its measured load."""
 
     @property
@@ -82,7 +82,7 @@ class Outcome:
     """The outcome's name, for use within a sentence."""
     meaning: str
     """The definition, for use within a sentence."""
-    untold: Untold = Untold.NOTHING
+    untold: MissingValueMeaning = MissingValueMeaning.NOTHING
     holds_exchange: bool = False
     """True when the cold exchange beside the load is a part of the outcome: after a failed exchange, the sum has no
     end."""
@@ -91,7 +91,7 @@ class Outcome:
     present."""
 
     @property
-    def of_failed_loads(self) -> str:
+    def failed_load_meaning(self) -> str:
         """Return the value of a failed load in words, for use within a sentence."""
         seen = f", but for what was seen before it failed ({', '.join(sorted(self.seen_before))})"
         return f"at least their limit{seen if self.seen_before else ''}"
@@ -116,15 +116,17 @@ class Outcome:
         """Return the name of the random stream for resampling the outcome's changes."""
         return "change" if self.is_main else f"{self.name}_change"
 
-    def of(self, load: Load) -> float | None:
+    def value_of_load(self, load: LoadWithTimes) -> float | None:
         """Return a load's own value, whether or not the load failed."""
         return load.times_ms[self.name]
 
-    def contribution(self, load: Load) -> Contribution | None:
+    def contribution(self, load: LoadWithTimes) -> Contribution | None:
         """Return the contribution of a row, or `None`."""
         if not load.loaded:
             return None
-        return self._counted(self.of(load), load.failure, load.limit_ms, exchange_failed=load.exchange_failed)
+        return self._counted(
+            self.value_of_load(load), load.failure, load.limit_ms, exchange_failed=load.exchange_failed
+        )
 
     def contribution_of_records(
         self, records: Sequence[Record], exchange: DnsTransport | None = None
@@ -141,7 +143,7 @@ class Outcome:
     ) -> Contribution | None:
         if failure in SAY_NOTHING:
             return None
-        if failure is None and value_ms is None and self.untold is Untold.NOTHING:
+        if failure is None and value_ms is None and self.untold is MissingValueMeaning.NOTHING:
             without_end = self.holds_exchange and exchange_failed
             return Contribution(None, limit_ms or 0.0) if without_end else None
         counts = failure is None or failure in self.seen_before
@@ -165,7 +167,7 @@ PLT = Outcome(
     label="PLT",
     phrase="page load time",
     meaning="page load time (PLT, look-up inside the load)",
-    untold=Untold.AT_LEAST_ITS_LIMIT,
+    untold=MissingValueMeaning.AT_LEAST_ITS_LIMIT,
 )
 PLT_SUM = Outcome(
     name="plt_sum",
@@ -181,7 +183,7 @@ RESPONSE_START = Outcome(
     label="responseStart",
     phrase="time to the page's first byte",
     meaning="time to the page's first byte (responseStart)",
-    untold=Untold.AT_LEAST_ITS_LIMIT,
+    untold=MissingValueMeaning.AT_LEAST_ITS_LIMIT,
     seen_before=frozenset((PageFailure.INCOMPLETE, PageFailure.PAGE_TIMEOUT)),
 )
 LAST_BYTE = Outcome(
@@ -209,7 +211,7 @@ OUTCOMES: Mapping[str, Outcome] = {one.name: one for one in (PLT, PLT_SUM, RESPO
 """In the order of reports; the page load time comes first."""
 
 
-def is_usable(load: Load) -> bool:
+def is_usable(load: LoadWithTimes) -> bool:
     """Return True when a trial has a measured load not lost by the instrument."""
     return load.loaded and load.failure not in SAY_NOTHING
 
@@ -231,7 +233,7 @@ def times_as_sql(page_loads: str) -> str:
     )
 
 
-def contributions(outcome: Outcome, loads: Iterable[Load]) -> tuple[list[float | None], list[float]]:
+def contributions(outcome: Outcome, loads: Iterable[LoadWithTimes]) -> tuple[list[float | None], list[float]]:
     """Return the values and limits of loads, as input of a censored sample; each load must contribute."""
     told = [outcome.contribution(load) for load in loads]
     known = [one for one in told if one is not None]

@@ -16,7 +16,7 @@ import msgspec
 from resolab.errors import ConfigurationError, MachineError
 from resolab.records import Record, TrialEndRecord, TrialRecord
 from resolab.store.columns import END_COLUMNS, SINCE, TABLES, Column, columns_of, data_dictionary
-from resolab.store.files import for_duckdb, machine_errors, write_whole
+from resolab.store.files import escape_for_duckdb, machine_errors, write_whole
 from resolab.store.folder import README, dataset_folder
 from resolab.store.folder import TABLES as TABLES_FOLDER
 from resolab.store.manifest import load_manifest
@@ -50,7 +50,7 @@ def _trials_in(tables: Path) -> set[str]:
     """List the trials in the tables; empty for unreadable tables."""
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
         try:
-            rows = connection.read_parquet(for_duckdb(tables / "trials.parquet")).project("trial_id").fetchall()
+            rows = connection.read_parquet(escape_for_duckdb(tables / "trials.parquet")).project("trial_id").fetchall()
         except duckdb.Error:
             return set()
     return {trial for (trial,) in rows}
@@ -136,9 +136,9 @@ def _write_parquet(fresh: Path) -> dict[str, int]:
         for table in TABLES:
             rows = fresh / f"{table}.jsonl"
             types = {column.name: column.duckdb_type for column in columns_of(table)}
-            relation = connection.read_json(for_duckdb(rows), columns=types, format="newline_delimited")
+            relation = connection.read_json(escape_for_duckdb(rows), columns=types, format="newline_delimited")
             file = fresh / f"{table}.parquet"
             relation.write_parquet(str(file), compression="zstd")
-            counts[table] = len(connection.read_parquet(for_duckdb(file)))
+            counts[table] = len(connection.read_parquet(escape_for_duckdb(file)))
             rows.unlink()
     return counts

@@ -33,10 +33,10 @@ def trial_id(block: int, position: int) -> str:
 
 def finished_trials(folder: Path) -> dict[str, Path]:
     """Map the identifier of every finished trial to the trial's file, in the order of the run."""
-    return {file.stem: file for file in sorted((folder / TRIALS).glob(f"*{SUFFIX}"), key=_place)}
+    return {file.stem: file for file in sorted((folder / TRIALS).glob(f"*{SUFFIX}"), key=_sort_key)}
 
 
-def _place(file: Path) -> tuple[float, float, str]:
+def _sort_key(file: Path) -> tuple[float, float, str]:
     """Return a sort key by numbers: as text, block 1000 would come before block 999. Foreign files come last."""
     numbers = _ID.fullmatch(file.stem)
     block, position = map(int, numbers.groups()) if numbers else (math.inf, math.inf)

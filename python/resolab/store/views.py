@@ -14,7 +14,7 @@ import duckdb
 from resolab.errors import ConfigurationError
 from resolab.records import PageFailure, TrialFlag
 from resolab.store.columns import REQUIRED, SINCE, TABLES, Column, columns_of
-from resolab.store.files import for_duckdb
+from resolab.store.files import escape_for_duckdb
 from resolab.store.folder import TABLES as TABLES_FOLDER
 from resolab.store.literals import literal
 
@@ -64,7 +64,7 @@ def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
             connection.execute(_empty(table))
             continue
         try:
-            relation = connection.read_parquet(for_duckdb(file))
+            relation = connection.read_parquet(escape_for_duckdb(file))
             found = dict(zip(relation.columns, map(str, relation.types), strict=True))
             missing = _missing(file, folder, found, columns_of(table))
             if missing:

@@ -3,8 +3,8 @@
 For: `Testbed.run_trial(condition)`. Not for: order, repetition and files (`campaign`).
 """
 
-from resolab.testbed.kept import Kept
+from resolab.testbed.kept import KeptFolders
 from resolab.testbed.testbed import Testbed
 from resolab.testbed.trial_result import TrialResult
 
-__all__ = ["Kept", "Testbed", "TrialResult"]
+__all__ = ["KeptFolders", "Testbed", "TrialResult"]

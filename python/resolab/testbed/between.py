@@ -37,7 +37,7 @@ ENDED = {ResolverPath.STUB: TrialFlag.STUB_ENDED, ResolverPath.GATEWAY: TrialFla
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ProgramSettings:
     """The settings fixed at the start of a stub or gateway."""
 
     dns_transport: DnsTransport
@@ -48,7 +48,7 @@ class Kind:
     """The time of a stub's message waiting for more queries, in ms."""
 
 
-class Between:
+class ClientProgramSlot:
     """The position between browser and network, with the current program."""
 
     def __init__(
@@ -62,7 +62,7 @@ class Between:
     ) -> None:
         self._path_pid, self._ca_file, self._on_record, self._groups = path_pid, ca_file, on_record, groups
         self._key_log_file = key_log_file
-        self._kind: Kind | None = None
+        self._kind: ProgramSettings | None = None
         self._standing: engine.Stub | engine.Gateway | None = None
 
     def program(self, condition: Condition) -> engine.Stub | engine.Gateway | None:
@@ -92,7 +92,7 @@ class Between:
             return False
         return True
 
-    async def _start(self, kind: Kind) -> engine.Stub | engine.Gateway:
+    async def _start(self, kind: ProgramSettings) -> engine.Stub | engine.Gateway:
         at_resolver = ConnectionSharing.RESOLVER_CONNECTION
         carries_pages = kind.gateway is not None and kind.gateway.sharing is at_resolver
         resolver = layout.resolver(kind.dns_transport, self._ca_file, self._groups, carries_pages=carries_pages)
@@ -163,18 +163,18 @@ class Between:
             await standing.close()
 
 
-def kind_of(condition: Condition) -> Kind | None:
+def kind_of(condition: Condition) -> ProgramSettings | None:
     """Return the kind of program asked by a condition's browser; `None`: the network itself."""
     match condition.resolver_path:
         case ResolverPath.NATIVE:
             return None
         case ResolverPath.STUB:
             gather_ms = GATHER_MS if condition.query_gathering is QueryGathering.ON else None
-            return Kind(condition.dns_transport, condition.requested_dns_handshake_mode, gather_ms=gather_ms)
+            return ProgramSettings(condition.dns_transport, condition.requested_dns_handshake_mode, gather_ms=gather_ms)
         case ResolverPath.GATEWAY:
             settings = GatewaySettings(
                 page_handshake=condition.requested_handshake_mode,
                 page_version=condition.http_version,
                 sharing=condition.connection_sharing,
             )
-            return Kind(condition.dns_transport, condition.requested_dns_handshake_mode, settings)
+            return ProgramSettings(condition.dns_transport, condition.requested_dns_handshake_mode, settings)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from resolab.browser import Browser, Chromium, Firefox
 from resolab.records import BrowserName
-from resolab.testbed.ways import Surroundings, Way, prefix_of, probes, settings_of
+from resolab.testbed.ways import BrowserSetup, TestbedPaths, prefix_of, probes, settings_of
 
 LIVE_LIMIT = 4
 RENEWED_AFTER_COUNT = 250
@@ -25,7 +25,7 @@ MAKERS: Mapping[BrowserName, Callable[[], Browser]] = {
 }
 
 
-def started_first(ways: Iterable[Way]) -> list[Way]:
+def started_first(ways: Iterable[BrowserSetup]) -> list[BrowserSetup]:
     """Return the settings of browsers to start before the first trial, in order: as many as may live.
 
     A browser with background queries to its resolver starts with its first trial, and the trial's load waits for the
@@ -47,23 +47,23 @@ class BrowserPool:
 
     def __init__(
         self,
-        surroundings: Surroundings,
+        surroundings: TestbedPaths,
         *,
         live_limit: int = LIVE_LIMIT,
         makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,
     ) -> None:
         self._surroundings, self._live_limit, self._makers = surroundings, live_limit, makers
-        self._browsers: OrderedDict[Way, Browser] = OrderedDict()
+        self._browsers: OrderedDict[BrowserSetup, Browser] = OrderedDict()
         self._started_count = logged_count(surroundings.kept.netlog_folder)
-        self._trials_counts: dict[Way, int] = {}
-        self._netlog_files: dict[Way, Path | None] = {}
+        self._trials_counts: dict[BrowserSetup, int] = {}
+        self._netlog_files: dict[BrowserSetup, Path | None] = {}
 
     @property
-    def ways(self) -> list[Way]:
+    def ways(self) -> list[BrowserSetup]:
         """Return the settings of all running browsers, the most recently used last."""
         return list(self._browsers)
 
-    async def get(self, way: Way) -> Browser:
+    async def get(self, way: BrowserSetup) -> Browser:
         """Find or start the browser with these settings for a trial; may end another browser."""
         browser = self._browsers.pop(way, None)
         if browser is not None and (not browser.usable or self._trials_counts[way] >= RENEWED_AFTER_COUNT):
@@ -81,7 +81,7 @@ class BrowserPool:
         self._trials_counts[way] += 1
         return browser
 
-    def netlog_file(self, way: Way) -> Path | None:
+    def netlog_file(self, way: BrowserSetup) -> Path | None:
         """Return the log file of the latest browser with these settings."""
         return self._netlog_files.get(way)
 

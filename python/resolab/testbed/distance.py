@@ -11,24 +11,24 @@ import msgspec
 
 from resolab.plan import access_rtt_ms
 from resolab.records import FarNetwork, LinkProfile
-from resolab.testbed.layout import FIRST_NETWORK, RESOLVER_ADDRESS, Site
+from resolab.testbed.layout import FIRST_NETWORK, RESOLVER_ADDRESS, PageSite
 
 _FURTHER_NETWORKS = tuple(f"10.77.{1 << bits}.0/{24 - bits}" for bits in range(1, 8))
 """All networks of pages beyond the first network."""
 
 
-def with_resolver_at(profile: LinkProfile, extra_rtt_ms: float) -> LinkProfile:
+def move_resolver(profile: LinkProfile, extra_rtt_ms: float) -> LinkProfile:
     """Move the resolver away by half of `extra_rtt_ms` in each direction, beyond the profile's distance."""
     return profile if extra_rtt_ms == 0 else _moved(profile, {RESOLVER_ADDRESS: extra_rtt_ms})
 
 
-def with_page_at(profile: LinkProfile, site: Site) -> LinkProfile:
+def move_page(profile: LinkProfile, site: PageSite) -> LinkProfile:
     """Move a page's servers to the page's distances, beyond the profile's distance.
 
     A profile with the first network of pages far away applies to all networks. For names with a common address the
     nearest distance counts: the other names' round trips were longer by chance.
     """
-    profile = _with_further_networks(profile, site)
+    profile = _add_further_networks(profile, site)
     extra_ms: dict[str, float] = {}
     for origin in site.origins:
         own_ms = origin.serving.extra_rtt_ms
@@ -41,7 +41,7 @@ def resolver_rtt_ms(profile: LinkProfile) -> float:
     return _rtt_ms(profile, RESOLVER_ADDRESS)
 
 
-def page_rtt_ms(profile: LinkProfile, site: Site) -> float:
+def page_rtt_ms(profile: LinkProfile, site: PageSite) -> float:
     """Return the mean round trip time to a page's names, in ms, without queueing and transmission times."""
     return fmean(_rtt_ms(profile, origin.address) for origin in site.origins)
 
@@ -65,7 +65,7 @@ def _moved(profile: LinkProfile, extra_rtt_ms: dict[str, float]) -> LinkProfile:
     return msgspec.structs.replace(profile, far=[*others, *moved])
 
 
-def _with_further_networks(profile: LinkProfile, site: Site) -> LinkProfile:
+def _add_further_networks(profile: LinkProfile, site: PageSite) -> LinkProfile:
     first = next((one for one in profile.far or [] if one.network == FIRST_NETWORK), None)
     within = ipaddress.IPv4Network(FIRST_NETWORK)
     if first is None or all(ipaddress.IPv4Address(origin.address) in within for origin in site.origins):

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.plan import Corpus, Plan, parse_plan
-from resolab.plan.draft import Draft, plan_text
+from resolab.plan.draft import PlanDraft, plan_text
 from resolab.plan.own_pages import name_of
 from resolab.records import EdgeQueryRecord, EdgeRequestRecord, PageLoadRecord, Record, ResourceRecord
 from resolab.testbed.judgement import answered_requests
-from resolab.testbed.layout import Site
+from resolab.testbed.layout import PageSite
 from resolab.testbed.sites import sites_of
 from resolab.testbed.testbed import Testbed
 from resolab.urls import split_url
@@ -24,7 +24,7 @@ _NO_SUCH_NAME = ("NXDOMAIN", "REFUSED")
 
 
 @dataclass(frozen=True, slots=True)
-class FirstLoad:
+class PageCensus:
     """The requests of a page's first load."""
 
     requests_count: int
@@ -35,10 +35,10 @@ class FirstLoad:
     """The reason for the failure of the load, if any."""
 
 
-async def load_first(folder: str) -> FirstLoad:
+async def load_first(folder: str) -> PageCensus:
     """Load the page in a folder in Chromium over a link without delay or loss."""
     plan = _plan(folder)
-    corpus = Corpus.of_project(plan.own_pages)
+    corpus = Corpus.from_project(plan.own_pages)
     (condition,) = plan.conditions()
     site = sites_of(corpus, plan.factors.page, plan.pages.distances)[name_of(folder)]
     async with Testbed(plan, corpus, plan.seed) as testbed:
@@ -57,10 +57,10 @@ async def load_first(folder: str) -> FirstLoad:
     failure = (
         "the trial ended without a load" if load is None else load.failure and (load.failure_detail or load.failure)
     )
-    return FirstLoad(len(given), sorted(refused | nameless), failure)
+    return PageCensus(len(given), sorted(refused | nameless), failure)
 
 
-def unknown_names(records: Iterable[Record], site: Site) -> set[str]:
+def unknown_names(records: Iterable[Record], site: PageSite) -> set[str]:
     """List the names requested by the page without being hosts of the page.
 
     The browser does not look up names beyond the lab; only its own list of resources has these names.
@@ -82,5 +82,5 @@ def _plan(folder: str) -> Plan:
         "http_version": ["h2"],
         "requested_handshake_mode": ["full"],
     }
-    draft = Draft("first-load", "What is this page made of?", seed=1, blocks=1, levels=levels, paths={})
-    return parse_plan(plan_text(draft, Path(folder)), folder, Corpus.of_project())
+    draft = PlanDraft("first-load", "What is this page made of?", seed=1, blocks=1, levels=levels, paths={})
+    return parse_plan(plan_text(draft, Path(folder)), folder, Corpus.from_project())

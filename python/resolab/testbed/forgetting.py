@@ -17,7 +17,7 @@ TCP_DNS_PORT = "53"
 """The DNS port for TCP; connections at this port have no handshake beyond TCP's."""
 
 
-class ServersView:
+class WarmUpActivity:
     """The successive checks of a testbed at its servers."""
 
     def __init__(self) -> None:

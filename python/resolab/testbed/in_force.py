@@ -20,18 +20,18 @@ from resolab import engine
 from resolab.plan import RESOLVER_NAME, Condition
 from resolab.records import ConnectionSharing, ResolverCache, TicketPolicy
 from resolab.testbed import layout
-from resolab.testbed.layout import Offer, Site
+from resolab.testbed.layout import Http3Offer, PageSite
 from resolab.testbed.ways import POLICIES, cleared_for, offer_of
 from resolab.toml_text import key_lines
 
 
-class EdgeInForce:
+class AppliedEdgeState:
     """The settings sent to an edge."""
 
     def __init__(
         self,
         edge: engine.Edge,
-        sites: Mapping[str, Site],
+        sites: Mapping[str, PageSite],
         *,
         miss_delay_ms: float = 0.0,
         pages_at_resolver: bool = False,
@@ -43,7 +43,7 @@ class EdgeInForce:
         self._covered: str | None = None
         self._miss_delay_ms = miss_delay_ms
         self._resident = layout.are_resident(list(sites.values()))
-        self._offers = dict.fromkeys(sites, Offer.NOTHING) if self._resident else {}
+        self._offers = dict.fromkeys(sites, Http3Offer.NOTHING) if self._resident else {}
         """The HTTP/3 offers of the pages at the edge."""
         self._policies: dict[str, TicketPolicy] = {}
         self._tells_origins = tells_origins
@@ -80,7 +80,7 @@ class EdgeInForce:
             # One command: a second would choose anew, and close what the measured load has opened by then.
             await self.edge.close_connections(self._sites[condition.page].hosts)
 
-    async def _load(self, page: str, offer: Offer) -> None:
+    async def _load(self, page: str, offer: Http3Offer) -> None:
         """Load a page into the edge, with its HTTP/3 offer."""
         if self._offers.get(page) is offer:
             return

@@ -30,10 +30,10 @@ from resolab.records import (
     ResolverPath,
     TrialFlag,
 )
-from resolab.testbed.layout import Site
+from resolab.testbed.layout import PageSite
 from resolab.testbed.lookup import (
+    LoadSpan,
     PageLookup,
-    Span,
     connection_of,
     dns_failure,
     edge_queries,
@@ -64,7 +64,7 @@ class CacheStates:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class LoadJudgement:
     """The facts about a load from the records."""
 
     request: EdgeRequestRecord | None
@@ -79,11 +79,13 @@ class Judged:
     """The reason for the failure, when missing in the browser's result."""
 
 
-def judge(load: PageLoad, records: Sequence[Record], site: Site, span: Span, stated: CacheStates) -> Judged:
+def judge(
+    load: PageLoad, records: Sequence[Record], site: PageSite, span: LoadSpan, stated: CacheStates
+) -> LoadJudgement:
     """Judge a load; for caches without visible evidence, use the `stated` state."""
     request = document_request(records, site.host, site.path, span)
     lookup = page_lookup(records, site.host, span)
-    return Judged(
+    return LoadJudgement(
         request=request,
         handshake_mode=handshake_that_happened(request),
         lookup=lookup,
@@ -113,7 +115,7 @@ def states_made(condition: Condition) -> CacheStates:
     )
 
 
-def document_request(records: Sequence[Record], host: str, path: str, span: Span) -> EdgeRequestRecord | None:
+def document_request(records: Sequence[Record], host: str, path: str, span: LoadSpan) -> EdgeRequestRecord | None:
     """Return the first request for the document in a span with an answer used by the browser.
 
     A speculative request of a gateway, with a discarded response, comes before the browser's own.
@@ -135,7 +137,7 @@ def document_request(records: Sequence[Record], host: str, path: str, span: Span
     return next(iter(requests), None)
 
 
-def _thrown_away(records: Sequence[Record], host: str, path: str, span: Span) -> DiscardedBecause | None:
+def _thrown_away(records: Sequence[Record], host: str, path: str, span: LoadSpan) -> DiscardedBecause | None:
     """Return the reason for discarding the document's speculative request; `None` without a discarded request."""
     return next(
         (
@@ -165,7 +167,7 @@ def handshake_that_happened(request: EdgeRequestRecord | None) -> HandshakeMode 
 
 
 def failure_that_happened(
-    failure: PageFailure | None, records: Iterable[Record], host: str, span: Span
+    failure: PageFailure | None, records: Iterable[Record], host: str, span: LoadSpan
 ) -> PageFailure | None:
     """Return a failure's class: a QUIC connection ended by the browser with a TLS alert failed in TLS.
 
@@ -186,7 +188,13 @@ def failure_that_happened(
 
 
 def lookup_flags(
-    records: Sequence[Record], condition: Condition, site: Site, span: Span, judged: Judged, *, failed: bool = False
+    records: Sequence[Record],
+    condition: Condition,
+    site: PageSite,
+    span: LoadSpan,
+    judged: LoadJudgement,
+    *,
+    failed: bool = False,
 ) -> list[TrialFlag]:
     """Flag a load with look-ups outside the load, or over another transport or connection than requested.
 
@@ -227,7 +235,7 @@ def _dns_connection_flags(condition: Condition, lookup: PageLookup) -> list[Tria
     return []
 
 
-def gathering_flags(records: Iterable[Record], condition: Condition, span: Span) -> list[TrialFlag]:
+def gathering_flags(records: Iterable[Record], condition: Condition, span: LoadSpan) -> list[TrialFlag]:
     """Flag a load with gathering requested but each query sent alone: refused by the resolver, or never simultaneous.
 
     A lost message counts as gathered.
@@ -245,7 +253,7 @@ def gathering_flags(records: Iterable[Record], condition: Condition, span: Span)
     return [TrialFlag.NOTHING_GATHERED] if asked and not gathered else []
 
 
-def connection_flags(records: Sequence[Record], judged: Judged, span: Span) -> list[TrialFlag]:
+def connection_flags(records: Sequence[Record], judged: LoadJudgement, span: LoadSpan) -> list[TrialFlag]:
     """Flag a load with the page on an earlier connection, or with connections missing in the edge's records."""
     used = [one.connection_id for one in (judged.request, judged.lookup.query) if one is not None]
     flags: list[TrialFlag] = []
@@ -256,13 +264,13 @@ def connection_flags(records: Sequence[Record], judged: Judged, span: Span) -> l
     return flags
 
 
-def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion, site: Site) -> list[TrialFlag]:
+def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion, site: PageSite) -> list[TrialFlag]:
     """Flag a load over another HTTP version than requested, or than the newest older version of its page."""
     expected = site.document_version(http_version)
     return [] if request is None or request.http_version is expected else [TrialFlag.HTTP_VERSION_MISMATCH]
 
 
-def missing_requests(records: Iterable[Record], site: Site, span: Span) -> str | None:
+def missing_requests(records: Iterable[Record], site: PageSite, span: LoadSpan) -> str | None:
     """Return the number of a page's answered requests, if not all: a part's look-up or connection had failed."""
     in_load = (one for one in records if isinstance(one, EdgeRequestRecord) and span.has(one.received_ns))
     answered = answered_requests(in_load, site)
@@ -271,7 +279,7 @@ def missing_requests(records: Iterable[Record], site: Site, span: Span) -> str |
     return f"{len(answered)} of the page's {site.request_count} requests were answered"
 
 
-def answered_requests(requests: Iterable[EdgeRequestRecord], site: Site) -> set[tuple[str, str]]:
+def answered_requests(requests: Iterable[EdgeRequestRecord], site: PageSite) -> set[tuple[str, str]]:
     """List the page's requests answered before its load event, each once: host name and path.
 
     A resource with its own response in the page's settings counts as answered with this response's status. Resources
@@ -305,7 +313,11 @@ def path_flags(summary: PathSummaryRecord | None, lateness_p99_ms: float) -> lis
 
 
 def _states_seen(
-    records: Sequence[Record], request: EdgeRequestRecord | None, lookup: PageLookup, span: Span, stated: CacheStates
+    records: Sequence[Record],
+    request: EdgeRequestRecord | None,
+    lookup: PageLookup,
+    span: LoadSpan,
+    stated: CacheStates,
 ) -> CacheStates:
     cold, warm = ConnectionState.COLD, ConnectionState.WARM
     if request is None:
@@ -318,5 +330,5 @@ def _states_seen(
     )
 
 
-def _socket_state(records: Sequence[Record], request: EdgeRequestRecord, span: Span) -> ConnectionState:
+def _socket_state(records: Sequence[Record], request: EdgeRequestRecord, span: LoadSpan) -> ConnectionState:
     return state_of(connection_of(records, request.connection_id), span)

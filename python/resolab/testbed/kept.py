@@ -17,7 +17,7 @@ from resolab.store import write_private
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptFolders:
     """The folders of kept files; kinds of files without a folder are not kept."""
 
     screenshot_folder: Path | None = None
@@ -47,15 +47,15 @@ class TrialFiles:
         return [file for file in files if file is not None and not file.exists()]
 
 
-NOTHING_KEPT = Kept()
+NOTHING_KEPT = KeptFolders()
 NO_FILES = TrialFiles()
 
 
 @dataclass(slots=True)
-class Keeper:
+class TrialFileKeeper:
     """A keeper of packets and keys, for one trial at a time."""
 
-    kept: Kept
+    kept: KeptFolders
     scratch: Path
     _key_log: Path | None = field(init=False)
 

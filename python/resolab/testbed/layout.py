@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from resolab.engine import Resolver
+from resolab.engine import ResolverTarget
 from resolab.plan import RESOLVER_NAME, EdgeSettings, PageCertificates
 from resolab.plan.page import PAGES_DOMAIN, TOP_DOMAIN, registrable_domain
 from resolab.plan.serving import ORDINARY, Serving
@@ -42,7 +42,7 @@ _SIGNS = ("https_record", "alt_svc")
 """The keys of a site for HTTP/3 offers."""
 
 
-class Offer(enum.Enum):
+class Http3Offer(enum.Enum):
     """A site's offer of HTTP/3."""
 
     NOTHING = enum.auto()
@@ -52,7 +52,7 @@ class Offer(enum.Enum):
     """The Alt-Svc field (RFC 7838) of answers over HTTP/1.1 and HTTP/2."""
 
 
-class Origin(msgspec.Struct, frozen=True, kw_only=True):
+class PageOrigin(msgspec.Struct, frozen=True, kw_only=True):
     """A host name of a page: its address, its files, and its special settings."""
 
     host: str
@@ -70,11 +70,11 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
         return told if self.folder is not None else {key: value for key, value in told.items() if key not in _OF_FILES}
 
 
-class Site(msgspec.Struct, frozen=True, kw_only=True):
+class PageSite(msgspec.Struct, frozen=True, kw_only=True):
     """The hosts of a page and its document."""
 
     page: str
-    origins: tuple[Origin, ...]
+    origins: tuple[PageOrigin, ...]
     """The origins, the document's first. Origins share addresses and certificates only when set in the page."""
     path: str
     """The path of the document."""
@@ -118,7 +118,7 @@ def site_address(number: int) -> str:
 
 def resolver(
     dns_transport: DnsTransport, ca_file: Path, groups: Sequence[KeyExchangeGroup] = (), *, carries_pages: bool = False
-) -> Resolver:
+) -> ResolverTarget:
     """Describe the edge as a resolver over a transport, with the offered key exchange groups.
 
     When its connections carry pages, DoQ uses HTTP/3's port: by the private ALPN.
@@ -126,12 +126,12 @@ def resolver(
     at_https = carries_pages and dns_transport is DnsTransport.DOQ
     name = f"{RESOLVER_NAME}:{HTTPS_PORT}" if at_https else RESOLVER_NAME
     url = facts_of(dns_transport).url(name=name, address=RESOLVER_ADDRESS)
-    return Resolver(url=url, name=RESOLVER_NAME, address=RESOLVER_ADDRESS, ca_file=ca_file, groups=tuple(groups))
+    return ResolverTarget(url=url, name=RESOLVER_NAME, address=RESOLVER_ADDRESS, ca_file=ca_file, groups=tuple(groups))
 
 
 def edge_configuration(
     ca_folder: Path,
-    sites: Sequence[Site],
+    sites: Sequence[PageSite],
     groups: Sequence[KeyExchangeGroup] = tuple(KeyExchangeGroup),
     *,
     pages_at_resolver: bool = False,
@@ -172,38 +172,40 @@ def edge_configuration(
     return "\n\n".join("\n".join([head, *key_lines(table)]) for head, table in tables) + "\n"
 
 
-def are_resident(sites: Sequence[Site]) -> bool:
+def are_resident(sites: Sequence[PageSite]) -> bool:
     """Return True when all pages are at the edge from the start; otherwise each is loaded on demand."""
     return sum(len(site.origins) for site in sites) <= RESIDENT_NAMES_LIMIT
 
 
-def _site_table(origin: Origin) -> Mapping[str, object]:
+def _site_table(origin: PageOrigin) -> Mapping[str, object]:
     place = {"host": origin.host, "address": origin.address, "folder": origin.folder}
-    settings = site_settings(Offer.NOTHING, origin.settings)
+    settings = site_settings(Http3Offer.NOTHING, origin.settings)
     told = place | {"ticket_policy": TicketPolicy.NONE.value} | settings
     return {key: value for key, value in told.items() if value is not None}
 
 
-def site_settings(offer: Offer, of_page: Mapping[str, Any] | None = None) -> dict[str, object]:
+def site_settings(offer: Http3Offer, of_page: Mapping[str, Any] | None = None) -> dict[str, object]:
     """Return the keys of a site beside host, address and folder: the page's settings, and the condition's offers.
 
     A page can withhold an offer for a name, but not add an offer.
     """
     of_page = of_page or {}
-    signs = {Offer.HTTPS_RECORD: "https_record", Offer.ALT_SVC: "alt_svc"}
+    signs = {Http3Offer.HTTPS_RECORD: "https_record", Http3Offer.ALT_SVC: "alt_svc"}
     # A page weighs what its files weigh.
     settings: dict[str, object] = {"compression": []}
     settings |= {key: value for key, value in of_page.items() if key not in _SIGNS}
     if offer in signs:
         has_h3 = HttpVersion.H3 in of_page.get("protocols", [HttpVersion.H3])
         settings[signs[offer]] = of_page.get(signs[offer], True) if has_h3 else False
-    if offer is Offer.ALT_SVC:
+    if offer is Http3Offer.ALT_SVC:
         # Stored nowhere, so that the cache need not be cleared: with it Chromium forgets the Alt-Svc field too.
         settings["cache_control"] = "no-store"
     return settings
 
 
-def shared_certificates(site: Site, certificates: PageCertificates = PageCertificates.RECORDED) -> Iterator[list[str]]:
+def shared_certificates(
+    site: PageSite, certificates: PageCertificates = PageCertificates.RECORDED
+) -> Iterator[list[str]]:
     """List the names or wildcards of each shared certificate; every other name has its own certificate."""
     if certificates is PageCertificates.SITE:
         yield from (_below(domain, hosts) for domain, hosts in _by_domain(site).items() if len(hosts) > 1)
@@ -215,12 +217,12 @@ def shared_certificates(site: Site, certificates: PageCertificates = PageCertifi
     yield from (names for names in groups.values() if len(names) > 1)
 
 
-def resolver_covers(site: Site) -> list[str]:
+def resolver_covers(site: PageSite) -> list[str]:
     """List the names of the resolver's certificate for a page on the resolver's connections, as shorter wildcards."""
     return [name for domain, hosts in _by_domain(site).items() for name in _below(domain, hosts)]
 
 
-def _by_domain(site: Site) -> Mapping[str, list[str]]:
+def _by_domain(site: PageSite) -> Mapping[str, list[str]]:
     domains: dict[str, list[str]] = defaultdict(list)
     for host in site.hosts:
         domains[registrable_domain(host)].append(host)
@@ -236,6 +238,6 @@ def _below(domain: str, hosts: list[str]) -> list[str]:
     return [f"*.{domain}"] if has_wildcard else hosts
 
 
-def _domains(origins: Sequence[Origin]) -> list[str]:
+def _domains(origins: Sequence[PageOrigin]) -> list[str]:
     """Return the registrable domains of the lab's names, so names below these domains exist or get NXDOMAIN."""
     return list(dict.fromkeys([PAGES_DOMAIN, *(registrable_domain(origin.host) for origin in origins)]))

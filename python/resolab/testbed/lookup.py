@@ -35,7 +35,7 @@ TIMEOUTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class LoadSpan:
     """The time span of a load, `CLOCK_MONOTONIC`; the end is excluded."""
 
     since_ns: int
@@ -58,7 +58,7 @@ class PageLookup:
     """The handshake mode of the query's connection; `zero_rtt` only when the query itself was early data."""
 
 
-def edge_queries(records: Iterable[Record], span: Span) -> list[EdgeQueryRecord]:
+def edge_queries(records: Iterable[Record], span: LoadSpan) -> list[EdgeQueryRecord]:
     """Return the edge's queries in a span, in order of arrival."""
     found = [r for r in records if isinstance(r, EdgeQueryRecord) and span.has(r.received_ns)]
     return sorted(found, key=lambda query: query.received_ns)
@@ -69,7 +69,7 @@ def name_of(query: EdgeQueryRecord | QueryRecord) -> str:
     return query.qname.rstrip(".").lower()
 
 
-def page_lookup(records: Sequence[Record], host: str, span: Span) -> PageLookup:
+def page_lookup(records: Sequence[Record], host: str, span: LoadSpan) -> PageLookup:
     """Judge the first query for the page's name; the edge must have been flushed."""
     query = next((query for query in edge_queries(records, span) if name_of(query) == host), None)
     if query is None or query.connection_id is None:
@@ -79,7 +79,7 @@ def page_lookup(records: Sequence[Record], host: str, span: Span) -> PageLookup:
     return PageLookup(query, state_of(connection, span), _handshake(query, mode))
 
 
-def state_of(connection: ConnectionRecord | None, span: Span) -> ConnectionState:
+def state_of(connection: ConnectionRecord | None, span: LoadSpan) -> ConnectionState:
     """Return warm when the connection was open before the span; also for a connection without a record."""
     opened_here = connection is not None and span.has(connection.accepted_ns)
     return ConnectionState.COLD if opened_here else ConnectionState.WARM
@@ -102,14 +102,14 @@ def _handshake(query: EdgeQueryRecord, of_connection: HandshakeMode | None) -> H
     return HandshakeMode.RESUMED if of_connection is HandshakeMode.ZERO_RTT else of_connection
 
 
-def foreign_names(records: Iterable[Record], needed: Iterable[str], span: Span) -> list[str]:
+def foreign_names(records: Iterable[Record], needed: Iterable[str], span: LoadSpan) -> list[str]:
     """List the names queried in a span but not needed, each once, in order."""
     wanted = {name.lower() for name in needed}
     asked = (name_of(query) for query in edge_queries(records, span))
     return [name for name in dict.fromkeys(asked) if name not in wanted]
 
 
-def dns_failure(records: Sequence[Record], host: str, span: Span) -> DnsFailure:
+def dns_failure(records: Sequence[Record], host: str, span: LoadSpan) -> DnsFailure:
     """Return the reason for a failed look-up reported by the browser: from the edge, otherwise from the stub.
 
     The last answer counts: browsers ask again, and give up after the last answer.
@@ -130,7 +130,7 @@ def _swallowed(query: EdgeQueryRecord) -> bool:
     return query.failure_mode is FailureMode.DROP or (query.answered_ns is None and query.connection_id is None)
 
 
-def _stub_waited_in_vain(records: Iterable[Record], host: str, span: Span) -> bool:
+def _stub_waited_in_vain(records: Iterable[Record], host: str, span: LoadSpan) -> bool:
     forwarded = [
         r
         for r in records

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from resolab.errors import MachineError
 from resolab.plan.page import registrable_domain
-from resolab.testbed.layout import Origin, Site, are_resident
+from resolab.testbed.layout import PageOrigin, PageSite, are_resident
 
 BASE_MB = 300
 """The memory of path, edge, stub and this program, without files of pages, in MB."""
@@ -29,7 +29,7 @@ _KIB = 1_024
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class MemoryNeed:
     """The memory needed for the largest page of several, with the page's name."""
 
     page: str
@@ -39,7 +39,7 @@ class Need:
     needed_mb: int
 
 
-def check_memory(sites: Sequence[Site], browsers_count: int, meminfo: Path = MEMINFO) -> None:
+def check_memory(sites: Sequence[PageSite], browsers_count: int, meminfo: Path = MEMINFO) -> None:
     """Raise `MachineError` for pages needing more than the available memory; without a known value, accept all."""
     there_mb = available_mb(meminfo)
     if there_mb is None:
@@ -54,7 +54,7 @@ def check_memory(sites: Sequence[Site], browsers_count: int, meminfo: Path = MEM
         )
 
 
-def largest_need(sites: Sequence[Site], browsers_count: int) -> Need:
+def largest_need(sites: Sequence[PageSite], browsers_count: int) -> MemoryNeed:
     """Return the memory for a testbed of these pages: at least one page, loaded in one browser at a time."""
     sizes = {site.page: sum(_files_bytes(origin) for origin in site.origins) for site in sites}
     held_bytes = sum(sizes.values()) if are_resident(sites) else max(sizes.values())
@@ -63,7 +63,7 @@ def largest_need(sites: Sequence[Site], browsers_count: int) -> Need:
     count = counts[largest.page]
     frames_mb = FRAME_SITE_MB * min(count, PROCESSES_MOST)
     needed_mb = BASE_MB + BROWSER_MB * browsers_count + frames_mb + held_bytes // _MB
-    return Need(largest.page, len(largest.hosts), count, needed_mb)
+    return MemoryNeed(largest.page, len(largest.hosts), count, needed_mb)
 
 
 def available_mb(meminfo: Path = MEMINFO) -> int | None:
@@ -76,16 +76,16 @@ def available_mb(meminfo: Path = MEMINFO) -> int | None:
     return int(found.split()[1]) * _KIB // _MB if found else None
 
 
-def _document_sites_count(origins: Iterable[Origin]) -> int:
+def _document_sites_count(origins: Iterable[PageOrigin]) -> int:
     """Count the registrable domains serving documents."""
     return len({registrable_domain(origin.host) for origin in origins if _serves_documents(origin)})
 
 
-def _serves_documents(origin: Origin) -> bool:
+def _serves_documents(origin: PageOrigin) -> bool:
     return origin.folder is not None and any(file.suffix in _DOCUMENT_ENDINGS for file in origin.folder.rglob("*"))
 
 
-def _files_bytes(origin: Origin) -> int:
+def _files_bytes(origin: PageOrigin) -> int:
     if origin.folder is None:
         return 0
     return sum(file.stat().st_size for file in origin.folder.rglob("*") if file.is_file())

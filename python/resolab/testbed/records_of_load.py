@@ -9,11 +9,11 @@ import msgspec
 from resolab.browser import PageLoad, PageTimings
 from resolab.plan import Condition
 from resolab.records import ConnectionState, HandshakeMode, PageLoadRecord, QueryPurpose, QueryRecord, look_up_ms
-from resolab.testbed.judgement import Judged
+from resolab.testbed.judgement import LoadJudgement
 
 
 @dataclass(frozen=True, slots=True)
-class Loader:
+class LoadContext:
     """The browser and condition of a load: the same for every load of a trial."""
 
     browser: str
@@ -22,7 +22,7 @@ class Loader:
 
 
 def page_load_record(
-    load: PageLoad, judged: Judged, loader: Loader, *, plt_sum_ms: float | None = None
+    load: PageLoad, judged: LoadJudgement, loader: LoadContext, *, plt_sum_ms: float | None = None
 ) -> PageLoadRecord:
     """Make the record of a single navigation."""
     timings = msgspec.structs.asdict(load.timings or PageTimings())

@@ -7,18 +7,18 @@ import msgspec
 
 from resolab.plan import Corpus, Page, PageDistances
 from resolab.plan.serving import has_files
-from resolab.testbed.layout import Origin, Site, site_address
+from resolab.testbed.layout import PageOrigin, PageSite, site_address
 
 
 def sites_of(
     corpus: Corpus, pages: Sequence[str], distances: PageDistances = PageDistances.RECORDED
-) -> dict[str, Site]:
+) -> dict[str, PageSite]:
     """Assign an address to each name of each page: a separate address, unless the page lets names share."""
     numbers = itertools.count()
     return {page.name: _site(page, numbers, distances) for page in corpus.read_pages(pages)}
 
 
-def _site(page: Page, numbers: Iterator[int], distances: PageDistances) -> Site:
+def _site(page: Page, numbers: Iterator[int], distances: PageDistances) -> PageSite:
     of_groups: dict[int, str] = {}
     origins = []
     for host, folder in page.hosts.items():
@@ -31,7 +31,7 @@ def _site(page: Page, numbers: Iterator[int], distances: PageDistances) -> Site:
         if group is not None:
             of_groups[group] = address
         origins.append(
-            Origin(
+            PageOrigin(
                 host=host,
                 address=address,
                 folder=folder if has_files(folder) else None,
@@ -39,4 +39,4 @@ def _site(page: Page, numbers: Iterator[int], distances: PageDistances) -> Site:
                 needed=not serving.is_never_awaited(folder),
             )
         )
-    return Site(page=page.name, origins=tuple(origins), path=page.path, request_count=page.request_count)
+    return PageSite(page=page.name, origins=tuple(origins), path=page.path, request_count=page.request_count)

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 
-class Standing(ABC):
+class RunningParts(ABC):
     """A set of parts pushed on a stack by `_start` and ended in the opposite order."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 
 from resolab import engine
-from resolab.browser import Browser, Heard, HearingRequest, LoadRequest, LoadResult
+from resolab.browser import Browser, ListeningRequest, LoadEvents, LoadRequest, LoadResult
 from resolab.errors import MachineError, ResolabError
 from resolab.plan import RESOLVER_NAME, Condition, Corpus, Plan, stream_seed
 from resolab.records import (
@@ -35,21 +35,21 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.testbed import layout
-from resolab.testbed.between import Between
+from resolab.testbed.between import ClientProgramSlot
 from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, started_first
-from resolab.testbed.distance import longest_rtt_ms, with_page_at, with_resolver_at
-from resolab.testbed.forgetting import ServersView, without_open_connections
-from resolab.testbed.in_force import EdgeInForce
-from resolab.testbed.kept import NOTHING_KEPT, Keeper, Kept
-from resolab.testbed.layout import Site
+from resolab.testbed.distance import longest_rtt_ms, move_page, move_resolver
+from resolab.testbed.forgetting import WarmUpActivity, without_open_connections
+from resolab.testbed.in_force import AppliedEdgeState
+from resolab.testbed.kept import NOTHING_KEPT, KeptFolders, TrialFileKeeper
+from resolab.testbed.layout import PageSite
 from resolab.testbed.memory import check_memory
 from resolab.testbed.misses import missed_names
-from resolab.testbed.records_of_load import Loader
+from resolab.testbed.records_of_load import LoadContext
 from resolab.testbed.scratch import scratch_folder
 from resolab.testbed.sites import sites_of
-from resolab.testbed.standing import Standing
-from resolab.testbed.trial_result import Instants, SeenTrial, TrialResult, trial_result
-from resolab.testbed.ways import Surroundings, cleared_for, warms_up, way_of
+from resolab.testbed.standing import RunningParts
+from resolab.testbed.trial_result import TrialInstants, TrialObservations, TrialResult, trial_result
+from resolab.testbed.ways import TestbedPaths, cleared_for, warms_up, way_of
 
 SETTLE_MS = 60.0
 """The time beyond a round trip, in ms, for closes to arrive and acknowledgements to pass before the measured load."""
@@ -62,7 +62,7 @@ DEATH_NOTICE_S = 1.0
 """The wait for a program's end, in s: a command to a dying program may fail before the end is known."""
 
 
-class Testbed(Standing):
+class Testbed(RunningParts):
     """The path, edge, stub and browsers of a campaign, with a method to run a trial."""
 
     __test__ = False  # Its name is not a test class's.
@@ -73,17 +73,17 @@ class Testbed(Standing):
         corpus: Corpus,
         seed: int,
         *,
-        kept: Kept = NOTHING_KEPT,
+        kept: KeptFolders = NOTHING_KEPT,
     ) -> None:
         super().__init__()
         self._plan, self._seed = plan, seed
         self._corpus = corpus
         self._kept = kept
         self._profiles: dict[str, LinkProfile] = {name: corpus.profile(name) for name in plan.factors.profile}
-        self._sites: dict[str, Site] = sites_of(corpus, plan.factors.page, plan.pages.distances)
+        self._sites: dict[str, PageSite] = sites_of(corpus, plan.factors.page, plan.pages.distances)
         self._records: list[Record] = []
         self._left_open = False
-        self._servers_view = ServersView()
+        self._servers_view = WarmUpActivity()
         self._rehearsed_browsers: weakref.WeakSet[Browser] = weakref.WeakSet()
         self.before_measured: Callable[[], Awaitable[None]] | None = None
         """A hook called in each trial after the warm-up, before any request of the measured load. For tests disturbing
@@ -94,7 +94,7 @@ class Testbed(Standing):
         check_memory(list(self._sites.values()), min(len({*ways}), LIVE_LIMIT))
         folder = self._stack.enter_context(scratch_folder())
         self._kept.make_folders()
-        self._keeper = Keeper(self._kept, folder)
+        self._keeper = TrialFileKeeper(self._kept, folder)
         self.path = await self._start_path()
         self._stack.push_async_callback(self.path.close)
         self._edge_config = folder / "edge.toml"
@@ -103,7 +103,7 @@ class Testbed(Standing):
         self._stack.push_async_callback(self._close_edge)
         surroundings = self._surroundings(folder)
         self._ca_file = surroundings.ca_file
-        self.between = Between(
+        self.between = ClientProgramSlot(
             self.path.ready.pid,
             self._ca_file,
             self._records.append,
@@ -141,13 +141,13 @@ class Testbed(Standing):
         """Return True when any condition shares its connections by this rule."""
         return any(condition.connection_sharing is sharing for condition in self._plan.conditions())
 
-    def _surroundings(self, folder: Path) -> Surroundings:
+    def _surroundings(self, folder: Path) -> TestbedPaths:
         hosts_file = folder / "hosts"
         # Firefox looks the machine's own name up when it starts, and waits for it.
         own_names = f"localhost {socket.gethostname()}"
         hosts_file.write_text(f"127.0.0.1 {own_names}\n{layout.RESOLVER_ADDRESS} {RESOLVER_NAME}\n", "utf-8")
         origins = [origin for site in self._sites.values() for origin in site.origins]
-        return Surroundings(
+        return TestbedPaths(
             path_pid=self.path.ready.pid,
             ca_file=Path(self.edge.ready.ca_file),
             addresses={origin.host: origin.address for origin in origins},
@@ -181,7 +181,7 @@ class Testbed(Standing):
         netlog_file = self._browsers.netlog_file(way_of(condition))
         return replace(result, files=replace(files, netlog_file=netlog_file))
 
-    async def hear(self, condition: Condition, asked: HearingRequest) -> tuple[Heard, list[Record]]:
+    async def hear(self, condition: Condition, asked: ListeningRequest) -> tuple[LoadEvents, list[Record]]:
         """Load a page once and record all its requests: for the page's content, not for times."""
         await self._replace_dead()
         await self._put_in_force(condition, HEARING_LABEL)
@@ -199,7 +199,7 @@ class Testbed(Standing):
         """Return the URL of a page's document."""
         return self._sites[page].url
 
-    async def _measure(self, browser: Browser, condition: Condition, site: Site, trial_id: str) -> TrialResult:
+    async def _measure(self, browser: Browser, condition: Condition, site: PageSite, trial_id: str) -> TrialResult:
         self._records.clear()
         trial_ns = time.monotonic_ns()
         exchanges = await self._exchanges(site, trial_id)
@@ -212,18 +212,18 @@ class Testbed(Standing):
             await self._unless_dead(program, self.between.end_load(condition))
         await self._unless_dead(self.edge, self.edge.flush())
         await self.path.summary(MEASURED_LABEL)
-        seen = SeenTrial(
+        seen = TrialObservations(
             site=site,
-            began=Instants(trial_ns, load_ns, measured_ns),
+            began=TrialInstants(trial_ns, load_ns, measured_ns),
             load=load,
             exchanges=exchanges,
             records=self._records.copy(),
             conductor_flags=self._own_flags(condition),
         )
-        loader = Loader(browser.name, browser.version, condition)
+        loader = LoadContext(browser.name, browser.version, condition)
         return trial_result(seen, loader, lateness_p99_ms=self._plan.limits.lateness_p99_ms)
 
-    async def _rehearsed(self, condition: Condition, site: Site) -> tuple[Browser, bool]:
+    async def _rehearsed(self, condition: Condition, site: PageSite) -> tuple[Browser, bool]:
         """Return the browser of a condition, after a first load of the page, and True when this load was just now.
 
         A browser's first load includes one-time start-up work, and Firefox always uses h2 for this load, regardless of
@@ -240,10 +240,10 @@ class Testbed(Standing):
                 return browser, True
         raise MachineError(f"{condition.browser} broke {REHEARSALS} times in its first load of {condition.page}")
 
-    async def _start_edge(self) -> EdgeInForce:
+    async def _start_edge(self) -> AppliedEdgeState:
         # A new one takes the old one's authority from its folder: browsers go on trusting it.
         edge = await engine.Edge.start(self.path.ready.pid, self._edge_config, on_record=self._records.append)
-        return EdgeInForce(
+        return AppliedEdgeState(
             edge,
             self._sites,
             miss_delay_ms=self._plan.resolver.miss_delay_ms,
@@ -272,10 +272,10 @@ class Testbed(Standing):
         await self.path.set_profile(self._profile(condition), seed, hold_schedule=True)
 
     def _profile(self, condition: Condition) -> LinkProfile:
-        profile = with_page_at(self._profiles[condition.profile], self._sites[condition.page])
-        return with_resolver_at(profile, condition.resolver_extra_rtt_ms)
+        profile = move_page(self._profiles[condition.profile], self._sites[condition.page])
+        return move_resolver(profile, condition.resolver_extra_rtt_ms)
 
-    async def _exchanges(self, site: Site, trial_id: str) -> list[QueryRecord]:
+    async def _exchanges(self, site: PageSite, trial_id: str) -> list[QueryRecord]:
         """Query the page's name over cold connections.
 
         If the plan says so, the page's other names follow over the same connections.
@@ -289,7 +289,7 @@ class Testbed(Standing):
         key_log_file = self._keeper.key_log_file
         return await engine.run_queries(self.path.ready.pid, resolvers, names, key_log_file=key_log_file)
 
-    async def _load(self, browser: Browser, condition: Condition, site: Site) -> tuple[LoadResult, int]:
+    async def _load(self, browser: Browser, condition: Condition, site: PageSite) -> tuple[LoadResult, int]:
         since_ns = [0]
         self._left_open, self._attempts_count = False, 0
 

@@ -22,11 +22,11 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.testbed import judgement, records_of_load
-from resolab.testbed.judgement import Judged
+from resolab.testbed.judgement import LoadJudgement
 from resolab.testbed.kept import NO_FILES, TrialFiles
-from resolab.testbed.layout import Site
-from resolab.testbed.lookup import Span
-from resolab.testbed.records_of_load import Loader
+from resolab.testbed.layout import PageSite
+from resolab.testbed.lookup import LoadSpan
+from resolab.testbed.records_of_load import LoadContext
 
 LAB_ENDED = frozenset({TrialFlag.EDGE_ENDED, TrialFlag.STUB_ENDED, TrialFlag.GATEWAY_ENDED})
 
@@ -44,7 +44,7 @@ class TrialResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Instants:
+class TrialInstants:
     """The start of each part of a trial, `CLOCK_MONOTONIC`."""
 
     trial_ns: int
@@ -54,11 +54,11 @@ class Instants:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenTrial:
+class TrialObservations:
     """All observations during a trial."""
 
-    site: Site
-    began: Instants
+    site: PageSite
+    began: TrialInstants
     load: LoadResult
     exchanges: Sequence[QueryRecord]
     records: Sequence[Record]
@@ -67,9 +67,9 @@ class SeenTrial:
     """The flags known only to the runner of the trial: dead programs, and connections left open."""
 
 
-def trial_result(seen: SeenTrial, loader: Loader, *, lateness_p99_ms: float) -> TrialResult:
+def trial_result(seen: TrialObservations, loader: LoadContext, *, lateness_p99_ms: float) -> TrialResult:
     """Judge a trial and keep the records belonging to the trial."""
-    records = of_trial(seen.records, seen.began.trial_ns)
+    records = select_trial_records(seen.records, seen.began.trial_ns)
     loads, flags = _loads(seen, records, loader)
     summary = next((r for r in records if isinstance(r, PathSummaryRecord) and r.label == MEASURED_LABEL), None)
     return TrialResult(
@@ -80,7 +80,7 @@ def trial_result(seen: SeenTrial, loader: Loader, *, lateness_p99_ms: float) -> 
     )
 
 
-def of_trial(records: Iterable[Record], since_ns: int) -> list[Record]:
+def select_trial_records(records: Iterable[Record], since_ns: int) -> list[Record]:
     """Remove the edge's records of earlier trials' connections, ended or still open in this trial.
 
     A connection with a query or a request of this trial belongs to this trial, at any age: a leak from one trial into
@@ -95,14 +95,16 @@ def of_trial(records: Iterable[Record], since_ns: int) -> list[Record]:
     ]
 
 
-def _loads(seen: SeenTrial, records: Sequence[Record], loader: Loader) -> tuple[list[Record], list[TrialFlag]]:
+def _loads(
+    seen: TrialObservations, records: Sequence[Record], loader: LoadContext
+) -> tuple[list[Record], list[TrialFlag]]:
     condition, site, load = loader.condition, seen.site, seen.load
     found: list[Record] = []
     if load.warmup is not None:
-        before = Span(seen.began.load_ns, seen.began.measured_ns)
+        before = LoadSpan(seen.began.load_ns, seen.began.measured_ns)
         judged = judgement.judge(load.warmup, records, site, before, judgement.cold_states())
         found.append(records_of_load.page_load_record(load.warmup, judged, loader))
-    span = Span(seen.began.measured_ns)
+    span = LoadSpan(seen.began.measured_ns)
     judged = judgement.judge(load.measured, records, site, span, judgement.states_made(condition))
     plt_sum_ms = records_of_load.plt_sum_ms(load.measured, seen.exchanges, condition)
     if judgement.is_redirect(judged.request):
@@ -124,7 +126,7 @@ def _loads(seen: SeenTrial, records: Sequence[Record], loader: Loader) -> tuple[
     return [*found, *load.measured.resources], flags
 
 
-def _unless_the_lab_ended(judged: Judged, seen: SeenTrial) -> Judged:
+def _unless_the_lab_ended(judged: LoadJudgement, seen: TrialObservations) -> LoadJudgement:
     """Classify a failure caused by a dead part of the lab as the lab's; its death is not a property of any arm."""
     failure = judged.failure
     if failure is None or failure in INSTRUMENT_FAILURES or LAB_ENDED.isdisjoint(seen.conductor_flags):

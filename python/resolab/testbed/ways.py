@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab import engine
-from resolab.browser import BrowserSettings, Cleared, DohSettings
+from resolab.browser import BrowserSettings, ClearedState, DohSettings
 from resolab.browser.presets import preset
 from resolab.plan import RESOLVER_NAME, Condition
 from resolab.plan.condition import sends_doh
@@ -29,8 +29,8 @@ from resolab.records import (
     TicketPolicy,
 )
 from resolab.testbed import layout
-from resolab.testbed.kept import NOTHING_KEPT, Kept
-from resolab.testbed.layout import Offer
+from resolab.testbed.kept import NOTHING_KEPT, KeptFolders
+from resolab.testbed.layout import Http3Offer
 
 NAMES_OF_THE_LAB = (layout.EVERY_PAGES_NAME,)
 POLICIES = {
@@ -39,14 +39,14 @@ POLICIES = {
     HandshakeMode.ZERO_RTT: TicketPolicy.EARLY_DATA,
 }
 OFFERS = {
-    H3Discovery.FORCED: Offer.NOTHING,
-    H3Discovery.HTTPS_RECORD: Offer.HTTPS_RECORD,
-    H3Discovery.ALT_SVC: Offer.ALT_SVC,
+    H3Discovery.FORCED: Http3Offer.NOTHING,
+    H3Discovery.HTTPS_RECORD: Http3Offer.HTTPS_RECORD,
+    H3Discovery.ALT_SVC: Http3Offer.ALT_SVC,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class BrowserSetup:
     """The settings of a browser process, as far as conditions differ.
 
     Every stub and every gateway listens at the same address and only one at a time. So a browser behind a stub or
@@ -63,10 +63,10 @@ class Way:
     browser_preset: BrowserPreset | None = None
 
 
-def way_of(condition: Condition) -> Way:
+def way_of(condition: Condition) -> BrowserSetup:
     """Return the browser settings for a condition; conditions with other differences share the browser."""
     native = condition.resolver_path is ResolverPath.NATIVE
-    return Way(
+    return BrowserSetup(
         browser=condition.browser,
         resolver_path=condition.resolver_path,
         dns_transport=condition.dns_transport if native else None,
@@ -78,7 +78,7 @@ def way_of(condition: Condition) -> Way:
     )
 
 
-def probes(way: Way) -> bool:
+def probes(way: BrowserSetup) -> bool:
     """Return True when the browser sends background queries to its resolver.
 
     These queries follow some seconds after the browser's start (`browser.chromium.driver`).
@@ -104,18 +104,18 @@ def warms_up(condition: Condition) -> bool:
     return tickets or condition.dns_connection_state is ConnectionState.WARM
 
 
-def offer_of(condition: Condition) -> Offer:
+def offer_of(condition: Condition) -> Http3Offer:
     """Return the HTTP/3 offer of the page's site: only the offer meant for the browser's discovery."""
-    return OFFERS[condition.h3_discovery] if applies("h3_discovery", condition) else Offer.NOTHING
+    return OFFERS[condition.h3_discovery] if applies("h3_discovery", condition) else Http3Offer.NOTHING
 
 
-def cleared_for(condition: Condition) -> Cleared:
+def cleared_for(condition: Condition) -> ClearedState:
     """Return the browser's state to forget after the warm-up; tickets are controlled by the edge."""
     keeps_doh = _keeps_doh_connection(condition)
     chromium = condition.browser is BrowserName.CHROMIUM
-    return Cleared(
+    return ClearedState(
         # A site that is found by Alt-Svc lets nothing be stored.
-        http_cache=offer_of(condition) is not Offer.ALT_SVC,
+        http_cache=offer_of(condition) is not Http3Offer.ALT_SVC,
         # Chromium closes all or none: then the page's connections are closed by the edge alone.
         sockets=not (keeps_doh and chromium),
         doh_connection=not keeps_doh,
@@ -127,7 +127,7 @@ def _keeps_doh_connection(condition: Condition) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class TestbedPaths:
     """The settings shared by every browser of a testbed."""
 
     path_pid: int
@@ -138,12 +138,12 @@ class Surroundings:
     hosts_file: Path
     """The hosts file with the resolver's name, so the name needs no query."""
     hosts_without_h3: frozenset[str] = frozenset()
-    kept: Kept = NOTHING_KEPT
+    kept: KeptFolders = NOTHING_KEPT
     key_log_file: Path | None = None
     """The file for the browsers' secrets."""
 
 
-def settings_of(way: Way, surroundings: Surroundings, *, start_number: int = 1) -> BrowserSettings:
+def settings_of(way: BrowserSetup, surroundings: TestbedPaths, *, start_number: int = 1) -> BrowserSettings:
     """Return a browser's settings; `start_number` counts the testbed's browsers and distinguishes their logs."""
     settings = BrowserSettings(
         resolvable_names=NAMES_OF_THE_LAB,
@@ -163,7 +163,7 @@ def settings_of(way: Way, surroundings: Surroundings, *, start_number: int = 1) 
     return preset(way.browser_preset).apply(settings, addresses=surroundings.addresses)
 
 
-def _netlog_file(way: Way, surroundings: Surroundings, start_number: int) -> Path | None:
+def _netlog_file(way: BrowserSetup, surroundings: TestbedPaths, start_number: int) -> Path | None:
     """Return the log file of a browser process: only Chromium's, from start to end."""
     folder = surroundings.kept.netlog_folder
     if folder is None or way.browser is not BrowserName.CHROMIUM:
@@ -173,7 +173,7 @@ def _netlog_file(way: Way, surroundings: Surroundings, start_number: int) -> Pat
     return folder / f"{start_number:04}.{words}.json"
 
 
-def prefix_of(way: Way, surroundings: Surroundings) -> list[str]:
+def prefix_of(way: BrowserSetup, surroundings: TestbedPaths) -> list[str]:
     """Return the prefix placing the browser in the path's client host with its name server."""
     asks_edge = way.resolver_path is ResolverPath.NATIVE
     return engine.enter_prefix(
@@ -184,7 +184,7 @@ def prefix_of(way: Way, surroundings: Surroundings) -> list[str]:
     )
 
 
-def _doh(way: Way) -> DohSettings | None:
+def _doh(way: BrowserSetup) -> DohSettings | None:
     http_version = None if way.dns_transport is None else facts_of(way.dns_transport).http_version
     if http_version is None:
         return None

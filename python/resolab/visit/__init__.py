@@ -4,26 +4,26 @@ For: configurations, order, the number of loads for the time, verdicts. Not for:
 (`resolab.cli`).
 """
 
-from resolab.visit.comparison import MARGIN_MS, Summary, Verdict, baseline_of, summaries
-from resolab.visit.configurations import LOCAL, Configuration, configurations
-from resolab.visit.fitting import JOINT_LEVEL, Extent, extent, pairs_needed, told_in_words
-from resolab.visit.loaded import Loaded, loaded
-from resolab.visit.order import Visit, order
-from resolab.visit.plan_text import Asked, conditions_of, page_url, plan_of
-from resolab.visit.visiting import Loader, visit_all
+from resolab.visit.comparison import MARGIN_MS, ConfigurationSummary, VisitVerdict, baseline_of, summaries
+from resolab.visit.configurations import LOCAL, ResolverConfiguration, configurations
+from resolab.visit.fitting import JOINT_LEVEL, VisitExtent, extent, pairs_needed, told_in_words
+from resolab.visit.loaded import VisitLoad, loaded
+from resolab.visit.order import PlannedVisitLoad, order
+from resolab.visit.plan_text import VisitRequest, conditions_of, page_url, plan_of
+from resolab.visit.visiting import VisitLoader, visit_all
 
 __all__ = [
     "JOINT_LEVEL",
     "LOCAL",
     "MARGIN_MS",
-    "Asked",
-    "Configuration",
-    "Extent",
-    "Loaded",
-    "Loader",
-    "Summary",
-    "Verdict",
-    "Visit",
+    "ConfigurationSummary",
+    "PlannedVisitLoad",
+    "ResolverConfiguration",
+    "VisitExtent",
+    "VisitLoad",
+    "VisitLoader",
+    "VisitRequest",
+    "VisitVerdict",
     "baseline_of",
     "conditions_of",
     "configurations",

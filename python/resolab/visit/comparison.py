@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from resolab import stats
-from resolab.visit.configurations import LOCAL, Configuration
+from resolab.visit.configurations import LOCAL, ResolverConfiguration
 from resolab.visit.fitting import FIRST_ROUNDS, joint_level
-from resolab.visit.loaded import Loaded
+from resolab.visit.loaded import VisitLoad
 
 MARGIN_MS = 10.0
 """The equivalence margin, in ms, set before any load. Configurations with a difference shown to be smaller are called
@@ -31,7 +31,7 @@ Key = tuple[str, int]
 """The key of a load: page and round."""
 
 
-class Verdict(enum.StrEnum):
+class VisitVerdict(enum.StrEnum):
     """The conclusion about a configuration, compared with the baseline."""
 
     BASELINE = "baseline"
@@ -46,10 +46,10 @@ class Verdict(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ConfigurationSummary:
     """The numbers of a configuration; times in milliseconds, `None` when there is no value."""
 
-    configuration: Configuration
+    configuration: ResolverConfiguration
     place: int | None
     """The rank from 1, the fastest; `None` without any valid load."""
     loads_count: int
@@ -64,7 +64,7 @@ class Summary:
     """The difference from the baseline."""
     behind: stats.Estimate | None
     """The difference from the fastest configuration; `None` for the fastest itself."""
-    verdict: Verdict
+    verdict: VisitVerdict
     opening_ms: float | None
     look_up_ms: float | None
     ping_ms: float | None
@@ -75,19 +75,19 @@ class Summary:
         return self.behind is not None and self.behind.verdict > 0
 
 
-def baseline_of(compared: Sequence[Configuration]) -> Configuration:
+def baseline_of(compared: Sequence[ResolverConfiguration]) -> ResolverConfiguration:
     """Return `local` when compared, otherwise the first configuration."""
     return next((one for one in compared if one.name == LOCAL), compared[0])
 
 
 def summaries(
-    compared: Sequence[Configuration], loads: Sequence[Loaded], *, margin_ms: float = MARGIN_MS
-) -> list[Summary]:
+    compared: Sequence[ResolverConfiguration], loads: Sequence[VisitLoad], *, margin_ms: float = MARGIN_MS
+) -> list[ConfigurationSummary]:
     """Summarise each configuration, the fastest first; configurations without a valid load come last."""
     apart = _first_apart(loads)
     later = [one for one in loads if not (apart and one.visit.round < FIRST_ROUNDS)]
     baseline = baseline_of(compared)
-    by_key = {one: _by_key(later, one) for one in compared}
+    by_key = {one: _index_by_key(later, one) for one in compared}
     level = joint_level(len(compared))
     differences = {one: _difference(by_key[one], by_key[baseline], level) for one in compared if one != baseline}
     ranked = _ranked(compared, by_key, differences)
@@ -98,17 +98,17 @@ def summaries(
         behind = None if fastest is None or one == fastest else _difference(by_key[one], by_key[fastest], level)
         difference = differences.get(one)
         found.append(
-            Summary(
+            ConfigurationSummary(
                 configuration=one,
                 place=ranked.index(one) + 1 if one in ranked else None,
                 loads_count=len(of_it),
                 failures=Counter(load.failure.value for load in of_it if load.failure is not None),
                 median_plt_ms=_median(list(by_key[one].values())),
                 first_plt_ms=_median([load for load in of_it if load.visit.round < FIRST_ROUNDS]) if apart else None,
-                page_plt_ms=_by_page(by_key[one]),
+                page_plt_ms=_median_by_page(by_key[one]),
                 difference=difference,
                 behind=behind,
-                verdict=Verdict.BASELINE if one == baseline else _verdict(difference, margin_ms),
+                verdict=VisitVerdict.BASELINE if one == baseline else _verdict(difference, margin_ms),
                 opening_ms=_middle([ms for load in of_it for ms in load.opening_ms]),
                 look_up_ms=_middle([ms for load in of_it for ms in load.look_up_ms]),
                 ping_ms=_middle([ms for load in of_it for ms in load.ping_ms]),
@@ -117,23 +117,23 @@ def summaries(
     return found
 
 
-def _first_apart(loads: Sequence[Loaded]) -> bool:
+def _first_apart(loads: Sequence[VisitLoad]) -> bool:
     return any(one.visit.round >= FIRST_ROUNDS for one in loads)
 
 
-def _by_key(loads: Sequence[Loaded], configuration: Configuration) -> dict[Key, Loaded]:
+def _index_by_key(loads: Sequence[VisitLoad], configuration: ResolverConfiguration) -> dict[Key, VisitLoad]:
     of_it = [one for one in loads if one.visit.configuration == configuration and one.counts]
     return {(one.visit.url, one.visit.round): one for one in of_it}
 
 
 def _ranked(
-    compared: Sequence[Configuration],
-    by_key: Mapping[Configuration, Mapping[Key, Loaded]],
-    differences: Mapping[Configuration, stats.Estimate | None],
-) -> list[Configuration]:
+    compared: Sequence[ResolverConfiguration],
+    by_key: Mapping[ResolverConfiguration, Mapping[Key, VisitLoad]],
+    differences: Mapping[ResolverConfiguration, stats.Estimate | None],
+) -> list[ResolverConfiguration]:
     """Sort by the difference from the baseline, 0 for the baseline itself; without a difference, sort by the median."""
 
-    def key(one: Configuration) -> tuple[float, float]:
+    def key(one: ResolverConfiguration) -> tuple[float, float]:
         difference, median = differences.get(one), _median(list(by_key[one].values()))
         # Of a bound, as most loads failed, the lower end: the configuration was at least so much slower.
         shift = 0.0 if difference is None else difference.value if difference.value is not None else difference.low
@@ -144,7 +144,9 @@ def _ranked(
     return sorted(having, key=key if comparable else lambda one: (*key(one)[1:], 0.0))
 
 
-def _difference(treatment: Mapping[Key, Loaded], baseline: Mapping[Key, Loaded], level: float) -> stats.Estimate | None:
+def _difference(
+    treatment: Mapping[Key, VisitLoad], baseline: Mapping[Key, VisitLoad], level: float
+) -> stats.Estimate | None:
     """Estimate the shift of the available pairs, or their median when some differences are bounds."""
     keys = sorted(treatment.keys() & baseline.keys())
     if not keys:
@@ -152,10 +154,10 @@ def _difference(treatment: Mapping[Key, Loaded], baseline: Mapping[Key, Loaded],
     differences = stats.differences_of(_sample(treatment, keys), _sample(baseline, keys))
     if differences.is_exact:
         return stats.hodges_lehmann(differences, level=level)
-    return _of_two_ends(stats.median(differences, level=level))
+    return _require_two_ends(stats.median(differences, level=level))
 
 
-def _of_two_ends(found: stats.Estimate) -> stats.Estimate:
+def _require_two_ends(found: stats.Estimate) -> stats.Estimate:
     """Drop an interval with too few pairs for two ends."""
     if found.n >= _pairs_for_median(found.level):
         return found
@@ -170,22 +172,22 @@ def _pairs_for_median(level: float) -> int:
     return math.ceil(1 - math.log2(1 - level) - 1e-9)
 
 
-def _verdict(difference: stats.Estimate | None, margin_ms: float) -> Verdict:
+def _verdict(difference: stats.Estimate | None, margin_ms: float) -> VisitVerdict:
     """Derive the verdict from the interval, so the verdicts hold together as the intervals do."""
     if difference is None or difference.ci_low is None or difference.ci_high is None:
-        return Verdict.TOO_FEW
+        return VisitVerdict.TOO_FEW
     if difference.verdict:
-        return Verdict.SLOWER if difference.verdict > 0 else Verdict.FASTER
+        return VisitVerdict.SLOWER if difference.verdict > 0 else VisitVerdict.FASTER
     is_within = -margin_ms < difference.ci_low and difference.ci_high < margin_ms
-    return Verdict.ALIKE if is_within else Verdict.NOISE
+    return VisitVerdict.ALIKE if is_within else VisitVerdict.NOISE
 
 
-def _sample(loads: Mapping[Key, Loaded], keys: Sequence[Key]) -> stats.Sample:
+def _sample(loads: Mapping[Key, VisitLoad], keys: Sequence[Key]) -> stats.Sample:
     chosen = [loads[key] for key in keys]
     return stats.Sample.censored([one.plt_ms for one in chosen], [one.limit_ms for one in chosen])
 
 
-def _median(loads: Sequence[Loaded]) -> float | None:
+def _median(loads: Sequence[VisitLoad]) -> float | None:
     return _middle([np.inf if one.plt_ms is None else one.plt_ms for one in loads if one.counts])
 
 
@@ -197,8 +199,8 @@ def _middle(values: Sequence[float]) -> float | None:
     return (low + high) / 2 if np.isfinite(high) else high
 
 
-def _by_page(loads: Mapping[Key, Loaded]) -> dict[str, float]:
-    of_page: dict[str, list[Loaded]] = {}
+def _median_by_page(loads: Mapping[Key, VisitLoad]) -> dict[str, float]:
+    of_page: dict[str, list[VisitLoad]] = {}
     for (url, _), one in loads.items():
         of_page.setdefault(url, []).append(one)
     medians = {url: _median(some) for url, some in of_page.items()}

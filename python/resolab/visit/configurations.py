@@ -17,7 +17,7 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class ResolverConfiguration:
     """A resolver over a transport, compared with the other configurations."""
 
     name: str
@@ -41,40 +41,40 @@ class Configuration:
         return f"{self.words} {facts_of(self.dns_transport).label}"
 
 
-def configurations(resolvers: Sequence[str], transports: Sequence[DnsTransport]) -> list[Configuration]:
+def configurations(resolvers: Sequence[str], transports: Sequence[DnsTransport]) -> list[ResolverConfiguration]:
     """Read resolvers in their order; an address is asked over each transport, a URL over the URL's transport."""
-    found: list[Configuration] = []
+    found: list[ResolverConfiguration] = []
     if not resolvers:
         raise UsageError("no resolver: name them with -r, such as -r local -r tls://9.9.9.9")
     for words in resolvers:
-        found += _of(words, transports)
+        found += _read_words(words, transports)
     for position, one in enumerate(found):
         twin = next((other for other in found[:position] if (other.url, other.dns_transport) == _key(one)), None)
         if twin is not None:
             raise UsageError(f"{twin.words} and {one.words} are the same over {one.dns_transport}: give each once")
-    return _with_names(found)
+    return _number_names(found)
 
 
-def _key(one: Configuration) -> tuple[str, DnsTransport]:
+def _key(one: ResolverConfiguration) -> tuple[str, DnsTransport]:
     return one.url, one.dns_transport
 
 
-def _of(words: str, transports: Sequence[DnsTransport]) -> list[Configuration]:
+def _read_words(words: str, transports: Sequence[DnsTransport]) -> list[ResolverConfiguration]:
     if words.lower() in SYSTEM:
-        return [Configuration(LOCAL, LOCAL, DnsTransport.DOUDP, "system", "")]
+        return [ResolverConfiguration(LOCAL, LOCAL, DnsTransport.DOUDP, "system", "")]
     endpoint = resolver_endpoint(words)
     if "://" in words:
-        return [Configuration(_name(endpoint), _short(words), endpoint.dns_transport, words, endpoint.host)]
+        return [ResolverConfiguration(_name(endpoint), _short(words), endpoint.dns_transport, words, endpoint.host)]
     if endpoint.port != 53 and any(one is not DnsTransport.DOUDP for one in transports):
         raise UsageError(f"{words} has a port, which is of one transport: write it as a URL, such as tls://{words}")
     return [_over(endpoint, one) for one in transports or [DnsTransport.DOUDP]]
 
 
-def _over(endpoint: ResolverEndpoint, transport: DnsTransport) -> Configuration:
+def _over(endpoint: ResolverEndpoint, transport: DnsTransport) -> ResolverConfiguration:
     host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
     if transport is DnsTransport.DOUDP:
-        return Configuration(_name(endpoint), host, transport, endpoint.url, endpoint.host)
-    return Configuration(
+        return ResolverConfiguration(_name(endpoint), host, transport, endpoint.url, endpoint.host)
+    return ResolverConfiguration(
         _name(endpoint), host, transport, facts_of(transport).url(name=host, address=host), endpoint.host
     )
 
@@ -89,7 +89,7 @@ def _name(endpoint: ResolverEndpoint) -> str:
     return f"{name}_" if name in {*SYSTEM, "lab"} else name
 
 
-def _with_names(found: list[Configuration]) -> list[Configuration]:
+def _number_names(found: list[ResolverConfiguration]) -> list[ResolverConfiguration]:
     """Give a numbered name to each further configuration of the same host and transport (another port or path)."""
     taken: dict[tuple[str, DnsTransport], int] = {}
     named = []

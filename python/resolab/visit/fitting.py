@@ -30,7 +30,7 @@ JOINT_LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class VisitExtent:
     """The number of pages, configurations and loads of a visit."""
 
     pages_count: int
@@ -48,18 +48,18 @@ class Extent:
         return self.total * SECONDS_PER_LOAD + self.configurations_count * SECONDS_PER_START
 
 
-def extent(urls: Sequence[str], configurations_count: int, *, loads_count: int | None, caps: Caps) -> Extent:
+def extent(urls: Sequence[str], configurations_count: int, *, loads_count: int | None, caps: Caps) -> VisitExtent:
     """Choose the extent; a given number of loads is kept, and the ledger delays loads as needed."""
     if loads_count is not None:
-        return Extent(len(urls), configurations_count, loads_count)
+        return VisitExtent(len(urls), configurations_count, loads_count)
     of_loads_s = WITHIN_S - configurations_count * SECONDS_PER_START
     fits = math.floor(of_loads_s / (SECONDS_PER_LOAD * len(urls) * configurations_count))
     of_one_site = max(Counter(map(site_of, urls)).values())
     of_caps = min(caps.loads_per_site_per_hour // (configurations_count * of_one_site), MOST)
-    return Extent(len(urls), configurations_count, max(LEAST, min(fits, of_caps)))
+    return VisitExtent(len(urls), configurations_count, max(LEAST, min(fits, of_caps)))
 
 
-def is_over(elapsed_s: float, done: int, found: Extent, *, within_s: float = WITHIN_S) -> bool:
+def is_over(elapsed_s: float, done: int, found: VisitExtent, *, within_s: float = WITHIN_S) -> bool:
     """Return True when another block would end too late at the pace so far; never before a full round is done."""
     if done < found.pages_count * found.configurations_count:
         return False
@@ -88,7 +88,7 @@ def _zeros(count: int) -> stats.Sample:
     return stats.Sample.exact(np.zeros(count))
 
 
-def told_in_words(found: Extent) -> str | None:
+def told_in_words(found: VisitExtent) -> str | None:
     """Return a warning when there will be too few pairs for any verdict."""
     pairs = found.pages_count * max(0, found.loads_count - FIRST_ROUNDS)
     needed = pairs_needed(found.configurations_count)

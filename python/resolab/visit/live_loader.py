@@ -15,17 +15,17 @@ from resolab.campaign.trial_file import run_into_file
 from resolab.errors import StorageError
 from resolab.har import archive
 from resolab.live import LiveBed
-from resolab.live.asking import Client
+from resolab.live.asking import QueryClientSettings
 from resolab.plan import Condition, Plan
 from resolab.records import Record
 from resolab.store import finished_trials, read_trial, trial_id
 from resolab.store.folder import TRIALS
 from resolab.testbed.scratch import scratch_folder
-from resolab.visit.order import Visit
+from resolab.visit.order import PlannedVisitLoad
 from resolab.visit.plan_text import conditions_of
 
 WAIT_WORTH_TELLING_S = 2.0
-ASKED_BESIDE = Client(rounds=1, pings_count=2)
+ASKED_BESIDE = QueryClientSettings(rounds=1, pings_count=2)
 """The client's queries and pings beside a load. The loads are compared; fewer extra queries leave time for more loads
 in three minutes."""
 
@@ -37,10 +37,10 @@ class LiveLoader:
     bed: LiveBed
     folder: Path
     """The folder for the trials' files."""
-    conditions: Mapping[Visit, Condition]
+    conditions: Mapping[PlannedVisitLoad, Condition]
     har_folder: Path | None
 
-    async def load(self, visit: Visit, number: int) -> Sequence[Record]:
+    async def load(self, visit: PlannedVisitLoad, number: int) -> Sequence[Record]:
         """Run one trial; a round is a batch with a freshly fetched opt-out list."""
         condition = self.conditions[visit]
         trial = PlannedTrial(trial_id(visit.round, number), visit.round, number, condition, condition.id)
@@ -54,7 +54,7 @@ class LiveLoader:
 
 @asynccontextmanager
 async def live_loader(
-    plan: Plan, visits: Sequence[Visit], *, har_folder: Path | None, on_note: Callable[[str], None]
+    plan: Plan, visits: Sequence[PlannedVisitLoad], *, har_folder: Path | None, on_note: Callable[[str], None]
 ) -> AsyncIterator[LiveLoader]:
     """Start browsers, stub and client for these visits; stop all when the block ends, also after an error."""
     conditions = conditions_of(plan, visits)

@@ -15,14 +15,14 @@ from resolab.records import (
     Record,
 )
 from resolab.store.outcomes import SAY_NOTHING
-from resolab.visit.order import Visit
+from resolab.visit.order import PlannedVisitLoad
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class VisitLoad:
     """The result of a visit, carried out or skipped."""
 
-    visit: Visit
+    visit: PlannedVisitLoad
     plt_ms: float | None
     """The page load time, in ms; `None` when the load failed."""
     limit_ms: float
@@ -42,13 +42,13 @@ class Loaded:
         return self.failure not in SAY_NOTHING if self.failure is not None else self.plt_ms is not None
 
 
-def loaded(visit: Visit, records: Sequence[Record]) -> Loaded:
+def loaded(visit: PlannedVisitLoad, records: Sequence[Record]) -> VisitLoad:
     """Read the records of a trial."""
     load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
     if load is None:
-        return Loaded(visit, None, 0.0, PageFailure.DRIVER, "no measured load", records=records)
+        return VisitLoad(visit, None, 0.0, PageFailure.DRIVER, "no measured load", records=records)
     pings = [one for one in records if isinstance(one, PingRecord)]
-    return Loaded(
+    return VisitLoad(
         visit,
         load.plt_ms if load.failure is None else None,
         load.limit_ms or 0.0,

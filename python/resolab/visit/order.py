@@ -7,24 +7,26 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resolab.visit.configurations import Configuration
+from resolab.visit.configurations import ResolverConfiguration
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class PlannedVisitLoad:
     """A planned load of a page over a configuration."""
 
     url: str
-    configuration: Configuration
+    configuration: ResolverConfiguration
     round: int
     """The round, from 0; loads of a page in the same round are a block."""
 
 
-def order(urls: Sequence[str], compared: Sequence[Configuration], *, loads_count: int, seed: int) -> list[Visit]:
+def order(
+    urls: Sequence[str], compared: Sequence[ResolverConfiguration], *, loads_count: int, seed: int
+) -> list[PlannedVisitLoad]:
     """Draw the order of all visits; the same seed gives the same order, and further rounds keep the earlier rounds."""
-    found: list[Visit] = []
+    found: list[PlannedVisitLoad] = []
     for round_ in range(loads_count):
         chance = random.Random(f"{seed}/visit/{round_}")
         for url in chance.sample(urls, len(urls)):
-            found += [Visit(url, one, round_) for one in chance.sample(compared, len(compared))]
+            found += [PlannedVisitLoad(url, one, round_) for one in chance.sample(compared, len(compared))]
     return found

@@ -8,24 +8,24 @@ from dataclasses import dataclass
 
 from resolab.manners import plain_url
 from resolab.plan import Condition, Corpus, Plan, parse_plan
-from resolab.protocols import place_of
+from resolab.protocols import transport_position
 from resolab.records import BrowserName
 from resolab.toml_text import key_text, value_text
 from resolab.visit.comparison import baseline_of
-from resolab.visit.configurations import Configuration
-from resolab.visit.order import Visit
+from resolab.visit.configurations import ResolverConfiguration
+from resolab.visit.order import PlannedVisitLoad
 
 NAME = "visit"
 SOURCE = "resolab visit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class VisitRequest:
     """The settings given on the command line."""
 
     urls: Sequence[str]
     """The page URLs, with their schemes."""
-    compared: Sequence[Configuration]
+    compared: Sequence[ResolverConfiguration]
     browser: BrowserName
     operator_url: str
     opt_out: str | None
@@ -38,14 +38,14 @@ def page_url(text: str) -> str:
     return plain_url(text if "://" in text else f"https://{text}")
 
 
-def plan_of(asked: Asked, corpus: Corpus | None = None) -> Plan:
+def plan_of(asked: VisitRequest, corpus: Corpus | None = None) -> Plan:
     """Write the plan and parse the text as any plan; raises `ConfigurationError` for invalid values."""
-    return parse_plan(plan_text(asked), SOURCE, corpus or Corpus.of_project())
+    return parse_plan(plan_text(asked), SOURCE, corpus or Corpus.from_project())
 
 
-def plan_text(asked: Asked) -> str:
+def plan_text(asked: VisitRequest) -> str:
     """Write the plan as TOML."""
-    transports = sorted({one.dns_transport for one in asked.compared}, key=place_of)
+    transports = sorted({one.dns_transport for one in asked.compared}, key=transport_position)
     names = list(dict.fromkeys(one.name for one in asked.compared))
     baseline = baseline_of(asked.compared)
     lines = [
@@ -73,12 +73,12 @@ def plan_text(asked: Asked) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _resolver(name: str, compared: Sequence[Configuration]) -> list[str]:
+def _resolver(name: str, compared: Sequence[ResolverConfiguration]) -> list[str]:
     addresses = [f"{one.dns_transport} = {value_text(one.url)}" for one in compared if one.name == name]
     return [f"[resolvers.{key_text(name)}]", *addresses]
 
 
-def conditions_of(plan: Plan, visits: Sequence[Visit]) -> Mapping[Visit, Condition]:
+def conditions_of(plan: Plan, visits: Sequence[PlannedVisitLoad]) -> Mapping[PlannedVisitLoad, Condition]:
     """Find the condition of each visit."""
     assert plan.live is not None
     pages = {site.url: name for name, site in plan.live.sites.items()}

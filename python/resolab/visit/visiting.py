@@ -8,26 +8,26 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from resolab.records import Record
-from resolab.visit.fitting import Extent, is_over
-from resolab.visit.loaded import Loaded, loaded
-from resolab.visit.order import Visit
+from resolab.visit.fitting import VisitExtent, is_over
+from resolab.visit.loaded import VisitLoad, loaded
+from resolab.visit.order import PlannedVisitLoad
 
 
-class Loader(Protocol):
+class VisitLoader(Protocol):
     """A loader for single visits; failed loads are data."""
 
-    async def load(self, visit: Visit, number: int) -> Sequence[Record]:
+    async def load(self, visit: PlannedVisitLoad, number: int) -> Sequence[Record]:
         """Load once and return all records of the trial; `number` counts visits from 0."""
         ...
 
 
 async def visit_all(
-    visits: Sequence[Visit],
-    loader: Loader,
-    extent: Extent,
+    visits: Sequence[PlannedVisitLoad],
+    loader: VisitLoader,
+    extent: VisitExtent,
     *,
     may_end_early: bool,
-    on_loaded: Callable[[Loaded], None],
+    on_loaded: Callable[[VisitLoad], None],
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Carry out all visits, handing on each result; end between blocks when the time is over and `may_end_early`.

@@ -3,7 +3,7 @@
 import pytest
 
 from resolab.browser import failures
-from resolab.browser.chromium.failures import of_error_text
+from resolab.browser.chromium.failures import classify_error_text
 from resolab.browser.remote import BrowserGoneError, CallError, CallTimeoutError
 from resolab.records import PageFailure
 
@@ -28,17 +28,17 @@ from resolab.records import PageFailure
     ],
 )
 def test_error_text(text: str, failure: PageFailure) -> None:
-    assert of_error_text(text) is failure
+    assert classify_error_text(text) is failure
 
 
 @pytest.mark.parametrize(
     ("status", "failed"), [(200, False), (204, False), (None, False), (304, True), (404, True), (503, True)]
 )
 def test_status(status: int | None, failed: bool) -> None:
-    assert failures.of_status(status) is (PageFailure.HTTP_STATUS if failed else None)
+    assert failures.classify_status(status) is (PageFailure.HTTP_STATUS if failed else None)
 
 
 def test_exceptions_of_the_driver() -> None:
-    assert failures.of_exception(BrowserGoneError("gone")) is PageFailure.BROWSER_CRASH
-    assert failures.of_exception(CallTimeoutError("A", 1)) is PageFailure.BROWSER_HANG
-    assert failures.of_exception(CallError("A", "no")) is PageFailure.DRIVER
+    assert failures.classify_exception(BrowserGoneError("gone")) is PageFailure.BROWSER_CRASH
+    assert failures.classify_exception(CallTimeoutError("A", 1)) is PageFailure.BROWSER_HANG
+    assert failures.classify_exception(CallError("A", "no")) is PageFailure.DRIVER

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from resolab.browser import Cleared, Firefox, LoadRequest
+from resolab.browser import ClearedState, Firefox, LoadRequest
 from resolab.records import PageFailure
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -40,12 +40,12 @@ def play() -> Iterator[Play]:
 @pytest.mark.parametrize(
     ("cleared", "reused", "asked"),
     [
-        (Cleared(sockets=False), True, ["/", "/pixel.svg"]),
-        (Cleared(http_cache=False), None, []),
+        (ClearedState(sockets=False), True, ["/", "/pixel.svg"]),
+        (ClearedState(http_cache=False), None, []),
     ],
 )
 def test_only_what_is_named_is_cleared(
-    play: Play, server: PageServer, cleared: Cleared, reused: bool | None, asked: list[str]
+    play: Play, server: PageServer, cleared: ClearedState, reused: bool | None, asked: list[str]
 ) -> None:
     async def scene(firefox: Firefox) -> None:
         measured = (await firefox.load(LoadRequest(url=f"{server.url}/", timeout_s=20, cleared=cleared))).measured

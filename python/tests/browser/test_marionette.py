@@ -148,7 +148,7 @@ def test_no_connection_is_said(prefix: list[str], words: str, tmp_path: Path) ->
     ],
 )
 def test_error_name(name: str, failure: PageFailure) -> None:
-    assert failures.of_error_name(name) is failure
+    assert failures.classify_error_name(name) is failure
 
 
 ROW = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from resolab.browser import BrowserSettings, Chromium, Firefox, Heard, HearingRequest
+from resolab.browser import BrowserSettings, Chromium, Firefox, ListeningRequest, LoadEvents
 from resolab.cli.main import main
 from resolab.pages.model import Discovery, Evidence, PageModel, Resource
 from resolab.recordings.building import build
@@ -45,7 +45,7 @@ def site(authority: Authority) -> Iterator[HeardSite]:
     site.close()
 
 
-def model_of(heard: Heard) -> tuple[PageModel, dict[str, int], float]:
+def model_of(heard: LoadEvents) -> tuple[PageModel, dict[str, int], float]:
     """The model, the place of each path in it, the secret word left out, and how long after its document a frame was asked for."""
     recording = recording_of_heard(heard)
     model = build(recording, "heard")
@@ -82,7 +82,7 @@ def check_what_both_tell(model: PageModel, places: dict[str, int], site: HeardSi
 
 def test_each_request_has_its_discoverer_and_a_second_load_nothing_of_the_first(play: Play, site: HeardSite) -> None:
     async def scene(driver: Driver) -> None:
-        request = HearingRequest(url=f"{site.url()}/", timeout_s=LIMIT_S)
+        request = ListeningRequest(url=f"{site.url()}/", timeout_s=LIMIT_S)
         for _ in range(2):
             site.asked.clear()
             heard = await driver.hear(request)
@@ -118,7 +118,7 @@ def test_workers_of_every_kind_are_heard_and_what_no_clone_repeats_is_named(play
     unkept = {f"/{SECRET}-socket", f"/{SECRET}-events"}
 
     async def scene(driver: Driver) -> None:
-        heard = await driver.hear(HearingRequest(url=f"{site.url()}/{SECRET}-workers", timeout_s=LIMIT_S))
+        heard = await driver.hear(ListeningRequest(url=f"{site.url()}/{SECRET}-workers", timeout_s=LIMIT_S))
         recording = recording_of_heard(heard)
         asked = sorted(one.url.removeprefix(site.url()) for one in recording.exchanges)
         assert asked == sorted(path for path in site.asked if path not in unkept)
@@ -130,7 +130,7 @@ def test_workers_of_every_kind_are_heard_and_what_no_clone_repeats_is_named(play
 
 def test_a_page_with_a_dialog_that_goes_elsewhere_is_where_it_went(play: Play, site: HeardSite) -> None:
     async def scene(driver: Driver) -> None:
-        request = HearingRequest(url=f"{site.url()}/{SECRET}-elsewhere", timeout_s=LIMIT_S, quiet_after_s=2)
+        request = ListeningRequest(url=f"{site.url()}/{SECRET}-elsewhere", timeout_s=LIMIT_S, quiet_after_s=2)
         heard = await driver.hear(request)
         assert (heard.failure, heard.failure_detail, heard.status) == (None, None, 200)
         assert heard.load_ms is not None
@@ -144,7 +144,7 @@ def test_a_load_without_an_end_fails_in_its_time_and_tells_what_it_had(play: Pla
     silent = HeardSite(authority, silent=frozenset({f"/{SECRET}-1.svg"}))
 
     async def scene(driver: Driver) -> None:
-        heard = await driver.hear(HearingRequest(url=f"{silent.url()}/", timeout_s=8))
+        heard = await driver.hear(ListeningRequest(url=f"{silent.url()}/", timeout_s=8))
         assert (heard.failure, heard.load_ms) == (PageFailure.PAGE_TIMEOUT, None)
         assert len(recording_of_heard(heard).exchanges) > 5
         assert driver.usable

@@ -12,7 +12,7 @@ import pytest
 from resolab.browser import (
     BrowserSettings,
     Chromium,
-    Cleared,
+    ClearedState,
     DohMethod,
     DohSettings,
     H3Discovery,
@@ -112,9 +112,9 @@ def test_errors_name_what_would_help() -> None:
 
 @pytest.mark.parametrize(("name", "timeout_s"), [("h20", 30.0), ("s24", 15.0)])
 def test_loads_have_the_studies_limits_and_are_warmed_up_only_for_a_ticket(name: str, timeout_s: float) -> None:
-    request = LoadRequest(url="https://a.resolab.test/", timeout_s=60, cleared=Cleared(http_cache=False))
+    request = LoadRequest(url="https://a.resolab.test/", timeout_s=60, cleared=ClearedState(http_cache=False))
     full = preset(name).apply_to_load(request, ticket_needed=False)
-    assert (full.timeout_s, full.warmup, full.cleared) == (timeout_s, False, Cleared(http_cache=False))
+    assert (full.timeout_s, full.warmup, full.cleared) == (timeout_s, False, ClearedState(http_cache=False))
     assert preset(name).apply_to_load(request, ticket_needed=True).warmup
 
 

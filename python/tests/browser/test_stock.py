@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from resolab.browser.heard import Heard, HearingRequest
+from resolab.browser.heard import ListeningRequest, LoadEvents
 from resolab.browser.home import BrowserHome
 from resolab.browser.process import BrowserProcess, piped_command
 from resolab.browser.remote import BrowserGoneError, CallTimeoutError, RemoteConnection
@@ -71,8 +71,8 @@ class Shell(StockBrowser[Pipe]):
         measured = PageLoad(url=request.url, measured=True, limit_ms=3000, failure=self.failure)
         return LoadResult(warmup=None, measured=measured, overhead=Overhead())
 
-    async def _listen(self, asked: HearingRequest) -> Heard:
-        return Heard(url=asked.url, browser="shell", version="1.2", failure=self.failure)
+    async def _listen(self, asked: ListeningRequest) -> LoadEvents:
+        return LoadEvents(url=asked.url, browser="shell", version="1.2", failure=self.failure)
 
     async def _check_alive(self) -> None:
         self.steps.append("asked whether it is alive")
@@ -103,7 +103,7 @@ def test_a_life_from_start_to_end_leaves_nothing(tmp_path: Path) -> None:
         assert (browser.name, browser.version, browser.usable) == ("shell", "1.2", True)
         assert browser.pid is not None
         assert (await browser.load(REQUEST)).failure is None
-        assert (await browser.hear(HearingRequest(url=REQUEST.url, timeout_s=3))).failure is None
+        assert (await browser.hear(ListeningRequest(url=REQUEST.url, timeout_s=3))).failure is None
         assert browser.steps == []
         await browser.close()
         assert browser.steps == ["asked to end", "ended, home is left"]
@@ -146,7 +146,7 @@ def test_after_a_failed_load_a_browser_is_used_on_only_when_it_answers(
         browser = Shell()
         await browser.start([], settings_in(tmp_path))
         browser.failure, browser.alive = failure, alive
-        await (browser.hear(HearingRequest(url=REQUEST.url, timeout_s=3)) if listening else browser.load(REQUEST))
+        await (browser.hear(ListeningRequest(url=REQUEST.url, timeout_s=3)) if listening else browser.load(REQUEST))
         assert (browser.steps, browser.usable) == (["asked whether it is alive"] * asked, usable)
         await browser.start([], settings_in(tmp_path))
         assert browser.usable

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from resolab.browser.chromium.tracing import Tracing
+from resolab.browser.chromium.tracing import ChromiumTracer
 
 
 class Pipe:
@@ -30,7 +30,7 @@ class Pipe:
 def test_a_trace_has_all_that_came_until_it_was_complete_and_each_begins_anew() -> None:
     async def scene() -> None:
         pipe = Pipe()
-        tracing = Tracing(pipe)  # type: ignore[arg-type]
+        tracing = ChromiumTracer(pipe)  # type: ignore[arg-type]
         assert (await tracing.end(), pipe.calls) == ([], [])
         for _ in range(2):
             await tracing.begin(["toplevel"])

@@ -6,7 +6,7 @@ from resolab.plan import Corpus
 
 
 def test_names_files_and_all(tmp_path):
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     file = tmp_path / "mine.toml"
     file.write_text("")
     assert [one.name for one in find_profiles(["dsl", str(file)], corpus)] == ["dsl", "mine"]
@@ -16,4 +16,4 @@ def test_names_files_and_all(tmp_path):
 @pytest.mark.parametrize("name", ["dls", "nowhere/x.toml"])
 def test_what_does_not_exist_is_named(name):
     with pytest.raises(ConfigurationError, match=name):
-        find_profiles([name], Corpus.of_project())
+        find_profiles([name], Corpus.from_project())

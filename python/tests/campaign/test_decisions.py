@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
-from resolab.campaign.decisions import Decisions
-from resolab.plan import DecidedBy, Plan, Stop, StopRule, parse_plan
+from resolab.campaign.decisions import ConfidenceSequenceRule
+from resolab.plan import DecisionCriterion, Plan, StopRule, StopSettings, parse_plan
 from resolab.records import BrowserName, DirectionProfile, PageFailure, PageLoadRecord
 from resolab.stats import Sample, difference_at_any_look
 
@@ -28,7 +28,7 @@ doq = "stub"
 [baseline]
 dns_transport = "doudp"
 """
-RULE = Stop(rule=StopRule.CONFIDENCE_SEQUENCE, min_blocks=8)
+RULE = StopSettings(rule=StopRule.CONFIDENCE_SEQUENCE, min_blocks=8)
 DOUDP, DOH, DOQ = (f"example.fiber.{one}.h3.full" for one in ("doudp", "doh", "doq"))
 PLT_MS = {"doudp": 100.0, "doh": 150.0, "doq": 100.0}
 
@@ -57,8 +57,10 @@ def value(condition: str, block: int) -> float:
     return PLT_MS[condition.split(".")[2]] + block + own
 
 
-def filled(plan: Plan, stop: Stop = RULE, margins: Mapping[str, float] | None = None, blocks: int = 40) -> Decisions:
-    decisions = Decisions(plan, stop, margins)
+def filled(
+    plan: Plan, stop: StopSettings = RULE, margins: Mapping[str, float] | None = None, blocks: int = 40
+) -> ConfidenceSequenceRule:
+    decisions = ConfidenceSequenceRule(plan, stop, margins)
     # From the last to the first: the order in which trials come does not matter.
     for block in reversed(range(blocks)):
         for condition in plan.conditions():
@@ -72,7 +74,12 @@ def test_a_difference_is_decided_and_its_treatment_loaded_no_more() -> None:
     assert [blocks for blocks in range(12) if decisions.due(blocks)] == [8, 9, 10, 11]
     look = decisions.look(8)
     doh, doq = look.decisions[0], look.decisions[1]
-    assert (doh.treatment, doh.baseline, doh.after_blocks, doh.reasons) == (DOH, DOUDP, 8, [DecidedBy.DIFFERENCE])
+    assert (doh.treatment, doh.baseline, doh.after_blocks, doh.reasons) == (
+        DOH,
+        DOUDP,
+        8,
+        [DecisionCriterion.DIFFERENCE],
+    )
     assert (doh.ci_low_ms, doh.ci_high_ms, doh.pairs_count) == (50.0, 50.0, 8)
     assert (doq.after_blocks, doq.reasons) == (None, [])
     assert look.loaded is not None
@@ -112,18 +119,20 @@ def test_a_margin_and_a_width_decide_what_has_no_difference() -> None:
     margins = dict.fromkeys(names, 6.0)
     look = filled(plan, RULE, margins).look(40)
     assert [one.reasons for one in look.decisions] == [
-        [DecidedBy.DIFFERENCE], [DecidedBy.EQUIVALENCE], [DecidedBy.DIFFERENCE], [],
+        [DecisionCriterion.DIFFERENCE], [DecisionCriterion.EQUIVALENCE], [DecisionCriterion.DIFFERENCE], [],
     ]  # fmt: skip
-    wide = Stop(rule=StopRule.CONFIDENCE_SEQUENCE, min_blocks=8, ci_width_ms=12.0)
+    wide = StopSettings(rule=StopRule.CONFIDENCE_SEQUENCE, min_blocks=8, ci_width_ms=12.0)
     look = filled(plan, wide).look(40)
-    assert look.decisions[1].reasons == [DecidedBy.WIDTH]
-    assert look.decisions[0].reasons == [DecidedBy.DIFFERENCE, DecidedBy.WIDTH]
+    assert look.decisions[1].reasons == [DecisionCriterion.WIDTH]
+    assert look.decisions[0].reasons == [DecisionCriterion.DIFFERENCE, DecisionCriterion.WIDTH]
     assert not look.reached
-    only = Stop(rule=StopRule.CONFIDENCE_SEQUENCE, min_blocks=8, ci_width_ratio=2.0, decided_by=(DecidedBy.WIDTH,))
+    only = StopSettings(
+        rule=StopRule.CONFIDENCE_SEQUENCE, min_blocks=8, ci_width_ratio=2.0, decided_by=(DecisionCriterion.WIDTH,)
+    )
     look = filled(plan, only).look(40)
     assert look.reached
     assert look.loaded == frozenset()
-    assert {tuple(one.reasons) for one in look.decisions} == {(DecidedBy.WIDTH,)}
+    assert {tuple(one.reasons) for one in look.decisions} == {(DecisionCriterion.WIDTH,)}
     # Of the baseline's median over the blocks: 100 ms and some 20 for the rising blocks.
     width = look.widths[3].ci_width_ratio
     assert width is not None
@@ -158,7 +167,7 @@ def test_copies_go_with_their_first_and_what_nothing_decides_about_stays() -> No
 
 def test_failed_loads_are_bounds_and_lost_ones_make_no_pair() -> None:
     plan = plan_of()
-    decisions = Decisions(plan, RULE)
+    decisions = ConfidenceSequenceRule(plan, RULE)
     for block in range(20):
         decisions.add(DOUDP, block, [load(100.0)])
         decisions.add(DOH, block, [load(None)])
@@ -166,8 +175,8 @@ def test_failed_loads_are_bounds_and_lost_ones_make_no_pair() -> None:
             decisions.add(DOQ, block, [load(101.0)])
     look = decisions.look(20)
     doh, doq = look.decisions[:2]
-    assert (doh.reasons, doh.ci_low_ms, doh.ci_high_ms) == ([DecidedBy.DIFFERENCE], 29_900.0, None)
-    assert (doq.pairs_count, doq.reasons) == (10, [DecidedBy.DIFFERENCE])
+    assert (doh.reasons, doh.ci_low_ms, doh.ci_high_ms) == ([DecisionCriterion.DIFFERENCE], 29_900.0, None)
+    assert (doq.pairs_count, doq.reasons) == (10, [DecisionCriterion.DIFFERENCE])
     nothing = look.decisions[2]
     assert (nothing.pairs_count, nothing.after_blocks, nothing.ci_low_ms) == (0, None, None)
     assert look.widest == float("inf")

@@ -9,10 +9,10 @@ from rich.console import Console
 from test_paths_at_a_time import Lab, load_of, run, trials_of
 
 from resolab.campaign import manifests, resume_campaign
-from resolab.campaign.looks import Looks
+from resolab.campaign.looks import RemainingTrials
 from resolab.campaign.schedule import schedule
 from resolab.errors import ResolabError
-from resolab.plan import Condition, DecidedBy, Plan, parse_plan
+from resolab.plan import Condition, DecisionCriterion, Plan, parse_plan
 from resolab.records import BrowserName
 from resolab.report import build_report
 from resolab.store import Manifest, RunStatus, StopReason, finished_trials, load_manifest, read_trial
@@ -116,7 +116,7 @@ def test_blocks_hold_both_arms_of_open_comparisons_in_the_order_they_always_had(
     assert 8 < wide < 30
     assert decided["wikipedia.fiber.doh.h3.full"] is None
     reasons = {one.treatment: one.reasons for one in manifest.decisions}
-    assert reasons["wikipedia.fiber.dot.h3.full"] == [DecidedBy.WIDTH]
+    assert reasons["wikipedia.fiber.dot.h3.full"] == [DecisionCriterion.WIDTH]
     full = schedule(plan_of(), 3, 30)
     for block in range(30):
         still = [one for one in manifest.decisions if one.after_blocks is None or one.after_blocks > block]
@@ -153,7 +153,7 @@ def test_it_ends_when_all_is_decided_and_a_resume_adds_nothing(tmp_path: Path) -
     lab = Loads()
     resume_campaign(tmp_path / "d", Console(file=io.StringIO()), lab.make)  # type: ignore[arg-type]
     assert lab.begun == []
-    again = Looks(plan, manifest, finished_trials(tmp_path / "d"))
+    again = RemainingTrials(plan, manifest, finished_trials(tmp_path / "d"))
     assert again.is_enough
     assert again.left == []
 
@@ -173,8 +173,8 @@ def test_the_plans_primary_outcome_and_margin_decide(tmp_path: Path) -> None:
     margin = "[analysis]\nequivalence_margin_ms = 8.0\n"
     run(Loads(), parse_plan(text + margin, "dropping.toml", None), tmp_path / "plt")
     reasons = {one.treatment: one.reasons for one in load_manifest(tmp_path / "plt").decisions}
-    assert reasons["example.fiber.dot.h3.full"] == [DecidedBy.EQUIVALENCE]
-    assert reasons["example.fiber.doh.h3.full"] == [DecidedBy.DIFFERENCE]
+    assert reasons["example.fiber.dot.h3.full"] == [DecisionCriterion.EQUIVALENCE]
+    assert reasons["example.fiber.doh.h3.full"] == [DecisionCriterion.DIFFERENCE]
     # These loads have no first byte: all that is known of it is that it took no less than the limit.
     first_byte = margin + 'primary = "response_start"\n'
     run(Loads(), parse_plan(text + first_byte, "dropping.toml", None), tmp_path / "start")

@@ -11,7 +11,7 @@ from resolab.plan import Corpus, Plan, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import BrowserName
 
-CORPUS = Corpus.of_project()
+CORPUS = Corpus.from_project()
 MEASURED = {
     "plans/quick": (8, 310),
     "docs/results/s24-quick/plan": (8, 1_629),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
-from resolab.campaign.power import Asked, plan_power
+from resolab.campaign.power import PowerAims, plan_power
 from resolab.store import build_tables, open_dataset
 
 
@@ -17,7 +17,7 @@ def test_hours_of_a_row_are_those_of_all_paths_as_the_totals(tmp_path: Path) -> 
     build_tables(folder)
     several = replace(plan, instrument=replace(plan.instrument, paths=4))
     with open_dataset(folder) as pilot:
-        one, four = (plan_power(of, pilot, Asked(effect_ms=20.0)) for of in (plan, several))
+        one, four = (plan_power(of, pilot, PowerAims(effect_ms=20.0)) for of in (plan, several))
     hours = [[answer.hours for row in found.rows for answer in row.answers] for found in (one, four)]
     assert all(hours[0])
     assert [each and each / 4 for each in hours[0]] == pytest.approx(hours[1])

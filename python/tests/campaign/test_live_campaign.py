@@ -49,7 +49,7 @@ dns_transport = "doudp"
 def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "150" for browser in BrowserName})
     (tmp_path / "list.csv").write_text("".join(f"{rank},site{rank}.test\n" for rank in range(1, 20)))
-    return parse_plan(TEXT, "live.toml", Corpus.of_project(), base=tmp_path)
+    return parse_plan(TEXT, "live.toml", Corpus.from_project(), base=tmp_path)
 
 
 def run(plan: Plan, folder: Path) -> Path:
@@ -105,5 +105,5 @@ def test_its_trials_run_in_a_live_bed(plan: Plan, tmp_path: Path) -> None:
 def test_alike_is_a_number_of_milliseconds(tmp_path: Path) -> None:
     text = TEXT.replace("[baseline]", "[analysis]\nequivalence_margin_ms = 20\n[baseline]")
     (tmp_path / "list.csv").write_text("".join(f"{rank},site{rank}.test\n" for rank in range(1, 20)))
-    plan = over_pages(parse_plan(text, "live.toml", Corpus.of_project(), base=tmp_path))
+    plan = over_pages(parse_plan(text, "live.toml", Corpus.from_project(), base=tmp_path))
     assert set(margins_ms(plan, []).values()) == {20.0}

@@ -34,7 +34,7 @@ dns_transport = "doudp"
 
 def plan_of(sites: int, caps: str = "") -> Plan:
     urls = ", ".join(f'"https://site{number}.test/"' for number in range(sites))
-    return parse_plan(TEXT.format(urls=urls, caps=caps), "live.toml", Corpus.of_project())
+    return parse_plan(TEXT.format(urls=urls, caps=caps), "live.toml", Corpus.from_project())
 
 
 def test_everybody_is_named_with_the_way_to_them() -> None:

@@ -24,7 +24,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_every_browser_the_plan_uses_is_asked_once(asked: list[str]) -> None:
     plan = load_plan(PROJECT_ROOT / "plans" / "browsers-quick.toml")
-    manifest = manifests.new_manifest(plan, Corpus.of_project(), ["resolab", "run"])
+    manifest = manifests.new_manifest(plan, Corpus.from_project(), ["resolab", "run"])
     assert manifest.versions.browsers == {"chromium": "chromium 1.2", "firefox": "firefox 1.2"}
     assert manifest.versions.browser == "chromium 1.2"
     assert asked == ["chromium", "firefox"]
@@ -34,6 +34,6 @@ def test_every_browser_the_plan_uses_is_asked_once(asked: list[str]) -> None:
 def test_a_browser_of_excluded_conditions_is_not_needed(asked: list[str]) -> None:
     plan = load_plan(PROJECT_ROOT / "plans" / "browsers-quick.toml")
     plan = replace(plan, exclude=(*plan.exclude, {"browser": ("chromium",)}))
-    versions = manifests.new_manifest(plan, Corpus.of_project(), ["resolab", "run"]).versions
+    versions = manifests.new_manifest(plan, Corpus.from_project(), ["resolab", "run"]).versions
     assert (versions.browser, versions.browsers) == ("firefox 1.2", {"firefox": "firefox 1.2"})
     assert asked == ["firefox"]

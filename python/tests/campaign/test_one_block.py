@@ -14,12 +14,12 @@ from rich.console import Console
 
 from resolab.campaign import ground, loop, manifests, resume_campaign, run_campaign
 from resolab.campaign.blocks.one_block import BlockOutcome, carry_out_block, run_block
-from resolab.campaign.blocks.standing_testbeds import StandingTestbeds
+from resolab.campaign.blocks.standing_testbeds import TestbedPool
 from resolab.campaign.stopping import StopRequest
 from resolab.cli.main import main
 from resolab.errors import ConfigurationError, MachineError, ResolabError
 from resolab.plan import Condition, Corpus, Plan, parse_plan
-from resolab.plan.live.vantage import at_vantage
+from resolab.plan.live.vantage import move_to_vantage
 from resolab.records import BrowserName, PageLoadRecord
 from resolab.store import RunStatus, StopReason, load_manifest
 from resolab.testbed import TrialResult
@@ -101,8 +101,8 @@ def without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def plan_of(*, paths: int = 1, more: str = "", vantage: str = "fra", blocks: int = 4) -> Plan:
-    plan = parse_plan(PLAN.format(paths=paths) + more, "blocks.toml", Corpus.of_project())
-    return at_vantage(replace(plan, blocks=blocks), vantage)
+    plan = parse_plan(PLAN.format(paths=paths) + more, "blocks.toml", Corpus.from_project())
+    return move_to_vantage(replace(plan, blocks=blocks), vantage)
 
 
 def quiet() -> Console:
@@ -233,7 +233,7 @@ def several(lab: Lab, plan: Plan, folder: Path, blocks: list[int], stop: StopReq
     stood = []
 
     async def carry_out() -> None:
-        beds = StandingTestbeds(lab.make)
+        beds = TestbedPool(lab.make)
         try:
             for block in blocks:
                 await carry_out_block(plan, folder, quiet(), block, beds, stop=stop)
@@ -285,7 +285,7 @@ def test_a_path_that_is_not_needed_any_more_does_not_stand_on(tmp_path: Path) ->
     folder = tmp_path / "d"
 
     async def carry_out() -> None:
-        beds = StandingTestbeds(lab.make)
+        beds = TestbedPool(lab.make)
         for paths in (2, 1):
             loans = [beds(plan_of(), 1, folder, number) for number in range(1, paths + 1)]
             for loan in loans:
@@ -308,7 +308,7 @@ def test_the_own_paths_are_nobody_elses(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(loop, "other_paths", lambda: len(lab.standing))
 
     async def carry_out() -> None:
-        beds = StandingTestbeds(lab.make)
+        beds = TestbedPool(lab.make)
         for block in range(2):
             await carry_out_block(plan_of(), tmp_path / "d", Console(file=said), block, beds)
         await beds.close()
@@ -355,9 +355,9 @@ dns_transport = "doudp"
 @pytest.mark.parametrize("older", [False, True])
 def test_a_live_run_resumes_where_it_was_begun(tmp_path: Path, vantage: str | None, older: bool) -> None:
     """An older dataset does not have the key, and its plan says where it was begun."""
-    plan = parse_plan(LIVE, "live.toml", Corpus.of_project())
+    plan = parse_plan(LIVE, "live.toml", Corpus.from_project())
     if vantage is not None:
-        plan = at_vantage(plan, vantage)
+        plan = move_to_vantage(plan, vantage)
         older = False
     folder = tmp_path / "d"
     run_campaign(plan, folder, quiet(), Lab().make)
@@ -388,7 +388,7 @@ def test_the_command_line_runs_a_plan_at_a_vantage_point(tmp_path: Path, monkeyp
         assert main(["run", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), *words]) == 4
     assert [(one.vantage_point, one.seed) for one in asked] == [
         ("fra", plan_of().seed),
-        ("fra", at_vantage(replace(plan_of(vantage="lab"), seed=8), "fra").seed),
+        ("fra", move_to_vantage(replace(plan_of(vantage="lab"), seed=8), "fra").seed),
         ("lab", 5),
     ]
     assert main(["run", str(tmp_path / "plan.toml"), "--vantage", "a/b"]) == 3

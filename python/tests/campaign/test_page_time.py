@@ -5,13 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from resolab.campaign.page_time import Link, PageSize, clone_link_s, load_link_s, longest_of, most_losses, query_link_s
+from resolab.campaign.page_time import (
+    AccessLink,
+    PageSize,
+    clone_link_s,
+    load_link_s,
+    longest_of,
+    most_losses,
+    query_link_s,
+)
 from resolab.plan import Corpus
 from resolab.records import DirectionProfile, DnsTransport, HandshakeMode, HttpVersion, LinkProfile, PolicerSettings
 from resolab.testbed.sites import sites_of
 
-CORPUS = Corpus.of_project()
-IDEAL = Link(rtt_s=0.1, resolver_rtt_s=0.03, rate_bps=float("inf"), down_loss_ratio=0.0, exchange_loss_ratio=0.0)
+CORPUS = Corpus.from_project()
+IDEAL = AccessLink(rtt_s=0.1, resolver_rtt_s=0.03, rate_bps=float("inf"), down_loss_ratio=0.0, exchange_loss_ratio=0.0)
 DOCUMENT = PageSize(body_bytes=1_000, requests_count=1, names_count=1)
 FULL = {
     "dns_transport": DnsTransport.DOUDP,
@@ -122,7 +130,7 @@ def test_a_policed_link_takes_its_rate_beyond_the_burst() -> None:
         one_way_delay_ms=50.0, policer=PolicerSettings(rate_bps=1e6, burst_bytes=10**6), loss_ratio=0.0
     )
     profile = LinkProfile(name="x", source="test", up=way, down=policed)
-    link = Link.of(profile, rtt_s=0.1, resolver_rtt_s=0.03)
+    link = AccessLink.of(profile, rtt_s=0.1, resolver_rtt_s=0.03)
     assert (link.rate_bps, link.burst_bytes) == (1e6, 1e6)
     unlimited = replace(IDEAL, rate_bps=1e15)
     small = PageSize(body_bytes=5_000, requests_count=1, names_count=1)

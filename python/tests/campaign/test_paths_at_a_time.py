@@ -14,7 +14,7 @@ from rich.console import Console
 from resolab.campaign import manifests, resume_campaign, run_campaign
 from resolab.campaign import run as campaign_run
 from resolab.campaign.loop import INSTRUMENT_FAILURES_LIMIT
-from resolab.campaign.overload import LATE_LIMIT_COUNT, WINDOW_COUNT, Overload
+from resolab.campaign.overload import LATE_LIMIT_COUNT, WINDOW_COUNT, LatenessWindow
 from resolab.campaign.schedule import schedule
 from resolab.errors import ResolabError
 from resolab.plan import Condition, Plan, parse_plan
@@ -167,7 +167,7 @@ def test_links_that_are_late_too_often_leave_one_path_for_the_rest_and_for_a_res
 
 
 def test_more_than_a_tenth_of_the_last_hundred_is_too_late() -> None:
-    overload = Overload()
+    overload = LatenessWindow()
     for number in range(10 * WINDOW_COUNT):
         overload.add(late=number % 10 == 0)
         assert not overload.is_reached

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
-from resolab.campaign.looks import Looks
-from resolab.campaign.precision import Precision
-from resolab.plan import Plan, Stop
+from resolab.campaign.looks import RemainingTrials
+from resolab.campaign.precision import FixedWidthRule
+from resolab.plan import Plan, StopSettings
 from resolab.report.findings.comparisons import comparison_results
 from resolab.store import build_tables, finished_trials, load_manifest, open_dataset, read_trial
 from resolab.store.outcomes import LCP, PLT, PLT_SUM, RESPONSE_START, Outcome
@@ -23,8 +23,8 @@ dns_transport = ["doudp"]
 """
 
 
-def precision_of(plan: Plan, folder: Path, stop: Stop, outcome: Outcome = PLT) -> Precision:
-    precision = Precision(plan, stop, plan.seed, outcome)
+def precision_of(plan: Plan, folder: Path, stop: StopSettings, outcome: Outcome = PLT) -> FixedWidthRule:
+    precision = FixedWidthRule(plan, stop, plan.seed, outcome)
     for file in finished_trials(folder).values():
         records = list(read_trial(file))
         precision.add(records[0].condition, records[0].block, records)
@@ -38,9 +38,11 @@ def test_a_look_has_the_widths_of_the_reports_intervals(tmp_path: Path, extra: s
     folder = make_dataset(tmp_path / "d", plan, Faults(timeouts=True, sums=True, lost=True, paints=True))
     build_tables(folder)
     with open_dataset(folder) as dataset:
-        results = comparison_results(replace(plan, stop=Stop(ci_width_ms=1.0)), dataset.measured_loads(), outcome)
-    in_ms = precision_of(plan, folder, Stop(ci_width_ms=1.0), outcome).look(plan.blocks)
-    in_ratio = precision_of(plan, folder, Stop(ci_width_ratio=1.0), outcome).look(plan.blocks)
+        results = comparison_results(
+            replace(plan, stop=StopSettings(ci_width_ms=1.0)), dataset.measured_loads(), outcome
+        )
+    in_ms = precision_of(plan, folder, StopSettings(ci_width_ms=1.0), outcome).look(plan.blocks)
+    in_ratio = precision_of(plan, folder, StopSettings(ci_width_ratio=1.0), outcome).look(plan.blocks)
     assert len(in_ms.widths) == len(results) == (4 if extra else 20)
     for result, ms, ratio in zip(results, in_ms.widths, in_ratio.widths, strict=True):
         assert (ms.treatment, ms.ci_width_ratio, ratio.ci_width_ms) == (result.comparison.treatment.id, None, None)
@@ -56,26 +58,28 @@ def finite(width: float | None) -> float | None:
 def test_a_campaign_is_precise_when_the_widest_interval_is(tmp_path: Path) -> None:
     plan = make_plan()
     folder = make_dataset(tmp_path / "d", plan)
-    look = precision_of(plan, folder, Stop(ci_width_ms=1.0, min_blocks=plan.blocks)).look(plan.blocks)
+    look = precision_of(plan, folder, StopSettings(ci_width_ms=1.0, min_blocks=plan.blocks)).look(plan.blocks)
     widest = max(one.ci_width_ms or 0.0 for one in look.widths)
     assert look.widest == widest
-    assert precision_of(plan, folder, Stop(ci_width_ms=widest, min_blocks=plan.blocks)).look(plan.blocks).reached
-    short = precision_of(plan, folder, Stop(ci_width_ms=widest * 0.99, min_blocks=plan.blocks))
+    assert (
+        precision_of(plan, folder, StopSettings(ci_width_ms=widest, min_blocks=plan.blocks)).look(plan.blocks).reached
+    )
+    short = precision_of(plan, folder, StopSettings(ci_width_ms=widest * 0.99, min_blocks=plan.blocks))
     assert not short.look(plan.blocks).reached
     assert short.expected_blocks(short.look(plan.blocks), cap=100) == plan.blocks + 1
-    half = precision_of(plan, folder, Stop(ci_width_ms=widest / 2, min_blocks=plan.blocks))
+    half = precision_of(plan, folder, StopSettings(ci_width_ms=widest / 2, min_blocks=plan.blocks))
     assert half.expected_blocks(half.look(plan.blocks), cap=100) == 4 * plan.blocks
     assert half.expected_blocks(half.look(plan.blocks), cap=20) == 20
     assert half.text(half.look(plan.blocks)).startswith(f"widest interval {widest:.3g} ms of {widest / 2:g} ms asked")
 
 
 def test_looks_come_from_the_fewest_blocks_on_at_their_distance() -> None:
-    precision = Precision(make_plan(), Stop(ci_width_ms=1.0, min_blocks=4, check_every_blocks=3), 1)
+    precision = FixedWidthRule(make_plan(), StopSettings(ci_width_ms=1.0, min_blocks=4, check_every_blocks=3), 1)
     assert [blocks for blocks in range(12) if precision.due(blocks)] == [4, 7, 10]
 
 
 def test_a_look_at_nothing_is_unbounded() -> None:
-    look = Precision(make_plan(), Stop(ci_width_ms=1.0), 1).look(0)
+    look = FixedWidthRule(make_plan(), StopSettings(ci_width_ms=1.0), 1).look(0)
     assert look.widest == float("inf")
     assert not look.reached
 
@@ -84,7 +88,7 @@ def test_few_blocks_are_never_narrow_enough(tmp_path: Path) -> None:
     plan = make_plan()
     folder = make_dataset(tmp_path / "d", plan)
     reached = {
-        least: precision_of(plan, folder, Stop(ci_width_ms=5_000.0, min_blocks=least)).look(plan.blocks).reached
+        least: precision_of(plan, folder, StopSettings(ci_width_ms=5_000.0, min_blocks=least)).look(plan.blocks).reached
         for least in (plan.blocks, plan.blocks + 1)
     }
     assert reached == {plan.blocks: True, plan.blocks + 1: False}
@@ -94,5 +98,5 @@ def test_few_blocks_are_never_narrow_enough(tmp_path: Path) -> None:
 def test_who_goes_on_between_two_looks_knows_the_last(tmp_path: Path, whole: int, looked_at: int | None) -> None:
     plan = make_plan(PLAN_TEXT + "[stop]\nci_width_ms = 1.0\nmin_blocks = 3\ncheck_every_blocks = 3\n")
     folder = make_dataset(tmp_path / "d", plan, Faults(trials_count=24 * whole + 1))
-    looks = Looks(plan, load_manifest(folder), finished_trials(folder))
+    looks = RemainingTrials(plan, load_manifest(folder), finished_trials(folder))
     assert (None if looks.last is None else looks.last.blocks) == looked_at

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from resolab.campaign import manifests, resume_campaign, run_campaign
 from resolab.campaign.expectation import PAGES_LOOKED_AT_COUNT, expected_duration_s
-from resolab.campaign.power import Asked, plan_power
+from resolab.campaign.power import PowerAims, plan_power
 from resolab.campaign.schedule import schedule
 from resolab.campaign.too_few import too_few_blocks
 from resolab.errors import ResolabError
@@ -114,7 +114,7 @@ def test_each_page_is_a_block_in_the_seeds_order(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_cut_goes_on_with_the_same_pages(tmp_path: Path) -> None:
-    plan = parse_plan(PLAN, "sampled.toml", Corpus.of_project())
+    plan = parse_plan(PLAN, "sampled.toml", Corpus.from_project())
     whole = tmp_path / "whole"
     run(plan, whole)
     cut = tmp_path / "cut"
@@ -130,14 +130,14 @@ def test_a_run_that_was_cut_goes_on_with_the_same_pages(tmp_path: Path) -> None:
 
 def test_a_resume_takes_the_pages_it_was_begun_with(tmp_path: Path) -> None:
     def put(name: str) -> None:
-        model = (Corpus.of_project().root / "pages" / "names" / "flat-1.page.json").read_text()
+        model = (Corpus.from_project().root / "pages" / "names" / "flat-1.page.json").read_text()
         (tmp_path / "mine" / f"{name}.page.json").write_text(model.replace('"flat-1"', f'"{name}"'))
 
     (tmp_path / "mine").mkdir()
     put("own-1")
     put("own-2")
     text = PLAN.replace(str(PAGES), '["./mine/*.page.json"]')
-    run(parse_plan(text, "sampled.toml", Corpus.of_project(), base=tmp_path), tmp_path / "d")
+    run(parse_plan(text, "sampled.toml", Corpus.from_project(), base=tmp_path), tmp_path / "d")
     begun = conditions_of(tmp_path / "d")
     put("own-3")  # The first in the order of three.
     (tmp_path / "d" / "trials" / "b001-t003.jsonl").unlink()
@@ -174,7 +174,7 @@ def test_a_report_has_pairs_over_pages(tmp_path: Path) -> None:
     assert "Pages are what was sampled: 10 of them" in text
     assert re.search(r"all-pages on 4g \+20\.[45] ms", text)
     with open_dataset(tmp_path / "d") as pilot:
-        power = plan_power(plan_of(), pilot, Asked(width_ms=5.0))
+        power = plan_power(plan_of(), pilot, PowerAims(width_ms=5.0))
     assert [(one.pairs_count, one.difference_ms) for one in power.rows] == [(10, pytest.approx(20.45))] * 2
 
 
@@ -192,7 +192,7 @@ def plan_of_blocks(blocks: int) -> Plan:
 
 
 def test_the_expected_duration_is_that_of_the_pages_that_are_loaded() -> None:
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     once, again = (expected_duration_s(plan_of_blocks(blocks), corpus) for blocks in (10, 20))
     of_blocks = parse_plan(plan_of_blocks(1).source_text.replace('"page"\n', '"block"\n'), "p", None)
     assert once == pytest.approx(expected_duration_s(of_blocks, corpus), rel=0.1)
@@ -200,7 +200,7 @@ def test_the_expected_duration_is_that_of_the_pages_that_are_loaded() -> None:
 
 
 def test_of_very_many_pages_some_stand_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus, plan = Corpus.of_project(), plan_of()
+    corpus, plan = Corpus.from_project(), plan_of()
     assert PAGES_LOOKED_AT_COUNT < 100
     whole = expected_duration_s(plan, corpus)
     monkeypatch.setattr("resolab.campaign.expectation.PAGES_LOOKED_AT_COUNT", 3)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from resolab.campaign.schedule import PlannedTrial, schedule
-from resolab.campaign.turns import Turns
+from resolab.campaign.turns import TrialDispatcher
 from resolab.plan import load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 
@@ -12,11 +12,11 @@ PLAN = load_plan(PROJECT_ROOT / "plans" / "quick.toml")
 SIZE = len(PLAN.conditions())
 
 
-def turns_of(left: list[PlannedTrial], is_over: Callable[[], bool] = lambda: False) -> Turns:
-    return Turns(left, is_over)
+def turns_of(left: list[PlannedTrial], is_over: Callable[[], bool] = lambda: False) -> TrialDispatcher:
+    return TrialDispatcher(left, is_over)
 
 
-async def taken(turns: Turns, count: int) -> list[PlannedTrial]:
+async def taken(turns: TrialDispatcher, count: int) -> list[PlannedTrial]:
     trials = [await turns.next() for _ in range(count)]
     assert None not in trials
     return [trial for trial in trials if trial is not None]

@@ -17,7 +17,7 @@ def rows(capsys: pytest.CaptureFixture[str], what: str) -> dict[str, dict[str, o
 
 
 def test_every_name_of_each_kind_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     assert tuple(rows(capsys, "pages")) == corpus.pages()
     assert tuple(rows(capsys, "profiles")) == corpus.profiles()
     assert tuple(rows(capsys, "plans")) == corpus.plans()

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from resolab.cli.query import progress as progress_module
 from resolab.cli.query.bar import bar
-from resolab.cli.query.progress import Progress
+from resolab.cli.query.progress import QueryProgressLine
 from resolab.queries import Phase
 
 
@@ -15,7 +15,7 @@ def progress(*, terminal, monkeypatch, queries):
     clock = iter(range(1000))
     monkeypatch.setattr(progress_module.time, "monotonic", lambda: float(next(clock)))
     output = io.StringIO()
-    with Progress(len(queries), Console(file=output, force_terminal=terminal, width=80)) as shown:
+    with QueryProgressLine(len(queries), Console(file=output, force_terminal=terminal, width=80)) as shown:
         for one in queries:
             shown.take(one)
     return output.getvalue()
@@ -36,7 +36,7 @@ def test_it_is_silent_where_nobody_looks(monkeypatch):
 def test_the_time_left_is_by_the_pace_so_far(monkeypatch):
     clock = iter([0.0])
     monkeypatch.setattr(progress_module.time, "monotonic", lambda: next(clock, 0.0))
-    shown = Progress(400, Console(file=io.StringIO()))
+    shown = QueryProgressLine(400, Console(file=io.StringIO()))
     for one in [next(one for one in recorded() if one.resolver == resolver) for resolver in (DOT, DEAD)]:
         shown.take(one)
     assert shown.line(1.0) == "2/400 queries, 1 failed, ETA 3 min 19 s"

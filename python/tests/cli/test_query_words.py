@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from resolab.cli.main import _parsers
-from resolab.cli.query.asked import Asked, read_words
+from resolab.cli.query.asked import QueryWords, read_words
 from resolab.errors import UsageError
 from resolab.protocols.record_types import RECORD_TYPES
 
 ROOT = Path(__file__).parents[3]
 
 
-def asked(line: str) -> Asked:
+def asked(line: str) -> QueryWords:
     return read_words(_parsers()[1].parse_intermixed_args(shlex.split(line)))
 
 
@@ -37,7 +37,7 @@ def asked(line: str) -> Asked:
     ],
 )
 def test_words_are_understood(line: str, names: list[str], types: list[str], resolvers: list[str]) -> None:
-    assert asked(line) == Asked(names, types, resolvers)
+    assert asked(line) == QueryWords(names, types, resolvers)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_words_are_understood(line: str, names: list[str], types: list[str], res
 def test_a_class_is_a_word_beside_a_name(
     line: str, names: list[str], types: list[str], record_class: str | None
 ) -> None:
-    assert asked(line) == Asked(names, types, [], record_class=record_class)
+    assert asked(line) == QueryWords(names, types, [], record_class=record_class)
 
 
 def test_every_type_that_resolab_core_knows_is_a_word() -> None:

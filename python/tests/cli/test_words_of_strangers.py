@@ -17,7 +17,7 @@ from resolab.cli.internet.showing import print_table
 from resolab.cli.visit import command
 from resolab.cli.visit.dry_run import contact_list
 from resolab.errors import MachineError
-from resolab.fleet.fetch import Fetch
+from resolab.fleet.fetch import ResultFetcher
 from resolab.manners import Contact, ContactReason
 from resolab.wording import shown
 
@@ -48,7 +48,7 @@ def contact(words: str) -> Contact:
 
 
 def of_fetch(words: str) -> None:
-    class Refused(Fetch):
+    class Refused(ResultFetcher):
         def __init__(self) -> None:
             self.asked_again = []
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from recorded_queries import FILE
 
-from resolab.engine import Resolver, programs, run_queries
+from resolab.engine import ResolverTarget, programs, run_queries
 from resolab.engine.process import CoreProcess
 from resolab.errors import DeadlineError
 from resolab.records import Failure
@@ -21,7 +21,7 @@ for _ in range({queries}):
     time.sleep(inner_s)
     print({line!r}, flush=True)
 """
-RESOLVER = Resolver(url="udp://10.77.0.1", name="dns.test", address="10.77.0.1", ca_file=Path("ca.pem"))
+RESOLVER = ResolverTarget(url="udp://10.77.0.1", name="dns.test", address="10.77.0.1", ca_file=Path("ca.pem"))
 
 
 @pytest.fixture

@@ -23,12 +23,12 @@ def test_every_packet_has_its_stamps_on_the_records_clock() -> None:
 
 
 def test_at_the_clients_end_each_packet_stands_once() -> None:
-    found = [(one.packet, one.entered) for one in pcapng.stamps(pcapng.of_client(CAPTURE))]
+    found = [(one.packet, one.entered) for one in pcapng.stamps(pcapng.keep_client_packets(CAPTURE))]
     assert found == [(b"query", True), (b"lost", True), (b"answer", False)]
 
 
 def test_keys_stand_behind_the_header_and_nothing_else_changes() -> None:
-    blocks = list(pcapng.blocks(pcapng.with_secrets(CAPTURE, KEYS)))
+    blocks = list(pcapng.blocks(pcapng.insert_secrets(CAPTURE, KEYS)))
     assert [kind for kind, _ in blocks][:2] == [pcapng.SECTION_HEADER, pcapng.DECRYPTION_SECRETS]
     secrets = blocks.pop(1)[1]
     kind, length, of_what, key_bytes = struct.unpack_from("=IIII", secrets)
@@ -36,7 +36,7 @@ def test_keys_stand_behind_the_header_and_nothing_else_changes() -> None:
     assert secrets[16 : 16 + len(KEYS)] == KEYS
     assert secrets[-4:] == secrets[4:8]
     assert b"".join(block for _, block in blocks) == CAPTURE
-    assert pcapng.with_secrets(CAPTURE, b"") == CAPTURE
+    assert pcapng.insert_secrets(CAPTURE, b"") == CAPTURE
 
 
 def test_what_a_crash_cut_off_is_left_out_and_nonsense_is_refused() -> None:
@@ -47,4 +47,4 @@ def test_what_a_crash_cut_off_is_left_out_and_nonsense_is_refused() -> None:
         list(pcapng.stamps(CAPTURE.replace(b"1700000000000000000", b"of another machine.")))
     without_header = CAPTURE[struct.unpack_from("=I", CAPTURE, 4)[0] :]
     with pytest.raises(ValueError, match="section header"):
-        pcapng.with_secrets(without_header, KEYS)
+        pcapng.insert_secrets(without_header, KEYS)

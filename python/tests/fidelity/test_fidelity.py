@@ -7,7 +7,7 @@ import pytest
 
 from resolab.fidelity.bars import shortfalls
 from resolab.fidelity.measures import Fidelity, fidelity_of, tau_between
-from resolab.fidelity.seen import Asked, Heard, got_of, heard_of
+from resolab.fidelity.seen import BrowserAccount, RequestStart, got_of, heard_of
 from resolab.pages.clone.names import url_of
 from resolab.pages.model import Discovery, Evidence, Host, Kind, Outcome, PageModel, Resource, Source
 from resolab.recordings.recording import Exchange, Initiator, Recording
@@ -52,12 +52,14 @@ def whole() -> list[EdgeRequestRecord]:
     return [record(place, place) for place in range(5)]
 
 
-def told(parents: tuple[int | None, ...] = PARENTS) -> Heard:
+def told(parents: tuple[int | None, ...] = PARENTS) -> BrowserAccount:
     starts = zip(range(5), STARTS, parents, strict=True)
-    return Heard({place: Asked(start, parent) for place, start, parent in starts}, names_scripts=True, plt_ms=480.0)
+    return BrowserAccount(
+        {place: RequestStart(start, parent) for place, start, parent in starts}, names_scripts=True, plt_ms=480.0
+    )
 
 
-def fidelity(heard: Heard | None = None, got: list[EdgeRequestRecord] | None = None) -> Fidelity:
+def fidelity(heard: BrowserAccount | None = None, got: list[EdgeRequestRecord] | None = None) -> Fidelity:
     return fidelity_of(
         MODEL, "chromium", told() if heard is None else heard, got_of(MODEL, whole() if got is None else got)
     )
@@ -149,7 +151,7 @@ def test_a_request_that_was_to_fail_is_asked_for_when_the_browser_says_so() -> N
     model = msgspec.structs.replace(MODEL, resources=(*MODEL.resources[:4], failing))
     got = got_of(model, whole()[:4])
     assert fidelity_of(model, "chromium", told(), got).never_asked == ()
-    assert fidelity_of(model, "chromium", Heard(), got).never_asked == (4,)
+    assert fidelity_of(model, "chromium", BrowserAccount(), got).never_asked == (4,)
     twice = got_of(model, [*whole(), record(4, 10)])
     assert fidelity_of(model, "chromium", told(), twice).extra_count == 0, "a browser may ask again after a reset"
 

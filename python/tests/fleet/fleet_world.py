@@ -15,22 +15,22 @@ from rich.console import Console
 
 import resolab
 from resolab.campaign.blocks.one_block import carry_out_block
-from resolab.campaign.blocks.standing_testbeds import StandingTestbeds
+from resolab.campaign.blocks.standing_testbeds import TestbedPool
 from resolab.errors import ResolabError
-from resolab.fleet.agent import Agent, Place
+from resolab.fleet.agent import Agent, AgentSetup
 from resolab.fleet.at_vantage import plan_at
 from resolab.fleet.block_turns import BlockTurns
 from resolab.fleet.checks import ground_of
 from resolab.fleet.connection import connect_agent, connect_operator
 from resolab.fleet.invitation import invite, read_invitation
-from resolab.fleet.job import Job, Run, decode
-from resolab.fleet.limits import Limits
-from resolab.fleet.operations import Operations
+from resolab.fleet.job import FleetRun, Job, decode
+from resolab.fleet.limits import AgentLimits
+from resolab.fleet.operations import FleetOperator
 from resolab.fleet.server import FleetServer
 from resolab.fleet.server_folder import ServerFolder
 from resolab.fleet.spool import Spool
-from resolab.fleet.transfer import AgentSide, UnreachableError
-from resolab.fleet.worker_process import Patience, Problem
+from resolab.fleet.transfer import AgentClient, UnreachableError
+from resolab.fleet.worker_process import BlockTimeLimit, WorkerProblem
 
 END_S = 60.0
 """Within which an agent that is stopped has ended, on a machine that is busy with other things."""
@@ -41,12 +41,12 @@ class PretendedWorker:
 
     def __init__(self, spool: Spool) -> None:
         self._spool = spool
-        self._testbeds = StandingTestbeds(stand_in)
+        self._testbeds = TestbedPool(stand_in)
         self.ran: list[tuple[str, int]] = []
         self.before: Callable[[Job], None] = lambda _job: None
 
-    async def run(self, job: Job, run_file: Path, patience: Patience) -> Problem | None:
-        run = decode(run_file.read_bytes(), Run, what="a run")
+    async def run(self, job: Job, run_file: Path, patience: BlockTimeLimit) -> WorkerProblem | None:
+        run = decode(run_file.read_bytes(), FleetRun, what="a run")
         try:
             self.before(job)
             await carry_out_block(
@@ -58,7 +58,7 @@ class PretendedWorker:
                 fleet_run=run.id,
             )
         except ResolabError as error:
-            return Problem("instrument", str(error))
+            return WorkerProblem("instrument", str(error))
         self.ran.append((run.id, job.block))
         return None
 
@@ -82,17 +82,19 @@ class World:
         await self.server.reload()
         return file
 
-    async def begin_agent(self, vantage: str, *, limits: Limits | None = None, **otherwise: object) -> None:
+    async def begin_agent(self, vantage: str, *, limits: AgentLimits | None = None, **otherwise: object) -> None:
         """Begin an agent, with the spool it had before; its ground may differ from the run's."""
         invitation = read_invitation(self.folder.path / f"{vantage}.invitation.toml")
         spool = Spool(self.home / f"spool-{vantage}")
         worker = self.workers.setdefault(vantage, PretendedWorker(spool))
         versions = {"resolab": resolab.__version__}
-        place = Place(vantage, limits or Limits(), lambda plan: structs.replace(ground_of(plan), **otherwise), versions)
+        place = AgentSetup(
+            vantage, limits or AgentLimits(), lambda plan: structs.replace(ground_of(plan), **otherwise), versions
+        )
 
         client = await connect_agent(invitation, self.said.append, wait=True)
         turns = None if self.turns is None else BlockTurns(self.turns)
-        agent = Agent(AgentSide(client, vantage), place, spool, worker, self.said.append, turns=turns)
+        agent = Agent(AgentClient(client, vantage), place, spool, worker, self.said.append, turns=turns)
 
         async def working() -> None:
             try:
@@ -118,11 +120,11 @@ class World:
             if task.done():
                 task.result()
 
-    async def until_done(self, run: Run, *, limit_s: float = 60.0) -> None:
+    async def until_done(self, run: FleetRun, *, limit_s: float = 60.0) -> None:
         """Wait until every result of a run is there and no job is left."""
         client = await connect_operator(self.folder, self.said.append)
         try:
-            operations = Operations(client)
+            operations = FleetOperator(client)
             async with asyncio.timeout(limit_s):
                 done, queued = 0, 1
                 while queued or done < len(run.jobs()):

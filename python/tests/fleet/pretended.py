@@ -20,7 +20,7 @@ from resolab.campaign.blocks.one_block import run_block
 from resolab.errors import ResolabError
 from resolab.fleet import worker
 from resolab.fleet.at_vantage import plan_at
-from resolab.fleet.job import Run
+from resolab.fleet.job import FleetRun
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.records import BrowserName, PageLoadRecord
 from resolab.store.files import write_private
@@ -98,23 +98,23 @@ def programs_away() -> Iterator[None]:
         yield
 
 
-def run_of(*vantages: str, blocks: int = 3, text: str = PLAN, seed: int = 11) -> Run:
-    plan = parse_plan(text, "fleet.toml", Corpus.of_project())
-    now = ground.ground_now(plan, Corpus.of_project(), manifests.versions_now(plan))
-    return Run(
+def run_of(*vantages: str, blocks: int = 3, text: str = PLAN, seed: int = 11) -> FleetRun:
+    plan = parse_plan(text, "fleet.toml", Corpus.from_project())
+    now = ground.ground_now(plan, Corpus.from_project(), manifests.versions_now(plan))
+    return FleetRun(
         id="fleet-1", plan_name=plan.name, plan_text=text, seed=seed, blocks=blocks, ground=now,
         vantages=list(vantages or ("fra",)), created_unix_ns=1,
     )  # fmt: skip
 
 
-def carry_out(run: Run, vantage: str, block: int, spool: Path) -> Path:
+def carry_out(run: FleetRun, vantage: str, block: int, spool: Path) -> Path:
     """Run a block as an agent's worker does; returns its dataset."""
     folder = spool / run.id / "dataset"
     run_block(plan_at(run, vantage), folder, Console(quiet=True), block, stand_in, fleet_run=run.id)
     return folder
 
 
-def changed(run: Run, **changes: object) -> Run:
+def changed(run: FleetRun, **changes: object) -> FleetRun:
     return msgspec.structs.replace(run, **changes)
 
 

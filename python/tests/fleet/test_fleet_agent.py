@@ -17,10 +17,10 @@ from resolab.fleet import agent as agent_module
 from resolab.fleet import operations, streams, transfer
 from resolab.fleet.connection import connect_operator
 from resolab.fleet.fetch import fetch
-from resolab.fleet.job import Job, Run, RunState, encode
-from resolab.fleet.limits import Limits
-from resolab.fleet.operations import JOB_ID, Operations
-from resolab.fleet.results import Results
+from resolab.fleet.job import FleetRun, Job, RunState, encode
+from resolab.fleet.limits import AgentLimits
+from resolab.fleet.operations import JOB_ID, FleetOperator
+from resolab.fleet.results import ResultStore
 from resolab.store import finished_trials
 
 pytestmark = pytest.mark.usefixtures("hurried")
@@ -39,13 +39,13 @@ def hurried(monkeypatch):
     monkeypatch.setattr(streams, "LEASE_S", 6.0)
 
 
-async def begun(world, run: Run) -> None:
+async def begun(world, run: FleetRun) -> None:
     client = await connect_operator(world.folder, world.said.append)
-    await Operations(client).begin(run)
+    await FleetOperator(client).begin(run)
     await client.close()
 
 
-async def fetched(world, run: Run, out: Path):
+async def fetched(world, run: FleetRun, out: Path):
     client = await connect_operator(world.folder, world.said.append)
     try:
         return await fetch(client, run, out)
@@ -57,7 +57,7 @@ async def state_of(world, vantage: str, until) -> None:
     client = await connect_operator(world.folder, world.said.append)
     try:
         async with asyncio.timeout(30):
-            while not until((await Operations(client).states()).get(vantage)):
+            while not until((await FleetOperator(client).states()).get(vantage)):
                 await asyncio.sleep(0.1)
     finally:
         await client.close()
@@ -73,7 +73,7 @@ def test_a_machine_that_was_put_right_is_looked_at_again(monkeypatch, refused_fo
 
     monkeypatch.setattr(agent_module, "REFUSED_FOR_S", refused_for_s)
     monkeypatch.setattr(agent_module, "other_ground", other_ground)
-    place = agent_module.Place("fra", Limits(), lambda _plan: None, {})
+    place = agent_module.AgentSetup("fra", AgentLimits(), lambda _plan: None, {})
     agent = agent_module.Agent(None, place, None, None, print)
     refusals = [agent._refusal(run_of("fra")) for _ in range(3)]
     if refused_for_s:
@@ -181,13 +181,13 @@ def test_an_agent_that_ended_in_a_block_goes_on_with_it(tmp_path):
 @pytest.mark.parametrize(
     ("text", "limits", "otherwise", "says"),
     [
-        (PLAN, Limits(kinds=("live",)), {}, "limits allow live plans"),
-        (PLAN, Limits(trials_per_block=1), {}, "has 4 trials"),
-        (PLAN, Limits(), {"git_commit": "1" * 40}, "here is 111111111111"),
-        (PLAN, Limits(), {"versions": {"resolab": "9"}}, "is for resolab"),
-        (PLAN, Limits(), {"pages_sha256": {}}, "page example of run fleet-1 is another one here"),
-        (PLAN.replace('["example"]', '["/etc"]'), Limits(), {}, "names the page /etc"),
-        (PLAN.replace('["example"]', '["../x.page.json"]'), Limits(), {}, "names the page ../x.page.json"),
+        (PLAN, AgentLimits(kinds=("live",)), {}, "limits allow live plans"),
+        (PLAN, AgentLimits(trials_per_block=1), {}, "has 4 trials"),
+        (PLAN, AgentLimits(), {"git_commit": "1" * 40}, "here is 111111111111"),
+        (PLAN, AgentLimits(), {"versions": {"resolab": "9"}}, "is for resolab"),
+        (PLAN, AgentLimits(), {"pages_sha256": {}}, "page example of run fleet-1 is another one here"),
+        (PLAN.replace('["example"]', '["/etc"]'), AgentLimits(), {}, "names the page /etc"),
+        (PLAN.replace('["example"]', '["../x.page.json"]'), AgentLimits(), {}, "names the page ../x.page.json"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_line_and_stays(tmp_path, text, limits, otherwise, says):
@@ -198,7 +198,7 @@ def test_what_does_not_fit_is_refused_in_a_line_and_stays(tmp_path, text, limits
             await world.begin_agent("fra", limits=limits, **otherwise)
             await state_of(world, "fra", lambda one: one is not None and says in (one.problem or ""))
             client = await connect_operator(world.folder, world.said.append)
-            queued = await Operations(client).queued_count(run)
+            queued = await FleetOperator(client).queued_count(run)
             await client.close()
             assert queued == 2
             assert world.workers["fra"].ran == []
@@ -215,7 +215,7 @@ def test_a_stopped_run_leaves_the_queue_and_the_spool(tmp_path):
             run = run_of("fra")
             await begun(world, run)
             client = await connect_operator(world.folder, world.said.append)
-            desk = Operations(client)
+            desk = FleetOperator(client)
             await desk.end(run, RunState.STOPPED)
             assert await desk.queued_count(run) == 0
             stopped = await desk.progress(await desk.run(run.id))
@@ -251,7 +251,7 @@ def test_a_full_disk_ends_a_fetch_and_is_no_missing_block(tmp_path):
             await world.until_done(run)
             client = await connect_operator(world.folder, world.said.append)
             with pytest.raises(StorageError, match="No space left"):
-                await Results(client, "fra").download(run.jobs()[0], Path("/dev/full"))
+                await ResultStore(client, "fra").download(run.jobs()[0], Path("/dev/full"))
             await client.close()
 
     asyncio.run(scene())

@@ -14,7 +14,7 @@ from resolab.errors import ConfigurationError
 from resolab.fleet.assemble import assemble
 from resolab.fleet.at_vantage import plan_at
 from resolab.fleet.bundle import pack
-from resolab.fleet.job import Run
+from resolab.fleet.job import FleetRun
 from resolab.store import RunStatus, StopReason, build_tables, finished_trials, load_manifest, open_dataset
 from resolab.store.trials import read_trial
 
@@ -23,12 +23,12 @@ Bundles = dict[str, dict[int, Path]]
 
 
 @pytest.fixture(scope="module")
-def run(programs_away: None) -> Run:  # noqa: F811
+def run(programs_away: None) -> FleetRun:  # noqa: F811
     return run_of("syd", "fra", "lab")
 
 
 @pytest.fixture(scope="module")
-def bundles(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Bundles:
+def bundles(run: FleetRun, tmp_path_factory: pytest.TempPathFactory) -> Bundles:
     """Every block of every vantage point, run in an order of its own."""
     root = tmp_path_factory.mktemp("fleet")
     return {
@@ -37,13 +37,13 @@ def bundles(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Bundles:
     }
 
 
-def packed(run: Run, vantage: str, block: int, spool: Path) -> Path:
+def packed(run: FleetRun, vantage: str, block: int, spool: Path) -> Path:
     file = spool / f"{block}.tar.gz"
     pack(carry_out(run, vantage, block, spool), block, file)
     return file
 
 
-def alone(run: Run, vantage: str, folder: Path) -> Path:
+def alone(run: FleetRun, vantage: str, folder: Path) -> Path:
     """What `resolab run --vantage` leaves."""
 
     def make(*given: Any) -> Any:
@@ -70,7 +70,7 @@ def loads(folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("vantage", ["fra", "lab"])
-def test_a_fleet_of_one_is_a_run_on_one_machine(run: Run, bundles: Bundles, tmp_path: Path, vantage: str) -> None:
+def test_a_fleet_of_one_is_a_run_on_one_machine(run: FleetRun, bundles: Bundles, tmp_path: Path, vantage: str) -> None:
     manifest = assemble(run, {vantage: bundles[vantage]}, tmp_path / "fleet")
     alone(run, vantage, tmp_path / "alone")
     assert list(trials(tmp_path / "fleet").items()) == list(trials(tmp_path / "alone").items())
@@ -86,7 +86,7 @@ def test_a_fleet_of_one_is_a_run_on_one_machine(run: Run, bundles: Bundles, tmp_
     assert sorted(one.name for one in tmp_path.iterdir()) == ["alone", "fleet"]
 
 
-def test_several_are_numbered_on_and_each_has_its_own_order(run: Run, bundles: Bundles, tmp_path: Path) -> None:
+def test_several_are_numbered_on_and_each_has_its_own_order(run: FleetRun, bundles: Bundles, tmp_path: Path) -> None:
     manifest = assemble(run, bundles, tmp_path / "fleet")
     assert (manifest.fleet_run, manifest.vantage_point, manifest.blocks) == ("fleet-1", None, 9)
     assert (manifest.status, manifest.trials_finished_count, manifest.trials_planned_count) == ("finished", 36, 36)
@@ -106,7 +106,7 @@ def test_several_are_numbered_on_and_each_has_its_own_order(run: Run, bundles: B
     assert len(loads(tmp_path / "fleet")) == 36
 
 
-def test_who_has_more_blocks_gives_as_many_as_the_others(run: Run, bundles: Bundles, tmp_path: Path) -> None:
+def test_who_has_more_blocks_gives_as_many_as_the_others(run: FleetRun, bundles: Bundles, tmp_path: Path) -> None:
     some = {"fra": bundles["fra"], "syd": {block: bundles["syd"][block] for block in (1, 2)}}
     manifest = assemble(run, some, tmp_path / "even")
     assert manifest.trials_finished_count == 16
@@ -116,7 +116,7 @@ def test_who_has_more_blocks_gives_as_many_as_the_others(run: Run, bundles: Bund
     assert assemble(run, some, tmp_path / "all", even=False).trials_finished_count == 20
 
 
-def test_a_run_that_was_stopped_is_told_as_that(run: Run, bundles: Bundles, tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_is_told_as_that(run: FleetRun, bundles: Bundles, tmp_path: Path) -> None:
     manifest = assemble(run, {"fra": {2: bundles["fra"][2], 0: bundles["fra"][0]}}, tmp_path / "d")
     assert (manifest.status, manifest.stop_reason) == (RunStatus.INTERRUPTED, StopReason.INTERRUPTED)
     assert (manifest.blocks, manifest.blocks_finished_count, manifest.trials_finished_count) == (3, 2, 8)
@@ -126,14 +126,14 @@ def test_a_run_that_was_stopped_is_told_as_that(run: Run, bundles: Bundles, tmp_
         resume_campaign(tmp_path / "d", Console(quiet=True))
 
 
-def test_one_forged_block_and_nothing_is_written(run: Run, bundles: Bundles, tmp_path: Path) -> None:
+def test_one_forged_block_and_nothing_is_written(run: FleetRun, bundles: Bundles, tmp_path: Path) -> None:
     forged = {"fra": bundles["fra"] | {1: bundles["syd"][1]}, "syd": bundles["syd"]}
     with pytest.raises(ConfigurationError, match="vantage_point of its manifest is 'syd', ordered was 'fra'"):
         assemble(run, forged, tmp_path / "d")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_forged_block_is_left_out_where_somebody_is_told(run: Run, bundles: Bundles, tmp_path: Path) -> None:
+def test_a_forged_block_is_left_out_where_somebody_is_told(run: FleetRun, bundles: Bundles, tmp_path: Path) -> None:
     forged = {"fra": bundles["fra"] | {1: bundles["syd"][1]}, "syd": bundles["syd"]}
     told: list[tuple[str, int]] = []
     manifest = assemble(
@@ -145,7 +145,7 @@ def test_a_forged_block_is_left_out_where_somebody_is_told(run: Run, bundles: Bu
     assert [one.name for one in tmp_path.iterdir()] == ["d"]
 
 
-def test_where_something_is_nothing_is_written(run: Run, bundles: Bundles, tmp_path: Path) -> None:
+def test_where_something_is_nothing_is_written(run: FleetRun, bundles: Bundles, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     assemble(run, {"fra": bundles["fra"]}, tmp_path / "d")
     before = sorted((tmp_path / "d").rglob("*"))
@@ -156,7 +156,7 @@ def test_where_something_is_nothing_is_written(run: Run, bundles: Bundles, tmp_p
         assemble(run, {"fra": {}}, tmp_path / "e")
 
 
-def test_a_spool_that_got_lost_is_two_beginnings(run: Run, tmp_path: Path) -> None:
+def test_a_spool_that_got_lost_is_two_beginnings(run: FleetRun, tmp_path: Path) -> None:
     files = {0: packed(run, "fra", 0, tmp_path / "s")}
     shutil.move(files[0], tmp_path / "0.tar.gz")
     shutil.rmtree(tmp_path / "s")

@@ -129,7 +129,7 @@ def test_a_folder_is_made_once_and_must_be_reachable(tmp_path: Path) -> None:
 def test_moving_keeps_the_authority_and_everybody_invited(tmp_path: Path) -> None:
     folder = ServerFolder.create(tmp_path, "127.0.0.1", 4222, [])
     invite(folder, "fra")
-    moved = folder.at("::", 5222, ["new.example"])
+    moved = folder.change_address("::", 5222, ["new.example"])
     assert moved.url == "tls://new.example:5222"
     assert moved.operator_url == "tls://[::1]:5222"
     assert moved.trusted() == folder.trusted()

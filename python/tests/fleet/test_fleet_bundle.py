@@ -17,7 +17,7 @@ from pretended import KEEPING, PLAN, carry_out, changed, programs_away, run_of  
 from resolab.errors import ConfigurationError, StorageError
 from resolab.fleet import bundle
 from resolab.fleet.bundle import pack, sha256_of, unpack
-from resolab.fleet.job import Run
+from resolab.fleet.job import FleetRun
 from resolab.fleet.ordered import expected_of
 
 FIRST, LAST = "trials/b001-t000.jsonl", "trials/b001-t003.jsonl"
@@ -26,12 +26,12 @@ Content = dict[str, bytes]
 
 
 @pytest.fixture(scope="module")
-def run(programs_away: None) -> Run:  # noqa: F811
+def run(programs_away: None) -> FleetRun:  # noqa: F811
     return run_of("fra", "syd", text=PLAN + KEEPING)
 
 
 @pytest.fixture(scope="module")
-def dataset(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def dataset(run: FleetRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
     spool = tmp_path_factory.mktemp("spool")
     carry_out(run, "fra", 0, spool)
     return carry_out(run, "fra", 1, spool)
@@ -60,7 +60,7 @@ def written(file: Path, content: Content, more: list[tarfile.TarInfo] | None = N
     return file
 
 
-def refused(file: Path, run: Run, folder: Path, *, vantage: str = "fra", block: int = 1) -> str:
+def refused(file: Path, run: FleetRun, folder: Path, *, vantage: str = "fra", block: int = 1) -> str:
     """Unpack what must not pass; returns why it did not."""
     with pytest.raises(ConfigurationError) as error:
         unpack(file, folder / "out", expected_of(run, vantage, block))
@@ -69,7 +69,7 @@ def refused(file: Path, run: Run, folder: Path, *, vantage: str = "fra", block: 
     return str(error.value)
 
 
-def test_a_block_travels_as_it_is(run: Run, dataset: Path, packed: Path, tmp_path: Path) -> None:
+def test_a_block_travels_as_it_is(run: FleetRun, dataset: Path, packed: Path, tmp_path: Path) -> None:
     manifest = unpack(packed, tmp_path / "out", expected_of(run, "fra", 1))
     assert (manifest.fleet_run, manifest.vantage_point) == ("fleet-1", "fra")
     names = {one.relative_to(tmp_path / "out").as_posix() for one in (tmp_path / "out").rglob("*") if one.is_file()}
@@ -116,7 +116,9 @@ def test_where_nothing_can_be_written_nothing_is_left(dataset: Path, tmp_path: P
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
-def test_the_block_of_another_place_or_run_is_refused(run: Run, dataset: Path, packed: Path, tmp_path: Path) -> None:
+def test_the_block_of_another_place_or_run_is_refused(
+    run: FleetRun, dataset: Path, packed: Path, tmp_path: Path
+) -> None:
     assert "trials/b001-t000.jsonl is no trial of this block" in refused(packed, run, tmp_path, block=0)
     assert "vantage_point of its manifest is 'fra', ordered was 'syd'" in refused(packed, run, tmp_path, vantage="syd")
     assert "fleet_run of its manifest" in refused(packed, changed(run, id="fleet-2"), tmp_path)
@@ -224,14 +226,14 @@ FORGED = {
 
 
 @pytest.mark.parametrize("forgery", FORGED)
-def test_a_forged_result_does_not_pass(run: Run, packed: Path, tmp_path: Path, forgery: str) -> None:
+def test_a_forged_result_does_not_pass(run: FleetRun, packed: Path, tmp_path: Path, forgery: str) -> None:
     forge, why = FORGED[forgery]
     file = written(tmp_path / "forged.tar.gz", forge(content_of(packed)))
     assert why in refused(file, run, tmp_path)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["forged.tar.gz"]
 
 
-def test_what_is_put_together_anew_passes(run: Run, packed: Path, tmp_path: Path) -> None:
+def test_what_is_put_together_anew_passes(run: FleetRun, packed: Path, tmp_path: Path) -> None:
     """The forgeries above are refused for what they are."""
     unpack(written(tmp_path / "same.tar.gz", content_of(packed)), tmp_path / "out", expected_of(run, "fra", 1))
 
@@ -240,14 +242,14 @@ def test_what_is_put_together_anew_passes(run: Run, packed: Path, tmp_path: Path
     "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE,
              tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.GNUTYPE_SPARSE, tarfile.CONTTYPE],
 )  # fmt: skip
-def test_only_plain_files_are_taken(run: Run, packed: Path, tmp_path: Path, kind: bytes) -> None:
+def test_only_plain_files_are_taken(run: FleetRun, packed: Path, tmp_path: Path, kind: bytes) -> None:
     info = tarfile.TarInfo("captures/x")
     info.type, info.linkname = kind, "/etc/passwd"
     file = written(tmp_path / "forged.tar.gz", content_of(packed), [info])
     assert "it holds 'captures/x', which is no plain file" in refused(file, run, tmp_path)
 
 
-def test_the_same_name_twice_and_too_many_names_are_refused(run: Run, packed: Path, tmp_path: Path) -> None:
+def test_the_same_name_twice_and_too_many_names_are_refused(run: FleetRun, packed: Path, tmp_path: Path) -> None:
     file = written(tmp_path / "twice.tar.gz", content_of(packed), [tarfile.TarInfo("manifest.json")])
     assert "it holds manifest.json twice" in refused(file, run, tmp_path)
     many = [tarfile.TarInfo(f"captures/{number}") for number in range(100)]
@@ -256,7 +258,7 @@ def test_the_same_name_twice_and_too_many_names_are_refused(run: Run, packed: Pa
 
 
 def test_what_is_too_large_is_not_written(
-    run: Run, packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: FleetRun, packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bomb = content_of(packed) | {KEYS: bytes(3_000_000)}
     file = written(tmp_path / "bomb.tar.gz", bomb)
@@ -267,7 +269,7 @@ def test_what_is_too_large_is_not_written(
     assert f"with {FIRST} it is larger than is allowed" in refused(packed, run, tmp_path)
 
 
-def test_a_size_that_is_a_lie_is_refused_before_it_is_believed(run: Run, packed: Path, tmp_path: Path) -> None:
+def test_a_size_that_is_a_lie_is_refused_before_it_is_believed(run: FleetRun, packed: Path, tmp_path: Path) -> None:
     info = tarfile.TarInfo("manifest.json")
     for size in (2**40, -1):
         info.size = size
@@ -279,7 +281,7 @@ def test_a_size_that_is_a_lie_is_refused_before_it_is_believed(run: Run, packed:
     assert "its file is cut" in refused(file, run, tmp_path)
 
 
-def test_a_file_that_is_cut_or_damaged_is_refused(run: Run, packed: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_cut_or_damaged_is_refused(run: FleetRun, packed: Path, tmp_path: Path) -> None:
     whole, file = packed.read_bytes(), tmp_path / "cut.tar.gz"
     for length in (0, 1, 10, len(whole) // 2, len(whole) - 8, len(whole) - 1):
         file.write_bytes(whole[:length])
@@ -293,7 +295,7 @@ def test_a_file_that_is_cut_or_damaged_is_refused(run: Run, packed: Path, tmp_pa
     assert "something stands behind its last file" in refused(file, run, tmp_path)
 
 
-def test_a_folder_that_is_there_is_not_touched(run: Run, packed: Path, tmp_path: Path) -> None:
+def test_a_folder_that_is_there_is_not_touched(run: FleetRun, packed: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
     with pytest.raises(StorageError):
         unpack(packed, tmp_path, expected_of(run, "fra", 1))

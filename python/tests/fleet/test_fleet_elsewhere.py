@@ -20,7 +20,7 @@ from resolab.fleet.job import Job, encode
 from resolab.fleet.readiness import let_in
 from resolab.fleet.server_folder import ServerFolder
 from resolab.fleet.server_process import find_program
-from resolab.fleet.transfer import AgentSide, done
+from resolab.fleet.transfer import AgentClient, done
 
 PATIENCE_S = 60.0
 
@@ -97,7 +97,7 @@ def test_agents_meet_at_a_server_of_somebody_elses(tmp_path: Path, capsys: pytes
             job = Job(run="r1", vantage="fra", block=0)
             await operator.jetstream().publish(job.subject, encode(job))
             client = await connect_agent(invitation, print)
-            message = await AgentSide(client, "fra").next_job(PATIENCE_S)
+            message = await AgentClient(client, "fra").next_job(PATIENCE_S)
             assert message is not None
             assert message.data == encode(job)
             await done(message)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.limits import Limits, read_limits, refusal
+from resolab.fleet.limits import AgentLimits, read_limits, refusal
 from resolab.manners import HARD_CAPS
 from resolab.plan import Plan, parse_plan
 
@@ -37,7 +37,7 @@ def live_plan(more: str = "") -> Plan:
     return parse_plan(LIVE.replace("[resolvers.near]", f"{more}\n[resolvers.near]"), "plan", None)
 
 
-def limits(tmp_path: Path, text: str) -> Limits:
+def limits(tmp_path: Path, text: str) -> AgentLimits:
     file = tmp_path / "limits.toml"
     file.write_text(text)
     return read_limits(file)

@@ -13,7 +13,7 @@ from resolab.errors import ConfigurationError, MachineError
 from resolab.fleet import readiness
 from resolab.fleet.connection import connect_operator
 from resolab.fleet.invitation import withdraw
-from resolab.fleet.operations import Operations
+from resolab.fleet.operations import FleetOperator
 
 __all__ = ["programs_away"]
 
@@ -33,7 +33,7 @@ def test_a_good_invitation_is_let_in_and_a_withdrawn_one_is_not(
     async def go() -> None:
         async with a_world(tmp_path, ["fra"]) as world:
             client = await connect_operator(world.folder, world.said.append)
-            await Operations(client).begin(run_of("fra", blocks=4))
+            await FleetOperator(client).begin(run_of("fra", blocks=4))
             await client.close()
             file = world.folder.path / "fra.invitation.toml"
             assert await asyncio.to_thread(doctor.run, file) == 0

@@ -21,12 +21,12 @@ from resolab.errors import ConfigurationError, MachineError
 from resolab.fleet.connection import connect_agent, connect_operator
 from resolab.fleet.invitation import Invitation, invite, read_invitation, withdraw
 from resolab.fleet.job import AgentState, Job, encode
-from resolab.fleet.operations import Operations
+from resolab.fleet.operations import FleetOperator
 from resolab.fleet.server import FleetServer, reload_server
 from resolab.fleet.server_folder import ServerFolder
 from resolab.fleet.server_process import running_pid
 from resolab.fleet.streams import prepare_agent, prepare_streams
-from resolab.fleet.transfer import AgentSide, UnreachableError, done, not_now, results_of
+from resolab.fleet.transfer import AgentClient, UnreachableError, done, not_now, results_of
 
 PATIENCE_S = 60.0
 REFUSED_S = 0.7
@@ -96,7 +96,7 @@ def test_an_agent_takes_its_job_and_gives_its_result(tmp_path: Path) -> None:
             await (await one.js.key_value("runs")).put("r1", b"{}")
             await one.queue(JOB)
             await one.queue(JOB)
-            side = AgentSide(one.agents["fra"], "fra")
+            side = AgentClient(one.agents["fra"], "fra")
             message = await side.next_job(PATIENCE_S)
             assert message is not None
             assert message.data == encode(JOB)
@@ -127,7 +127,7 @@ def test_a_job_given_back_comes_again_and_holds_up_none(tmp_path: Path) -> None:
             later = Job(run="r2", vantage="fra", block=0)
             await one.queue(JOB)
             await one.queue(later)
-            side = AgentSide(one.agents["fra"], "fra")
+            side = AgentClient(one.agents["fra"], "fra")
             refused_one = await side.next_job(PATIENCE_S)
             assert refused_one is not None
             await not_now(refused_one, 1.5)
@@ -209,7 +209,7 @@ def test_an_answer_cannot_be_sent_into_what_is_anothers(tmp_path: Path) -> None:
             await (await one.js.key_value("runs")).put("r1", b"RUN")
             await (await one.js.key_value("agents")).put("syd", b"SYD")
             await (await one.js.object_store(results_of("syd"))).put("r1.0", b"secret")
-            taken = await AgentSide(one.agents["syd"], "syd").next_job(PATIENCE_S)
+            taken = await AgentClient(one.agents["syd"], "syd").next_job(PATIENCE_S)
             assert taken is not None
             fra = one.agents["fra"]
             places = ["$KV.agents.syd", "$KV.runs.r1", "jobs.r1.syd", f"$O.{results_of('syd')}.M.x", taken.reply]
@@ -250,10 +250,10 @@ def test_what_is_there_is_listed_though_the_client_takes_the_bucket_for_empty(
 
     async def go() -> None:
         async with fleet(tmp_path, "syd", "fra") as one:
-            operations = Operations(one.operator)
+            operations = FleetOperator(one.operator)
             assert (await operations.states(), await operations.runs()) == ({}, [])
             said = AgentState(vantage="syd", unix_ns=1, versions={}, doing="waiting")
-            await AgentSide(one.agents["syd"], "syd").tell(said)
+            await AgentClient(one.agents["syd"], "syd").tell(said)
             assert await operations.states() == {"syd": said}
 
     asyncio.run(go())
@@ -280,7 +280,7 @@ def test_a_withdrawn_credential_ends_at_once_and_is_refused(tmp_path: Path) -> N
                 await connect_agent(invitation, said.append)
             # The others stay as they were, and a new invitation is good.
             assert one.agents["syd"].is_connected
-            await AgentSide(one.agents["syd"], "syd").tell(STATE)
+            await AgentClient(one.agents["syd"], "syd").tell(STATE)
             again = invitation_of(one.server, "fra")
             await one.server.reload()
             await (await connect_agent(again, said.append)).close()
@@ -311,7 +311,7 @@ def test_an_invited_agent_that_was_withdrawn_by_mistake_comes_back_by_itself(tmp
                 return one.agents["fra"].is_connected
 
             await until(back)
-            await AgentSide(one.agents["fra"], "fra").tell(STATE)
+            await AgentClient(one.agents["fra"], "fra").tell(STATE)
             assert any("reached again" in line for line in one.problems["fra"])
 
     run(go())
@@ -417,7 +417,7 @@ def test_a_killed_server_is_healed_with_its_jobs(tmp_path: Path) -> None:
             message = None
             while message is None:
                 with contextlib.suppress(Exception):
-                    message = await AgentSide(one.agents["fra"], "fra").next_job(1.0)
+                    message = await AgentClient(one.agents["fra"], "fra").next_job(1.0)
             assert message.data == encode(JOB)
             await done(message)
 

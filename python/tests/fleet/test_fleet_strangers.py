@@ -26,12 +26,12 @@ from resolab.errors import MachineError
 from resolab.fleet import operations as operations_module
 from resolab.fleet import results, storage, streams
 from resolab.fleet.connection import connect_agent, connect_operator
-from resolab.fleet.fetch import Fetch
+from resolab.fleet.fetch import ResultFetcher
 from resolab.fleet.invitation import read_invitation, withdraw
-from resolab.fleet.job import AgentState, Job, Run, RunState
-from resolab.fleet.operations import Operations, PlaceProgress, RunProgress, Unreadable
-from resolab.fleet.results import Results, StoreUse
-from resolab.fleet.server_folder import Storage
+from resolab.fleet.job import AgentState, FleetRun, Job, RunState
+from resolab.fleet.operations import FleetOperator, RunProgress, UnreadableState, VantageProgress
+from resolab.fleet.results import ResultStore, StoreUse
+from resolab.fleet.server_folder import StorageLimits
 from resolab.fleet.storage import StorageWatch
 from resolab.fleet.transfer import UnreachableError, digest_of, results_of
 
@@ -149,7 +149,7 @@ DESCRIPTIONS = [
 ]
 
 
-async def send_forged(js, run: Run) -> None:
+async def send_forged(js, run: FleetRun) -> None:
     """Answer every job of evil's with something that is no block."""
     await js.publish("$O.results-evil.C.n1", b"x" * 100)
     for _ in range(5):
@@ -184,11 +184,11 @@ def test_forged_results_cost_nobody_else_a_block_and_are_asked_for_again(tmp_pat
             await taken_by(js)
             await agent.close()
             operator = await connect_operator(world.folder, world.said.append)
-            desk = Operations(operator)
+            desk = FleetOperator(operator)
             async with asyncio.timeout(120):
                 while any(one.blocks_done_count < run.blocks for one in (await desk.progress(run)).places):
                     await asyncio.sleep(0.2)
-            fetching = Fetch(operator, run)
+            fetching = ResultFetcher(operator, run)
             got = await fetching.into(tmp_path / "first")
             assert got.blocks_count == {"fra": run.blocks, "evil": 0, "syd": run.blocks}
             assert got.manifest.trials_finished_count == 2 * 4 * run.blocks
@@ -199,16 +199,16 @@ def test_forged_results_cost_nobody_else_a_block_and_are_asked_for_again(tmp_pat
             assert {(one.vantage, one.block) for one in fetching.asked_again} == {
                 ("evil", one) for one in range(run.blocks)
             }
-            assert (await Results(operator, "evil").use()).names & {
+            assert (await ResultStore(operator, "evil").use()).names & {
                 f"fleet-1.{one}" for one in range(run.blocks)
             } == set()
             # The machine was put right: its blocks are run, and nobody else's again.
             await world.begin_agent("evil")
             await world.until_done(run, limit_s=120)
-            again = await Fetch(operator, run).into(tmp_path / "second")
+            again = await ResultFetcher(operator, run).into(tmp_path / "second")
             assert (again.blocks_count, again.refused) == (dict.fromkeys(run.vantages, run.blocks), [])
             assert [len(world.workers[one].ran) for one in ("fra", "syd")] == [run.blocks] * 2
-            some = await Fetch(operator, run).into(tmp_path / "some", ["syd"])
+            some = await ResultFetcher(operator, run).into(tmp_path / "some", ["syd"])
             assert some.blocks_count == {"syd": run.blocks}
             await operator.close()
 
@@ -225,7 +225,7 @@ def test_uploads_without_end_end_at_the_quota_and_are_removed(tmp_path, monkeypa
 
     async def scene() -> None:
         async with a_world(tmp_path, ["fra", "evil"]) as world:
-            world.folder.set_storage(Storage(quota_bytes=3 * MB))
+            world.folder.set_storage(StorageLimits(quota_bytes=3 * MB))
             await world.server.reload()
             run = run_of("fra", "evil", blocks=2)
             await begun(world, run)
@@ -236,19 +236,19 @@ def test_uploads_without_end_end_at_the_quota_and_are_removed(tmp_path, monkeypa
                 with pytest.raises((nats.errors.Error, nats.js.errors.Error), match="maximum"):
                     await send_without_end(js, names, size)
             operator = await connect_operator(world.folder, world.said.append)
-            use = await Results(operator, "evil").use()
+            use = await ResultStore(operator, "evil").use()
             assert 2 * MB < use.size_bytes <= use.quota_bytes == 3 * MB
             assert sum(use.chunks.values()) <= 3 * MB // streams.BYTES_A_MESSAGE
             async with asyncio.timeout(60):
-                while len((await Results(operator, "fra").use()).names) < 2:
+                while len((await ResultStore(operator, "fra").use()).names) < 2:
                     await asyncio.sleep(0.1)
             watch = StorageWatch(world.folder, world.said.append)
             await watch._sweep()
-            assert (await Results(operator, "evil").use()).size_bytes == use.size_bytes, "it may still be sending"
+            assert (await ResultStore(operator, "evil").use()).size_bytes == use.size_bytes, "it may still be sending"
             await watch._sweep()
-            assert (await Results(operator, "evil").use()).size_bytes == 0
-            assert len((await Results(operator, "fra").use()).names) == 2
-            assert (await Fetch(operator, run).into(tmp_path / "out")).blocks_count == {"fra": 2, "evil": 0}
+            assert (await ResultStore(operator, "evil").use()).size_bytes == 0
+            assert len((await ResultStore(operator, "fra").use()).names) == 2
+            assert (await ResultFetcher(operator, run).into(tmp_path / "out")).blocks_count == {"fra": 2, "evil": 0}
             await operator.close()
             await agent.close()
 
@@ -269,9 +269,9 @@ def test_names_without_end_are_not_listed_and_hide_no_result(tmp_path, monkeypat
             await world.begin_agent("evil")
             await world.until_done(run)
             operator = await connect_operator(world.folder, world.said.append)
-            (place,) = (await Operations(operator).progress(run)).places
+            (place,) = (await FleetOperator(operator).progress(run)).places
             assert (place.blocks_done_count, place.use.names) == (2, {"fleet-1.0", "fleet-1.1"})
-            assert (await Fetch(operator, run).into(tmp_path / "out")).blocks_count == {"evil": 2}
+            assert (await ResultFetcher(operator, run).into(tmp_path / "out")).blocks_count == {"evil": 2}
             await operator.close()
 
     asyncio.run(scene())
@@ -331,7 +331,7 @@ def test_a_run_that_cannot_be_queued_whole_is_stopped(tmp_path, monkeypatch):
     async def scene() -> None:
         async with a_world(tmp_path, ["fra"]) as world:
             operator = await connect_operator(world.folder, world.said.append)
-            desk, run = Operations(operator), run_of("fra", blocks=6)
+            desk, run = FleetOperator(operator), run_of("fra", blocks=6)
             whole = desk._publish
 
             async def publish(job: Job) -> None:
@@ -357,7 +357,7 @@ def test_a_wait_for_blocks_that_are_in_no_queue_ends_and_fetch_queues_them(tmp_p
             run = run_of("fra", blocks=3)
             await begun(world, run)
             operator = await connect_operator(world.folder, world.said.append)
-            desk = Operations(operator)
+            desk = FleetOperator(operator)
             await operator.jetstream().purge_stream("JOBS", keep=1)
             with pytest.raises(MachineError, match="blocks of fleet-1 at fra are neither done nor in a queue"):
                 await asyncio.wait_for(status(world, "--wait"), 60)
@@ -365,7 +365,7 @@ def test_a_wait_for_blocks_that_are_in_no_queue_ends_and_fetch_queues_them(tmp_p
             async with asyncio.timeout(60):
                 while not (await desk.progress(run)).blocks_done_count:
                     await asyncio.sleep(0.1)
-            fetching = Fetch(operator, run)
+            fetching = ResultFetcher(operator, run)
             assert (await fetching.into(tmp_path / "out")).blocks_count == {"fra": 1}
             assert sorted(one.block for one in fetching.asked_again) == [0, 1]
             await world.until_done(run)
@@ -375,7 +375,7 @@ def test_a_wait_for_blocks_that_are_in_no_queue_ends_and_fetch_queues_them(tmp_p
 
 
 TEXT = st.text(max_size=300) | st.sampled_from(["[/x]", "[red]", "\x1b]0;owned\x07", "\u202e", "\r\n", "\x9b1m"])
-SAID = st.none() | st.builds(Unreadable, TEXT) | st.builds(
+SAID = st.none() | st.builds(UnreadableState, TEXT) | st.builds(
     AgentState,
     vantage=st.just("evil"), unix_ns=st.integers(0, 2**63 - 1), versions=st.dictionaries(st.just("resolab"), TEXT),
     doing=TEXT, problem=st.none() | TEXT, blocks_done_count=st.integers(0, 2**63 - 1),
@@ -388,7 +388,7 @@ def test_no_text_of_an_agent_commands_a_terminal_or_moves_a_row(said):
     run = run_of("evil", blocks=2)
     use = StoreUse(frozenset(), 5, None, {})
     with contextlib.redirect_stdout(Capture()) as out:
-        runs._print(RunProgress(run, [PlaceProgress("evil", 1, 2, said, use)]), ["evil"])
+        runs._print(RunProgress(run, [VantageProgress("evil", 1, 2, said, use)]), ["evil"])
     check_shown(out.text)
     assert "1 of 2" in out.text
 

@@ -22,7 +22,7 @@ from resolab.errors import MachineError, UsageError
 from resolab.fleet.block_turns import BlockTurns
 from resolab.fleet.job import Job
 from resolab.fleet.spool import Spool
-from resolab.fleet.worker_process import COMMAND, Patience, WorkerProcess
+from resolab.fleet.worker_process import COMMAND, BlockTimeLimit, WorkerProcess
 from resolab.store import finished_trials
 
 PROGRAM = Path(__file__).with_name("pretended.py")
@@ -40,7 +40,7 @@ sys.exit(code)
 """
 
 
-PATIENT = Patience(lambda: 0, LIMIT_S)
+PATIENT = BlockTimeLimit(lambda: 0, LIMIT_S)
 
 
 async def never() -> None:
@@ -218,7 +218,7 @@ def test_a_block_without_a_further_trial_is_ended_and_said(tmp_path):
         spool = Spool(tmp_path / "spool")
         file, job = spool.keep(run), Job(run=run.id, vantage="fra", block=0)
         worker = worker_of(tmp_path, trial_s="3600")
-        running = asyncio.ensure_future(worker.run(job, file, Patience(lambda: spool.trials_count(run.id), 8.0)))
+        running = asyncio.ensure_future(worker.run(job, file, BlockTimeLimit(lambda: spool.trials_count(run.id), 8.0)))
         await until(lambda: (tmp_path / "log").exists() and "begins" in (tmp_path / "log").read_text())
         pid = worker._process.pid
         failed = await asyncio.wait_for(running, 2 * LIMIT_S)
@@ -234,7 +234,7 @@ def test_a_block_whose_trials_end_now_and_then_may_take_long(tmp_path):
         file, job = spool.keep(run), Job(run=run.id, vantage="fra", block=0)
         counts = iter(range(1_000_000))
         worker = worker_of(tmp_path, trial_s="0.6")
-        assert await worker.run(job, file, Patience(lambda: next(counts), 0.2)) is None
+        assert await worker.run(job, file, BlockTimeLimit(lambda: next(counts), 0.2)) is None
         await worker.end()
 
     asyncio.run(scene())

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from pretended import KEEPING, PLAN, changed, programs_away, run_of  # noqa: F401 - a fixture by its name
 
-from resolab.fleet.job import Run
+from resolab.fleet.job import FleetRun
 from resolab.fleet.spool import Spool
 from resolab.store import finished_trials, load_manifest
 
@@ -32,7 +32,7 @@ class Child:
                 stderr=log, start_new_session=True,
             )  # fmt: skip
 
-    def ask(self, run: Run, block: int, vantage: str = "fra") -> None:
+    def ask(self, run: FleetRun, block: int, vantage: str = "fra") -> None:
         file = Spool(self.spool).keep(run)
         self.line({"run": str(file), "spool": str(self.spool), "vantage": vantage, "block": block})
 
@@ -56,7 +56,7 @@ class Child:
                 seen += log.read()
                 time.sleep(0.005)
 
-    def dataset(self, run: Run) -> Path:
+    def dataset(self, run: FleetRun) -> Path:
         return Spool(self.spool).dataset(run.id)
 
     def end(self) -> int:

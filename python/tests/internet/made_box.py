@@ -3,11 +3,11 @@
 from functools import cache
 from pathlib import Path
 
-from resolab.internet import Layout, compose
+from resolab.internet import BoxLayout, compose
 
 PAGES = ("calibre-2020-07", "google-2018-11")
 
 
 @cache
-def a_layout() -> Layout:
+def a_layout() -> BoxLayout:
     return compose(Path("/nowhere/opt-out"), PAGES)

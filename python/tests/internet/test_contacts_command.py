@@ -10,7 +10,7 @@ from live_dataset import make_live_dataset
 from made_box import a_layout
 
 from resolab.cli.main import main
-from resolab.internet.contacted.timed import TimedContacts
+from resolab.internet.contacted.timed import TimedContactCounter
 from resolab.records import EdgeRequestRecord, HttpVersion, InternetFlow
 
 SITE = a_layout().sites[0]
@@ -52,7 +52,7 @@ class Kept:
         (folder / "box.json").write_bytes(msgspec.json.encode(a_layout(), enc_hook=str))
         self.opt_outs = folder / "opt-out.txt"
         self.opt_outs.write_text("")
-        self.contacts = TimedContacts(a_layout(), self.opt_outs, lambda: self.now_ns)
+        self.contacts = TimedContactCounter(a_layout(), self.opt_outs, lambda: self.now_ns)
 
     def sends(self, address, protocol="tcp", port=443):
         self.contacts.add_flows([

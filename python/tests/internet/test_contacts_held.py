@@ -4,10 +4,10 @@ import pytest
 from made_box import a_layout
 
 from resolab.internet.contacted import hold
-from resolab.internet.contacted.counted import EVERY_SITE, Kept, most_within
-from resolab.internet.contacted.named import NamedAs
-from resolab.internet.contacted.seen import Listed, Seen, SeenFlow, SeenSite
-from resolab.manners import HARD_CAPS, Intended, contacts
+from resolab.internet.contacted.counted import EVERY_SITE, CapVerdict, most_within
+from resolab.internet.contacted.named import ContactNaming
+from resolab.internet.contacted.seen import BoxContacts, ContactFlow, OptOutListing, SiteRequests
+from resolab.manners import HARD_CAPS, PlannedContacts, contacts
 
 SECOND_NS = 1_000_000_000
 HOUR_NS = 3_600 * SECOND_NS
@@ -19,7 +19,7 @@ CAPS = HARD_CAPS.lowered({"loads_per_site_per_hour": 5, "loads_per_hour": 8, "qu
 
 
 def named(url=PAGE.url, resolvers=("198.18.3.1", "https://dns.quick.example/dns-query")):
-    intended = Intended(
+    intended = PlannedContacts(
         urls=[url], loads_of={url: 3}, resolvers=[(one, 3) for one in resolvers], system_resolver=f"udp://{LOCAL}",
         opt_out="https://optout.example/opt-out.txt", batches_count=3,
     )  # fmt: skip
@@ -27,7 +27,7 @@ def named(url=PAGE.url, resolvers=("198.18.3.1", "https://dns.quick.example/dns-
 
 
 def flow(address, protocol="tcp", port=443, packets=1, windows=None, source="home"):
-    return SeenFlow(
+    return ContactFlow(
         source=source, address=address, protocol=protocol, port=port, packets_count=packets,
         windows=[(0, packets)] if windows is None else windows,
     )  # fmt: skip
@@ -39,7 +39,7 @@ EXPECTED = (
 
 
 def seen(flows=EXPECTED, **more):
-    return Seen(**{"counted_from_ns": 0, "sites": {}, "flows": flows} | more)
+    return BoxContacts(**{"counted_from_ns": 0, "sites": {}, "flows": flows} | more)
 
 
 def held(**more):
@@ -53,7 +53,7 @@ def count_of(found, whom):
 def test_what_was_named_is_found_by_address_port_and_protocol():
     found = held()
     assert found.is_good
-    assert {one.named_as for one in found.contacted} == {NamedAs.NAMED}
+    assert {one.named_as for one in found.contacted} == {ContactNaming.NAMED}
     assert [[reason.value for reason in one.reasons] for one in found.contacted] == [
         ["page"], ["resolver"], ["ping"], ["resolver"], ["bootstrap"],
     ]  # fmt: skip
@@ -63,7 +63,7 @@ def test_what_was_named_is_found_by_address_port_and_protocol():
 
 def test_a_further_host_of_a_page_is_that_pages():
     found = hold(LAYOUT, seen(flows=(*EXPECTED, flow(FURTHER.address))), named(), CAPS)
-    assert found.contacted[-1].named_as is NamedAs.OF_PAGE
+    assert found.contacted[-1].named_as is ContactNaming.OF_PAGE
     assert found.is_good
 
 
@@ -102,7 +102,7 @@ def test_an_answer_of_the_kernel_to_somebody_named_is_no_contact_of_its_own():
 
 
 def loads(count, apart_ns=SECOND_NS):
-    return SeenSite(documents_ns=[number * apart_ns for number in range(count)])
+    return SiteRequests(documents_ns=[number * apart_ns for number in range(count)])
 
 
 @pytest.mark.parametrize(("count", "good"), [(5, True), (6, False)])
@@ -113,9 +113,9 @@ def test_one_load_above_a_sites_hour_shows(count, good):
 
 
 def test_hours_are_any_hours_and_what_is_one_apart_is_in_two():
-    within = held(sites={PAGE.domain: SeenSite(documents_ns=[0, *[HOUR_NS - 1] * 4, HOUR_NS, HOUR_NS + 1])})
+    within = held(sites={PAGE.domain: SiteRequests(documents_ns=[0, *[HOUR_NS - 1] * 4, HOUR_NS, HOUR_NS + 1])})
     assert count_of(within, PAGE.domain).of_hour == 6
-    apart = held(sites={PAGE.domain: SeenSite(documents_ns=[*[0] * 5, *[HOUR_NS] * 5])})
+    apart = held(sites={PAGE.domain: SiteRequests(documents_ns=[*[0] * 5, *[HOUR_NS] * 5])})
     assert (count_of(apart, PAGE.domain).of_hour, count_of(apart, PAGE.domain).of_minute) == (5, 5)
     assert apart.is_good
     assert count_of(apart, EVERY_SITE).total_count == 10
@@ -124,14 +124,14 @@ def test_hours_are_any_hours_and_what_is_one_apart_is_in_two():
 def test_a_day_and_all_sites_have_caps_of_their_own():
     daily = HARD_CAPS.lowered({"loads_per_site_per_day": 7})
     hourly = [number * HOUR_NS for number in range(8)]
-    found = hold(LAYOUT, seen(sites={PAGE.domain: SeenSite(documents_ns=hourly)}), named(), daily)
+    found = hold(LAYOUT, seen(sites={PAGE.domain: SiteRequests(documents_ns=hourly)}), named(), daily)
     assert (count_of(found, PAGE.domain).of_hour, count_of(found, PAGE.domain).of_day) == (1, 8)
-    assert count_of(found, PAGE.domain).kept is Kept.EXCEEDED
+    assert count_of(found, PAGE.domain).kept is CapVerdict.EXCEEDED
     both = held(sites={PAGE.domain: loads(4), OTHER_PAGE.domain: loads(5)})
     assert [one.whom for one in both.exceeded] == [EVERY_SITE]
 
 
-@pytest.mark.parametrize(("count", "kept"), [(300, Kept.KEPT), (301, Kept.EXCEEDED)])
+@pytest.mark.parametrize(("count", "kept"), [(300, CapVerdict.KEPT), (301, CapVerdict.EXCEEDED)])
 def test_one_query_above_a_resolvers_hour_shows(count, kept):
     windows = [(number * 5 * SECOND_NS, 1) for number in range(count)]
     flows = (flow(KNOT, "udp", 53, count, windows),)
@@ -142,14 +142,14 @@ def test_one_query_above_a_resolvers_hour_shows(count, kept):
 
 
 def test_packets_without_an_instant_are_counted_in_the_worst_hour():
-    assert count_of(held(flows=(flow(KNOT, "udp", 53, 301, []),)), KNOT).kept is Kept.EXCEEDED
+    assert count_of(held(flows=(flow(KNOT, "udp", 53, 301, []),)), KNOT).kept is CapVerdict.EXCEEDED
 
 
 def test_packets_of_a_connection_are_no_queries():
     rows = named(resolvers=("tls://dns.knot.example",))
     found = hold(LAYOUT, seen(flows=(flow(KNOT, "tcp", 853, 301),)), rows, CAPS)
     knot = count_of(found, "dns.knot.example")
-    assert (knot.of_hour, knot.packets_of_hour, knot.kept) == (0, 301, Kept.NOT_SHOWN)
+    assert (knot.of_hour, knot.packets_of_hour, knot.kept) == (0, 301, CapVerdict.NOT_SHOWN)
     assert found.not_shown == [knot]
     assert found.is_good
 
@@ -165,7 +165,7 @@ def test_the_highest_sum_is_found_among_all_windows():
 
 def on_list(domain, since_s, until_s=None):
     until_ns = None if until_s is None else until_s * SECOND_NS
-    return [Listed(domain=domain, since_ns=since_s * SECOND_NS, until_ns=until_ns)]
+    return [OptOutListing(domain=domain, since_ns=since_s * SECOND_NS, until_ns=until_ns)]
 
 
 def instants(*seconds):
@@ -198,7 +198,7 @@ def test_without_another_batch_nothing_was_disobeyed_and_a_datasets_blocks_are_b
 def test_a_page_that_reaches_a_listed_host_is_loaded_once_more_at_most(loads_s, obeyed):
     found = held(
         listed=on_list(FURTHER.host, 10), opt_out_fetches_ns=instants(0, 20, 30, 40),
-        sites={PAGE.domain: SeenSite(documents_ns=instants(*loads_s))},
+        sites={PAGE.domain: SiteRequests(documents_ns=instants(*loads_s))},
         last_requests_ns={FURTHER.host: instants(loads_s[-1])[0] + 1},
     )  # fmt: skip
     assert [(one.host, one.obeyed) for one in found.listed] == [(FURTHER.host, obeyed)]

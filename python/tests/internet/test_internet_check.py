@@ -5,7 +5,7 @@ from made_box import a_layout
 
 from resolab.errors import ConfigurationError
 from resolab.internet.check import check
-from resolab.internet.recursion import Asked, Recursion, read_recursion
+from resolab.internet.recursion import RecursionLog, RecursionQuery, read_recursion
 from resolab.records import Bootstrap, CacheState, ConnectionState, DnsTransport, Failure, QueryPurpose, QueryRecord
 
 NAME, RESOLVER = "h0.s0-calibre-2020-07.test.", "198.18.3.1"
@@ -36,7 +36,7 @@ def a_look_up(total_ms, *, at_ms=0, address=f"{RESOLVER}:443", **fields):
 
 
 def asked(server, at_ms, qtype="A"):
-    return Asked(at_ns=START_NS + at_ms * MS, server=server, resolver=RESOLVER, qname=NAME, qtype=qtype)
+    return RecursionQuery(at_ns=START_NS + at_ms * MS, server=server, resolver=RESOLVER, qname=NAME, qtype=qtype)
 
 
 def zone_server():
@@ -45,7 +45,7 @@ def zone_server():
 
 def test_hits_and_misses_are_told_by_what_was_asked_meanwhile():
     layout = a_layout()
-    recursion = Recursion([asked(zone_server(), 50), asked(zone_server(), 120, "AAAA")])
+    recursion = RecursionLog([asked(zone_server(), 50), asked(zone_server(), 120, "AAAA")])
     miss_ms = 66 + layout.rtt_ms("knot", layout.server_address(zone_server()))
     checked = check(layout, recursion, [a_look_up(miss_ms + 1), a_look_up(67, at_ms=300), a_look_up(75, at_ms=400)])
     rows = {row.cache: row for row in checked.rows}
@@ -58,7 +58,7 @@ def test_hits_and_misses_are_told_by_what_was_asked_meanwhile():
 
 def test_what_has_no_truth_is_counted_and_not_compared():
     layout = a_layout()
-    recursion = Recursion([asked(zone_server(), 10), asked(zone_server(), 20)])
+    recursion = RecursionLog([asked(zone_server(), 10), asked(zone_server(), 20)])
     failed = a_look_up(0, at_ms=500, query_response_time_ns=None, failure=Failure.QUERY_TIMEOUT)
     foreign = a_look_up(5, at_ms=600, address="192.0.2.1:53")
     checked = check(layout, recursion, [a_look_up(80), failed, foreign])
@@ -68,7 +68,7 @@ def test_what_has_no_truth_is_counted_and_not_compared():
 
 def test_the_look_up_of_the_resolvers_name_is_not_in_it():
     record = a_look_up(86, bootstrap_start_ns=0, bootstrap_end_ns=20 * MS)
-    (row,) = check(a_layout(), Recursion([]), [record]).rows
+    (row,) = check(a_layout(), RecursionLog([]), [record]).rows
     assert row.measured_ms == 66
 
 
@@ -90,7 +90,7 @@ def test_what_was_asked_is_read_but_for_an_unfinished_line(tmp_path):
 
 
 def test_cache_states_are_held_against_hits_and_misses():
-    recursion = Recursion([asked(zone_server(), 50)])
+    recursion = RecursionLog([asked(zone_server(), 50)])
     states = [CacheState.FIRST_ASKED, CacheState.WITHIN_TTL, CacheState.WITHIN_TTL, CacheState.AFTER_TTL, None]
     records = [a_look_up(90, at_ms=n * 500, cache_state=state) for n, state in enumerate(states)]
     checked = check(a_layout(), recursion, records)

@@ -4,7 +4,7 @@ import json
 
 from made_box import a_layout
 
-from resolab.internet.contacts import Contacts
+from resolab.internet.contacts import ContactCounter
 from resolab.records import EdgeRequestRecord, HttpVersion, InternetFlow
 
 
@@ -23,7 +23,7 @@ def a_flow(source, address, protocol, port, packets=1):
 
 
 def test_documents_and_requests_are_counted_by_domain(tmp_path):
-    contacts = Contacts(a_layout())
+    contacts = ContactCounter(a_layout())
     contacts.take("web", a_request("h0.s0-calibre-2020-07.test", "/0.html", 5))
     contacts.take("web", a_request("h0.s0-calibre-2020-07.test", "/1.css", 6, 404))
     contacts.take("web", a_request("www.too-many.test", "/", 7, 429))
@@ -38,7 +38,7 @@ def test_documents_and_requests_are_counted_by_domain(tmp_path):
 
 
 def test_flows_add_up_and_answers_are_left_out():
-    contacts = Contacts(a_layout())
+    contacts = ContactCounter(a_layout())
     for _ in range(2):
         contacts.add_flows([a_flow("home", "198.18.3.1", "udp", 53, 2), a_flow("knot", "198.18.8.1", "udp", 53)])
     contacts.add_flows([a_flow("auth-a", "198.18.3.1", "udp", 4938), a_flow("knot", "198.18.0.1", "tcp", None)])

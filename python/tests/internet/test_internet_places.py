@@ -10,16 +10,16 @@ from made_box import PAGES, a_layout
 from test_internet_check import MS, START_NS, a_look_up
 
 from resolab.cli.main import main
-from resolab.internet import Layout, Recursion, compose, folders_below, new_folder_below
-from resolab.internet.between_places import Agreement, between_places
-from resolab.internet.check import LookUp, Untrue, look_up_of
+from resolab.internet import BoxLayout, RecursionLog, compose, folders_below, new_folder_below
+from resolab.internet.between_places import DifferenceAgreement, between_places
+from resolab.internet.check import CheckedLookUp, MissingTruth, look_up_of
 from resolab.internet.dataset import look_ups_at
 from resolab.internet.edges import edges_of
 from resolab.internet.places import places, stands_for
-from resolab.internet.recursion import Asked
+from resolab.internet.recursion import RecursionQuery
 from resolab.internet.servers import recursive
 from resolab.internet.standard import ONE_WAY_MS, address_of
-from resolab.internet.truth import Knowledge, truth
+from resolab.internet.truth import ResolverKnowledge, truth
 from resolab.internet.wires import exchange_configuration
 from resolab.plan import load_plan
 from resolab.plan.corpus import PROJECT_ROOT
@@ -31,13 +31,13 @@ NAME = "h0.s0-calibre-2020-07.test"
 PLACES = ("frankfurt", "seoul", "ohio", "california", "sydney")
 
 
-def from_place(place: str) -> Layout:
+def from_place(place: str) -> BoxLayout:
     return compose(Path("/nowhere/opt-out"), PAGES, place)
 
 
-def hit_ms(layout: Layout, resolver: str, transport: DnsTransport, connection: str = "cold") -> float:
+def hit_ms(layout: BoxLayout, resolver: str, transport: DnsTransport, connection: str = "cold") -> float:
     of = layout.resolver(resolver)
-    return truth(layout, of, transport, NAME, connection=connection, knowledge=Knowledge.ANSWER).total_ms
+    return truth(layout, of, transport, NAME, connection=connection, knowledge=ResolverKnowledge.ANSWER).total_ms
 
 
 def test_without_a_place_the_box_is_as_it_always_was():
@@ -137,21 +137,21 @@ def test_the_command_shows_a_place_with_its_sources_and_its_truth(capsys):
 def test_hits_and_misses_are_told_by_the_address_recursion_leaves_from():
     layout = from_place("seoul")
     server = next(zone.server for zone in layout.zones if zone.origin == "s0-calibre-2020-07.test")
-    asked = Asked(
+    asked = RecursionQuery(
         at_ns=START_NS + MS, server=server, resolver=layout.resolver("knot").asks_from, qname=f"{NAME}.", qtype="A"
     )
-    miss = look_up_of(layout, Recursion([asked]), a_look_up(30))
-    assert isinstance(miss, LookUp)
+    miss = look_up_of(layout, RecursionLog([asked]), a_look_up(30))
+    assert isinstance(miss, CheckedLookUp)
     assert (miss.is_hit, miss.truth.asked) == (False, (server,))
-    assert look_up_of(layout, Recursion([]), a_look_up(5, address="192.0.2.1:53")) is Untrue.FOREIGN
+    assert look_up_of(layout, RecursionLog([]), a_look_up(5, address="192.0.2.1:53")) is MissingTruth.FOREIGN
 
 
 def look_ups(place: str, resolver: str, late_ms: float, *, count: int = 6):
     layout = from_place(place)
     true = truth(
-        layout, layout.resolver(resolver), DnsTransport.DOH, NAME, connection="cold", knowledge=Knowledge.ANSWER
+        layout, layout.resolver(resolver), DnsTransport.DOH, NAME, connection="cold", knowledge=ResolverKnowledge.ANSWER
     )
-    return [(place, LookUp(measured_ms=true.total_ms + late_ms + 0.01 * n, truth=true)) for n in range(count)]
+    return [(place, CheckedLookUp(measured_ms=true.total_ms + late_ms + 0.01 * n, truth=true)) for n in range(count)]
 
 
 def test_differences_are_held_against_the_boxes():
@@ -161,7 +161,7 @@ def test_differences_are_held_against_the_boxes():
     assert row.truth_ms == pytest.approx(3 * (30.22 - 1.0))
     assert row.difference_ms == pytest.approx(row.truth_ms + 3.0)
     # 5 % of 88 ms are 4.4 ms.
-    assert row.agreement is Agreement.WITHIN
+    assert row.agreement is DifferenceAgreement.WITHIN
     assert row.low_ms is not None
     assert row.high_ms is not None
     assert row.low_ms <= row.difference_ms <= row.high_ms
@@ -169,24 +169,24 @@ def test_differences_are_held_against_the_boxes():
     # Google over DoH from Seoul and from Frankfurt, as the follow-up has them.
     assert row.printed == FollowUpDifference(119.3, 29.59)
     late = [*look_ups("frankfurt", "bind", 0.0), *look_ups("seoul", "bind", 5.0)]
-    assert between_places(late, "frankfurt")[0].agreement is Agreement.OUTSIDE
+    assert between_places(late, "frankfurt")[0].agreement is DifferenceAgreement.OUTSIDE
     near = [*look_ups("frankfurt", "knot", 0.0), *look_ups("california", "knot", 0.9)]
-    assert between_places(near, "frankfurt")[0].agreement is Agreement.WITHIN
+    assert between_places(near, "frankfurt")[0].agreement is DifferenceAgreement.WITHIN
     assert between_places(near, "frankfurt")[0].printed is None
 
 
 def test_few_look_ups_decide_nothing_and_neither_do_wide_ones():
     few = [*look_ups("frankfurt", "bind", 0.0, count=3), *look_ups("seoul", "bind", 0.0, count=3)]
     (row,) = between_places(few, "frankfurt")
-    assert (row.agreement, row.low_ms, row.high_ms) == (Agreement.UNDECIDED, None, None)
+    assert (row.agreement, row.low_ms, row.high_ms) == (DifferenceAgreement.UNDECIDED, None, None)
     wide = [look_ups("seoul", "bind", late_ms, count=1)[0] for late_ms in (-9.0, -6.0, -1.0, 1.0, 6.0, 9.0)]
     (row,) = between_places([*look_ups("frankfurt", "bind", 0.0), *wide], "frankfurt")
-    assert row.agreement is Agreement.UNDECIDED
+    assert row.agreement is DifferenceAgreement.UNDECIDED
     assert row.difference_ms == pytest.approx(row.truth_ms, abs=0.1)
 
 
 def test_misses_have_no_part_in_differences():
-    misses = [(place, msgspec.structs.replace(one, truth=msgspec.structs.replace(one.truth, knowledge=Knowledge.ZONE)))
+    misses = [(place, msgspec.structs.replace(one, truth=msgspec.structs.replace(one.truth, knowledge=ResolverKnowledge.ZONE)))
               for place, one in look_ups("frankfurt", "bind", 0.0)]  # fmt: skip
     assert between_places([*misses, *look_ups("seoul", "bind", 0.0)], "frankfurt") == []
 

@@ -5,12 +5,12 @@ from made_box import a_layout
 
 from resolab.errors import ConfigurationError
 from resolab.internet.truth import (
-    Knowledge,
+    ResolverKnowledge,
     chain_of,
+    compute_truth_of_servers,
     every_truth,
     is_within,
     knowledge_behind,
-    of_servers,
     servers_asked,
     truth,
 )
@@ -48,21 +48,21 @@ def test_distances_add_up():
     [("doudp", 1, 1), ("dotcp", 2, 1), ("dot", 3, 1), ("doh", 3, 1), ("doh3", 2, 1), ("doq", 2, 1)],
 )
 def test_a_hit_is_round_trips_to_the_resolver_alone(transport, cold, warm):
-    assert of("quick", DnsTransport(transport), Knowledge.ANSWER).total_ms == cold * 16
-    assert of("quick", DnsTransport(transport), Knowledge.ANSWER, "warm").total_ms == warm * 16
+    assert of("quick", DnsTransport(transport), ResolverKnowledge.ANSWER).total_ms == cold * 16
+    assert of("quick", DnsTransport(transport), ResolverKnowledge.ANSWER, "warm").total_ms == warm * 16
 
 
 def test_a_miss_adds_a_round_trip_for_each_server_asked():
     layout = a_layout()
     rtt_ms = [layout.rtt_ms("knot", layout.server_address(one)) for one in ("root", "tld-test", zone_server())]
-    for known, knowledge in enumerate([Knowledge.ROOT, Knowledge.TOP, Knowledge.ZONE]):
+    for known, knowledge in enumerate([ResolverKnowledge.ROOT, ResolverKnowledge.TOP, ResolverKnowledge.ZONE]):
         assert of("knot", DnsTransport.DOH, knowledge).total_ms == 3 * 22 + sum(rtt_ms[known:])
 
 
 def test_what_was_asked_tells_what_was_known():
     layout = a_layout()
     assert chain_of(layout, NAME) == ["root", "tld-test", zone_server()]
-    for knowledge in Knowledge:
+    for knowledge in ResolverKnowledge:
         assert knowledge_behind(layout, NAME, servers_asked(layout, NAME, knowledge)) is knowledge
     assert knowledge_behind(layout, NAME, ["root"]) is None
     assert knowledge_behind(layout, NAME, [zone_server(), zone_server()]) is None
@@ -71,7 +71,7 @@ def test_what_was_asked_tells_what_was_known():
 def test_a_name_no_zone_of_its_own_has_ends_at_the_top_domain():
     layout = a_layout()
     assert chain_of(layout, "www.no-such-name.test.") == ["root", "tld-test"]
-    assert servers_asked(layout, "www.no-such-name.test", Knowledge.TOP) == ("tld-test",)
+    assert servers_asked(layout, "www.no-such-name.test", ResolverKnowledge.TOP) == ("tld-test",)
     assert chain_of(layout, "prime.invalid") == ["root"]
 
 
@@ -86,8 +86,8 @@ def test_a_server_waits_for_its_tickets_unless_the_recursion_takes_longer():
     unbound = layout.resolver("unbound")
 
     def wait_ms(transport, connection, asked):
-        keys = {"connection": connection, "knowledge": Knowledge.ANSWER, "asked": asked}
-        return of_servers(layout, unbound, transport, NAME, **keys).ticket_wait_ms
+        keys = {"connection": connection, "knowledge": ResolverKnowledge.ANSWER, "asked": asked}
+        return compute_truth_of_servers(layout, unbound, transport, NAME, **keys).ticket_wait_ms
 
     assert wait_ms(DnsTransport.DOT, "cold", []) == 12 + 44
     assert wait_ms(DnsTransport.DOT, "cold", ["auth-a"]) == 12 + 44 - 24

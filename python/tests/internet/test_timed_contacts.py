@@ -10,8 +10,8 @@ from made_box import a_layout
 
 from resolab.errors import ConfigurationError
 from resolab.internet.contacted import count_from_now, read_contacts
-from resolab.internet.contacted.timed import TimedContacts
-from resolab.internet.contacts import Contacts
+from resolab.internet.contacted.timed import TimedContactCounter
+from resolab.internet.contacts import ContactCounter
 from resolab.records import DnsTransport, EdgeQueryRecord, EdgeRequestRecord, HttpVersion, InternetFlow
 
 HOST = "h0.s0-calibre-2020-07.test"
@@ -61,7 +61,7 @@ def opt_outs(tmp_path):
 
 @pytest.fixture
 def timed(clock, opt_outs):
-    return TimedContacts(a_layout(), opt_outs, clock)
+    return TimedContactCounter(a_layout(), opt_outs, clock)
 
 
 def again(timed, folder):
@@ -121,7 +121,7 @@ def test_a_domain_stands_on_the_list_since_its_file_was_changed(timed, clock, op
 def test_a_box_counts_from_when_it_is_told(tmp_path):
     class MadeBox:
         folder, layout = tmp_path, a_layout()
-        contacts = Contacts(layout)
+        contacts = ContactCounter(layout)
         counted = 0
 
         async def count(self):
@@ -137,7 +137,7 @@ def test_a_box_counts_from_when_it_is_told(tmp_path):
 
 
 def test_contacts_without_instants_are_refused(tmp_path):
-    Contacts(a_layout()).write(tmp_path / "contacts.json")
+    ContactCounter(a_layout()).write(tmp_path / "contacts.json")
     with pytest.raises(ConfigurationError, match="counted_from_ns"):
         read_contacts(tmp_path)
     with pytest.raises(ConfigurationError, match="internet up"):

@@ -3,15 +3,15 @@
 import pytest
 from live_queries import query
 
-from resolab.live.cache_state import AskedBefore
+from resolab.live.cache_state import QueryHistory
 from resolab.records import CacheState
 
 FIRST, WITHIN, AFTER = CacheState.FIRST_ASKED, CacheState.WITHIN_TTL, CacheState.AFTER_TTL
 
 
-def after(*asked: tuple[float, int | None]) -> AskedBefore:
+def after(*asked: tuple[float, int | None]) -> QueryHistory:
     """What is known after our own queries at some instants, each answered with a TTL."""
-    before = AskedBefore()
+    before = QueryHistory()
     for at_s, ttl_s in asked:
         before.note("r", query(at_s, ttl_s))
     return before
@@ -52,7 +52,7 @@ def test_names_and_types_are_apart_and_transports_are_not() -> None:
 
 
 def test_a_browsers_look_up_is_known_and_not_its_answer() -> None:
-    before = AskedBefore()
+    before = QueryHistory()
     before.note_unseen("r", [("a.test", "A")], 0.0, 4.0)
     assert before.state("r", query(5, 300)) is WITHIN  # It has longer to live than the look-up is old.
     assert before.state("r", query(5, 2)) is None  # Of a short TTL, or counted down: who knows.
@@ -77,13 +77,13 @@ def test_a_second_less_may_be_rounding() -> None:
 
 
 def test_the_soa_of_another_name_counts_down_answers_without_records() -> None:
-    before = AskedBefore()
+    before = QueryHistory()
     before.note("another", query(0, None, negative=60))
     assert before.state("r", query(1, None, negative=34)) is FIRST
 
 
 def test_answers_without_records_count_by_their_soa() -> None:
-    before = AskedBefore()
+    before = QueryHistory()
     assert before.state("r", query(0, None, negative=60)) is FIRST
     before.note("r", query(0, None, negative=60))
     assert before.state("r", query(20, None, negative=40)) is WITHIN
@@ -95,6 +95,6 @@ def test_failures_say_nothing_of_caches() -> None:
     before.note("r", query(5, None, rcode=None))
     before.note("r", query(6, None, rcode="SERVFAIL"))
     assert before.state("r", query(8, 52)) is WITHIN
-    failed = AskedBefore()
+    failed = QueryHistory()
     failed.note("r", query(0, None, rcode="SERVFAIL"))
     assert failed.state("r", query(1, None, rcode="SERVFAIL")) is None

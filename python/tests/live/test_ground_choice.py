@@ -5,7 +5,7 @@ import pytest
 
 from resolab.live.ground import GroundFacts, PortState, SystemResolver, choose_ground
 from resolab.live.ground.facts import stub_addresses
-from resolab.live.ground.ground import Ground, stand_on
+from resolab.live.ground.ground import LiveGround, stand_on
 from resolab.records import LiveWay, RelayReadyRecord
 
 BEST = GroundFacts(
@@ -85,7 +85,7 @@ def test_behind_slirp4netns_the_browser_enters_and_the_stub_listens_there(monkey
     monkeypatch.setenv("RESOLAB_CORE", "/bin/true")
     facts = but(port_53=PortState.CLOSED)
     relay = RelayReadyRecord(pid=4711, host="relay", ipv6=False, mtu_bytes=1500)
-    ground = Ground(facts, choose_ground(facts), NOBODY_SAYS, relay)
+    ground = LiveGround(facts, choose_ground(facts), NOBODY_SAYS, relay)
     prefix = ground.browser_prefix("127.64.1.2")
     assert prefix == ["/bin/true", "enter", "--path", "4711", "--host", "relay", "--nameserver", "127.64.1.2", "--"]
     assert ground.stub_arguments() == ["--listen-in", "4711/relay"]

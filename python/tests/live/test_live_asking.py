@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from live_queries import query
 
-from resolab.live.asking import Taken, why_fewer
+from resolab.live.asking import QueryCollector, why_fewer
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from resolab.live.asking import Taken, why_fewer
     ],
 )
 def test_what_stops_it(rcodes: list[Any], stopped: bool) -> None:
-    taken = Taken()
+    taken = QueryCollector()
     for number, rcode in enumerate(rcodes):
         assert not taken.is_hopeless.is_set()
         taken.take(query(number, 300, rcode=rcode))

@@ -145,7 +145,7 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[lis
 
 
 def plan_with(network: str = "") -> Plan:
-    return parse_plan(TEXT.format(network=network), "live.toml", Corpus.of_project())
+    return parse_plan(TEXT.format(network=network), "live.toml", Corpus.from_project())
 
 
 def run(
@@ -280,7 +280,7 @@ def test_a_resolver_on_the_list_is_not_contacted(
     names = tmp_path / "names.txt"
     names.write_text("198.18.8.1\n")
     text = TEXT.replace('doudp = "198.18.8.1"', f'doudp = "{address}"').format(network=f'opt_out = "{names}"')
-    plan = parse_plan(text, "live.toml", Corpus.of_project())
+    plan = parse_plan(text, "live.toml", Corpus.from_project())
     (listed,) = run(plan, tmp_path, [("quick", PAGE)])
     (load,) = of_kind(listed, PageLoadRecord)
     assert (load.failure, load.failure_detail) == (PageFailure.LEFT_ALONE, "198.18.8.1 is on the opt-out list")

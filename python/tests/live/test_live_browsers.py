@@ -12,7 +12,7 @@ from resolab.browser import BrowserSettings
 from resolab.browser.chromium.flags import command_line
 from resolab.browser.firefox.preferences import preferences
 from resolab.live.browsers import FEWEST, MOST, LiveBrowsers, browser_way_of, processes_at_a_time, settings_of
-from resolab.live.reached import Reached
+from resolab.live.reached import ResolverRoute
 from resolab.plan import Condition
 from resolab.records import BrowserName, DnsTransport, HandshakeMode, HttpVersion, ResolverPath
 
@@ -24,8 +24,8 @@ CONDITION = Condition(
 AGENT = "Agent/1 resolab/9 (+https://study.resolab.test/)"
 
 
-def reached(transport: DnsTransport = DnsTransport.DOUDP) -> Reached:
-    return Reached("quick", transport, "x://dns.quick.test", "dns.quick.test", "198.18.8.1", 443, "/q")
+def reached(transport: DnsTransport = DnsTransport.DOUDP) -> ResolverRoute:
+    return ResolverRoute("quick", transport, "x://dns.quick.test", "dns.quick.test", "198.18.8.1", 443, "/q")
 
 
 def settings(browser: BrowserName, transport: DnsTransport, ca_file: Path | None = None) -> BrowserSettings:

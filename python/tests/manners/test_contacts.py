@@ -6,7 +6,7 @@ from resolab.errors import ConfigurationError
 from resolab.manners import (
     HARD_CAPS,
     ContactReason,
-    Intended,
+    PlannedContacts,
     contacts,
     names_contacted,
     resolver_endpoint,
@@ -14,7 +14,7 @@ from resolab.manners import (
     site_of,
 )
 
-INTENDED = Intended(
+INTENDED = PlannedContacts(
     urls=["https://www.shop.test/", "http://news.test/"],
     loads_of={"https://www.shop.test/": 9, "http://news.test/": 9},
     resolvers=[("198.18.8.1", 6), ("tls://198.18.8.1", 6), ("https://dns.quick.test/dns-query", 6)],
@@ -43,7 +43,7 @@ def test_everybody_who_is_known_is_listed() -> None:
 
 
 def test_nobody_is_asked_for_addresses() -> None:
-    intended = Intended(urls=["a.test"], loads_of={}, resolvers=[("9.9.9.9", 1)], system_resolver="10.0.0.1")
+    intended = PlannedContacts(urls=["a.test"], loads_of={}, resolvers=[("9.9.9.9", 1)], system_resolver="10.0.0.1")
     assert {one.host for one in contacts(intended, HARD_CAPS)} == {"a.test", "9.9.9.9"}
 
 
@@ -52,7 +52,7 @@ def test_nobody_is_asked_for_addresses() -> None:
     [("https://lists.test/out.txt", True), ("https://192.0.2.7/out.txt", False), ("/home/me/out.txt", False)],
 )
 def test_the_system_is_asked_for_the_lists_server(opt_out, is_asked) -> None:
-    intended = Intended(
+    intended = PlannedContacts(
         urls=["a.test"], loads_of={}, resolvers=[("9.9.9.9", 1)], system_resolver="10.0.0.1", opt_out=opt_out
     )
     assert ("10.0.0.1" in names_contacted(contacts(intended, HARD_CAPS))) is is_asked

@@ -14,9 +14,9 @@ from resolab.errors import ConfigurationError, StorageError
 from resolab.manners import (
     HARD_CAPS,
     Caps,
+    ContactRefusal,
     Ledger,
     OptOut,
-    Refusal,
     RefusalReason,
     StopReason,
     StopSign,
@@ -142,22 +142,22 @@ def test_a_stop_sign_holds_for_the_run_and_for_others_until_its_instant(tmp_path
     ledger.note_stop(T0, sign)
     later, much_later = T0 + 7_100, T0 + 20 * DAY
     found = ledger.wait_s(later, site="shop.test")
-    assert isinstance(found, Refusal)
+    assert isinstance(found, ContactRefusal)
     assert found.reason is RefusalReason.STOPPED
     assert "429" in found.detail
     assert "\n" not in found.detail
-    assert isinstance(opened(tmp_path, now_s=later, run="other").wait_s(later, site="shop.test"), Refusal)
+    assert isinstance(opened(tmp_path, now_s=later, run="other").wait_s(later, site="shop.test"), ContactRefusal)
     assert opened(tmp_path, now_s=T0 + 7_201, run="other").wait_s(T0 + 7_201, site="shop.test") == 0
     # The same run, resumed.
-    assert isinstance(opened(tmp_path, now_s=much_later).wait_s(much_later, site="shop.test"), Refusal)
+    assert isinstance(opened(tmp_path, now_s=much_later).wait_s(much_later, site="shop.test"), ContactRefusal)
     assert ledger.wait_s(T0, site="other.test") == 0
 
 
 def test_a_resolver_that_refuses_is_left_alone_with_loads_and_queries(tmp_path: Path) -> None:
     ledger = opened(tmp_path)
     ledger.note_stop(T0, StopSign(reason=StopReason.REFUSED, resolver="9.9.9.9", until_s=T0 + HOUR))
-    assert isinstance(ledger.wait_s(T0, resolver="9.9.9.9", queries_count=1), Refusal)
-    assert isinstance(ledger.wait_s(T0, site="a.test", resolver="9.9.9.9"), Refusal)
+    assert isinstance(ledger.wait_s(T0, resolver="9.9.9.9", queries_count=1), ContactRefusal)
+    assert isinstance(ledger.wait_s(T0, site="a.test", resolver="9.9.9.9"), ContactRefusal)
     assert ledger.wait_s(T0, site="a.test", resolver="1.1.1.1") == 0
 
 
@@ -166,7 +166,7 @@ def test_a_resolver_on_the_list_is_refused(tmp_path: Path) -> None:
     ledger.opt_out = OptOut.read("quad9.net\n9.9.9.9\n2620:FE:0::fe", source="list")
     for resolver in ("dns.quad9.net", "9.9.9.9", resolver_host("[2620:fe:0::fe]")):
         found = ledger.wait_s(T0, site="a.test", resolver=resolver)
-        assert isinstance(found, Refusal)
+        assert isinstance(found, ContactRefusal)
         assert (found.reason, found.detail) == (RefusalReason.OPTED_OUT, f"{resolver} is on the opt-out list")
     assert ledger.wait_s(T0, site="a.test", resolver="1.9.9.9") == 0
 
@@ -176,7 +176,7 @@ def test_who_is_on_the_list_is_refused_from_when_it_is_fetched(tmp_path: Path) -
     assert ledger.wait_s(T0, site="www.shop.test") == 0
     ledger.opt_out = OptOut.read("shop.test", source="list")
     found = ledger.wait_s(T0, site="https://www.shop.test/")
-    assert isinstance(found, Refusal)
+    assert isinstance(found, ContactRefusal)
     assert found.reason is RefusalReason.OPTED_OUT
     ledger.opt_out = OptOut.read("www.shop.test", source="list")
     assert ledger.wait_s(T0, site="shop.test") == 0

@@ -21,7 +21,7 @@ import msgspec
 import pytest
 
 from resolab.errors import StorageError
-from resolab.manners import HARD_CAPS, Caps, Ledger, Refusal, my_turn, stop_sign_of_load
+from resolab.manners import HARD_CAPS, Caps, ContactRefusal, Ledger, my_turn, stop_sign_of_load
 from resolab.manners.former_ledger import FORMER_LEDGER
 from resolab.manners.ledger_file import LEDGER
 from resolab.manners.stop import LEFT_ALONE_AT_MOST_S
@@ -201,8 +201,8 @@ def test_no_header_ends_measuring_or_reaches_a_terminal(tmp_path: Path, header: 
     again = opened(tmp_path, run="another")
     assert again.wait_s(T0, site="other.test") == 0
     found = again.wait_s(T0, site="shop.test")
-    assert isinstance(found, Refusal) == (sign is not None)
-    if isinstance(found, Refusal):
+    assert isinstance(found, ContactRefusal) == (sign is not None)
+    if isinstance(found, ContactRefusal):
         assert found.detail.isprintable()
         assert again.wait_s(T0 + LEFT_ALONE_AT_MOST_S + 1, site="shop.test") == 0
 
@@ -235,11 +235,11 @@ def test_what_a_former_version_noted_holds(tmp_path: Path, content: bytes) -> No
         assert ledger.wait_s(T0, site="shop.test") == HOUR
         assert ledger.wait_s(T0, resolver="9.9.9.9", queries_count=2_960) == 0
         assert ledger.wait_s(T0, resolver="9.9.9.9", queries_count=2_961) == HOUR
-        assert isinstance(ledger.wait_s(T0, site="news.test"), Refusal)
-        assert isinstance(ledger.wait_s(T0 + HOUR, site="ads.test"), Refusal)
+        assert isinstance(ledger.wait_s(T0, site="news.test"), ContactRefusal)
+        assert isinstance(ledger.wait_s(T0 + HOUR, site="ads.test"), ContactRefusal)
         assert not (tmp_path / FORMER_LEDGER).exists()
         ledger = opened(tmp_path)
-    assert isinstance(opened(tmp_path, run="two").wait_s(T0 + HOUR, site="news.test"), Refusal)
+    assert isinstance(opened(tmp_path, run="two").wait_s(T0 + HOUR, site="news.test"), ContactRefusal)
 
 
 def test_what_a_former_version_notes_beside_a_run_is_seen_by_the_run(tmp_path: Path) -> None:

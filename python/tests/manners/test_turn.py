@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from resolab.manners import Caps, Ledger, OptOut, Refusal, StopReason, StopSign, Turn, my_turn, pause
+from resolab.manners import Caps, ContactRefusal, Ledger, OptOut, StopReason, StopSign, Turn, my_turn, pause
 
 T0 = 1_790_000_000.0
 CAPS = Caps(
@@ -95,7 +95,7 @@ def test_a_stop_sign_that_comes_while_waiting_is_obeyed(ledger: Ledger, tmp_path
             other.note_stop(clock(), sign)
 
         async with my_turn(ledger, site="a.test", clock=clock, sleep=clock.sleep, on_wait=stop) as mine:
-            assert isinstance(mine.refusal, Refusal)
+            assert isinstance(mine.refusal, ContactRefusal)
 
     asyncio.run(scene())
 
@@ -143,11 +143,11 @@ def test_paced_queries_wait_for_each_other(ledger: Ledger) -> None:
         clock = Clock()
         for _ in range(3):
             noted = await pause(ledger, resolver="9.9.9.9", queries_count=20, clock=clock, sleep=clock.sleep)
-            assert not isinstance(noted, Refusal)
+            assert not isinstance(noted, ContactRefusal)
         assert clock.slept_s == pytest.approx(4.0, abs=0.1)
         sign = StopSign(reason=StopReason.REFUSED, resolver="9.9.9.9", until_s=T0 + 9_999)
         ledger.note_stop(clock(), sign)
         refused = await pause(ledger, resolver="9.9.9.9", queries_count=1, clock=clock, sleep=clock.sleep)
-        assert isinstance(refused, Refusal)
+        assert isinstance(refused, ContactRefusal)
 
     asyncio.run(scene())

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from resolab.pages.clone.body import GIF
-from resolab.pages.clone.folder import MODEL_FILE, Protocols, write_clone
-from resolab.pages.clone.names import host_name, place_of, resource_of, url_of
+from resolab.pages.clone.folder import MODEL_FILE, ProtocolSource, write_clone
+from resolab.pages.clone.names import host_name, parse_request_index, resource_of, url_of
 from resolab.pages.clone.roles import roles_of
 from resolab.pages.file import read_model
 from resolab.pages.model import (
@@ -74,7 +74,7 @@ def test_names_keep_sites_together_and_apart_and_urls_lead_back() -> None:
     assert [host_name(MODEL, host) for host in range(3)] == [
         "h0.s0-the-shop-2.test", "h1.s0-the-shop-2.test", "h2.s1-the-shop-2.test",
     ]  # fmt: skip
-    assert [place_of(url_of(MODEL, place)) for place in range(len(RESOURCES))] == [*range(len(RESOURCES))]
+    assert [parse_request_index(url_of(MODEL, place)) for place in range(len(RESOURCES))] == [*range(len(RESOURCES))]
     assert resource_of(MODEL, url_of(MODEL, 4) + "?x#y") is RESOURCES[4]
     assert resource_of(MODEL, url_of(MODEL, 4).replace("h1.", "h0.")) is None
     assert resource_of(MODEL, "https://h0.s0-the-shop-2.test/99.gif") is None
@@ -236,7 +236,10 @@ def test_hosts_speak_what_a_plan_says_or_nothing_newer_than_was_recorded(tmp_pat
     spoken = (("h1",), ("h2", "h3"), ())
     hosts = tuple(msgspec.structs.replace(host, protocols=one) for host, one in zip(HOSTS, spoken, strict=True))
     model = msgspec.structs.replace(MODEL, hosts=hosts)
-    for protocols, expected in ((Protocols.PLAN, (None, None, None)), (Protocols.RECORDED, (["h1"], None, None))):
+    for protocols, expected in (
+        (ProtocolSource.PLAN, (None, None, None)),
+        (ProtocolSource.RECORDED, (["h1"], None, None)),
+    ):
         folder = tmp_path / protocols
         folder.mkdir()
         write_clone(model, folder, seed=1, protocols=protocols)
@@ -246,5 +249,5 @@ def test_hosts_speak_what_a_plan_says_or_nothing_newer_than_was_recorded(tmp_pat
         model, hosts=(hosts[0], msgspec.structs.replace(hosts[1], protocols=("h2",)), hosts[2])
     )
     (tmp_path / "older").mkdir()
-    write_clone(older, tmp_path / "older", seed=1, protocols=Protocols.RECORDED)
+    write_clone(older, tmp_path / "older", seed=1, protocols=ProtocolSource.RECORDED)
     assert tomllib.loads((tmp_path / "older/hosts/1.toml").read_text())["protocols"] == ["h1", "h2"]

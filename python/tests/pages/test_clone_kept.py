@@ -29,11 +29,11 @@ def test_a_clone_is_made_once_and_another_model_is_another(tmp_path: Path) -> No
 
 
 def test_a_plan_names_models_that_come_along_by_name_and_others_by_their_file(tmp_path: Path) -> None:
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     (page,) = corpus.read_pages(["flat-2"])
     assert (page.name, page.request_count, page.path) == ("flat-2", 41, "/0.html")
     assert list(page.hosts) == ["h0.s0-flat-2.test", "h1.s1-flat-2.test"]
     own = tmp_path / "own.page.json"
     own.write_text((PAGES / "names" / "flat-4.page.json").read_text().replace('"flat-4"', '"own"'))
-    (mine,) = Corpus.of_project({"own": own}).read_pages(["own"])
+    (mine,) = Corpus.from_project({"own": own}).read_pages(["own"])
     assert len(mine.hosts) == 4

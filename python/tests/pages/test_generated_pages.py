@@ -17,9 +17,9 @@ from scipy import stats
 from resolab.pages.facts import facts_of, leads_on
 from resolab.pages.file import ENDING, model_text, read_model
 from resolab.pages.generated import generate, name_of, published, serves
-from resolab.pages.generated.chance import Chance
+from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.copula import draw_scores, normal_correlations
-from resolab.pages.generated.margins import Margin
+from resolab.pages.generated.margins import MarginalDistribution
 from resolab.pages.generated.totals import HOSTS, MARGINS, Totals
 from resolab.pages.model import Cors, Discovery, Evidence, Kind, PageModel, ScriptMode
 
@@ -241,7 +241,7 @@ def test_shares_are_those_of_real_pages(pages: Sequence[PageModel]) -> None:
 
 
 def test_a_margin_goes_through_its_percentiles_and_back() -> None:
-    margin = Margin.of_percentiles(published.REQUESTS)
+    margin = MarginalDistribution.of_percentiles(published.REQUESTS)
     for share, value in zip(published.PERCENTILES, published.REQUESTS, strict=True):
         score = float(stats.norm.ppf(share))
         assert margin.value(score) == pytest.approx(value)
@@ -249,7 +249,7 @@ def test_a_margin_goes_through_its_percentiles_and_back() -> None:
     values = [margin.value(score / 10) for score in range(-40, 41)]
     assert values == sorted(values)
     assert HOSTS.value(0.0) == pytest.approx(published.HOSTS_MEDIAN)
-    regressed = Margin.log_normal(10.0, 0.5).regressed((2.0, 1.0, 0.3))
+    regressed = MarginalDistribution.log_normal(10.0, 0.5).regressed((2.0, 1.0, 0.3))
     assert regressed.value(0.0) == pytest.approx(math.e * 100)
     assert regressed.log_sd == pytest.approx(math.hypot(1.0, 0.3))
 
@@ -263,7 +263,7 @@ def test_the_correlations_are_those_of_a_distribution() -> None:
 
 
 def test_a_given_score_stands_and_the_others_follow_it() -> None:
-    drawn = [draw_scores(Chance("test", number), {"hosts": 1.5}) for number in range(2_000)]
+    drawn = [draw_scores(UniformStream("test", number), {"hosts": 1.5}) for number in range(2_000)]
     assert {one["hosts"] for one in drawn} == {1.5}
     matrix = normal_correlations()
     known = matrix[published.VARIABLES.index("hosts")][published.VARIABLES.index("bytes")]
@@ -273,7 +273,7 @@ def test_a_given_score_stands_and_the_others_follow_it() -> None:
 
 
 def test_chance_is_as_likely_as_it_says() -> None:
-    chance = Chance("test")
+    chance = UniformStream("test")
     draws = [chance.uniform() for _ in range(5_000)]
     assert stats.kstest(draws, "uniform").pvalue > 0.01
     assert stats.kstest([chance.normal() for _ in range(5_000)], "norm").pvalue > 0.01

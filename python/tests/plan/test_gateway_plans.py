@@ -26,7 +26,7 @@ resolver_path = "native"
 
 
 def plan(text: str) -> Plan:
-    return parse_plan(text, "plan.toml", Corpus.of_project())
+    return parse_plan(text, "plan.toml", Corpus.from_project())
 
 
 def test_a_gateway_beside_the_native_way_is_a_plan() -> None:

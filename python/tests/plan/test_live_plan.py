@@ -40,7 +40,7 @@ DRAWN = '[sites]\nlist = "list.csv"\nlist_id = "XYZ"\nranks = ["1-50", "91"]\nsa
 
 
 def read(text: str = TEXT, base: Path | None = None) -> Plan:
-    return parse_plan(text, "live.toml", Corpus.of_project(), base=base)
+    return parse_plan(text, "live.toml", Corpus.from_project(), base=base)
 
 
 def drawn(base: Path, sample: str = DRAWN) -> str:
@@ -188,14 +188,14 @@ def test_a_dataset_is_read_without_its_list(tmp_path: Path) -> None:
     assert plan.live is not None
     assert not plan.live.sites
     with pytest.raises(ConfigurationError, match="'gone_test', which the run began with, is not drawn any more"):
-        parse_plan(drawn(tmp_path), "plan.toml", Corpus.of_project(), base=tmp_path, begun_with=["gone_test"])
+        parse_plan(drawn(tmp_path), "plan.toml", Corpus.from_project(), base=tmp_path, begun_with=["gone_test"])
 
 
 def test_a_list_that_has_grown_gives_a_run_no_further_sites(tmp_path: Path) -> None:
     text = drawn(tmp_path)
-    now = parse_plan(text, "plan.toml", Corpus.of_project(), base=tmp_path)
+    now = parse_plan(text, "plan.toml", Corpus.from_project(), base=tmp_path)
     begun = now.factors.page[:2]  # as if the others had come later
-    plan = parse_plan(text, "plan.toml", Corpus.of_project(), base=tmp_path, begun_with=begun)
+    plan = parse_plan(text, "plan.toml", Corpus.from_project(), base=tmp_path, begun_with=begun)
     assert plan.factors.page == begun
     assert plan.live is not None
     assert tuple(plan.live.sites) == begun

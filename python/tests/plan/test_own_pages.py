@@ -36,14 +36,14 @@ def test_a_folder_beside_the_plan_is_a_page_under_its_own_name(home: Path) -> No
     assert plan.factors.page == ("shop", "example", "blog")
     assert plan.own_pages == {"shop": home / "shop", "blog": home / "elsewhere" / "blog"}
     assert {one.profile for one in plan.conditions() if one.page == "shop"} == {"fiber"}
-    corpus = Corpus.of_project(plan.own_pages)
+    corpus = Corpus.from_project(plan.own_pages)
     assert [page.name for page in corpus.read_pages(plan.factors.page)] == ["shop", "example", "blog"]
 
 
 def test_the_same_text_is_read_again_from_anywhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = loaded(home, '["./shop"]')
     monkeypatch.chdir("/")
-    again = parse_plan(plan.source_text, "manifest", Corpus.of_project(), base=home)
+    again = parse_plan(plan.source_text, "manifest", Corpus.from_project(), base=home)
     assert again.own_pages == plan.own_pages
     # For a report the folder need not be there any more.
     assert parse_plan(plan.source_text, "manifest", None).factors.page == ("shop",)
@@ -105,7 +105,7 @@ def test_a_page_model_that_is_not_there_or_has_the_name_of_another_page_is_refus
 def test_a_corpus_has_the_files_of_page_models_under_their_names(home: Path) -> None:
     found = own_pages(["./models/cnn.page.json", "./shop", "example"], home)
     assert found == {"cnn": home / "models" / "cnn.page.json", "shop": home / "shop"}
-    assert Corpus.of_project(found).pages()[-2:] == ("cnn", "shop")
+    assert Corpus.from_project(found).pages()[-2:] == ("cnn", "shop")
 
 
 def test_more_names_than_chromium_can_be_told_for_http_3_are_refused(home: Path) -> None:

@@ -33,7 +33,7 @@ def loaded(folder: Path, pages: str, more: str = "") -> Plan:
 
 
 def test_a_folder_of_models_that_come_along_is_named_by_a_pattern(tmp_path: Path) -> None:
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     of_folder = [name for name, file in corpus.models().items() if file.parent.name == "corpus"]
     assert list(loaded(tmp_path, '["corpus/*"]').factors.page) == sorted(of_folder)
     some = loaded(tmp_path, '["example", "names/flat-?", "flat-4", "names-1*"]').factors.page
@@ -48,7 +48,7 @@ def test_what_a_pattern_brought_is_left_out_by_name(tmp_path: Path) -> None:
 
 
 def test_files_and_folders_beside_the_plan_are_found_in_the_order_of_their_names(tmp_path: Path) -> None:
-    model = (Corpus.of_project().root / "pages" / "names" / "flat-1.page.json").read_text()
+    model = (Corpus.from_project().root / "pages" / "names" / "flat-1.page.json").read_text()
     home = tmp_path / "with [brackets]"
     (home / "mine").mkdir(parents=True)
     for name in ("b", "a"):
@@ -76,7 +76,7 @@ def test_drawn_pages_are_levels_like_others_and_need_nothing_but_the_plan(tmp_pa
 
 
 def test_the_clone_of_a_drawn_page_is_kept_and_is_of_its_model(tmp_path: Path) -> None:
-    corpus = Corpus.of_project(loaded(tmp_path, "", GENERATED).own_pages)
+    corpus = Corpus.from_project(loaded(tmp_path, "", GENERATED).own_pages)
     folder = corpus.page_folder(DRAWN[0])
     assert folder.name == DRAWN[0]
     assert read_model(folder / "clone.page.json") == generate(9, 1)
@@ -114,7 +114,7 @@ def test_without_any_page_a_plan_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_dataset_is_read_with_the_pages_it_was_begun_with(tmp_path: Path) -> None:
-    text, corpus = text_of('["names/flat-?", "example"]', GENERATED), Corpus.of_project()
+    text, corpus = text_of('["names/flat-?", "example"]', GENERATED), Corpus.from_project()
     begun = ["flat-2", "flat-8", "example", *DRAWN]
     # Some have come since: they are no part of this run, for a report as for a resume.
     assert parse_plan(text, "manifest", None, begun_with=begun).factors.page == tuple(begun)

@@ -5,7 +5,7 @@ from test_plan_factors import BASELINE, FACTORS, HEAD, PATHS, exclusion_of, prob
 
 from resolab.browser.presets import PRESETS
 from resolab.errors import ConfigurationError
-from resolab.plan import Corpus, DecidedBy, Plan, Stop, StopRule, block_order, parse_plan
+from resolab.plan import Corpus, DecisionCriterion, Plan, StopRule, StopSettings, block_order, parse_plan
 from resolab.plan.factors import allowed_words
 from resolab.records import BrowserName, BrowserPreset, DohMethod, NameResolution, ResolverCache
 
@@ -20,7 +20,7 @@ baseline = { dns_transport = "doudp", requested_handshake_mode = "full" }
 
 
 def plan_of(tables: str = "", *, factors: str = "", baseline: str = "", top: str = TOP) -> Plan:
-    return parse_plan("\n".join((top, factors, PATHS, BASELINE + baseline, tables)), "p.toml", Corpus.of_project())
+    return parse_plan("\n".join((top, factors, PATHS, BASELINE + baseline, tables)), "p.toml", Corpus.from_project())
 
 
 def pairs(plan: Plan) -> list[tuple[str, str, str]]:
@@ -78,20 +78,20 @@ def test_a_repetition_without_levels_repeats_all_and_of_several_the_highest_hold
 
 def test_a_stopping_rule_is_read_with_its_defaults() -> None:
     assert plan_of().stop is None
-    assert plan_of("[stop]\nci_width_ms = 10").stop == Stop(ci_width_ms=10.0)
+    assert plan_of("[stop]\nci_width_ms = 10").stop == StopSettings(ci_width_ms=10.0)
     text = "[stop]\nci_width_ratio = 0.05\nmin_blocks = 8\ncheck_every_blocks = 2"
-    assert plan_of(text).stop == Stop(ci_width_ratio=0.05, min_blocks=8, check_every_blocks=2)
+    assert plan_of(text).stop == StopSettings(ci_width_ratio=0.05, min_blocks=8, check_every_blocks=2)
 
 
 def test_a_rule_by_confidence_sequences_needs_no_width_and_says_what_decides() -> None:
     rule = 'rule = "confidence_sequence"\n'
     stop = plan_of("[stop]\n" + rule).stop
-    assert stop == Stop(rule=StopRule.CONFIDENCE_SEQUENCE, min_blocks=8)
+    assert stop == StopSettings(rule=StopRule.CONFIDENCE_SEQUENCE, min_blocks=8)
     assert stop is not None
     assert stop.drops_conditions
     text = "[stop]\n" + rule + 'min_blocks = 12\nci_width_ratio = 0.05\ndecided_by = ["width"]'
-    assert plan_of(text).stop == Stop(
-        rule=StopRule.CONFIDENCE_SEQUENCE, ci_width_ratio=0.05, decided_by=(DecidedBy.WIDTH,), min_blocks=12
+    assert plan_of(text).stop == StopSettings(
+        rule=StopRule.CONFIDENCE_SEQUENCE, ci_width_ratio=0.05, decided_by=(DecisionCriterion.WIDTH,), min_blocks=12
     )
     old = plan_of("[stop]\nci_width_ms = 10").stop
     assert old is not None
@@ -158,7 +158,7 @@ IMPOSSIBLE = [
 def test_what_a_preset_fixes_cannot_be_asked_otherwise(
     preset: str, browser: str, factors: str, top: str, reason: str
 ) -> None:
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     optional = f'browser = ["{browser}"]\nbrowser_preset = ["none", "{preset}"]\n{factors}'
     written, found = top + optional + PATHS + BASELINE, ""
     # What comes before it, such as a method of what is no DoH, is excluded as the hints say.

@@ -38,7 +38,7 @@ dns_transport = "doudp"
 
 @pytest.fixture
 def corpus() -> Corpus:
-    return Corpus.of_project()
+    return Corpus.from_project()
 
 
 def text(factors: str = "", *, paths: str = PATHS, baseline: str = "", exclude: str = "") -> str:
@@ -46,7 +46,7 @@ def text(factors: str = "", *, paths: str = PATHS, baseline: str = "", exclude: 
 
 
 def plan_of(factors: str = "", *, paths: str = PATHS, baseline: str = "", exclude: str = "") -> Plan:
-    return parse_plan(text(factors, paths=paths, baseline=baseline, exclude=exclude), "p.toml", Corpus.of_project())
+    return parse_plan(text(factors, paths=paths, baseline=baseline, exclude=exclude), "p.toml", Corpus.from_project())
 
 
 def problem_of(written: str, corpus: Corpus) -> str:

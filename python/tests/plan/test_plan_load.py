@@ -188,7 +188,7 @@ def test_the_projects_own_plans_and_profiles_are_good(monkeypatch: pytest.Monkey
     assert plans
     for path in plans:
         assert load_plan(path).source_text == path.read_text()
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     assert corpus.root == ROOT
     assert [corpus.profile(name).name for name in corpus.profiles()] == list(corpus.profiles())
 

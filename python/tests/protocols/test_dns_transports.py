@@ -10,15 +10,15 @@ from resolab.protocols import (
     Carrier,
     facts_of,
     has_handshake,
-    place_of,
     transport_label,
+    transport_position,
 )
 from resolab.records import DnsTransport, HttpVersion
 
 
 def test_the_order_is_that_of_the_enum() -> None:
     assert list(DNS_TRANSPORTS) == list(DnsTransport)
-    assert sorted(["doq", "dot", "doudp"], key=place_of) == ["doudp", "dot", "doq"]
+    assert sorted(["doq", "dot", "doudp"], key=transport_position) == ["doudp", "dot", "doq"]
 
 
 def test_each_list_follows_from_the_table() -> None:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from resolab.browser import Heard
-from resolab.browser.chromium.hearing.merging import Merging
+from resolab.browser import LoadEvents
+from resolab.browser.chromium.hearing.merging import SessionMerger
 from resolab.pages.model import Discovery, Evidence
 from resolab.recordings.building import build
 from resolab.recordings.heard import recording_of_heard
@@ -13,8 +13,8 @@ MAIN, INNER = "S-main", "S-frame"
 TIMING = {"requestTime": 1.0, "sendEnd": 1, "receiveHeadersEnd": 20}
 
 
-def merged(*events: tuple[str, str, dict[str, Any]]) -> Merging:
-    merging = Merging(MAIN)
+def merged(*events: tuple[str, str, dict[str, Any]]) -> SessionMerger:
+    merging = SessionMerger(MAIN)
     for session, event, params in events:
         merging.take(session, event, params)
     return merging
@@ -40,7 +40,7 @@ def page_event(session: str, name: str, at_s: float) -> tuple[str, str, dict[str
     return session, f"Page.{name}", {"timestamp": at_s}
 
 
-def ids(merging: Merging) -> list[str]:
+def ids(merging: SessionMerger) -> list[str]:
     return [one["params"]["requestId"] for one in merging.messages]
 
 
@@ -80,7 +80,7 @@ def test_a_request_told_by_two_sessions_is_one_and_may_go_on_in_the_other() -> N
 
 
 def test_a_request_that_begins_or_ends_is_activity_and_nothing_else_is() -> None:
-    merging = Merging(MAIN)
+    merging = SessionMerger(MAIN)
     told = [sent(MAIN, "1", ROOT), answered(MAIN, "1"), ended(MAIN, "1"), page_event(MAIN, "loadEventFired", 2.0)]
     assert [merging.take(*one) for one in told] == [True, False, True, False]
     assert not merging.take(MAIN, "Debugger.scriptParsed", {"url": ROOT})
@@ -95,7 +95,9 @@ def test_the_load_event_is_the_pages_own_after_its_first_request() -> None:
         page_event(INNER, "loadEventFired", 1.5),
         page_event(MAIN, "loadEventFired", 2.0),
     )
-    made = build(recording_of_heard(Heard(url=ROOT, browser="chromium", version="156", messages=merging.messages)), "x")
+    made = build(
+        recording_of_heard(LoadEvents(url=ROOT, browser="chromium", version="156", messages=merging.messages)), "x"
+    )
     assert made.load_ms == 1000
     assert made.source.async_stacks, "also of a page without any stack"
     assert (made.source.form, made.source.browser) == ("record", "Chromium 156")
@@ -112,7 +114,9 @@ def test_the_parser_is_believed_however_late_since_scripts_are_named_themselves(
         sent(MAIN, "1", f"{ROOT}a.png", **by_parser),
         sent(MAIN, "2", f"{ROOT}a.js", "Script", **by_parser),
     )
-    made = build(recording_of_heard(Heard(url=ROOT, browser="chromium", version="156", messages=events.messages)), "x")
+    made = build(
+        recording_of_heard(LoadEvents(url=ROOT, browser="chromium", version="156", messages=events.messages)), "x"
+    )
     assert [(one.discovery, one.evidence) for one in made.resources[1:]] == [
         (Discovery.DOCUMENT, Evidence.INITIATOR)
     ] * 2

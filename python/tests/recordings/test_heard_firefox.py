@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from resolab.browser import Heard
+from resolab.browser import LoadEvents
 from resolab.errors import ConfigurationError
 from resolab.pages.model import Discovery, Evidence, Kind, PageModel
 from resolab.recordings.building import build
@@ -36,7 +36,7 @@ DOCUMENT = row(
 
 
 def model(*rows: dict[str, Any]) -> PageModel:
-    heard = Heard(
+    heard = LoadEvents(
         url=ROOT, browser="firefox", version="153", rows=[DOCUMENT, *rows],
         loaded_unix_ms=BEGAN_US / 1000 + 400, complete_unix_ms=BEGAN_US / 1000 + 200,
     )  # fmt: skip
@@ -118,4 +118,4 @@ def test_what_is_no_request_of_a_clone_or_not_told_is_lost_by_name() -> None:
 
 def test_a_load_without_requests_is_one_line() -> None:
     with pytest.raises(ConfigurationError, match="what firefox was heard to ask for: it has no request"):
-        recording_of_heard(Heard(url=ROOT, browser="firefox", version="153"))
+        recording_of_heard(LoadEvents(url=ROOT, browser="firefox", version="153"))

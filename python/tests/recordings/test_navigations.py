@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from test_cdp_log import ROOT, answered, finished, response, sent
 
-from resolab.browser import Heard
+from resolab.browser import LoadEvents
 from resolab.errors import ConfigurationError
 from resolab.pages.model import PageModel
 from resolab.recordings import import_page
@@ -159,7 +159,7 @@ def test_a_load_of_our_own_is_followed_however_its_page_goes_on_until_it_has_loa
     events = [
         one for one in (*load(1, 10)[:-2], *load(2, 10.3), *load(3, 20)) if one["method"] != "Page.frameNavigated"
     ]
-    heard = Heard(url=ROOT, browser="chromium", version="1", messages=events)
+    heard = LoadEvents(url=ROOT, browser="chromium", version="1", messages=events)
     made = build(recording_of_heard(heard), "heard")
     assert (told(made), lost(made)[OTHERS]) == ((4, 800, 700), 2)
 

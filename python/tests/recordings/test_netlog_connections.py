@@ -12,7 +12,7 @@ from made_har import START, entry, har
 from made_netlog import OFFSET_MS, MadeNetlog
 from test_navigations import load
 
-from resolab.browser.browser_log import BrowserLog, Carrier, Connection, Request, Sharing
+from resolab.browser.browser_log import BrowserLog, Connection, ConnectionTransport, Request, SharingReason
 from resolab.browser.chromium.netlog import read_netlog
 from resolab.cli.main import main
 from resolab.errors import ConfigurationError
@@ -78,7 +78,7 @@ def test_a_connection_of_quic(tmp_path: Path, state: str, resumed: bool | None, 
     assert (one.host, one.address, one.protocol, one.connected_ms) == ("a.example", "2001:db8::1", "h3", 120)
     assert (one.handshake_start_ms, one.handshake_end_ms, one.resumed, one.early_data) == (100, 120, resumed, early)
     assert one.requests == (Request(120, "a.example", "/", in_early_data=early and None),)
-    assert (one.carrier, one.tls_version) == (Carrier.QUIC, "TLS 1.3")
+    assert (one.carrier, one.tls_version) == (ConnectionTransport.QUIC, "TLS 1.3")
 
 
 def test_requests_over_http_1_are_those_of_the_jobs_that_got_the_socket(tmp_path: Path) -> None:
@@ -119,8 +119,8 @@ NAMES = frozenset(f"{letter}.example" for letter in "abcefghi")
 def test_names_on_connections_of_others_and_why(tmp_path: Path) -> None:
     log = shared(tmp_path)
     assert [dict(one.shared_with) for one in log.connections if one.shared_with] == [
-        {"b.example": Sharing.ADDRESS, "c.example": Sharing.UNTOLD},
-        {"f.example": Sharing.ADDRESS, "g.example": Sharing.CERTIFICATE},
+        {"b.example": SharingReason.ADDRESS, "c.example": SharingReason.UNTOLD},
+        {"f.example": SharingReason.ADDRESS, "g.example": SharingReason.CERTIFICATE},
     ]
     assert page_connections(log.connections, NAMES) == PageConnections(
         connections_count=5, unused_count=2, failed_count=2, full_handshakes_count=2, resumed_handshakes_count=1,

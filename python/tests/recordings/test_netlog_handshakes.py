@@ -8,7 +8,7 @@ import pytest
 from made_netlog import BEGIN, END, OFFSET_MS, MadeNetlog
 
 from resolab.browser.browser_log import BrowserLog, Connection
-from resolab.browser.chromium.netlog import FollowedNetlog, read_netlog
+from resolab.browser.chromium.netlog import NetlogFollower, read_netlog
 from resolab.browser.tls_messages import server_took_ticket
 from resolab.errors import ConfigurationError
 from resolab.records import HandshakeMode
@@ -190,7 +190,7 @@ def test_a_look_up_that_got_no_answer_has_an_error_or_no_end(tmp_path: Path) -> 
 
 def test_a_log_is_followed_load_by_load_and_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "net.json"
-    followed = FollowedNetlog(file)
+    followed = NetlogFollower(file)
     with pytest.raises(ConfigurationError, match="failed to read netlog"):
         followed.read()
     made = MadeNetlog()
@@ -213,4 +213,4 @@ def test_a_log_is_followed_load_by_load_and_line_by_line(tmp_path: Path, monkeyp
 def test_what_is_followed_and_no_netlog_is_told_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "net.json").write_text('{"constants":[],\n"events": [\n')
     with pytest.raises(ConfigurationError, match="its head cannot be read"):
-        FollowedNetlog(tmp_path / "net.json").read()
+        NetlogFollower(tmp_path / "net.json").read()

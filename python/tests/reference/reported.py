@@ -14,9 +14,9 @@ from resolab.report.effects import effect_tables
 from resolab.report.figures import outcome_drawings
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings, OutcomeFindings
-from resolab.report.h20.section import H20
+from resolab.report.h20.section import H20Section
 from resolab.report.outcome_tables import further_outcomes, outcome_table
-from resolab.report.s24.section import S24
+from resolab.report.s24.section import S24Section
 from resolab.report.sensitivity import sensitivity_table
 from resolab.report.tables import exchange_table, status_table
 from resolab.report.trouble import failures_line, trouble_sentence
@@ -158,7 +158,7 @@ def _of_trouble(findings: Findings) -> Told:
 
 
 def _of_hounsel(dataset: Dataset, findings: Findings) -> Told:
-    told, h20 = Told(), H20(dataset, findings)
+    told, h20 = Told(), H20Section(dataset, findings)
     if not h20.is_theirs:
         return told
     for drawing in h20.drawings():
@@ -194,7 +194,7 @@ def _left_out(drawing: Drawing) -> int:
 
 
 def _of_sengupta(dataset: Dataset, findings: Findings) -> Told:
-    told, s24 = Told(), S24(dataset, findings)
+    told, s24 = Told(), S24Section(dataset, findings)
     if not s24.is_theirs:
         return told
     for drawing in s24.drawings():

@@ -18,7 +18,7 @@ from synthetic_dataset import PLAN_TEXT, make_plan
 from resolab.campaign.power import _levels
 from resolab.plan import Condition, OutcomeName
 from resolab.plan.condition import DECLARED
-from resolab.plan.factor import Subject
+from resolab.plan.factor import FactorSubject
 from resolab.plan.factors import EVERY_FACTOR, OPTIONAL_FACTORS, QUERY_FACTORS, applies, factors_about
 from resolab.records import (
     TRIAL_FLAG_MEANINGS,
@@ -90,7 +90,7 @@ def test_no_load_of_a_level_is_dropped_or_pooled_with_another_levels(factor: str
     rows = [row_of(arm, block, ms) for block in range(4) for arm, ms in ((one, 10.0), (other, 20.0))]
     arms = [arm for arms in arrange(rows, PLT).values() for arm in arms.values()]
     assert sum(map(len, arms)) == len(rows), f"{factor}: {len(rows) - sum(map(len, arms))} loads are left out"
-    of_the_page = DECLARED[factor].about.subject is Subject.PAGE
+    of_the_page = DECLARED[factor].about.subject is FactorSubject.PAGE
     for arm in arms:
         levels = {getattr(row, factor) for row in arm.values()}
         # Of the page, both levels stand in one arm, and each pair is of one of them.
@@ -99,7 +99,7 @@ def test_no_load_of_a_level_is_dropped_or_pooled_with_another_levels(factor: str
         assert len(pairs) == len(arm)
 
 
-@pytest.mark.parametrize("factor", factors_about(Subject.CLIENT, Subject.LOOK_UP))
+@pytest.mark.parametrize("factor", factors_about(FactorSubject.CLIENT, FactorSubject.LOOK_UP))
 def test_table_1_and_the_live_statuses_name_the_level(factor: str) -> None:
     one, other = apart(factor)
     further = FurtherLevels([one, other])
@@ -144,10 +144,10 @@ def test_rows_of_queries_have_all_that_queries_depend_on(shape: type) -> None:
 
 
 def test_every_factor_is_of_one_subject_and_every_row_has_it() -> None:
-    assert sorted(factors_about(*Subject)) == sorted(EVERY_FACTOR)
+    assert sorted(factors_about(*FactorSubject)) == sorted(EVERY_FACTOR)
     assert set(EVERY_FACTOR) <= {one.name for one in msgspec.structs.fields(H20LoadRow)}
     assert set(EVERY_FACTOR) <= {one.name for one in columns_of("trials")}
-    assert {one.name for one in msgspec.structs.fields(ResolverRow)} == set(factors_about(Subject.RESOLVER))
+    assert {one.name for one in msgspec.structs.fields(ResolverRow)} == set(factors_about(FactorSubject.RESOLVER))
     assert set(OPTIONAL_FACTORS) > _OF_THE_LAB
 
 

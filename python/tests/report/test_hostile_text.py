@@ -25,7 +25,7 @@ from resolab.cli.console import Console
 from resolab.cli.main import main
 from resolab.evidence.timeline import trace_bytes, tracks_of
 from resolab.har.archive import archive
-from resolab.pages.clone.names import place_of
+from resolab.pages.clone.names import parse_request_index
 from resolab.pages.file import model_text
 from resolab.pages.model import Kind
 from resolab.plots import Event, Span, WaterfallRequest, draw_waterfall
@@ -35,7 +35,7 @@ from resolab.report.waterfall.loads import Waterfall
 from resolab.store import load_manifest, save_manifest
 from resolab.toml_text import value_text
 from resolab.urls import split_url
-from resolab.wording import clean, in_markup
+from resolab.wording import clean, escape_xml_controls
 
 if TYPE_CHECKING:
     from resolab.records import Record
@@ -135,7 +135,7 @@ def test_a_waterfall_draws_any_label(labels: list[str], title: str) -> None:
 def test_a_label_for_screen_readers_is_an_attribute_of_the_figure(label: str) -> None:
     element = ET.fromstring(inline_svg('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"></svg>', label))
     # An attribute's white space is one kind (XML 1.0, section 3.3.3).
-    assert element.attrib["aria-label"] == re.sub(r"\r\n|[\t\n\r]", " ", in_markup(label))
+    assert element.attrib["aria-label"] == re.sub(r"\r\n|[\t\n\r]", " ", escape_xml_controls(label))
 
 
 @given(st.lists(ANY, min_size=1, max_size=4))
@@ -168,13 +168,13 @@ def test_a_load_s_lines_archive_and_trace_take_any_url(url: str) -> None:
     assert trace_bytes(tracks_of(kept), monotonic_ns=1, wall_time_unix_ns=1)
     waterfall = Waterfall(url, url, url, [WaterfallRequest(url, 0.0, [Span("wait", 0.0, 1.0)], {})], [])
     assert terminal_waterfall(waterfall, 80)
-    place_of(url)
-    place_of(f"https://h0.s0-a.test/{url}.gif")
+    parse_request_index(url)
+    parse_request_index(f"https://h0.s0-a.test/{url}.gif")
 
 
 def test_a_path_of_thousands_of_digits_is_no_place() -> None:
-    assert place_of(f"https://h0.s0-a.test/{'9' * 5000}.gif") is None
-    assert place_of("https://h0.s0-a.test/12.gif") == 12
+    assert parse_request_index(f"https://h0.s0-a.test/{'9' * 5000}.gif") is None
+    assert parse_request_index("https://h0.s0-a.test/12.gif") == 12
 
 
 def test_what_is_no_url_is_a_path() -> None:

@@ -11,7 +11,7 @@ from resolab.records import PageLoadRecord
 from resolab.report import build_report
 from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.page_loads import condition_results
-from resolab.report.findings.within_loads import within_loads
+from resolab.report.findings.within_loads import compare_outcomes
 from resolab.store import read_trial
 from resolab.store.outcomes import OUTCOMES, PLT, PLT_SUM
 from resolab.store.rows import LoadRow
@@ -38,7 +38,7 @@ def sums(loads: list[LoadRow]):
 
 def test_both_times_stand_beside_each_other_with_their_difference_within_loads() -> None:
     loads = [load(block, BASE, 100.0 + block, 110.0 + 3 * block) for block in range(5)]
-    within = within_loads(PLAN, loads, PLT_SUM, PLT)[BASE]
+    within = compare_outcomes(PLAN, loads, PLT_SUM, PLT)[BASE]
     assert (within.other_ms.value, sums(loads)[BASE].median_ms.value, within.difference_ms.value) == (102, 116, 14)
     assert sums(loads)[BASE].comparison is None
 
@@ -52,7 +52,7 @@ def test_the_change_is_of_sums_against_sums() -> None:
 def test_failed_loads_are_at_least_their_limit_and_those_lost_to_the_instrument_are_left_out() -> None:
     loads = [load(0, BASE, 100.0, 110.0), *(load(block, BASE, None, None, "page_timeout") for block in (1, 2))]
     loads.append(load(3, BASE, None, None, "driver"))
-    one, within = sums(loads)[BASE], within_loads(PLAN, loads, PLT_SUM, PLT)[BASE]
+    one, within = sums(loads)[BASE], compare_outcomes(PLAN, loads, PLT_SUM, PLT)[BASE]
     assert (one.median_ms.n, one.median_ms.low, within.difference_ms.n) == (3, 30_000.0, 1)
     assert estimate_text(one.median_ms) == "≥ 30000.0"
 
@@ -60,7 +60,7 @@ def test_failed_loads_are_at_least_their_limit_and_those_lost_to_the_instrument_
 def test_loads_without_a_sum_say_nothing_about_it() -> None:
     assert sums([load(0, BASE, 100.0, None), load(1, BASE, None, None, "dns")]) == {}
     loads = [load(0, BASE, 100.0, None), load(1, BASE, 50.0, 60.0)]
-    within = within_loads(PLAN, loads, PLT_SUM, PLT)[BASE]
+    within = compare_outcomes(PLAN, loads, PLT_SUM, PLT)[BASE]
     assert (within.other_ms.value, within.other_ms.n, sums(loads)[BASE].median_ms.value) == (50, 1, 60)
 
 

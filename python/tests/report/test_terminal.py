@@ -9,7 +9,7 @@ from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.report import terminal_summary
 from resolab.report.findings.analysis import analyse
-from resolab.report.narrow import FittingTable
+from resolab.report.narrow import TerminalTable
 from resolab.report.terminal import times_text
 from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset
@@ -49,7 +49,7 @@ def test_every_comparison_has_its_line(tmp_path: Path) -> None:
     def plts(transport: str) -> list[float]:
         wanted = (transport, "full")
         return [
-            PLT.of(load) or 0
+            PLT.value_of_load(load) or 0
             for load in findings.loads
             if (load.dns_transport, load.requested_handshake_mode) == wanted
         ]
@@ -70,7 +70,7 @@ def test_every_comparison_has_its_line(tmp_path: Path) -> None:
 
 def printed(width: int) -> list[str]:
     rows = [("example, 4g",), ("  DoH + H3 full, a long label to be folded", "123.4 [1, 2]", "", "8")]
-    table = FittingTable("Times", ("condition", "PLT ms", "range ms", "n"), frozenset({0}), rows)
+    table = TerminalTable("Times", ("condition", "PLT ms", "range ms", "n"), frozenset({0}), rows)
     console = Console(width=width)
     with console.capture() as capture:
         console.print(table)

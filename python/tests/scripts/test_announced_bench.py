@@ -14,7 +14,7 @@ from benches.common.corpus import page_models
 from benches.common.progress import Progress
 from benches.dns.cold import rates
 from benches.dns.path_capture import Crossing
-from resolab.pages.path import Announced
+from resolab.pages.path import AnnouncementMode
 from resolab.records import CoalescingMode, FetchNamesRecord, NameAnnouncement
 
 MS = 1_000_000
@@ -158,7 +158,9 @@ def test_cases_take_turns_the_order_reversed_every_other_turn(monkeypatch: pytes
 def test_real_pages_save_what_their_structure_says() -> None:
     models = list(page_models())
     assert len(models) == 37
-    push, hints = (pages.saving(models, one, 0.0, 91.9) for one in (Announced.SERVER_PUSH, Announced.EARLY_HINTS))
+    push, hints = (
+        pages.saving(models, one, 0.0, 91.9) for one in (AnnouncementMode.SERVER_PUSH, AnnouncementMode.EARLY_HINTS)
+    )
     assert push.pages_count == 37
     assert 0 <= hints.median_ms <= push.median_ms
     assert push.lower_quartile_ms <= push.median_ms <= push.upper_quartile_ms

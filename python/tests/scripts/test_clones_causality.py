@@ -14,7 +14,7 @@ from resolab.errors import ConfigurationError
 from resolab.pages.clone.names import host_name
 from resolab.pages.file import read_model
 from resolab.pages.model import Discovery, Evidence, Kind, Outcome, PageModel, ScriptMode
-from resolab.pages.path import in_lab, lab_load_ms
+from resolab.pages.path import lab_load_ms, move_to_lab
 from resolab.plan import Corpus
 from resolab.records import DirectionProfile, LinkProfile
 
@@ -63,7 +63,7 @@ def test_a_busier_script_asks_later_for_what_it_asks_for() -> None:
 
 def test_a_change_on_the_path_is_predicted_whole_and_one_off_it_not_at_all() -> None:
     # Document 40 + 50; script 40 + 20; 30; its request 40 + 40: by 10 ms a round trip and a look-up.
-    assert lab_load_ms(in_lab(PAGE, PROFILE), PROFILE) == 260
+    assert lab_load_ms(move_to_lab(PAGE, PROFILE), PROFILE) == 260
     found = made()
     assert list(found) == [*Change]
     assert (found[Change.SAME].predicted_ms, found[Change.SAME].model.resources) == (0, PAGE.resources)
@@ -192,7 +192,7 @@ def test_pages_are_chosen_that_load_soon_and_whose_graph_is_known() -> None:
 
 
 def test_the_profile_is_one_of_the_project_s() -> None:
-    assert Corpus.of_project().profile("fiber").down.rate_bps
+    assert Corpus.from_project().profile("fiber").down.rate_bps
 
 
 def test_times_are_read_by_change_and_block(monkeypatch, tmp_path) -> None:

@@ -14,7 +14,7 @@ from benches.clones.summary import summary
 from benches.clones.verdicts import pages_of
 from resolab.errors import ConfigurationError, MachineError
 from resolab.fidelity.bars import shortfalls
-from resolab.fidelity.lab import Checked
+from resolab.fidelity.lab import CloneCheck
 from resolab.fidelity.measures import Fidelity
 from resolab.pages.file import model_text
 
@@ -30,12 +30,12 @@ def load(**changed: object) -> Fidelity:
     return msgspec.structs.replace(GOOD, **changed)
 
 
-def lines(*checked: Checked) -> list[dict[str, object]]:
+def lines(*checked: CloneCheck) -> list[dict[str, object]]:
     return json.loads(json.dumps(lines_of(checked)))
 
 
-def checked(one: Fidelity, starts: list[float] | None = None, failure: str | None = None) -> Checked:
-    return Checked(one, dict(enumerate(starts or [])), failure)
+def checked(one: Fidelity, starts: list[float] | None = None, failure: str | None = None) -> CloneCheck:
+    return CloneCheck(one, dict(enumerate(starts or [])), failure)
 
 
 @pytest.mark.parametrize(

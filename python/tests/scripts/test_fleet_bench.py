@@ -22,15 +22,15 @@ from resolab.campaign.blocks.one_block import run_block
 from resolab.fleet import bundle
 from resolab.fleet.assemble import assemble
 from resolab.fleet.at_vantage import plan_at
-from resolab.fleet.fetch import Fetched
-from resolab.fleet.job import Run
+from resolab.fleet.fetch import FetchResult
+from resolab.fleet.job import FleetRun
 from resolab.store import finished_trials
 
 BLOCKS = 2
 
 
 @pytest.fixture
-def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Run, Fetched, Path]:
+def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[FleetRun, FetchResult, Path]:
     """Make a whole dataset of two vantage points with light trials."""
     for module in (light.manifests, light.ground):
         for name, value in list(vars(module).items()):
@@ -46,14 +46,14 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Run, Fetch
             files.setdefault(vantage, {})[block] = tmp_path / f"{vantage}-{block}.tar.gz"
             bundle.pack(folder, block, files[vantage][block])
     manifest = assemble(run, files, tmp_path / "out")
-    return run, Fetched(manifest, dict.fromkeys(run.vantages, BLOCKS), []), tmp_path / "out"
+    return run, FetchResult(manifest, dict.fromkeys(run.vantages, BLOCKS), []), tmp_path / "out"
 
 
-def test_a_whole_dataset_has_no_problem(fetched: tuple[Run, Fetched, Path]) -> None:
+def test_a_whole_dataset_has_no_problem(fetched: tuple[FleetRun, FetchResult, Path]) -> None:
     assert problems(*fetched) == []
 
 
-def test_a_trial_that_is_not_there_is_seen(fetched: tuple[Run, Fetched, Path]) -> None:
+def test_a_trial_that_is_not_there_is_seen(fetched: tuple[FleetRun, FetchResult, Path]) -> None:
     run, what, dataset = fetched
     next(iter(finished_trials(dataset).values())).unlink()
     found = problems(run, what, dataset)
@@ -62,16 +62,16 @@ def test_a_trial_that_is_not_there_is_seen(fetched: tuple[Run, Fetched, Path]) -
     assert found[1].endswith("is there 0 times, not 1")
 
 
-def test_a_block_done_twice_is_seen(fetched: tuple[Run, Fetched, Path]) -> None:
+def test_a_block_done_twice_is_seen(fetched: tuple[FleetRun, FetchResult, Path]) -> None:
     run, what, dataset = fetched
     first, *_, last = finished_trials(dataset).values()
     last.write_bytes(first.read_bytes().replace(first.stem.encode(), last.stem.encode()))
     assert any("is there 2 times, not 1" in one for one in problems(run, what, dataset))
 
 
-def test_uneven_and_refused_blocks_are_seen(fetched: tuple[Run, Fetched, Path]) -> None:
+def test_uneven_and_refused_blocks_are_seen(fetched: tuple[FleetRun, FetchResult, Path]) -> None:
     run, what, dataset = fetched
-    uneven = Fetched(what.manifest, {"fra": 2, "syd": 1}, ["syd, block 1: forged"])
+    uneven = FetchResult(what.manifest, {"fra": 2, "syd": 1}, ["syd, block 1: forged"])
     assert problems(run, uneven, dataset) == ["syd, block 1: forged", "blocks by vantage point: {'syd': 1}, not 2"]
 
 

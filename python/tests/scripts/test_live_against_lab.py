@@ -19,7 +19,7 @@ from resolab.internet.layout import HOME
 from resolab.internet.servers import authoritative
 from resolab.plan import Corpus, load_plan, parse_plan
 from resolab.records import ResolverCache
-from resolab.testbed.distance import resolver_rtt_ms, with_page_at, with_resolver_at
+from resolab.testbed.distance import move_page, move_resolver, resolver_rtt_ms
 from resolab.testbed.sites import sites_of
 
 PAGES = ("calibre-2020-07", "google-2018-11")
@@ -39,7 +39,7 @@ def sides(level=ResolverCache.HIT, **told):
 
 @pytest.fixture
 def folder(tmp_path):
-    written.write(sides(), tmp_path / "all", Corpus.of_project())
+    written.write(sides(), tmp_path / "all", Corpus.from_project())
     return tmp_path / "all"
 
 
@@ -48,13 +48,13 @@ def test_the_lab_has_the_boxs_pages_at_the_boxs_distances(folder):
     assert plan.factors.page == PAGES
     box, (condition, *_) = sides(), plan.conditions()
     for page, site in sites_of(corpus, plan.factors.page).items():
-        link = with_resolver_at(with_page_at(corpus.profile("box-home"), site), condition.resolver_extra_rtt_ms)
+        link = move_resolver(move_page(corpus.profile("box-home"), site), condition.resolver_extra_rtt_ms)
         assert resolver_rtt_ms(link) == pytest.approx(box.layout.rtt_ms(HOME, box.resolver.address))
         of_box = next(one for one in box.sites if one.page == page)
         places = {one.host: one for one in written.origins_of(of_box)}
         assert [*places] == [*site.hosts]
         assert site.url == of_box.url
-        of_corpus = sites_of(Corpus.of_project(), [page])[page]
+        of_corpus = sites_of(Corpus.from_project(), [page])[page]
         assert site.request_count == of_corpus.request_count
         far = {one.network.partition("/")[0]: 2 * one.extra_one_way_delay_ms for one in link.far or []}
         for origin, original in zip(site.origins, of_corpus.origins, strict=True):
@@ -82,7 +82,7 @@ def test_the_profile_has_no_rate_and_no_loss(folder):
 
 def test_a_resolver_nearer_than_the_sites_is_the_nearest_of_all(tmp_path):
     near = sides(resolver="local", transports=["doudp"])
-    written.write(near, tmp_path / "all", Corpus.of_project())
+    written.write(near, tmp_path / "all", Corpus.from_project())
     plan, corpus = running.lab_plan(tmp_path / "all")
     assert corpus.profile("box-home").up.one_way_delay_ms == 2.5
     assert {one.resolver_extra_rtt_ms for one in plan.conditions()} == {0.0}
@@ -140,7 +140,7 @@ def test_that_there_is_no_record_is_kept_as_long(level, ttl_s):
 def test_misses_all_take_what_the_boxs_truth_says(tmp_path):
     missing = sides(ResolverCache.MISS)
     assert missing.recursion_ms == missing.layout.rtt_ms("quick", missing.layout.server_address("auth-a")) == 28.0
-    written.write(missing, tmp_path / "all", Corpus.of_project())
+    written.write(missing, tmp_path / "all", Corpus.from_project())
     plan, _ = running.lab_plan(tmp_path / "all")
     assert plan.resolver.miss_delay_ms == 28.0
     assert {str(one.resolver_cache) for one in plan.conditions()} == {"miss"}
@@ -164,7 +164,7 @@ def test_what_cannot_be_measured_is_refused_before_anything_starts(told, said):
 
 
 def test_plans_without_a_pair_of_transports_load_too(tmp_path):
-    written.write(sides(transports=["doq"]), tmp_path / "all", Corpus.of_project())
+    written.write(sides(transports=["doq"]), tmp_path / "all", Corpus.from_project())
     load_plan(tmp_path / "all" / "live.toml")
     running.lab_plan(tmp_path / "all")
     text = (tmp_path / "all" / "lab.toml").read_text()

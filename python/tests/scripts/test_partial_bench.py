@@ -66,7 +66,7 @@ def test_names_a_round_trip_behind_are_counted_without_the_late_one() -> None:
 
 
 def test_rounds_with_a_late_name_are_told_from_late_names() -> None:
-    rtt_ms = Corpus.of_project().profile(loss.PROFILE).up.one_way_delay_ms * 2
+    rtt_ms = Corpus.from_project().profile(loss.PROFILE).up.one_way_delay_ms * 2
     prompt, late = [question(rtt_ms + 1, 100, None)] * 3, question(rtt_ms * 1.6, 100, None)
     in_message = [Exchange(prompt, [])] * 9 + [Exchange([late] * 3, [])]
     one_by_one = [Exchange(prompt, [])] * 7 + [Exchange([*prompt[1:], late], [])] * 3

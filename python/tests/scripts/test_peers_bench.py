@@ -81,7 +81,7 @@ def test_tools_take_turns_in_going_first_and_every_load_is_in_a_round():
 
 
 def test_the_plan_has_one_condition_for_each_cell():
-    plan = measure.plan_of(("example", "wikipedia"), ("fiber", "4g"), 20, Corpus.of_project())
+    plan = measure.plan_of(("example", "wikipedia"), ("fiber", "4g"), 20, Corpus.from_project())
     cells = [(one.page, one.profile) for one in plan.conditions()]
     assert sorted(cells) == [("example", "4g"), ("example", "fiber"), ("wikipedia", "4g"), ("wikipedia", "fiber")]
     assert {(str(one.http_version), str(one.dns_transport), str(one.resolver_path)) for one in plan.conditions()} == {
@@ -243,7 +243,7 @@ class Pretended:
 
 
 def test_every_cell_has_all_loads_of_both_in_turn_over_its_own_profile():
-    corpus, lab = Corpus.of_project(), Pretended()
+    corpus, lab = Corpus.from_project(), Pretended()
     plan = measure.plan_of(("example",), ("fiber", "4g"), 3, corpus)
     steps = []
     whole = measure.Lab(lab, lab, plan, corpus, 1.0)

@@ -26,7 +26,7 @@ def test_break_even_is_the_first_count_not_above(cold: float, warm: float, uncon
 
 def batches(mean: float, noise: float, seed: int, size: int = 40, members: int = 30) -> BatchedMean:
     values = np.random.default_rng(seed).normal(mean, noise, (size, members))
-    return BatchedMean.of(values.sum(axis=1), [members] * size)
+    return BatchedMean.from_arrays(values.sum(axis=1), [members] * size)
 
 
 def test_amortisation_of_exact_costs_has_no_width() -> None:
@@ -68,9 +68,9 @@ def test_few_batches_have_a_crossing_and_no_interval(size: int, of_means: int, o
 
 def test_students_interval_of_a_ratio_is_cochrans() -> None:
     # Six batches of 1 to 3 queries: mean 10; residuals of their totals, in units of the 12 queries, by hand.
-    warm = BatchedMean.of([10, 18, 33, 9, 22, 28], [1, 2, 3, 1, 2, 3])
+    warm = BatchedMean.from_arrays([10, 18, 33, 9, 22, 28], [1, 2, 3, 1, 2, 3])
     residuals = (np.array([0, -2, 3, -1, 2, -2])) / 12
-    nothing = BatchedMean.of([0.0] * 6, [1] * 6)
+    nothing = BatchedMean.from_arrays([0.0] * 6, [1] * 6)
     found = amortisation(nothing, warm, nothing, [1])
     half = 2.570582 * math.sqrt(6 / 5 * float((residuals**2).sum()))
     assert (found.saved_ms.ci_low, found.saved_ms.ci_high) == pytest.approx((-10 - half, -10 + half))

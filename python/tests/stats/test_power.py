@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from resolab.stats import PowerRule, Sample, at_most_wide, blocks_needed, excludes_zero, paired_difference, within
+from resolab.stats import (
+    PowerRule,
+    Sample,
+    aim_at_width,
+    aim_within_margin,
+    blocks_needed,
+    excludes_zero,
+    paired_difference,
+)
 from resolab.stats.coverage.power import held
 
 RNG = np.random.default_rng(11)
@@ -29,7 +37,7 @@ def blocks_of(pilot: Sample, aim: object, rule: PowerRule | None = None, most: i
 
 
 def test_so_many_blocks_decide_four_times_in_five() -> None:
-    aims = [excludes_zero(8.0), at_most_wide(11.0), within(9.0)]
+    aims = [excludes_zero(8.0), aim_at_width(11.0), aim_within_margin(9.0)]
     for position, aim in enumerate(aims):
         blocks = blocks_of(LARGE, aim)
         assert blocks is not None
@@ -56,7 +64,7 @@ def test_the_pilots_own_difference_stands_in_for_one() -> None:
 def test_modes_seconds_apart_stay_apart() -> None:
     """Half of a pilot's pairs wait: smoothing by the spread of all would fill the five seconds between."""
     pilot = Sample.exact([*np.linspace(-9, 9, 7), *(5_000 + np.linspace(-9, 9, 5))])
-    found = blocks_needed(pilot, at_most_wide(30.0), PowerRule(), most=1_000, seed=1)
+    found = blocks_needed(pilot, aim_at_width(30.0), PowerRule(), most=1_000, seed=1)
     assert found is not None
     assert found.blocks is not None
     assert found.blocks > 100

@@ -10,7 +10,7 @@ import pytest
 
 from resolab.stats import Sample, median
 from resolab.stats.estimate import Estimate, Method
-from resolab.stats.replication import Printed, printed_change, replication
+from resolab.stats.replication import PrintedChange, printed_change, replication
 
 
 def _ours(value: float, low: float, high: float) -> Estimate:
@@ -24,12 +24,12 @@ def test_the_interval_of_a_printed_median_is_mcgills_for_two_of_them() -> None:
 
 
 def test_sign_overlap_and_prediction_are_three_questions() -> None:
-    found = replication(_ours(0.10, 0.05, 0.20), Printed(0.22, 0.20, 0.24))
+    found = replication(_ours(0.10, 0.05, 0.20), PrintedChange(0.22, 0.20, 0.24))
     assert found is not None
     assert found.same_sign
     assert found.overlaps
     assert not found.is_predicted  # 0.10 + hypot(0.10, 0.02) = 0.202
-    other = replication(_ours(0.10, 0.05, 0.20), Printed(-0.01, -0.02, 0.0))
+    other = replication(_ours(0.10, 0.05, 0.20), PrintedChange(-0.01, -0.02, 0.0))
     assert other is not None
     assert other.same_sign is False
     assert not other.overlaps
@@ -37,12 +37,12 @@ def test_sign_overlap_and_prediction_are_three_questions() -> None:
 
 
 def test_an_interval_around_0_has_no_sign_and_none_gives_nothing() -> None:
-    found = replication(_ours(0.01, -0.05, 0.20), Printed(0.1, 0.1, 0.1))
+    found = replication(_ours(0.01, -0.05, 0.20), PrintedChange(0.1, 0.1, 0.1))
     assert found is not None
     assert found.same_sign is None
     assert found.is_predicted
     without = Estimate(0.1, 0.1, None, None, 3, 0, 0.95, Method.NONE)
-    assert replication(without, Printed(0.1, 0.1, 0.1)) is None
+    assert replication(without, PrintedChange(0.1, 0.1, 0.1)) is None
 
 
 def test_two_right_studies_predict_each_other_in_about_95_of_100() -> None:

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from resolab.stats import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, bootstrap
-from resolab.stats.coverage.stopping import Rule, pair, simulate, typical_width
+from resolab.stats.coverage.stopping import WidthStoppingRule, pair, simulate, typical_width
 
 ROUNDS = 120
 FALSE_ALARM = 1e-3
@@ -24,7 +24,7 @@ def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["skewed", "bimodal", "tied", "loads"])
 def test_the_final_interval_holds_the_truth_as_often_as_it_says(kind: str) -> None:
-    rule = Rule(STOPPING_LEVEL, STOPPING_MIN_BLOCKS, cap_blocks=40, every_blocks=4)
+    rule = WidthStoppingRule(STOPPING_LEVEL, STOPPING_MIN_BLOCKS, cap_blocks=40, every_blocks=4)
     (stopped,) = simulate(kind, [typical_width(kind, 20, rule.level, rounds=40)], rule, ROUNDS)
     assert stopped.held_ratio >= LEAST_HELD
     # It stopped by the rule, neither at its first look nor at its last.
@@ -33,13 +33,13 @@ def test_the_final_interval_holds_the_truth_as_often_as_it_says(kind: str) -> No
 
 
 def test_a_rule_that_looks_too_early_at_too_low_a_level_is_found_out() -> None:
-    rule = Rule(0.75, 8, cap_blocks=40, every_blocks=1)
+    rule = WidthStoppingRule(0.75, 8, cap_blocks=40, every_blocks=1)
     (stopped,) = simulate("skewed", [typical_width("skewed", 15, rule.level, rounds=40)], rule, ROUNDS)
     assert stopped.held_ratio < LEAST_HELD
 
 
 def test_a_wider_interval_is_reached_sooner_and_the_cap_ends_what_is_not_reached() -> None:
-    rule = Rule(STOPPING_LEVEL, STOPPING_MIN_BLOCKS, cap_blocks=16, every_blocks=2)
+    rule = WidthStoppingRule(STOPPING_LEVEL, STOPPING_MIN_BLOCKS, cap_blocks=16, every_blocks=2)
     assert rule.looks() == [12, 14, 16]
     wide, narrow = simulate("loads", [10.0, 1e-6], rule, rounds=3)
     assert (wide.blocks_mean, wide.capped_ratio) == (12, 0)

@@ -22,7 +22,7 @@ from resolab.store import (
     open_dataset,
     save_manifest,
 )
-from resolab.store.manifest import RunStart, StopReason, WidthReached, dataset_id
+from resolab.store.manifest import IntervalWidth, ProcessStart, StopReason, dataset_id
 
 SMALL = (
     PLAN_TEXT.replace("blocks = 6", "blocks = 2")
@@ -127,7 +127,7 @@ REFUSED = {
     "its format is 2.0": {"format_version": "2.0"},
     "holds no finished trial": {"faults": Faults(trials_count=0)},
     "profile 'fiber' is not the same": {"profile_delay_ms": 99.0},
-    "page 'example' is not the same": {"starts": [RunStart(unix_ns=1, pages_sha256={"example": "other"})]},
+    "page 'example' is not the same": {"starts": [ProcessStart(unix_ns=1, pages_sha256={"example": "other"})]},
 }
 
 
@@ -141,7 +141,7 @@ def test_what_must_not_be_pooled_is_refused(runs: tuple[Path, Path], tmp_path: P
         up = msgspec.structs.replace(link.up, one_way_delay_ms=delay_ms)
         change(other, profiles=[msgspec.structs.replace(link, up=up)])
     first = shutil.copytree(runs[0], tmp_path / "run1")
-    change(first, starts=[RunStart(unix_ns=1, pages_sha256={"example": "one"})])
+    change(first, starts=[ProcessStart(unix_ns=1, pages_sha256={"example": "one"})])
     with pytest.raises(ConfigurationError, match=problem) as refused:
         merge_datasets(tmp_path / "m", [first, other])
     assert "\n" not in str(refused.value)
@@ -159,7 +159,7 @@ def test_the_second_and_the_third_are_held_against_each_other(
         other = msgspec.structs.replace(link.up, one_way_delay_ms=50.0 + number)
         profiles = [link, *([msgspec.structs.replace(link, name="other", up=other)] if number else [])]
         pages = {"example": "one", **({"other": f"{number}"} if number else {})}
-        start = RunStart(unix_ns=1, pages_sha256=pages if kind == "page" else {})
+        start = ProcessStart(unix_ns=1, pages_sha256=pages if kind == "page" else {})
         changed = {"profiles": profiles} if kind == "profile" else {}
         change(folder, dataset_id=f"run-{number}", created_unix_ns=number + 1, starts=[start], **changed)
     message = f"could not merge .*2: {kind} 'other' is not the same as in .*1; their conditions"
@@ -169,9 +169,9 @@ def test_the_second_and_the_third_are_held_against_each_other(
 
 def test_a_merged_manifest_says_of_its_end_what_is_true_of_all_runs(runs: tuple[Path, Path], tmp_path: Path) -> None:
     folders = [shutil.copytree(folder, tmp_path / folder.name) for folder in runs]
-    width = WidthReached(name="n", treatment="example.fiber.doh.h3.full", baseline="b", ci_width_ms=3.0)
+    width = IntervalWidth(name="n", treatment="example.fiber.doh.h3.full", baseline="b", ci_width_ms=3.0)
     for folder, digest, blocks in zip(folders, ("core", "other"), (2, 1), strict=True):
-        start = RunStart(unix_ns=1, git_commit="c", resolab_core_sha256=digest, pages_sha256={"example": "one"})
+        start = ProcessStart(unix_ns=1, git_commit="c", resolab_core_sha256=digest, pages_sha256={"example": "one"})
         change(
             folder,
             starts=[start],

@@ -14,7 +14,7 @@ from resolab.records import (
     HttpVersion,
     ResolverPath,
 )
-from resolab.testbed.layout import Origin, Site
+from resolab.testbed.layout import PageOrigin, PageSite
 
 HOST = "example.resolab.test"
 CONDITION = Condition(
@@ -25,9 +25,9 @@ CONDITION = Condition(
     requested_handshake_mode=HandshakeMode.FULL,
     resolver_path=ResolverPath.NATIVE,
 )
-ORIGIN = Origin(host=HOST, address="10.77.1.1", folder=Path("/"))
-OTHER = Origin(host="n01." + HOST, address="10.77.1.2", folder=Path("/n01"))
-SITE = Site(page="example", origins=(ORIGIN,), path="/")
+ORIGIN = PageOrigin(host=HOST, address="10.77.1.1", folder=Path("/"))
+OTHER = PageOrigin(host="n01." + HOST, address="10.77.1.2", folder=Path("/n01"))
+SITE = PageSite(page="example", origins=(ORIGIN,), path="/")
 
 
 def request(**changes):

@@ -27,7 +27,7 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.testbed import layout
-from resolab.testbed.between import Between
+from resolab.testbed.between import ClientProgramSlot
 
 NATIVE = Condition(
     page="example", profile="fiber", dns_transport=DnsTransport.DOH3, http_version=HttpVersion.H3,
@@ -87,8 +87,8 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return said
 
 
-def between() -> Between:
-    return Between(1, Path("/lab/ca/ca.pem"), lambda _record: None)
+def between() -> ClientProgramSlot:
+    return ClientProgramSlot(1, Path("/lab/ca/ca.pem"), lambda _record: None)
 
 
 def test_one_takes_the_others_place_and_one_of_the_same_kind_is_kept(told: list[str]) -> None:

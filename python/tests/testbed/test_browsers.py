@@ -23,11 +23,11 @@ from resolab.records import (
 )
 from resolab.testbed import layout
 from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, logged_count, started_first
-from resolab.testbed.kept import Kept
-from resolab.testbed.layout import Offer
-from resolab.testbed.ways import Surroundings, cleared_for, looks_up, offer_of, prefix_of, settings_of, warms_up, way_of
+from resolab.testbed.kept import KeptFolders
+from resolab.testbed.layout import Http3Offer
+from resolab.testbed.ways import TestbedPaths, cleared_for, looks_up, offer_of, prefix_of, settings_of, warms_up, way_of
 
-SURROUNDINGS = Surroundings(
+SURROUNDINGS = TestbedPaths(
     path_pid=1,
     ca_file=Path("/ca.pem"),
     addresses={"example.resolab.test": "10.77.1.1", "n01.example.resolab.test": "10.77.1.2"},
@@ -196,7 +196,7 @@ def test_with_a_preset_only_what_needs_a_warm_up_has_one(changes, warmed):
 
 
 def test_only_chromium_keeps_a_log_and_each_process_its_own():
-    logging = replace(SURROUNDINGS, kept=Kept(netlog_folder=Path("/netlogs")))
+    logging = replace(SURROUNDINGS, kept=KeptFolders(netlog_folder=Path("/netlogs")))
     first, second = (settings_of(way_of(CONDITION), logging, start_number=number).netlog_file for number in (1, 2))
     assert first == Path("/netlogs/0001.native.doh.h3.json")
     assert second != first
@@ -205,7 +205,7 @@ def test_only_chromium_keeps_a_log_and_each_process_its_own():
 
 
 def test_logs_of_an_earlier_testbed_keep_their_names(tmp_path):
-    surroundings = replace(SURROUNDINGS, kept=Kept(netlog_folder=tmp_path))
+    surroundings = replace(SURROUNDINGS, kept=KeptFolders(netlog_folder=tmp_path))
 
     async def first_log():
         browsers = BrowserPool(surroundings, makers=dict.fromkeys(BrowserName, Fake))
@@ -223,10 +223,10 @@ def test_logs_of_an_earlier_testbed_keep_their_names(tmp_path):
 @pytest.mark.parametrize(
     ("version", "discovery", "offer"),
     [
-        (HttpVersion.H3, H3Discovery.FORCED, Offer.NOTHING),
-        (HttpVersion.H3, H3Discovery.HTTPS_RECORD, Offer.HTTPS_RECORD),
-        (HttpVersion.H3, H3Discovery.ALT_SVC, Offer.ALT_SVC),
-        (HttpVersion.H2, H3Discovery.ALT_SVC, Offer.NOTHING),
+        (HttpVersion.H3, H3Discovery.FORCED, Http3Offer.NOTHING),
+        (HttpVersion.H3, H3Discovery.HTTPS_RECORD, Http3Offer.HTTPS_RECORD),
+        (HttpVersion.H3, H3Discovery.ALT_SVC, Http3Offer.ALT_SVC),
+        (HttpVersion.H2, H3Discovery.ALT_SVC, Http3Offer.NOTHING),
     ],
 )
 def test_a_site_gives_only_the_sign_by_which_it_shall_be_found(version, discovery, offer):

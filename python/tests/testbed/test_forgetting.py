@@ -3,7 +3,7 @@
 import pytest
 from made_loads import connection, edge_query
 
-from resolab.testbed.forgetting import ServersView, without_open_connections
+from resolab.testbed.forgetting import WarmUpActivity, without_open_connections
 
 CLEARED_NS = 10_000
 BEFORE, AFTER = CLEARED_NS - 1, CLEARED_NS + 1
@@ -11,7 +11,7 @@ RESOLVER = "10.77.0.1"
 
 
 def under_way(*arguments, **more):
-    return ServersView().under_way(*arguments, **more)
+    return WarmUpActivity().under_way(*arguments, **more)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_the_last_record_of_a_connection_counts():
 
 
 def test_a_handshake_on_which_nothing_comes_was_given_up():
-    view, opening = ServersView(), connection(accepted_ns=BEFORE, received_bytes=1_200)
+    view, opening = WarmUpActivity(), connection(accepted_ns=BEFORE, received_bytes=1_200)
     assert view.under_way([opening], CLEARED_NS) != []
     assert view.under_way([opening], AFTER) == []
     assert view.under_way([connection(accepted_ns=BEFORE, received_bytes=2_400)], AFTER) != []

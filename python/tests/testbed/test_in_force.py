@@ -21,8 +21,8 @@ from resolab.records import (
     TicketPolicy,
 )
 from resolab.testbed import layout
-from resolab.testbed.in_force import EdgeInForce
-from resolab.testbed.layout import EVERY_PAGES_NAME, Site
+from resolab.testbed.in_force import AppliedEdgeState
+from resolab.testbed.layout import EVERY_PAGES_NAME, PageSite
 
 WARM = replace(CONDITION, dns_connection_state=ConnectionState.WARM)
 FIREFOX = replace(CONDITION, browser=BrowserName.FIREFOX)
@@ -58,7 +58,7 @@ class Edge:
 def told(*conditions, method="put", site=SITE, others=()):
     edge = Edge()
     sites = {one.page: one for one in (site, *others)}
-    in_force = EdgeInForce(edge, sites, miss_delay_ms=40)
+    in_force = AppliedEdgeState(edge, sites, miss_delay_ms=40)
     for condition in conditions:
         asyncio.run(getattr(in_force, method)(condition))
     return edge.told
@@ -93,7 +93,7 @@ def test_the_edge_closes_only_what_the_browser_does_not_close_itself(condition, 
 
 
 def test_every_name_of_a_page_is_told_and_closed_alike():
-    site = Site(page="example", origins=(ORIGIN, OTHER), path="/")
+    site = PageSite(page="example", origins=(ORIGIN, OTHER), path="/")
     policies = {name for name, what in told(CONDITION, site=site) if what is TicketPolicy.NONE}
     assert policies == {HOST, "n01." + HOST, RESOLVER_NAME}
     loaded = [name for name, what in told(ALT_SVC, site=site) if "alt_svc" in what]
@@ -104,14 +104,14 @@ def test_every_name_of_a_page_is_told_and_closed_alike():
 
 def test_a_site_that_shows_another_sign_stays_what_its_page_made_it():
     serving = Serving(settings={"cors": True, "response": [{"path": "/0", "status": 404}]})
-    site = Site(page="example", origins=(msgspec.structs.replace(ORIGIN, serving=serving), OTHER), path="/")
+    site = PageSite(page="example", origins=(msgspec.structs.replace(ORIGIN, serving=serving), OTHER), path="/")
     loaded = {name: tomllib.loads(what) for name, what in told(ALT_SVC, site=site) if "compression" in what}
     signs = {"compression": [], "alt_svc": True, "cache_control": "no-store"}
     assert loaded == {HOST: {**signs, **serving.settings}, OTHER.host: signs}
 
 
 def test_pages_of_too_many_names_come_when_they_are_needed_and_go_before_the_next(monkeypatch):
-    other = Site(page="other", origins=(OTHER,), path="/")
+    other = PageSite(page="other", origins=(OTHER,), path="/")
     on_other = replace(CONDITION, page="other")
     quiet = [what for _, what in told(CONDITION, on_other, CONDITION, others=[other])]
     assert not any("compression" in str(what) for what in quiet)
@@ -138,7 +138,7 @@ def test_a_resolver_that_misses_answers_later_until_one_that_hits_is_asked_for()
 
 def test_names_that_the_resolver_lacks_are_late_until_the_next_condition():
     edge = Edge()
-    in_force = EdgeInForce(edge, {SITE.page: SITE}, miss_delay_ms=40)
+    in_force = AppliedEdgeState(edge, {SITE.page: SITE}, miss_delay_ms=40)
 
     async def tell():
         await in_force.put(CONDITION)
@@ -159,16 +159,16 @@ def test_the_resolvers_certificate_covers_the_condition_s_page_where_its_connect
     monkeypatch, carries, most
 ):
     monkeypatch.setattr(layout, "RESIDENT_NAMES_LIMIT", most)
-    other = Site(
+    other = PageSite(
         page="b",
         origins=tuple(
-            layout.Origin(host=host, address="10.77.1.9", folder=None)
+            layout.PageOrigin(host=host, address="10.77.1.9", folder=None)
             for host in ("h0.s0-b.test", "h1.s0-b.test", "h2.s1-b.test")
         ),
         path="/",
     )
     edge = Edge()
-    in_force = EdgeInForce(edge, {SITE.page: SITE, "b": other}, pages_at_resolver=carries)
+    in_force = AppliedEdgeState(edge, {SITE.page: SITE, "b": other}, pages_at_resolver=carries)
     for condition in (replace(CONDITION, page="b"), replace(ALT_SVC, page="b"), CONDITION):
         asyncio.run(in_force.put(condition))
     covered = [names for what, names in edge.told if what == "cover"]
@@ -177,7 +177,7 @@ def test_the_resolvers_certificate_covers_the_condition_s_page_where_its_connect
 
 def test_servers_tell_their_origins_in_the_conditions_that_share_by_them_and_in_no_other():
     edge = Edge()
-    in_force = EdgeInForce(edge, {SITE.page: SITE}, tells_origins=True)
+    in_force = AppliedEdgeState(edge, {SITE.page: SITE}, tells_origins=True)
     telling = replace(CONDITION, connection_sharing=ConnectionSharing.ORIGIN_FRAME)
     for condition in (CONDITION, CONDITION, telling, telling, CONDITION):
         asyncio.run(in_force.put(condition))

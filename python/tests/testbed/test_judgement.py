@@ -32,9 +32,9 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.testbed import judgement
-from resolab.testbed.lookup import Span
+from resolab.testbed.lookup import LoadSpan
 
-LOAD = Span(500)
+LOAD = LoadSpan(500)
 CLEAN = [edge_query(), connection(), request(received_ns=1500), connection(connection_id=1, protocol="quic")]
 COLD, WARM = ConnectionState.COLD, ConnectionState.WARM
 LOADED = PageLoad(url=SITE.url, measured=True, limit_ms=1000.0)
@@ -95,7 +95,7 @@ def test_the_warm_up_document_is_not_taken_for_the_measured_one():
         request(received_ns=2000),
         request(received_ns=1500, path="/logo.png"),
     )
-    assert judgement.document_request([warm, image, measured], HOST, "/", Span(1000)) is measured
+    assert judgement.document_request([warm, image, measured], HOST, "/", LoadSpan(1000)) is measured
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_host_that_the_page_asks_for_and_nobody_has_is_foreign():
     other = ResourceRecord(url="https://cdn.test/a.js", initiator_type="script", start_ms=1.0)
     load = PageLoad(url=SITE.url, measured=True, limit_ms=1.0, resources=[other])
     assert judged(records, load).foreign_names == ["cdn.test", "google.com"]
-    found = judgement.lookup_flags(records, CONDITION, SITE, Span(1000), judged(records, load))
+    found = judgement.lookup_flags(records, CONDITION, SITE, LoadSpan(1000), judged(records, load))
     assert TrialFlag.FOREIGN_NAME in found
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from resolab.errors import MachineError, StorageError
-from resolab.testbed.kept import NO_FILES, NOTHING_KEPT, Keeper, Kept
+from resolab.testbed.kept import NO_FILES, NOTHING_KEPT, KeptFolders, TrialFileKeeper
 
 
 class FakePath:
@@ -25,19 +25,21 @@ class FakePath:
 
 
 @pytest.fixture
-def keeper(tmp_path: Path) -> Keeper:
-    kept = Kept(capture_folder=tmp_path / "d" / "captures", key_log_folder=tmp_path / "d" / "key_logs")
+def keeper(tmp_path: Path) -> TrialFileKeeper:
+    kept = KeptFolders(capture_folder=tmp_path / "d" / "captures", key_log_folder=tmp_path / "d" / "key_logs")
     kept.make_folders()
-    return Keeper(kept, tmp_path)
+    return TrialFileKeeper(kept, tmp_path)
 
 
-def append(keeper: Keeper, text: str) -> None:
+def append(keeper: TrialFileKeeper, text: str) -> None:
     assert keeper.key_log_file is not None
     with keeper.key_log_file.open("a") as log:
         log.write(text)
 
 
-async def trial(keeper: Keeper, path: FakePath, name: str, keys: str = "", error: Exception | None = None) -> Path:
+async def trial(
+    keeper: TrialFileKeeper, path: FakePath, name: str, keys: str = "", error: Exception | None = None
+) -> Path:
     async with keeper.keeping(path, name) as files:  # type: ignore[arg-type]
         append(keeper, keys)
         if error is not None:
@@ -48,7 +50,7 @@ async def trial(keeper: Keeper, path: FakePath, name: str, keys: str = "", error
     return files.key_log_file
 
 
-def test_keys_are_those_of_the_trial_alone_and_nobody_elses_to_read(keeper: Keeper) -> None:
+def test_keys_are_those_of_the_trial_alone_and_nobody_elses_to_read(keeper: TrialFileKeeper) -> None:
     path = FakePath()
     append(keeper, "of a rehearsal\n")
     first, second = (asyncio.run(trial(keeper, path, f"b000-t{n}", f"key {n}\n")) for n in (0, 1))
@@ -58,7 +60,7 @@ def test_keys_are_those_of_the_trial_alone_and_nobody_elses_to_read(keeper: Keep
     assert path.told == ["start", "stop"] * 2
 
 
-def test_a_trial_that_is_repeated_replaces_what_was_kept_of_it(keeper: Keeper) -> None:
+def test_a_trial_that_is_repeated_replaces_what_was_kept_of_it(keeper: TrialFileKeeper) -> None:
     path = FakePath()
     with pytest.raises(MachineError, match="the edge died"):
         asyncio.run(trial(keeper, path, "b000-t0", "of the first\n", MachineError("the edge died")))
@@ -66,7 +68,7 @@ def test_a_trial_that_is_repeated_replaces_what_was_kept_of_it(keeper: Keeper) -
     assert asyncio.run(trial(keeper, path, "b000-t0", "of the second\n")).read_text() == "of the second\n"
 
 
-def test_keys_that_cannot_be_written_are_a_failure_of_the_storage(keeper: Keeper, tmp_path: Path) -> None:
+def test_keys_that_cannot_be_written_are_a_failure_of_the_storage(keeper: TrialFileKeeper, tmp_path: Path) -> None:
     (tmp_path / "d" / "key_logs").rmdir()
     with pytest.raises(StorageError, match=r"failed to write .*give another folder"):
         asyncio.run(trial(keeper, FakePath(), "b000-t0"))
@@ -74,7 +76,7 @@ def test_keys_that_cannot_be_written_are_a_failure_of_the_storage(keeper: Keeper
 
 def test_who_asks_for_nothing_gets_nothing(tmp_path: Path) -> None:
     async def scenario() -> None:
-        keeper = Keeper(NOTHING_KEPT, tmp_path)
+        keeper = TrialFileKeeper(NOTHING_KEPT, tmp_path)
         assert keeper.key_log_file is None
         async with keeper.keeping(FakePath(), "b000-t0") as files:  # type: ignore[arg-type]
             assert files == NO_FILES

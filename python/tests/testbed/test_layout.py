@@ -11,10 +11,10 @@ from resolab.plan.page import ADDRESSES_LIMIT
 from resolab.plan.serving import Serving
 from resolab.records import DnsTransport, KeyExchangeGroup
 from resolab.testbed import layout
-from resolab.testbed.layout import Offer, Origin, Site
+from resolab.testbed.layout import Http3Offer, PageOrigin, PageSite
 from resolab.testbed.sites import sites_of
 
-CORPUS = Corpus.of_project()
+CORPUS = Corpus.from_project()
 
 
 def test_every_page_gets_an_address_of_its_own_and_no_tickets_until_asked():
@@ -53,9 +53,9 @@ def test_every_name_of_a_page_has_an_address_and_files_of_its_own():
 @pytest.mark.parametrize(
     ("offer", "keys"),
     [
-        (Offer.NOTHING, {}),
-        (Offer.HTTPS_RECORD, {"https_record": True}),
-        (Offer.ALT_SVC, {"alt_svc": True, "cache_control": "no-store"}),
+        (Http3Offer.NOTHING, {}),
+        (Http3Offer.HTTPS_RECORD, {"https_record": True}),
+        (Http3Offer.ALT_SVC, {"alt_svc": True, "cache_control": "no-store"}),
     ],
 )
 def test_a_site_shows_one_sign_of_http_3_at_most(offer, keys):
@@ -64,16 +64,16 @@ def test_a_site_shows_one_sign_of_http_3_at_most(offer, keys):
 
 def test_a_page_can_withhold_a_sign_from_a_name_and_give_none_by_itself():
     for page in ({"https_record": False, "alt_svc": False}, {"https_record": ["h2"], "alt_svc": True}):
-        assert layout.site_settings(Offer.NOTHING, page) == {"compression": []}
-        assert layout.site_settings(Offer.HTTPS_RECORD, page)["https_record"] == page["https_record"]
-        assert layout.site_settings(Offer.ALT_SVC, page)["alt_svc"] == page["alt_svc"]
+        assert layout.site_settings(Http3Offer.NOTHING, page) == {"compression": []}
+        assert layout.site_settings(Http3Offer.HTTPS_RECORD, page)["https_record"] == page["https_record"]
+        assert layout.site_settings(Http3Offer.ALT_SVC, page)["alt_svc"] == page["alt_svc"]
 
 
 def test_a_name_that_does_not_speak_http_3_shows_no_sign_of_it():
     page = {"protocols": ["h1", "h2"], "alt_svc": True}
-    assert layout.site_settings(Offer.HTTPS_RECORD, page)["https_record"] is False
-    assert layout.site_settings(Offer.ALT_SVC, page)["alt_svc"] is False
-    assert layout.site_settings(Offer.HTTPS_RECORD, {"protocols": ["h2", "h3"]})["https_record"] is True
+    assert layout.site_settings(Http3Offer.HTTPS_RECORD, page)["https_record"] is False
+    assert layout.site_settings(Http3Offer.ALT_SVC, page)["alt_svc"] is False
+    assert layout.site_settings(Http3Offer.HTTPS_RECORD, {"protocols": ["h2", "h3"]})["https_record"] is True
 
 
 def test_addresses_do_not_run_out_and_those_of_the_first_names_are_as_they_were():
@@ -88,7 +88,7 @@ def test_addresses_do_not_run_out_and_those_of_the_first_names_are_as_they_were(
 
 
 def origin(host, number, **serving):
-    return Origin(host=host, address=f"10.77.1.{number}", folder=None, serving=Serving(**serving))
+    return PageOrigin(host=host, address=f"10.77.1.{number}", folder=None, serving=Serving(**serving))
 
 
 def test_the_edge_is_told_what_a_page_says_of_its_names():
@@ -101,7 +101,7 @@ def test_the_edge_is_told_what_a_page_says_of_its_names():
             {"path": '/a "b"\n', "outcome": "hang", "fields": {"x-pad": "ä\x7f"}},
         ],
     }
-    site = Site(
+    site = PageSite(
         page="a",
         origins=(
             origin("h0.s0-a.test", 1, settings=settings, certificate=0),
@@ -131,7 +131,7 @@ def test_the_edge_is_told_what_a_page_says_of_its_names():
 
 def test_pages_that_come_when_needed_have_their_domains_and_certificates_from_the_start(monkeypatch):
     monkeypatch.setattr(layout, "RESIDENT_NAMES_LIMIT", 1)
-    site = Site(
+    site = PageSite(
         page="a", origins=(origin("a.b.test", 1, certificate=1), origin("c.d.test", 2, certificate=1)), path="/"
     )
     written = tomllib.loads(layout.edge_configuration(Path("/ca"), [site]))
@@ -154,7 +154,7 @@ def test_names_share_an_address_where_their_page_says_so(tmp_path):
         for host, group in zip(hosts[1:], groups, strict=True):
             lines += [f'[serving."{host}"]', 'settings = "none.toml"', group]
         (folder / "page.toml").write_text("\n".join(lines))
-    corpus = Corpus.of_project({page: tmp_path / page for page in ("one", "two")})
+    corpus = Corpus.from_project({page: tmp_path / page for page in ("one", "two")})
     sites = sites_of(corpus, ("one", "two"))
     last = {page: [int(one.address.rpartition(".")[2]) for one in site.origins] for page, site in sites.items()}
     assert last == {"one": [1, 2, 3, 2, 4], "two": [5, 6, 7, 6, 8]}
@@ -164,7 +164,7 @@ def test_names_share_an_address_where_their_page_says_so(tmp_path):
 @pytest.mark.parametrize("tells", [False, True])
 def test_names_of_one_site_share_a_certificate_where_the_plan_says_so(tells):
     hosts = ("h0.s0-a.test", "h1.s0-a.test", "h2.s1-a.test", "x.y.s2-a.test", "z.s2-a.test", "a.resolab.test")
-    site = Site(page="a", origins=tuple(origin(host, 1, certificate=0) for host in hosts), path="/")
+    site = PageSite(page="a", origins=tuple(origin(host, 1, certificate=0) for host in hosts), path="/")
     text = layout.edge_configuration(Path("/ca"), [site], certificates=PageCertificates.SITE, tells_origins=tells)
     more = {"origin_frame": True} if tells else {}
     assert tomllib.loads(text)["certificate"] == [

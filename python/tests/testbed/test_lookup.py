@@ -14,9 +14,9 @@ from resolab.records import (
     HandshakeMode,
     QueryPurpose,
 )
-from resolab.testbed.lookup import Span, dns_failure, foreign_names, page_lookup
+from resolab.testbed.lookup import LoadSpan, dns_failure, foreign_names, page_lookup
 
-LOAD = Span(500)
+LOAD = LoadSpan(500)
 
 
 def seen(*records):

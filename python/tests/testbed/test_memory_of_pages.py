@@ -10,11 +10,11 @@ from resolab.errors import MachineError
 from resolab.plan import Corpus, load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.testbed import Testbed, memory
-from resolab.testbed.layout import Origin, Site
+from resolab.testbed.layout import PageOrigin, PageSite
 from resolab.testbed.memory import available_mb, check_memory, largest_need
 
 
-def site(folder: Path, page: str, sites_count: int, size_bytes: int = 10) -> Site:
+def site(folder: Path, page: str, sites_count: int, size_bytes: int = 10) -> PageSite:
     """A page of two hosts a site, one of them with a document."""
     origins = []
     for number in range(sites_count):
@@ -22,8 +22,8 @@ def site(folder: Path, page: str, sites_count: int, size_bytes: int = 10) -> Sit
             files = folder / page / f"{host}{number}"
             files.mkdir(parents=True)
             (files / file).write_bytes(bytes(size_bytes))
-            origins.append(Origin(host=f"{host}.s{number}-{page}.test", address="10.77.1.1", folder=files))
-    return Site(page=page, origins=tuple(origins), path="/0.html")
+            origins.append(PageOrigin(host=f"{host}.s{number}-{page}.test", address="10.77.1.1", folder=files))
+    return PageSite(page=page, origins=tuple(origins), path="/0.html")
 
 
 def meminfo(folder: Path, available_kib: int) -> Path:
@@ -70,7 +70,7 @@ def test_a_testbed_asks_before_it_starts_anything(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(engine.Path, "start", lambda *_, **__: pytest.fail("the path was started"))
 
     async def start() -> None:
-        async with Testbed(plan, Corpus.of_project(plan.own_pages), 1):
+        async with Testbed(plan, Corpus.from_project(plan.own_pages), 1):
             pytest.fail("the testbed was started")
 
     with pytest.raises(MachineError, match="could not start the testbed"):

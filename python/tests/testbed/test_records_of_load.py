@@ -19,8 +19,8 @@ from resolab.records import (
     QueryPurpose,
 )
 from resolab.testbed import judgement
-from resolab.testbed.lookup import Span
-from resolab.testbed.records_of_load import Loader, page_load_record, plt_sum_ms
+from resolab.testbed.lookup import LoadSpan
+from resolab.testbed.records_of_load import LoadContext, page_load_record, plt_sum_ms
 
 TIMINGS = PageTimings(domain_lookup_start_ms=5.0, domain_lookup_end_ms=105.0, plt_ms=600.0)
 LOAD = PageLoad(url=f"https://{HOST}/", measured=True, limit_ms=1000.0, timings=TIMINGS)
@@ -74,8 +74,8 @@ def test_a_cold_full_exchange_is_not_added_to_a_load_whose_look_up_was_to_be_oth
 def test_the_record_says_what_happened_beside_what_was_asked():
     load = msgspec.structs.replace(LOAD, console_errors=["x"], screenshot_file=Path("/out/screenshots/a.png"))
     records = [edge_query(), connection(), request(session_resumed=True, received_ns=1200)]
-    judged = judgement.judge(load, records, SITE, Span(500), judgement.cold_states())
-    record = page_load_record(load, judged, Loader("firefox", "153.7", CONDITION), plt_sum_ms=1.0)
+    judged = judgement.judge(load, records, SITE, LoadSpan(500), judgement.cold_states())
+    record = page_load_record(load, judged, LoadContext("firefox", "153.7", CONDITION), plt_sum_ms=1.0)
     assert (record.browser, record.browser_version, record.plt_ms, record.plt_sum_ms) == (
         "firefox",
         "153.7",

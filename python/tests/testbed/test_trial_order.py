@@ -14,8 +14,8 @@ from resolab.plan import Corpus, load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import TrialFlag
 from resolab.testbed import Testbed
-from resolab.testbed.between import Between
-from resolab.testbed.kept import NOTHING_KEPT, Keeper
+from resolab.testbed.between import ClientProgramSlot
+from resolab.testbed.kept import NOTHING_KEPT, TrialFileKeeper
 
 
 class Parts:
@@ -64,13 +64,13 @@ def lab(monkeypatch):
 
     monkeypatch.setattr(engine, "run_queries", run_queries)
     plan = load_plan(PROJECT_ROOT / "plans" / "quick.toml")
-    testbed = Testbed(plan, Corpus.of_project(), 1)
+    testbed = Testbed(plan, Corpus.from_project(), 1)
     parts.ready = SimpleNamespace(pid=1)
     testbed.path = testbed._browsers = parts
-    testbed.between = Between(1, Path("ca.pem"), lambda _record: None)
+    testbed.between = ClientProgramSlot(1, Path("ca.pem"), lambda _record: None)
     testbed._in_force = SimpleNamespace(edge=parts, put=parts.put, miss=parts.miss)
     testbed._ca_file = "ca.pem"
-    testbed._keeper = Keeper(NOTHING_KEPT, Path("/nowhere"))
+    testbed._keeper = TrialFileKeeper(NOTHING_KEPT, Path("/nowhere"))
     return testbed, parts, plan.conditions()[0]
 
 

@@ -20,10 +20,10 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.store.outcomes import PLT
-from resolab.testbed.records_of_load import Loader, last_byte_ms
-from resolab.testbed.trial_result import Instants, SeenTrial, of_trial, trial_result
+from resolab.testbed.records_of_load import LoadContext, last_byte_ms
+from resolab.testbed.trial_result import TrialInstants, TrialObservations, select_trial_records, trial_result
 
-BEGAN = Instants(trial_ns=1000, load_ns=2000, measured_ns=3000)
+BEGAN = TrialInstants(trial_ns=1000, load_ns=2000, measured_ns=3000)
 WARMUP = PageLoad(url=SITE.url, measured=False, limit_ms=1000.0)
 MEASURED = PageLoad(url=SITE.url, measured=True, limit_ms=1000.0)
 COLD, WARM = ConnectionState.COLD, ConnectionState.WARM
@@ -39,7 +39,7 @@ PAGE = (request(received_ns=3300), connection(connection_id=1, protocol="quic", 
 
 
 def result(*records, warmup=None, condition=CONDITION, site=SITE, measured=MEASURED, exchanges=(), own_flags=()):
-    seen = SeenTrial(
+    seen = TrialObservations(
         site=site,
         began=BEGAN,
         load=LoadResult(measured=measured, warmup=warmup, overhead=Overhead()),
@@ -47,7 +47,7 @@ def result(*records, warmup=None, condition=CONDITION, site=SITE, measured=MEASU
         records=[*records, SUMMARY],
         conductor_flags=own_flags,
     )
-    return trial_result(seen, Loader("chromium", "1", condition), lateness_p99_ms=0.5)
+    return trial_result(seen, LoadContext("chromium", "1", condition), lateness_p99_ms=0.5)
 
 
 def loads(found):
@@ -86,7 +86,7 @@ def test_a_connection_nobody_wrote_of_is_taken_for_an_open_one_and_flagged():
 def test_of_earlier_trials_only_what_this_one_used_is_kept():
     ours, old, leaked = connection(accepted_ns=1500), connection(connection_id=3), connection(connection_id=4)
     records = [old, edge_query(connection_id=4), leaked, ours]
-    assert of_trial(records, since_ns=1000) == records[1:]
+    assert select_trial_records(records, since_ns=1000) == records[1:]
 
 
 @pytest.mark.parametrize(("accepted_ns", "state"), [(1500, WARM), (2050, COLD)])

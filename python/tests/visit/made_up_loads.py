@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from resolab.records import BrowserName, HandshakeMode, PageFailure, PageLoadRecord, Record
-from resolab.visit import Configuration, Loaded, Visit, configurations, loaded, order
+from resolab.visit import PlannedVisitLoad, ResolverConfiguration, VisitLoad, configurations, loaded, order
 
 PAGES = ["https://a.test/", "https://b.test/", "https://c.test/"]
 PAGE_MS = {"https://a.test/": 300.0, "https://b.test/": 700.0, "https://c.test/": 1_500.0}
@@ -33,15 +33,15 @@ def page_load(
 def made_up(
     extra_ms: Sequence[float],
     *,
-    compared: Sequence[Configuration] = SIX,
+    compared: Sequence[ResolverConfiguration] = SIX,
     pages: Sequence[str] = PAGES,
     loads_count: int = 4,
     noise_ms: float = 6.0,
     first_ms: float = 400.0,
     seed: int = 1,
-) -> list[Loaded]:
+) -> list[VisitLoad]:
     """Draw loads: the page's time, what the configuration adds, noise with a tail, and in the first round a miss."""
-    truth: Mapping[Configuration, float] = dict(zip(compared, extra_ms, strict=True))
+    truth: Mapping[ResolverConfiguration, float] = dict(zip(compared, extra_ms, strict=True))
     chance = np.random.default_rng(seed)
     found = []
     for visit in order(pages, compared, loads_count=loads_count, seed=seed):
@@ -51,6 +51,6 @@ def made_up(
     return found
 
 
-def load_of(visit: Visit, plt_ms: float | None, failure: PageFailure | None = None) -> Loaded:
+def load_of(visit: PlannedVisitLoad, plt_ms: float | None, failure: PageFailure | None = None) -> VisitLoad:
     records: list[Record] = [page_load(visit.url, plt_ms, failure=failure)]
     return loaded(visit, records)

@@ -7,7 +7,7 @@ import pytest
 from made_up_loads import LIMIT_MS, PAGES, SIX, load_of, made_up
 
 from resolab.records import PageFailure
-from resolab.visit import LOCAL, Verdict, Visit, baseline_of, configurations, order, summaries
+from resolab.visit import LOCAL, PlannedVisitLoad, VisitVerdict, baseline_of, configurations, order, summaries
 from resolab.visit.fitting import joint_level
 
 SEEDS = range(20)
@@ -26,10 +26,10 @@ def test_the_fastest_is_right_and_told_from_the_rest() -> None:
     for seed in SEEDS:
         best, *rest = summaries(SIX, made_up(STEPS, seed=seed))
         assert best.configuration == SIX[1]
-        assert best.verdict in {Verdict.FASTER, Verdict.NOISE}, "a few outliers among nine pairs may hide it"
+        assert best.verdict in {VisitVerdict.FASTER, VisitVerdict.NOISE}, "a few outliers among nine pairs may hide it"
         assert best.difference is not None
         assert best.difference.value == pytest.approx(-30, abs=12)
-        told += best.verdict is Verdict.FASTER and rest[-1].is_told_from_fastest
+        told += best.verdict is VisitVerdict.FASTER and rest[-1].is_told_from_fastest
     assert told >= 14
 
 
@@ -38,8 +38,8 @@ def test_noise_is_called_noise() -> None:
     wrong = 0
     for seed in SEEDS:
         verdicts = {one.verdict for one in summaries(SIX, made_up([0.0] * 6, seed=seed))}
-        assert verdicts <= {*Verdict} - {Verdict.TOO_FEW}
-        wrong += bool(verdicts & {Verdict.FASTER, Verdict.SLOWER})
+        assert verdicts <= {*VisitVerdict} - {VisitVerdict.TOO_FEW}
+        wrong += bool(verdicts & {VisitVerdict.FASTER, VisitVerdict.SLOWER})
     assert wrong <= 4
 
 
@@ -49,7 +49,9 @@ def test_nothing_is_told_from_the_fastest_of_ways_that_are_alike() -> None:
     wrong = 0
     for seed in range(100):
         found = summaries(eight, made_up([0.0] * 8, compared=eight, pages=PAGES[:1], loads_count=21, seed=seed))
-        wrong += any(one.is_told_from_fastest or one.verdict in {Verdict.FASTER, Verdict.SLOWER} for one in found)
+        wrong += any(
+            one.is_told_from_fastest or one.verdict in {VisitVerdict.FASTER, VisitVerdict.SLOWER} for one in found
+        )
     assert wrong <= 7
 
 
@@ -64,14 +66,14 @@ def test_what_is_alike_is_shown_to_be() -> None:
         one for seed in range(5) for one in summaries(SIX, made_up([0.0] * 6, noise_ms=1.5, loads_count=6, seed=seed))
     ]
     verdicts = Counter(one.verdict for one in found)
-    assert verdicts[Verdict.ALIKE] >= 20
-    assert verdicts[Verdict.NOISE] <= 3
+    assert verdicts[VisitVerdict.ALIKE] >= 20
+    assert verdicts[VisitVerdict.NOISE] <= 3
 
 
 def test_too_few_pairs_are_too_few_to_tell() -> None:
     for loads_count in (1, 2, 3):  # nine pairs are needed of six, and the first round is none
         found = summaries(SIX, made_up(STEPS, loads_count=loads_count, noise_ms=0.1, first_ms=0.0))
-        assert {one.verdict for one in found} == {Verdict.BASELINE, Verdict.TOO_FEW}
+        assert {one.verdict for one in found} == {VisitVerdict.BASELINE, VisitVerdict.TOO_FEW}
         assert found[0].configuration == SIX[1]
 
 
@@ -85,8 +87,8 @@ def test_the_first_round_stands_apart() -> None:
     assert summaries(SIX, [one for one in loads if one.visit.round == 0])[0].first_plt_ms is None
 
 
-@pytest.mark.parametrize(("failing", "verdict"), [(PAGES, Verdict.SLOWER), (PAGES[1:], Verdict.NOISE)])
-def test_failed_loads_count_as_longer_than_their_limit(failing: list[str], verdict: Verdict) -> None:
+@pytest.mark.parametrize(("failing", "verdict"), [(PAGES, VisitVerdict.SLOWER), (PAGES[1:], VisitVerdict.NOISE)])
+def test_failed_loads_count_as_longer_than_their_limit(failing: list[str], verdict: VisitVerdict) -> None:
     loads = [
         load_of(one.visit, None, PageFailure.PAGE_TIMEOUT)
         if one.visit.configuration == SIX[1] and one.visit.url in failing
@@ -109,7 +111,7 @@ def test_a_load_that_says_nothing_of_the_network_is_left_out_and_named(failure: 
         load_of(one.visit, None, failure) if one.visit.configuration == SIX[2] else one for one in made_up([0.0] * 6)
     ]
     *_, last = summaries(SIX, loads)
-    assert (last.configuration, last.place, last.verdict) == (SIX[2], None, Verdict.TOO_FEW)
+    assert (last.configuration, last.place, last.verdict) == (SIX[2], None, VisitVerdict.TOO_FEW)
     assert last.failures == {failure.value: 12}
     assert last.median_plt_ms is None
 
@@ -128,7 +130,7 @@ def test_two_resolvers_need_fewer_pairs() -> None:
     two = configurations(["tls://198.18.2.1", "local"], [])
     found = summaries(two, made_up([0.0, 40.0], compared=two, loads_count=3))
     assert baseline_of(two).name == LOCAL
-    assert [one.verdict for one in found] == [Verdict.FASTER, Verdict.BASELINE]
+    assert [one.verdict for one in found] == [VisitVerdict.FASTER, VisitVerdict.BASELINE]
 
 
 def test_the_order_is_drawn_in_blocks_and_by_the_seed() -> None:
@@ -143,7 +145,7 @@ def test_the_order_is_drawn_in_blocks_and_by_the_seed() -> None:
         assert {one.configuration for one in block} == set(SIX)
     assert len({tuple(one.configuration for one in block) for block in blocks}) > 5, "no two blocks need be alike"
     assert [block[0].round for block in blocks] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
-    assert isinstance(visits[0], Visit)
+    assert isinstance(visits[0], PlannedVisitLoad)
 
 
 def test_limits_are_those_of_the_records() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from resolab.errors import ConfigurationError, UsageError
 from resolab.records import BrowserName, DnsTransport
-from resolab.visit import Asked, conditions_of, configurations, order, page_url, plan_of
+from resolab.visit import VisitRequest, conditions_of, configurations, order, page_url, plan_of
 
 
 def test_an_address_is_asked_over_every_transport_and_a_url_over_its_own() -> None:
@@ -46,7 +46,7 @@ def test_a_visit_is_a_live_plan() -> None:
     compared = configurations(
         ["local", "https://dns.quick.test/a", "https://dns.quick.test/b", "quic://198.18.1.1:8853"], []
     )
-    asked = Asked(
+    asked = VisitRequest(
         urls=[page_url("a.test"), page_url("http://b.test/x?y=1")],
         compared=compared,
         browser=BrowserName.CHROMIUM,

@@ -8,10 +8,10 @@ from made_up_loads import PAGES, SIX, load_of, made_up
 from rich.console import Console
 
 from resolab.cli.visit import objects
-from resolab.cli.visit.progress import Progress
+from resolab.cli.visit.progress import VisitProgress
 from resolab.cli.visit.screen import screen
 from resolab.records import PageFailure
-from resolab.visit import Extent, Loaded, baseline_of, summaries
+from resolab.visit import VisitExtent, VisitLoad, baseline_of, summaries
 
 STEPS = [30.0, 0.0, 60.0, 20.0, 10.0, 45.0]
 EXPECTED = """\
@@ -38,7 +38,7 @@ failed: longer than the limit, but for the browser's own and left_alone, which s
 """
 
 
-def jittered(steps: list[float] = STEPS) -> list[Loaded]:
+def jittered(steps: list[float] = STEPS) -> list[VisitLoad]:
     """Make the same loads on every machine: a few milliseconds more or less, by their number."""
     exact = made_up(steps, noise_ms=0.0, first_ms=0.0, loads_count=5)
     return [
@@ -47,7 +47,7 @@ def jittered(steps: list[float] = STEPS) -> list[Loaded]:
     ]
 
 
-def with_failures(loads: list[Loaded]) -> list[Loaded]:
+def with_failures(loads: list[VisitLoad]) -> list[VisitLoad]:
     """One resolver's loads of one page end at their limit, and one site does not want us after its first loads."""
     return [
         load_of(one.visit, None, PageFailure.PAGE_TIMEOUT)
@@ -59,7 +59,7 @@ def with_failures(loads: list[Loaded]) -> list[Loaded]:
     ]
 
 
-def shown(loads: list[Loaded], width: int = 140) -> str:
+def shown(loads: list[VisitLoad], width: int = 140) -> str:
     out = io.StringIO()
     found = screen(summaries(SIX, loads), PAGES, baseline_of(SIX), width)
     Console(file=out, width=width, highlight=False).print(found)
@@ -113,13 +113,13 @@ def test_objects_are_json_without_infinities() -> None:
 
 
 def test_what_is_about_to_be_is_told_to_programs() -> None:
-    begun = objects.begun(Extent(3, 6, 4), seed=1, browser="firefox", baseline=SIX[0], pages=PAGES)
+    begun = objects.begun(VisitExtent(3, 6, 4), seed=1, browser="firefox", baseline=SIX[0], pages=PAGES)
     assert begun["total_count"] == 72
     assert begun["baseline"] == {"resolver": "local", "dns_transport": "doudp", "resolver_url": "system"}
 
 
 def test_progress_tells_what_is_left() -> None:
-    progress = Progress(72, Console(file=io.StringIO()))
+    progress = VisitProgress(72, Console(file=io.StringIO()))
     for one in with_failures(jittered())[:18]:
         progress.take(one)
     assert progress.line(36.0) == "18/72 loads, 1 failed, ETA 1 min 48 s"

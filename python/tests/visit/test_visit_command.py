@@ -15,7 +15,7 @@ from resolab.cli.visit.arguments import BROWSERS, TRANSPORTS
 from resolab.errors import MachineError
 from resolab.plan import Plan
 from resolab.records import BrowserName, DnsTransport, PageFailure, Record
-from resolab.visit import Visit, live_loader
+from resolab.visit import PlannedVisitLoad, live_loader
 
 OPERATOR = ["--operator", "https://lab.uni.test/"]
 PAGES = ["a.test", "b.test", "https://c.test/"]
@@ -28,7 +28,7 @@ class PretendedLoader:
     def __init__(self, ends_with: BaseException | None, number: int | None) -> None:
         self._ends_with, self._signal = ends_with, number
 
-    async def load(self, visit: Visit, number: int) -> Sequence[Record]:
+    async def load(self, visit: PlannedVisitLoad, number: int) -> Sequence[Record]:
         if number == 20 and self._ends_with is not None:
             raise self._ends_with
         if number == 20 and self._signal is not None:
@@ -57,7 +57,7 @@ def pretend(
     number: int | None = None,
 ) -> None:
     @asynccontextmanager
-    async def loader(plan: Plan, visits: Sequence[Visit], **_: object) -> AsyncIterator[PretendedLoader]:
+    async def loader(plan: Plan, visits: Sequence[PlannedVisitLoad], **_: object) -> AsyncIterator[PretendedLoader]:
         plans.append(plan)
         try:
             yield PretendedLoader(ends_with, number)

@@ -19,9 +19,19 @@ from resolab.records import (
     QueryRecord,
     Record,
 )
-from resolab.visit import Extent, Loaded, Visit, extent, loaded, order, pairs_needed, told_in_words, visit_all
+from resolab.visit import (
+    PlannedVisitLoad,
+    VisitExtent,
+    VisitLoad,
+    extent,
+    loaded,
+    order,
+    pairs_needed,
+    told_in_words,
+    visit_all,
+)
 
-VISIT = Visit(PAGES[0], SIX[2], 1)
+VISIT = PlannedVisitLoad(PAGES[0], SIX[2], 1)
 
 
 class PretendedLoader:
@@ -29,23 +39,28 @@ class PretendedLoader:
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.now_s = seconds, 100.0
-        self.asked: list[Visit] = []
+        self.asked: list[PlannedVisitLoad] = []
 
     def __call__(self) -> float:
         return self.now_s
 
-    async def load(self, visit: Visit, number: int) -> Sequence[Record]:
+    async def load(self, visit: PlannedVisitLoad, number: int) -> Sequence[Record]:
         assert number == len(self.asked)
         self.asked.append(visit)
         self.now_s += self.seconds
         return [page_load(visit.url, 100.0)]
 
 
-def visited(loads_count: int, *, seconds: float, may_end_early: bool) -> tuple[PretendedLoader, list[Loaded]]:
-    loader, found = PretendedLoader(seconds), list[Loaded]()
+def visited(loads_count: int, *, seconds: float, may_end_early: bool) -> tuple[PretendedLoader, list[VisitLoad]]:
+    loader, found = PretendedLoader(seconds), list[VisitLoad]()
     visits = order(PAGES, SIX, loads_count=loads_count, seed=1)
     until = visit_all(
-        visits, loader, Extent(3, 6, loads_count), may_end_early=may_end_early, on_loaded=found.append, clock=loader
+        visits,
+        loader,
+        VisitExtent(3, 6, loads_count),
+        may_end_early=may_end_early,
+        on_loaded=found.append,
+        clock=loader,
     )
     asyncio.run(until)
     assert loader.asked == visits[: len(found)]
@@ -75,7 +90,7 @@ def test_the_caps_of_a_site_hold_for_all_its_pages() -> None:
 
 
 def test_it_is_told_beforehand_that_there_will_be_too_few_pairs() -> None:
-    told = told_in_words(Extent(3, 6, 2))
+    told = told_in_words(VisitExtent(3, 6, 2))
     assert told is not None
     assert "it takes 9; give --loads 4" in told
 
@@ -98,14 +113,14 @@ def test_slow_loads_end_the_visit_between_blocks() -> None:
 
 def test_a_page_that_nobody_could_load_is_not_loaded_again() -> None:
     class Failing(PretendedLoader):
-        async def load(self, visit: Visit, number: int) -> Sequence[Record]:
+        async def load(self, visit: PlannedVisitLoad, number: int) -> Sequence[Record]:
             self.asked.append(visit)
             dead = visit.url == PAGES[1] or (visit.url == PAGES[2] and visit.configuration != SIX[4])
             return [page_load(visit.url, None, failure=PageFailure.CONNECT) if dead else page_load(visit.url, 1.0)]
 
-    loader, found = Failing(1.0), list[Loaded]()
+    loader, found = Failing(1.0), list[VisitLoad]()
     visits = order(PAGES, SIX, loads_count=3, seed=1)
-    asyncio.run(visit_all(visits, loader, Extent(3, 6, 3), may_end_early=True, on_loaded=found.append))
+    asyncio.run(visit_all(visits, loader, VisitExtent(3, 6, 3), may_end_early=True, on_loaded=found.append))
     assert [sum(one.visit.url == page for one in found) for page in PAGES] == [18, 6, 18]
     assert [one.visit for one in found] == loader.asked
 

@@ -29,7 +29,7 @@ FETCH_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True)
-class Fetched:
+class FetchWithBytes:
     """A fetch with its bytes."""
 
     record: FetchNamesRecord
@@ -42,7 +42,7 @@ class Fetched:
 
 
 @dataclass(frozen=True)
-class Bed:
+class AnnouncedPath:
     """A running path with the edge behind the path."""
 
     path: engine.Path
@@ -50,7 +50,7 @@ class Bed:
     folder: Path
     ca_file: str
 
-    async def fetch(self, case: Case, count: int) -> list[Fetched]:
+    async def fetch(self, case: Case, count: int) -> list[FetchWithBytes]:
         """Fetch `count` times, one fetch after another."""
         capture = self.folder / "fetch.pcapng"
         await self.path.process.command(lambda number: PathStartCapture(id=number, file=str(capture)))
@@ -75,9 +75,9 @@ class Bed:
 
 
 @contextlib.asynccontextmanager
-async def bed(
+async def open_path(
     profile: str, names_count: int, cases: Sequence[Case], folder: Path, congestion_control: str
-) -> AsyncIterator[Bed]:
+) -> AsyncIterator[AnnouncedPath]:
     """Make a path, and run the edge behind the path."""
     file = Corpus.of_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=True, on_record=lambda _record: None)
@@ -87,7 +87,7 @@ async def bed(
         for side in ("client", "server"):
             _set_congestion_control(path.ready.pid, side, congestion_control)
         with edge_behind(path.ready.pid, config) as ca_file:
-            yield Bed(path, profile, folder, ca_file)
+            yield AnnouncedPath(path, profile, folder, ca_file)
     finally:
         await path.close()
 
@@ -167,11 +167,11 @@ def _https_record(host: str, listed: Sequence[str]) -> str:
     return f'[[zone]]\nname = "{host}"\ntype = "HTTPS"\nvalue = \'{value}\'\n'
 
 
-def _with_bytes(record: FetchNamesRecord, crossings: Sequence[Crossing]) -> Fetched:
+def _with_bytes(record: FetchNamesRecord, crossings: Sequence[Crossing]) -> FetchWithBytes:
     begin_ns = record.time_origin_ns or 0
     found_ns = begin_ns + (record.document_first_byte_ns or 0)
     end_ns = begin_ns + (record.names_complete_ns or 0)
     during = [one for one in crossings if begin_ns <= one.entered_ns <= end_ns]
     of_names = [one for one in during if one.entered_ns >= found_ns]
     counts = [sum(one.ip_bytes for one in some if one.up == up) for some in (during, of_names) for up in (True, False)]
-    return Fetched(record, *counts)
+    return FetchWithBytes(record, *counts)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benches.announced import asked, model
-from benches.announced.asked import Fetched
+from benches.announced.asked import FetchWithBytes
 from benches.announced.model import Case
 from benches.common import turns
 from benches.common.part import Part, verdict
@@ -71,20 +71,22 @@ def measure(bench: Bench) -> list[Part]:
     return [_waits(bench, found), _costs(found)]
 
 
-async def _measure(bench: Bench) -> dict[Case, list[Fetched]]:
-    found: dict[Case, list[Fetched]] = {case: [] for case in cases()}
-    async with asked.bed(bench.profile, bench.names_count, cases(), bench.scratch, bench.congestion_control) as bed:
+async def _measure(bench: Bench) -> dict[Case, list[FetchWithBytes]]:
+    found: dict[Case, list[FetchWithBytes]] = {case: [] for case in cases()}
+    async with asked.open_path(
+        bench.profile, bench.names_count, cases(), bench.scratch, bench.congestion_control
+    ) as bed:
         turns_count = -(-bench.rounds_count // TURN_COUNT)
         for turn in range(turns_count):
             bench.progress.step(f"turn {turn + 1} of {turns_count}", _turn_s(bench, TURN_COUNT) * len(found))
-            for case in turns.of_round(found, turn):
+            for case in turns.order_arms(found, turn):
                 fetched = found[case]
                 count = min(TURN_COUNT, bench.rounds_count - len(fetched))
                 fetched.extend(await bed.fetch(case, count))
     return found
 
 
-def _waits(bench: Bench, found: dict[Case, list[Fetched]]) -> Part:
+def _waits(bench: Bench, found: dict[Case, list[FetchWithBytes]]) -> Part:
     title = f"{bench.names_count} names of a document over {bench.profile}, TCP with {bench.congestion_control}: "
     title += "how long they are waited for, medians, ms"
     columns = ["announcement", "mode", "server time", "name delay", "n", "document there", "names waited for"]
@@ -112,7 +114,7 @@ def _waits(bench: Bench, found: dict[Case, list[Fetched]]) -> Part:
     return part
 
 
-def _costs(found: dict[Case, list[Fetched]]) -> Part:
+def _costs(found: dict[Case, list[FetchWithBytes]]) -> Part:
     title = "The same: when all of it is there, and IP bytes, from the query for the document's own name on, medians"
     columns = ["announcement", "mode", "server time", "name delay", "all there, ms", "less than by the document"]
     columns += ["bytes up", "bytes down"]
@@ -136,7 +138,7 @@ def _alone(case: Case) -> Case:
     return Case("document", case.mode, case.server_time_ms, case.name_delay_ms)
 
 
-def _bytes_ms(bench: Bench, alone: Sequence[Fetched]) -> float:
+def _bytes_ms(bench: Bench, alone: Sequence[FetchWithBytes]) -> float:
     """Compute the transfer time of the names' messages on the link."""
     link = rates(bench.profile)
     up = statistics.median(one.names_up_bytes for one in alone)
@@ -144,15 +146,17 @@ def _bytes_ms(bench: Bench, alone: Sequence[Fetched]) -> float:
     return link.closed_form_ms(0, up, down)
 
 
-def _wait_ms(one: Fetched) -> float:
+def _wait_ms(one: FetchWithBytes) -> float:
     return (one.record.name_wait_ns or 0) / 1e6
 
 
-def _complete_ms(one: Fetched) -> float:
+def _complete_ms(one: FetchWithBytes) -> float:
     return (one.record.names_complete_ns or 0) / 1e6
 
 
-def _difference(alone: Sequence[Fetched], fetched: Sequence[Fetched], outcome: Callable[[Fetched], float]) -> Estimate:
+def _difference(
+    alone: Sequence[FetchWithBytes], fetched: Sequence[FetchWithBytes], outcome: Callable[[FetchWithBytes], float]
+) -> Estimate:
     """Return the saving against the document alone, from fetches of the same turn."""
     return paired_difference(*(Sample.exact([outcome(one) for one in arm]) for arm in (alone, fetched)))
 

@@ -29,7 +29,7 @@ BROWSER_CLOCK_NS = 300_000
 
 
 @dataclass(frozen=True)
-class Seen:
+class FirstByteLoad:
     """A load of a cell, with its critical path and its first byte."""
 
     cell: Cell
@@ -43,10 +43,10 @@ class Seen:
 
 async def measure(
     cells_of_way: Sequence[Cell], *, profile: str, loads: int, folder: Path, say: Callable[[str], None]
-) -> tuple[list[Seen], list[str]]:
+) -> tuple[list[FirstByteLoad], list[str]]:
     """Load every cell `loads` times under a capture; return the readable loads, and the reasons of unreadable loads."""
     whole = plan(cells_of_way, profile=profile, loads=loads)
-    found: list[Seen] = []
+    found: list[FirstByteLoad] = []
     problems: list[str] = []
     async with Testbed(whole, Corpus.of_project(), whole.seed) as testbed:
         for planned in schedule(whole, whole.seed, whole.blocks):
@@ -69,7 +69,7 @@ async def _captured(testbed: Testbed, condition: Condition, trial_id: str, file:
     return result
 
 
-def _seen(cell: Cell, result: TrialResult, file: Path, link: flights.Rates) -> Seen:
+def _seen(cell: Cell, result: TrialResult, file: Path, link: flights.Rates) -> FirstByteLoad:
     load = judge(cell, result)
     if not load.reached or load.first_byte_ms is None:
         message = f"not as asked: {load.why_not}"
@@ -78,7 +78,7 @@ def _seen(cell: Cell, result: TrialResult, file: Path, link: flights.Rates) -> S
     began_ns = _monotonic_ns(measured.navigation_start_unix_ms)
     answered_ns = began_ns + round(load.first_byte_ms * 1e6) + BROWSER_CLOCK_NS
     crossings = [one for one in path_capture.read(file) if began_ns - BROWSER_CLOCK_NS <= one.entered_ns <= answered_ns]
-    return Seen(cell, flights.critical_path(crossings, began_ns, answered_ns, 0, 0, link), load.first_byte_ms)
+    return FirstByteLoad(cell, flights.critical_path(crossings, began_ns, answered_ns, 0, 0, link), load.first_byte_ms)
 
 
 def _monotonic_ns(unix_ms: float | None) -> int:
@@ -88,7 +88,7 @@ def _monotonic_ns(unix_ms: float | None) -> int:
     return round(unix_ms * 1e6) - (time.time_ns() - time.monotonic_ns())
 
 
-def table(cells: Sequence[Cell], seen: Sequence[Seen], profile: str, problems: Sequence[str]) -> Part:
+def table(cells: Sequence[Cell], seen: Sequence[FirstByteLoad], profile: str, problems: Sequence[str]) -> Part:
     """Make a table with a row of medians per cell."""
     link = cold.rates(profile)
     columns = ["browser", "resolver", "page", "loads", "trips (seen)", "bytes up / down", "closed form ms"]

@@ -50,7 +50,7 @@ async def _failures(options: argparse.Namespace) -> Part:
     groups = cells.groups(options.browser, options.only or failures.WAYS, ("h2",))
     step_s = failures.PAGE_TIMEOUT_S + START_S / len(failures.TRUTH)
     progress = Progress(len(groups) * len(failures.TRUTH) * step_s, PROGRAM)
-    told: list[failures.Told] = []
+    told: list[failures.FailedLookUp] = []
     try:
         with tempfile.TemporaryDirectory(prefix="resolab-client-side-") as folder:
             for group in groups:
@@ -70,7 +70,7 @@ async def _agreement(options: argparse.Namespace) -> Part:
     foreseen_s = len(groups) * START_S + trials_count * LOAD_S
     print(f"{PROGRAM}: {trials_count} loads; about {duration(foreseen_s)}", file=sys.stderr)
     progress = Progress(foreseen_s, PROGRAM)
-    pairs: list[verdicts.Pair] = []
+    pairs: list[verdicts.VerdictPair] = []
     try:
         with tempfile.TemporaryDirectory(prefix="resolab-client-side-") as folder:
             for group in groups:

@@ -42,7 +42,7 @@ class Cost:
     loads_count: int
 
 
-class Twins:
+class BrowserPair:
     """A silent and a logged browser, loading in turn."""
 
     def __init__(self, name: BrowserName, file: Path, seen: list[tuple[bool, float | None]]) -> None:
@@ -105,7 +105,7 @@ async def measure(
     seen: list[tuple[bool, float | None]] = []
     name = BrowserName(group.browser)
     file = folder / f"cost.{group.browser}.{group.way}"
-    pool = partial(BrowserPool, makers={name: lambda: Twins(name, file, seen)})
+    pool = partial(BrowserPool, makers={name: lambda: BrowserPair(name, file, seen)})
     with mock.patch.object(testbed_module, "BrowserPool", pool):
         async with Testbed(plan, Corpus.of_project(), plan.seed) as testbed:
             for planned in schedule(plan, plan.seed, plan.blocks):

@@ -34,7 +34,7 @@ COLUMNS = ["browser", "resolver", "the resolver", "page's failure", "told", "by"
 
 
 @dataclass(frozen=True)
-class Told:
+class FailedLookUp:
     """A load with a failed look-up."""
 
     group: Group
@@ -44,7 +44,9 @@ class Told:
     by: str | None
 
 
-async def measure(group: Group, *, page: str, profile: str, folder: Path, say: Callable[[str], None]) -> list[Told]:
+async def measure(
+    group: Group, *, page: str, profile: str, folder: Path, say: Callable[[str], None]
+) -> list[FailedLookUp]:
     """Run a load with each kind of failure."""
     plan = group.plain_plan(page=page, profile=profile, blocks=len(TRUTH), page_timeout_s=PAGE_TIMEOUT_S)
     seen: list[tuple[LoadResult, BrowserLog | None]] = []
@@ -61,11 +63,11 @@ async def measure(group: Group, *, page: str, profile: str, folder: Path, say: C
                 queries = [one for one in result.records if isinstance(one, QueryRecord)]
                 own = [one for one in queries if one.purpose is QueryPurpose.MEASURED]
                 judged = judge_load(load, log, queries, own)
-                told.append(Told(group, mode, load.failure, judged.dns_failure, judged.dns_failure_told_by))
+                told.append(FailedLookUp(group, mode, load.failure, judged.dns_failure, judged.dns_failure_told_by))
     return told
 
 
-def table(told: Sequence[Told]) -> Part:
+def table(told: Sequence[FailedLookUp]) -> Part:
     """Judge each failed look-up."""
     part = Part("failures", "failed look-ups told from the client's side", COLUMNS)
     for one in told:

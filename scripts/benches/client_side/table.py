@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from benches.client_side.verdicts import ASPECTS, Pair
+from benches.client_side.verdicts import ASPECTS, VerdictPair
 from benches.common.part import Part
 
 COLUMNS = ["browser", "resolver", "page", "aspect", "loads", "agree", "null", "disagree", "verdict"]
 
 
-def agreement(pairs: Sequence[Pair]) -> Part:
+def agreement(pairs: Sequence[VerdictPair]) -> Part:
     """Count the pairs by group and aspect; no pair may disagree."""
     part = Part("agreement", "the client's side alone against the edge", COLUMNS)
     for group in dict.fromkeys(pair.group for pair in pairs):

@@ -26,7 +26,7 @@ ASPECTS = ("handshake_mode", "dns_handshake_mode", "dns_connection_state")
 
 
 @dataclass(frozen=True)
-class Pair:
+class VerdictPair:
     """Both verdicts on an aspect of a load."""
 
     group: Group
@@ -46,10 +46,10 @@ class Pair:
 
 async def measure(
     group: Group, *, page: str, profile: str, loads: int, folder: Path, say: Callable[[str], None]
-) -> list[Pair]:
+) -> list[VerdictPair]:
     """Load every cell of a group `loads` times, in blocks of random order."""
     plan = group.plan(page=page, profile=profile, blocks=loads)
-    found: list[Pair] = []
+    found: list[VerdictPair] = []
     seen: list[tuple[LoadResult, BrowserLog | None]] = []
     with logged_browsers(folder, lambda load, log: seen.append((load, log))):
         async with Testbed(plan, Corpus.of_project(), plan.seed) as testbed:
@@ -64,7 +64,7 @@ async def measure(
                 of_load = [r for r in result.records if not isinstance(r, QueryRecord) or _is_in_load(r, load)]
                 client = judge_load(load, log, of_load, ())
                 found += [
-                    Pair(group, aspect, _text(getattr(edge, aspect)), _text(getattr(client, aspect)), asked)
+                    VerdictPair(group, aspect, _text(getattr(edge, aspect)), _text(getattr(client, aspect)), asked)
                     for aspect in ASPECTS
                 ]
     return found

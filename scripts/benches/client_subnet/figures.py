@@ -11,7 +11,7 @@ from benches.client_subnet import caches, model, replay
 from benches.client_subnet.traces import TRACES, Trace
 from benches.common.part import Part
 from benches.common.progress import Progress
-from benches.common.servers import ZONE, needed
+from benches.common.servers import ZONE, require_programs
 
 LIMIT_POINTS = 2.0
 """The limit of the measured ratio less the model's, in points, in either direction."""
@@ -47,7 +47,7 @@ def estimate_s(bench: Bench) -> float:
 
 def measure(bench: Bench) -> list[Part]:
     """Replay every trace through both caches."""
-    needed("unbound")
+    require_programs("unbound")
     part = _part(bench)
     for trace in TRACES:
         for by_subnet in (False, True):

@@ -28,7 +28,7 @@ PAGES_S = 25.0
 
 
 @dataclass(frozen=True)
-class Worth:
+class LoadTimeDifference:
     """The difference of load times of all pages, with client subnets less without, in ms."""
 
     pages_count: int
@@ -67,13 +67,17 @@ def measure(bench: Bench) -> list[Part]:
     return [part]
 
 
-def worth(models: Sequence[PageModel], without: float, by_subnet: float, delay_ms: float, seed: int) -> Worth:
+def worth(
+    models: Sequence[PageModel], without: float, by_subnet: float, delay_ms: float, seed: int
+) -> LoadTimeDifference:
     """Draw the names in each cache, and compare the loads."""
     rng = np.random.default_rng(seed)
     later = [_later_ms(one, rng.random((DRAWS_COUNT, len(one.hosts))), without, by_subnet, delay_ms) for one in models]
     lower, median, upper = statistics.quantiles(map(statistics.fmean, later), n=4, method="inclusive")
     every = [one for of_page in later for one in of_page]
-    return Worth(len(models), lower, median, upper, statistics.quantiles(every, n=20, method="inclusive")[-1])
+    return LoadTimeDifference(
+        len(models), lower, median, upper, statistics.quantiles(every, n=20, method="inclusive")[-1]
+    )
 
 
 def _later_ms(

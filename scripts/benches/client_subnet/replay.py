@@ -23,7 +23,7 @@ RCODE = 0x000F
 
 
 @dataclass
-class Replayed:
+class ReplayResult:
     """The result of a replayed trace."""
 
     begun_ns: int
@@ -41,14 +41,16 @@ def source_of(subnet: int) -> str:
     return f"127.{FIRST_SUBNET + subnet // 256}.{subnet % 256}.7"
 
 
-def replay(address: tuple[str, int], qnames: Sequence[str], queries: Iterable[Query], subnets_count: int) -> Replayed:
+def replay(
+    address: tuple[str, int], qnames: Sequence[str], queries: Iterable[Query], subnets_count: int
+) -> ReplayResult:
     """Send the queries, and wait for the last answers."""
     questions = [_question(name) for name in qnames]
     with contextlib.ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
         sockets = [_socket(stack, selector, subnet, address) for subnet in range(subnets_count)]
         waiting: dict[tuple[int, int], tuple[float, int]] = {}
-        replayed = Replayed(time.monotonic_ns())
+        replayed = ReplayResult(time.monotonic_ns())
         for number, query in enumerate(queries):
             due_ns = replayed.begun_ns + int(query.at_s * 1e9)
             _receive_until(due_ns, selector, waiting, replayed)
@@ -85,7 +87,7 @@ def _receive_until(
     until_ns: int,
     selector: selectors.BaseSelector,
     waiting: dict[tuple[int, int], tuple[float, int]],
-    replayed: Replayed,
+    replayed: ReplayResult,
 ) -> None:
     while (left_ns := until_ns - time.monotonic_ns()) > 0:
         for key, _ in selector.select(left_ns / 1e9):
@@ -95,7 +97,9 @@ def _receive_until(
                 _take(key.data, response, waiting, replayed)
 
 
-def _take(subnet: int, response: bytes, waiting: dict[tuple[int, int], tuple[float, int]], replayed: Replayed) -> None:
+def _take(
+    subnet: int, response: bytes, waiting: dict[tuple[int, int], tuple[float, int]], replayed: ReplayResult
+) -> None:
     message_id, flags = HEADER.unpack_from(response)[:2]
     asked = waiting.pop((subnet, message_id), None)
     if asked is None:

@@ -11,7 +11,7 @@ import msgspec
 from rich.console import Console
 
 from benches.clones import trials
-from benches.clones.changes import Changed, changed_models
+from benches.clones.changes import ChangedModel, changed_models
 from benches.clones.effects import effects_of
 from benches.clones.lines import add_lines, read_lines
 from benches.common.progress import Progress, duration
@@ -80,6 +80,6 @@ def measure(
     return missed
 
 
-def foreseen_s(model: PageModel, changed: Sequence[Changed], blocks: int) -> float:
+def foreseen_s(model: PageModel, changed: Sequence[ChangedModel], blocks: int) -> float:
     """Estimate the duration of a page's trials."""
     return START_S + blocks * len(changed) * (TRIAL_S + 2 * (model.load_ms or LOAD_MOST_MS) / 1000)

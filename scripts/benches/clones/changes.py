@@ -25,7 +25,7 @@ _NAME_MOST = 32
 """Names of a clone's hosts hold 40 letters of the page's name; these must include the word of the change."""
 
 
-class Change(enum.StrEnum):
+class ModelChange(enum.StrEnum):
     """The changed part.
 
     The word ends the changed model's name; all words have the same length, for names of equal size.
@@ -42,36 +42,36 @@ class Change(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedModel:
     """A changed model with the graph's prediction."""
 
-    change: Change
+    change: ModelChange
     what: str
     model: PageModel
     predicted_ms: float
     """The predicted load time less the unchanged model's."""
 
 
-def changed_models(model: PageModel, profile: LinkProfile, *, server_ms: float, run_ms: float) -> list[Changed]:
+def changed_models(model: PageModel, profile: LinkProfile, *, server_ms: float, run_ms: float) -> list[ChangedModel]:
     """Change a model by every possible kind of change; the first model is unchanged except for its name.
 
     A change by 0 ms is skipped.
     """
     at_home = in_lab(model, profile)
     base_ms = lab_load_ms(at_home, profile)
-    found = [Changed(Change.SAME, "nothing", _named(model, Change.SAME), 0.0)]
+    found = [ChangedModel(ModelChange.SAME, "nothing", _named(model, ModelChange.SAME), 0.0)]
     for change, number in _numbers(model, at_home, profile, server_ms, run_ms).items():
-        is_script = change is Change.SCRIPT
+        is_script = change is ModelChange.SCRIPT
         changer, by_ms = (busier_script, run_ms) if is_script else (slower_host, server_ms)
         what = f"{'script ' if is_script else 'h'}{number} +{by_ms:g} ms"
         predicted_ms = lab_load_ms(changer(at_home, number, by_ms), profile) - base_ms
-        found.append(Changed(change, what, _named(changer(model, number, by_ms), change), predicted_ms))
+        found.append(ChangedModel(change, what, _named(changer(model, number, by_ms), change), predicted_ms))
     return found
 
 
 def _numbers(
     model: PageModel, at_home: PageModel, profile: LinkProfile, server_ms: float, run_ms: float
-) -> dict[Change, int]:
+) -> dict[ModelChange, int]:
     """Choose the host or the script's index for each change."""
     hosts = [
         _Candidate(host, *_effect(at_home, profile, host, server_ms, slower_host))
@@ -82,9 +82,9 @@ def _numbers(
         for place in (_scripts(model) if run_ms else ())
     ]
     found = {
-        Change.SERVER_ON: _on_path(hosts, model.resources[0].host),
-        Change.SERVER_OFF: _off_path(hosts, at_home),
-        Change.SCRIPT: _on_path(scripts, None),
+        ModelChange.SERVER_ON: _on_path(hosts, model.resources[0].host),
+        ModelChange.SERVER_OFF: _off_path(hosts, at_home),
+        ModelChange.SCRIPT: _on_path(scripts, None),
     }
     return {change: one.number for change, one in found.items() if one is not None}
 
@@ -171,5 +171,5 @@ def _asked_by(model: PageModel, place: int) -> Sequence[int]:
     ]
 
 
-def _named(model: PageModel, change: Change) -> PageModel:
+def _named(model: PageModel, change: ModelChange) -> PageModel:
     return replace(model, name=f"{model.name[:_NAME_MOST]}-{change.value}")

@@ -8,7 +8,7 @@ from statistics import median
 
 import msgspec
 
-from benches.clones.changes import Change, Changed
+from benches.clones.changes import ChangedModel, ModelChange
 from benches.clones.lines import Line
 from benches.clones.trials import Times
 from resolab.errors import ConfigurationError
@@ -19,9 +19,9 @@ CLOSE_MS = 10.0
 VISIBLE_MS = 1.0
 """The smallest effect of interest, in ms."""
 _WORDS = {
-    Change.SERVER_ON: "server, on the path",
-    Change.SERVER_OFF: "server, off the path",
-    Change.SCRIPT: "script, on the path",
+    ModelChange.SERVER_ON: "server, on the path",
+    ModelChange.SERVER_OFF: "server, off the path",
+    ModelChange.SCRIPT: "script, on the path",
 }
 
 
@@ -29,7 +29,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     """A measured change of a page: a line of the file."""
 
     page: str
-    change: Change
+    change: ModelChange
     what: str
     predicted_ms: float
     graph_load_ms: float
@@ -64,9 +64,9 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
         return holds or abs(found.value - self.predicted_ms) <= CLOSE_MS
 
 
-def effects_of(page: str, changed: Sequence[Changed], times: Times, graph_load_ms: float) -> list[Effect]:
+def effects_of(page: str, changed: Sequence[ChangedModel], times: Times, graph_load_ms: float) -> list[Effect]:
     """Compare each changed model's loads with the unchanged model's."""
-    same = times[Change.SAME]
+    same = times[ModelChange.SAME]
     return [
         Effect(
             page=page,
@@ -78,7 +78,7 @@ def effects_of(page: str, changed: Sequence[Changed], times: Times, graph_load_m
             same_ms=tuple(same[block] for block in sorted(same)),
         )
         for one in changed
-        if one.change is not Change.SAME
+        if one.change is not ModelChange.SAME
     ]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benches.clones.changes import Change, Changed
+from benches.clones.changes import ChangedModel, ModelChange
 from resolab.campaign import resume_campaign, run_campaign
 from resolab.pages.clone.kept import kept_clone
 from resolab.pages.file import ENDING, model_text
@@ -37,11 +37,13 @@ doudp = "native"
 [baseline]
 dns_transport = "doudp"
 """
-Times = dict[Change, dict[int, float | None]]
+Times = dict[ModelChange, dict[int, float | None]]
 """The page load time by change and block; `None` for a failed load."""
 
 
-def measure(page: str, changed: Sequence[Changed], blocks: int, seed: int, keep: Path | None, notes: Console) -> Times:
+def measure(
+    page: str, changed: Sequence[ChangedModel], blocks: int, seed: int, keep: Path | None, notes: Console
+) -> Times:
     """Run the plan of a page; the dataset stays in `keep`, if given, and an unfinished dataset is resumed."""
     with tempfile.TemporaryDirectory(prefix="resolab-bench-") as scratch:
         folder = Path(scratch) if keep is None else keep / page
@@ -60,7 +62,7 @@ def measure(page: str, changed: Sequence[Changed], blocks: int, seed: int, keep:
                 shutil.rmtree(kept_clone(file).parent, ignore_errors=True)
 
 
-def write_model(one: Changed, folder: Path) -> Path:
+def write_model(one: ChangedModel, folder: Path) -> Path:
     """Write a changed model to a file with the model's name."""
     file = folder / f"{one.model.name}{ENDING}"
     file.write_text(model_text(one.model), "utf-8")
@@ -75,7 +77,7 @@ def write_plan(page: str, files: Sequence[Path], blocks: int, seed: int, folder:
     return load_plan(plan)
 
 
-def read_times(dataset: Path, changed: Sequence[Changed]) -> Times:
+def read_times(dataset: Path, changed: Sequence[ChangedModel]) -> Times:
     """Read every measured load's page load time."""
     changes = {one.model.name: one.change for one in changed}
     times: Times = {one.change: {} for one in changed}

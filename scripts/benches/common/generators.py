@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benches.common.servers import LOOPBACK, Server, on_processor
+from benches.common.servers import LOOPBACK, Server, pin_command
 from resolab import engine
 from resolab.errors import DeadlineError, ResolabError
 
@@ -73,7 +73,7 @@ def _run(what: str, answered_count: int, lost_count: int, cpu_s: float, record: 
 def timed(command: Sequence[str], file: Path) -> tuple[str, float]:
     """Run a command; return its output and the user and system time of its whole process."""
     with file.open("wb") as output:
-        process = subprocess.Popen([*on_processor(0), *command], stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen([*pin_command(0), *command], stdout=output, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + RUN_S + PATIENCE_S
         pid = 0
         try:

@@ -77,7 +77,7 @@ def names(count: int) -> list[str]:
     return [f"q{number:05}.{ZONE}" for number in range(count)]
 
 
-def needed(*programs: str) -> None:
+def require_programs(*programs: str) -> None:
     """Raise an error with all missing programs."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"])
     missing = [program for program in programs if shutil.which(program, path=path) is None]
@@ -85,7 +85,7 @@ def needed(*programs: str) -> None:
         raise MachineError(f"{', '.join(missing)} not on this machine: run scripts/setup --interop")
 
 
-def on_processor(number: int) -> list[str]:
+def pin_command(number: int) -> list[str]:
     """Return a command prefix for pinning a program to a processor, on machines with at least two."""
     cores = sorted(os.sched_getaffinity(0))
     return ["taskset", "-c", str(cores[number])] if len(cores) > 1 else []
@@ -94,7 +94,7 @@ def on_processor(number: int) -> list[str]:
 @contextlib.contextmanager
 def running(program: str, *arguments: str) -> Iterator[Server]:
     """Run a server of interop/."""
-    command = [*on_processor(1), sys.executable, str(ROOT / "interop/start.py"), program, *arguments]
+    command = [*pin_command(1), sys.executable, str(ROOT / "interop/start.py"), program, *arguments]
     with _started(command, program, []) as (ready, _):
         yield Server(program, ready["name"], ready["ca"], ready["ports"], ready["pid"])
 
@@ -107,7 +107,7 @@ def running_edge(names_served: Sequence[str], settings: EdgeSettings = PLAIN_EDG
     def configuration(folder: Path) -> str:
         return edge_configuration(folder / "ca", LOOPBACK, names_served, "none", ports, settings)
 
-    with edge_of(configuration, ports) as server:
+    with run_edge(configuration, ports) as server:
         yield server
 
 
@@ -120,17 +120,17 @@ def running_site(pages: Path) -> Iterator[Server]:
         site = f'host = "{EDGE_NAME}"\naddress = "{LOOPBACK}"\nfolder = "{pages}"\nticket_policy = "none"'
         return f'[ca]\nfolder = "{folder / "ca"}"\n[web]\nh2_port = {port}\nh3_port = {port}\n[[site]]\n{site}\n'
 
-    with edge_of(configuration, {"h3": port}) as server:
+    with run_edge(configuration, {"h3": port}) as server:
         yield server
 
 
 @contextlib.contextmanager
-def edge_of(configuration: Callable[[Path], str], ports: dict[str, int]) -> Iterator[Server]:
+def run_edge(configuration: Callable[[Path], str], ports: dict[str, int]) -> Iterator[Server]:
     """Run our edge with a configuration made for its folder."""
     with tempfile.TemporaryDirectory(prefix="resolab-bench-") as folder:
         config = Path(folder) / "edge.toml"
         config.write_text(configuration(Path(folder)), "utf-8")
-        command = [*on_processor(1), str(engine.find_core()), "edge", "--config", str(config)]
+        command = [*pin_command(1), str(engine.find_core()), "edge", "--config", str(config)]
         last: list[dict[str, Any]] = []
         with _started(command, "the edge", last, ready_line='"edge_ready"') as (ready, pid):
             yield Server("edge", EDGE_NAME, ready["ca_file"], ports, pid, last)
@@ -154,7 +154,7 @@ def _started(
             said.seek(0)
             raise MachineError(f"{what} did not start: {said.read().strip() or 'it said nothing'}")
         # The edge may write a record of each query; nobody wants them here, and it must not wait.
-        tail = [*on_processor(1), "tail", "-n", str(LAST_RECORDS_COUNT)]
+        tail = [*pin_command(1), "tail", "-n", str(LAST_RECORDS_COUNT)]
         drain = subprocess.Popen(tail, stdin=process.stdout, stdout=subprocess.PIPE, text=True)
         stack.callback(end, drain)
         try:
@@ -180,7 +180,7 @@ def _line_of(process: "subprocess.Popen[str]", ready_line: str) -> str:
 
 
 @contextlib.contextmanager
-def kept_awake() -> Iterator[None]:
+def keep_awake() -> Iterator[None]:
     """Keep idle processors from halting; an unused path does this for the whole machine."""
     with _started(
         [str(engine.find_core()), "path", "--profile", "ideal", "--keep-awake"], "the path", [], '"path_ready"'

@@ -11,6 +11,6 @@ from typing import TypeVar
 ArmT = TypeVar("ArmT")
 
 
-def of_round(arms: Iterable[ArmT], number: int) -> list[ArmT]:
+def order_arms(arms: Iterable[ArmT], number: int) -> list[ArmT]:
     """Put the arms in the order of a round, counted from 0."""
     return list(arms)[:: -1 if number % 2 else 1]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benches.common.ending import end
 from benches.common.part import Bench, Part, Spread, verdict
-from benches.common.servers import Server, kept_awake, names, needed, running, running_edge
+from benches.common.servers import Server, keep_awake, names, require_programs, running, running_edge
 from benches.dns import clients, matching, pcap
 from resolab.errors import MachineError
 
@@ -62,7 +62,7 @@ def estimate_s(bench: Bench) -> float:
 
 def measure(bench: Bench) -> list[Part]:
     """Run every client in turn, the order reversed every other round, under one capture."""
-    needed("unbound", "dnsperf", "kdig", "dig", "tcpdump", "taskset", "setpriv")
+    require_programs("unbound", "dnsperf", "kdig", "dig", "tcpdump", "taskset", "setpriv")
     asked, measured = names(QUERIES_PER_ROUND), cases(bench)
     file = bench.scratch / "loopback.pcap"
     with running("unbound") as unbound, running_edge(asked) as edge:
@@ -70,7 +70,7 @@ def measure(bench: Bench) -> list[Part]:
         with _capturing(file, [port for server in servers.values() for port in server.ports.values()]):
             for number in range(2 * _rounds(bench)):
                 awake = number % 4 in {0, 3}
-                with kept_awake() if awake else contextlib.nullcontext():
+                with keep_awake() if awake else contextlib.nullcontext():
                     _round(bench, measured[:: -1 if number % 4 > 1 else 1], servers, asked, awake=awake)
         packets = pcap.read(file)
     part = _part(_rounds(bench))
@@ -135,7 +135,8 @@ def _add(part: Part, case: Case, packets: list[pcap.Packet], server: Server) -> 
     port = server.port(case.transport)
     wires = {
         awake: [
-            _wire_us(case, run, matching.of_server(packets, port, run.began_ns, run.ended_ns), port) for run in runs
+            _wire_us(case, run, matching.select_server_packets(packets, port, run.began_ns, run.ended_ns), port)
+            for run in runs
         ]
         for awake, runs in case.runs.items()
     }
@@ -202,12 +203,12 @@ def _add_row(part: Part, case: Case, reports: str, spreads: dict[bool, dict[str,
 def _wire_us(case: Case, run: clients.Answers, packets: list[pcap.Packet], port: int) -> list[float | None]:
     """Return the wire time of each name of a run; None without packets certain to belong to the name."""
     if case.transport in {"doudp", "dotcp"}:
-        by_name = matching.by_name(packets, port)
+        by_name = matching.match_by_name(packets, port)
         return [_us(by_name.get(name)) for name in run.names]
     if run.windows:
-        return [_us(taken_ns) for taken_ns in matching.by_window(packets, port, run.windows)]
+        return [_us(taken_ns) for taken_ns in matching.match_by_window(packets, port, run.windows)]
     least = matching.QUIC_MESSAGE_BYTES if case.transport == "doq" else matching.TLS_MESSAGE_BYTES
-    taken = matching.by_order(packets, port, least, len(run.names))
+    taken = matching.match_by_order(packets, port, least, len(run.names))
     # With fewer nobody knows which is missing.
     return [_us(one) for one in taken] if len(taken) == len(run.names) else [None] * len(run.names)
 

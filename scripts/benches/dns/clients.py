@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from benches.common.generators import dnsperf_target
-from benches.common.servers import LOOPBACK, Server, on_processor
+from benches.common.servers import LOOPBACK, Server, pin_command
 from benches.dns.matching import Window
 from resolab import engine
 from resolab.errors import ResolabError
@@ -71,7 +71,7 @@ def _output(command: Sequence[str], file: Path) -> str:
     # Into a file: nobody is woken while it measures.
     with file.open("wb") as output:
         ended = subprocess.run(
-            [*on_processor(0), *command], stdout=output, stderr=subprocess.PIPE, timeout=TIMEOUT_S, check=False
+            [*pin_command(0), *command], stdout=output, stderr=subprocess.PIPE, timeout=TIMEOUT_S, check=False
         )
     if ended.returncode not in {0, 9}:
         said = ended.stderr.decode(errors="replace").strip().splitlines()

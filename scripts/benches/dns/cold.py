@@ -48,7 +48,7 @@ Cell = tuple[str, str]
 
 
 @dataclass
-class Table:
+class CriticalPathTable:
     """The critical path of a cell's exchanges: medians over the captured exchanges."""
 
     round_trips: int
@@ -59,12 +59,12 @@ class Table:
 
 
 @dataclass
-class Measured:
+class ProfileMeasurement:
     """The measurements of a profile with a binary."""
 
     profile: str
     label: str
-    tables: dict[Cell, Table] = field(default_factory=dict)
+    tables: dict[Cell, CriticalPathTable] = field(default_factory=dict)
     times_ms: dict[tuple[Cell, bool], list[list[float]]] = field(default_factory=lambda: collections.defaultdict(list))
     """The times of each round, by cell and keep-awake."""
     not_as_asked: collections.Counter[tuple[Cell, bool]] = field(default_factory=collections.Counter)
@@ -139,13 +139,13 @@ async def _measure(bench: Bench) -> Part:
     cores = {THIS: str(engine.find_core())} | ({"against": bench.against} if bench.against else {})
     part = _part(bench)
     for profile in bench.profiles:
-        measured = {label: Measured(profile, label) for label in cores}
+        measured = {label: ProfileMeasurement(profile, label) for label in cores}
         for label, core in cores.items():
             bench.progress.step(f"cold, {profile}, capture", _round_s(bench, profile, CAPTURED_COUNT))
             await _capture(bench, measured[label], core)
         for number, (count, with_idle) in enumerate(_rounds(bench)):
             arms = [(label, keep_awake) for label in cores for keep_awake in ((True, False) if with_idle else (True,))]
-            for label, keep_awake in turns.of_round(arms, number):
+            for label, keep_awake in turns.order_arms(arms, number):
                 bench.progress.step(f"cold, {profile}", _round_s(bench, profile, count))
                 await _round(bench, measured[label], cores[label], count, keep_awake=keep_awake)
         for one in measured.values():
@@ -153,7 +153,7 @@ async def _measure(bench: Bench) -> Part:
     return part
 
 
-async def _round(bench: Bench, measured: Measured, core: str, count: int, *, keep_awake: bool) -> None:
+async def _round(bench: Bench, measured: ProfileMeasurement, core: str, count: int, *, keep_awake: bool) -> None:
     pause = pause_ms(measured.profile)
     with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
         async with testbed(core, measured.profile, Path(folder), pause_ms=pause, keep_awake=keep_awake) as bed:
@@ -173,7 +173,7 @@ def _as_asked(record: QueryRecord, handshake: str) -> bool:
     return record.handshake_mode is None or record.handshake_mode.value == handshake
 
 
-async def _capture(bench: Bench, measured: Measured, core: str) -> None:
+async def _capture(bench: Bench, measured: ProfileMeasurement, core: str) -> None:
     pause = pause_ms(measured.profile)
     with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
         file = Path(folder) / "path.pcapng"
@@ -207,7 +207,7 @@ def _critical_path(
     return flights.critical_path(flow, wanted_ns, answered_ns, record.query_bytes, record.response_bytes, link)
 
 
-def table(paths: Sequence[Sequence[flights.Flight]]) -> Table:
+def table(paths: Sequence[Sequence[flights.Flight]]) -> CriticalPathTable:
     """Summarise the critical paths of exchanges of a cell."""
     ups, downs = ([sum(one.ip_bytes for one in path if one.up == up) for path in paths] for up in (True, False))
     trips = statistics.median_low([len(path) // 2 for path in paths])
@@ -221,7 +221,7 @@ def table(paths: Sequence[Sequence[flights.Flight]]) -> Table:
         }
         for one in example
     ]
-    return Table(trips, statistics.median(ups), statistics.median(downs), shown)
+    return CriticalPathTable(trips, statistics.median(ups), statistics.median(downs), shown)
 
 
 def _part(bench: Bench) -> Part:
@@ -239,7 +239,7 @@ def _part(bench: Bench) -> Part:
     return part
 
 
-def _add(part: Part, measured: Measured, bench: Bench) -> None:
+def _add(part: Part, measured: ProfileMeasurement, bench: Bench) -> None:
     link = rates(measured.profile)
     for handshake, transports in cells(bench.transports, bench.handshakes).items():
         for transport in transports:
@@ -253,7 +253,7 @@ def _add(part: Part, measured: Measured, bench: Bench) -> None:
             _add_row(part, measured, cell, link, named=bench.against is not None)
 
 
-def _add_row(part: Part, measured: Measured, cell: Cell, link: flights.Rates, *, named: bool) -> None:
+def _add_row(part: Part, measured: ProfileMeasurement, cell: Cell, link: flights.Rates, *, named: bool) -> None:
     seen, trips = measured.tables[cell], cold_exchange_round_trips(*cell)
     closed_ms = link.closed_form_ms(trips, seen.up_bytes, seen.down_bytes)
     beyond = {
@@ -300,6 +300,6 @@ def _add_row(part: Part, measured: Measured, cell: Cell, link: flights.Rates, *,
     )
 
 
-def _count_text(measured: Measured, cell: Cell, *, keep_awake: bool) -> str:
+def _count_text(measured: ProfileMeasurement, cell: Cell, *, keep_awake: bool) -> str:
     kept_count, all_count = measured.counts(cell, keep_awake=keep_awake)
     return str(kept_count) if kept_count == all_count else f"{kept_count} of {all_count}"

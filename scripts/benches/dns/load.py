@@ -21,7 +21,7 @@ from benches.common.generators import (
     ours,
 )
 from benches.common.part import Bench, Part, Spread, verdict
-from benches.common.servers import Server, names, needed, running, running_edge
+from benches.common.servers import Server, names, require_programs, running, running_edge
 
 ROUNDS_COUNT = 5
 OPEN_RATE_PER_S = 50_000
@@ -61,7 +61,7 @@ def _rounds(bench: Bench) -> int:
 
 def measure(bench: Bench) -> list[Part]:
     """Measure transport after transport, ours and dnsperf in turn."""
-    needed("dnsdist", "unbound", "dnsperf", "taskset", "setpriv")
+    require_programs("dnsdist", "unbound", "dnsperf", "taskset", "setpriv")
     asked = names(NAMES_COUNT)
     file = bench.scratch / "names"
     file.write_text("".join(f"{name} A\n" for name in asked), "utf-8")
@@ -88,7 +88,7 @@ def _in_turn(bench: Bench, case: Case, server: Server, file: Path) -> dict[str, 
     generators = {"ours": ours, "dnsperf": dnsperf} if case.must_ratio else {"ours": ours}
     runs: dict[str, list[Run]] = {name: [] for name in generators}
     for number in range(_rounds(bench)):
-        for name in turns.of_round(generators, number):
+        for name in turns.order_arms(generators, number):
             bench.progress.step(f"load, {case.transport}, {name}", RUN_S + OVERHEAD_S)
             runs[name].append(generators[name](case.transport, server, file, bench.scratch))
     return runs

@@ -28,7 +28,7 @@ class Window:
     response_bytes: int
 
 
-def of_server(packets: Iterable[Packet], port: int, start_ns: int, end_ns: int) -> list[Packet]:
+def select_server_packets(packets: Iterable[Packet], port: int, start_ns: int, end_ns: int) -> list[Packet]:
     """Select the packets to and from a server within a time, without repeated and empty TCP segments."""
     sent: dict[tuple[int, int], int] = {}
     picked = []
@@ -45,7 +45,7 @@ def of_server(packets: Iterable[Packet], port: int, start_ns: int, end_ns: int) 
     return picked
 
 
-def by_name(packets: Iterable[Packet], port: int) -> dict[str, int]:
+def match_by_name(packets: Iterable[Packet], port: int) -> dict[str, int]:
     """Return the wire time of each name with a single query, from messages in the clear."""
     asked: dict[tuple[str, int], int] = {}
     took: dict[str, int] = {}
@@ -74,7 +74,7 @@ def question_name(message: bytes) -> str | None:
     return None
 
 
-def by_window(packets: Sequence[Packet], port: int, windows: Sequence[Window]) -> list[int | None]:
+def match_by_window(packets: Sequence[Packet], port: int, windows: Sequence[Window]) -> list[int | None]:
     """Return wire times by the window of each query: from the last packets large enough for the messages."""
     took: list[int | None] = []
     start = 0
@@ -100,7 +100,7 @@ def _of_window(packets: Sequence[Packet], port: int, window: Window) -> int | No
     return arrived[-1] - left[-1] if left else None
 
 
-def by_order(packets: Iterable[Packet], port: int, least_bytes: int, count: int) -> list[int]:
+def match_by_order(packets: Iterable[Packet], port: int, least_bytes: int, count: int) -> list[int]:
     """Return the last `count` wire times of serial queries: packets up in a row, then packets down in a row."""
     took: list[int] = []
     left_ns, arriving = None, False

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benches.common import generators
 from benches.common.part import Part, Spread
-from benches.common.servers import EdgeSettings, Server, names, needed, running_edge
+from benches.common.servers import EdgeSettings, Server, names, require_programs, running_edge
 from benches.edge.bench import Bench
 from benches.edge.queries import Run, in_turn, names_file, rate_per_s, ratio, server_us
 from benches.edge.settings import NOT_OFFERED, best_settings
@@ -35,7 +35,7 @@ def _of(bench: Bench, some: Sequence[str]) -> list[str]:
 
 def measure(bench: Bench) -> list[Part]:
     """Measure transport after transport, with and without the cache in turn."""
-    needed("taskset", "setpriv")
+    require_programs("taskset", "setpriv")
     settings, remarks = best_settings()
     cost, times = _cost_part(bench.rounds_count, remarks), _times_part(bench.rounds_count, remarks)
     if settings.wire_cache is None:

@@ -18,10 +18,10 @@ from benches.common.servers import (
     EdgeSettings,
     Server,
     edge_configuration,
-    edge_of,
     free_ports,
-    kept_awake,
-    needed,
+    keep_awake,
+    require_programs,
+    run_edge,
 )
 from benches.edge.bench import Bench
 from benches.edge.queries import Run, in_turn
@@ -68,9 +68,9 @@ def estimate_s(bench: Bench) -> float:
 
 def measure(bench: Bench) -> list[Part]:
     """Measure shape after shape over DoUDP, with and without the cache in turn."""
-    needed("taskset", "setpriv")
+    require_programs("taskset", "setpriv")
     part = _part(bench.paired_rounds_count)
-    with kept_awake(), _edge(wire_cache=True) as on, _edge(wire_cache=False) as off:
+    with keep_awake(), _edge(wire_cache=True) as on, _edge(wire_cache=False) as off:
         for shape in SHAPES:
             file = bench.scratch / shape.name
             file.write_text("".join(f"{name} {shape.record_type}\n" for name in shape.names()), "utf-8")
@@ -101,7 +101,7 @@ def _edge(*, wire_cache: bool) -> Iterator[Server]:
         ]
         return edge_configuration(folder / "ca", LOOPBACK, [], "none", ports, settings) + "".join(records)
 
-    with edge_of(configuration, ports) as server:
+    with run_edge(configuration, ports) as server:
         yield server
 
 

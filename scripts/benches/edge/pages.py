@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 from benches.common import generators, turns
 from benches.common.part import Part, Spread
-from benches.common.servers import LOOPBACK, ROOT, Server, needed, on_processor, running, running_site
+from benches.common.servers import LOOPBACK, ROOT, Server, pin_command, require_programs, running, running_site
 from benches.edge.bench import Bench, processor_time_s
 from resolab.errors import MachineError, ResolabError
 
@@ -38,7 +38,7 @@ def estimate_s(bench: Bench) -> float:
 
 def measure(bench: Bench) -> list[Part]:
     """Measure page after page, edge and Caddy in turn, the order reversed every other round."""
-    needed("taskset", "setpriv")
+    require_programs("taskset", "setpriv")
     if not LOAD.exists():
         raise MachineError(f"{LOAD.name} not on this machine: run scripts/setup --bench")
     pages = bench.scratch / "pages"
@@ -60,7 +60,7 @@ def file_name(page: str) -> str:
 def _in_turn(bench: Bench, servers: Mapping[str, Server], page: str) -> dict[str, list[Run]]:
     runs: dict[str, list[Run]] = {name: [] for name in servers}
     for number in range(bench.rounds_count):
-        for name in turns.of_round(servers, number):
+        for name in turns.order_arms(servers, number):
             bench.progress.step(f"pages of {page}, {servers[name].program}", generators.RUN_S + generators.OVERHEAD_S)
             runs[name].append(_run(servers[name], page))
     return runs
@@ -68,7 +68,7 @@ def _in_turn(bench: Bench, servers: Mapping[str, Server], page: str) -> dict[str
 
 def _run(server: Server, page: str) -> Run:
     port = server.ports["h3"]
-    command = [*on_processor(0), str(LOAD), "-url", f"https://{server.name}:{port}/{file_name(page)}"]
+    command = [*pin_command(0), str(LOAD), "-url", f"https://{server.name}:{port}/{file_name(page)}"]
     command += ["-address", f"{LOOPBACK}:{port}", "-ca", server.ca, "-duration", f"{generators.RUN_S}s"]
     command += ["-connections", str(generators.CONNECTIONS_COUNT), "-outstanding", str(generators.OUTSTANDING_COUNT)]
     before_s = processor_time_s(server.pid)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benches.common import generators, turns
 from benches.common.part import Part, Spread, verdict
-from benches.common.servers import Server, names, needed, running, running_edge
+from benches.common.servers import Server, names, require_programs, running, running_edge
 from benches.edge.bench import Bench, processor_time_s
 from benches.edge.settings import best_settings
 
@@ -66,7 +66,7 @@ def estimate_s(bench: Bench) -> float:
 
 def measure(bench: Bench) -> list[Part]:
     """Measure case after case, edge and peer in turn, the order reversed every other round."""
-    needed("dnsdist", "unbound", "dnsperf", "taskset", "setpriv")
+    require_programs("dnsdist", "unbound", "dnsperf", "taskset", "setpriv")
     file = names_file(bench.scratch)
     settings, remarks = best_settings()
     part = _part(bench.rounds_count, remarks)
@@ -99,7 +99,7 @@ def in_turn(
     """Put the same load on each server, round after round."""
     runs: dict[str, list[Run]] = {name: [] for name in servers}
     for number in range(bench.rounds_count):
-        for name in turns.of_round(servers, number):
+        for name in turns.order_arms(servers, number):
             bench.progress.step(f"{transport}, {servers[name].program}", generators.RUN_S + generators.OVERHEAD_S)
             with _counting(servers[name]) as spent_s:
                 run = generator(transport, servers[name], file, bench.scratch)

@@ -32,7 +32,7 @@ def main() -> int:
         os.execvp(arguments[0], [*arguments, *sys.argv[1:]])
     # What it started is ended, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    light.without_programs()
+    light.stub_versions()
     with tempfile.TemporaryDirectory(prefix="resolab-bench-") as folder:
         home = options.folder or Path(folder)
         home.mkdir(parents=True, exist_ok=True)

@@ -32,7 +32,7 @@ from resolab.fleet.transfer import AgentSide
 from resolab.fleet.worker_process import Patience, Problem, WorkerProcess
 
 
-class WorkerHere(WorkerProcess):
+class InProcessWorker(WorkerProcess):
     """A worker running blocks in this process, for hundreds of agents per process."""
 
     def __init__(self, spool: Spool) -> None:
@@ -67,7 +67,7 @@ def _read(file: Path) -> Run:
 
 def main() -> int:
     """Take part in the fleet until SIGTERM."""
-    light.without_programs()
+    light.stub_versions()
     return asyncio.run(_take_part(_options()))
 
 
@@ -100,8 +100,8 @@ async def _agent(options: argparse.Namespace, file: Path) -> Agent:
 
     client = await connect_agent(invitation, say, wait=True)
     command = (sys.executable, "-m", "benches.fleet.light", str(options.trial_s))
-    worker = WorkerHere(spool) if options.here else WorkerProcess(spool.folder, spool.folder / "log", command)
-    place = Place(vantage, Limits(), light.ground_of, {"resolab": "light"})
+    worker = InProcessWorker(spool) if options.here else WorkerProcess(spool.folder, spool.folder / "log", command)
+    place = Place(vantage, Limits(), light.make_run_start, {"resolab": "light"})
     return Agent(AgentSide(client, vantage), place, spool, worker, say)
 
 

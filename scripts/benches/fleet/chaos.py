@@ -16,9 +16,9 @@ from pathlib import Path
 from nats.aio.client import Client
 
 from benches.fleet import light
-from benches.fleet.faults import FAULTS, Fault, Moment
+from benches.fleet.faults import FAULTS, Fault, FaultContext
 from benches.fleet.verdict import problems
-from benches.fleet.world import World, a_world
+from benches.fleet.world import BenchFleet, a_world
 from resolab.errors import ResolabError
 from resolab.fleet.connection import connect_operator
 from resolab.fleet.fetch import Fetched, fetch
@@ -59,7 +59,7 @@ async def rounds(home: Path, count: int, blocks: int, seed: int) -> list[Round]:
     return gone
 
 
-async def _connected(world: World) -> Client:
+async def _connected(world: BenchFleet) -> Client:
     for _ in range(TRIES):
         with contextlib.suppress(ResolabError):
             return await connect_operator(world.folder, lambda _problem: None)
@@ -67,7 +67,7 @@ async def _connected(world: World) -> Client:
     return await connect_operator(world.folder, lambda _problem: None)
 
 
-async def _round(world: World, operator: Client, number: int, blocks: int, seed: int) -> Round:
+async def _round(world: BenchFleet, operator: Client, number: int, blocks: int, seed: int) -> Round:
     chance = random.Random(f"{seed}.{number}")
     run = light.light_run(f"round-{number}", VANTAGES, blocks, seed + number)
     began, ended = time.monotonic(), _ended_count(world)
@@ -90,15 +90,15 @@ async def _round(world: World, operator: Client, number: int, blocks: int, seed:
     return Round(number, time.monotonic() - began, found, count, ended)
 
 
-async def _strike(world: World, fault: Fault, run: Run, operator: Client, chance: random.Random) -> None:
+async def _strike(world: BenchFleet, fault: Fault, run: Run, operator: Client, chance: random.Random) -> None:
     """Start a fault at a random agent and moment."""
     agent = chance.choice(world.agents)
     own = random.Random(chance.random())
     await asyncio.sleep(own.uniform(1.0, STRIKE_WITHIN_S))
-    await fault(Moment(world, agent, run, operator, own))
+    await fault(FaultContext(world, agent, run, operator, own))
 
 
-async def _until_done(world: World, operations: Operations, run: Run) -> None:
+async def _until_done(world: BenchFleet, operations: Operations, run: Run) -> None:
     """Wait until every result is there and no job is left, including jobs queued twice."""
     while True:
         world.keep_running()
@@ -117,7 +117,7 @@ async def _fetched(operator: Client, run: Run, out: Path) -> Fetched:
     return await fetch(operator, run, out)
 
 
-def _ended_count(world: World) -> int:
+def _ended_count(world: BenchFleet) -> int:
     return sum(one.ended_count for one in world.processes)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from nats.aio.client import Client
 
-from benches.fleet.world import AgentAt, World
+from benches.fleet.world import BenchFleet, VantageAgent
 from resolab.fleet.job import Job, Run, encode
 from resolab.fleet.transfer import UnreachableError, asked
 
@@ -23,18 +23,18 @@ Fault = Callable[["Moment"], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class FaultContext:
     """The context of a fault."""
 
-    world: World
-    agent: AgentAt
+    world: BenchFleet
+    agent: VantageAgent
     """The agent struck by the fault, for faults of agents."""
     run: Run
     operator: Client
     random: random.Random
 
 
-async def kill_agent(moment: Moment) -> None:
+async def kill_agent(moment: FaultContext) -> None:
     """Kill an agent, and restart the agent a little later."""
     process = moment.agent.process
     assert process is not None
@@ -43,7 +43,7 @@ async def kill_agent(moment: Moment) -> None:
     process.start()
 
 
-async def kill_nats(moment: Moment) -> None:
+async def kill_nats(moment: FaultContext) -> None:
     """Kill nats-server; `fleet serve` restarts nats-server."""
     pid = moment.world.nats_pid
     if pid is not None:
@@ -51,35 +51,35 @@ async def kill_nats(moment: Moment) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-async def kill_serve(moment: Moment) -> None:
+async def kill_serve(moment: FaultContext) -> None:
     """Kill `fleet serve` with nats-server, and restart both a little later."""
     await moment.world.server.kill()
     await asyncio.sleep(moment.random.uniform(0.5, 5.0))
     moment.world.server.start()
 
 
-async def cut_link(moment: Moment) -> None:
+async def cut_link(moment: FaultContext) -> None:
     """Stop all bytes between an agent and the server for a minute."""
     moment.agent.link.cut()
     await asyncio.sleep(CUT_S)
     moment.agent.link.mend()
 
 
-async def fill_agents_disk(moment: Moment) -> None:
+async def fill_agents_disk(moment: FaultContext) -> None:
     """Fill an agent's disk for a while."""
     moment.agent.disk.fill()
     await asyncio.sleep(moment.random.uniform(3.0, 12.0))
     moment.agent.disk.free()
 
 
-async def fill_servers_disk(moment: Moment) -> None:
+async def fill_servers_disk(moment: FaultContext) -> None:
     """Fill the server's disk for a while."""
     moment.world.disk.fill()
     await asyncio.sleep(moment.random.uniform(3.0, 12.0))
     moment.world.disk.free()
 
 
-async def deliver_twice(moment: Moment) -> None:
+async def deliver_twice(moment: FaultContext) -> None:
     """Queue finished, running or waiting jobs again as new jobs."""
     js = moment.operator.jetstream()
     for block in moment.random.sample(range(moment.run.blocks), min(4, moment.run.blocks)):
@@ -92,7 +92,7 @@ async def deliver_twice(moment: Moment) -> None:
             await asyncio.sleep(1.0)
 
 
-async def put_clock_off(moment: Moment) -> None:
+async def put_clock_off(moment: FaultContext) -> None:
     """Put an agent's clock ten minutes forward or back during the run, and correct the clock later."""
     moment.agent.clock.set(moment.random.choice((-CLOCK_OFF_S, CLOCK_OFF_S)))
     await asyncio.sleep(moment.random.uniform(5.0, 30.0))

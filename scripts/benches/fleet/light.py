@@ -71,7 +71,7 @@ async def light_testbed(
     yield LightTestbed(trial_s)
 
 
-def without_programs() -> None:
+def stub_versions() -> None:
     """Skip version queries of browsers and resolab-core in this process: neither takes part."""
     vars(manifests)["_VERSION_OF"] = {browser: lambda: "1" for browser in BrowserName}
     vars(manifests)["_core_version"] = lambda: "1"
@@ -79,7 +79,7 @@ def without_programs() -> None:
     vars(ground)["_commit"] = lambda: "light"
 
 
-def ground_of(plan: Plan) -> RunStart:
+def make_run_start(plan: Plan) -> RunStart:
     """Return the software and machine under the trials here."""
     corpus = Corpus.of_project()
     return ground.ground_now(plan, corpus, manifests.versions_now(plan))
@@ -95,12 +95,12 @@ def light_run(name: str, vantages: Sequence[str], blocks: int, seed: int) -> Run
         plan_text=text,
         seed=seed,
         blocks=blocks,
-        ground=ground_of(plan),
+        ground=make_run_start(plan),
         vantages=list(vantages),
         created_unix_ns=time.time_ns(),
     )
 
 
 if __name__ == "__main__":
-    without_programs()
+    stub_versions()
     worker.main(functools.partial(light_testbed, trial_s=float(sys.argv[1])))

@@ -49,7 +49,7 @@ def measure(home: Path, rounds: int, blocks: int) -> Overhead:
         _resolab("fleet", "invite", "one", "--fleet", home / "fleet")
         ways = ((found.alone_s, _alone_s), (found.fleet_s, _fleet_s))
         for number in range(rounds):
-            for seconds, run in turns.of_round(ways, number):
+            for seconds, run in turns.order_arms(ways, number):
                 seconds.append(run(home, plan, number) / blocks)
             print(f"round {number}: alone {found.alone_s[-1]:.2f}, fleet {found.fleet_s[-1]:.2f} s a block", flush=True)
     return found

@@ -16,7 +16,7 @@ from nats.aio.client import Client
 
 from benches.fleet import light
 from benches.fleet.verdict import problems
-from benches.fleet.world import Child
+from benches.fleet.world import ManagedProcess
 from resolab.fleet.connection import connect_operator
 from resolab.fleet.fetch import fetch
 from resolab.fleet.invitation import invite
@@ -67,7 +67,7 @@ async def _agents(home: Path, server: FleetServer, vantages: Sequence[str]) -> A
         for number in range(PROCESSES):
             files = [str(server.folder.path / f"{one}.invitation.toml") for one in vantages[number::PROCESSES]]
             command = [sys.executable, "-m", "benches.fleet.agents", "--here", "--spools", str(home / "spools")]
-            child = Child([*command, *files], home / f"agents{number}.log")
+            child = ManagedProcess([*command, *files], home / f"agents{number}.log")
             child.start()
             ending.push_async_callback(child.stop)
         yield

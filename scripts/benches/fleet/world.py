@@ -49,7 +49,7 @@ class Disk:
         subprocess.run(["umount", "-l", self.place], check=False)
 
 
-class Child:
+class ManagedProcess:
     """A process to start, end, kill and start again."""
 
     def __init__(self, command: Sequence[str], log: Path, environment: dict[str, str] | None = None) -> None:
@@ -92,16 +92,16 @@ class Child:
                 raise MachineError(f"a process of the fleet did not end in {END_S:g} s; see {self._log}") from None
 
 
-class AgentAt:
+class VantageAgent:
     """A vantage point with its agent."""
 
-    def __init__(self, world: "World", vantage: str, clock: Clock, trial_s: float) -> None:
+    def __init__(self, world: "BenchFleet", vantage: str, clock: Clock, trial_s: float) -> None:
         self.vantage, self.clock = vantage, clock
         self.disk = Disk(world.home / "disks" / vantage)
         self.link = Relay(world.folder.address.port)
         self.log = world.home / f"{vantage}.log"
         self._world, self._trial_s = world, trial_s
-        self.process: Child | None = None
+        self.process: ManagedProcess | None = None
 
     async def begin(self) -> None:
         """Bring up the link and start the agent."""
@@ -111,7 +111,7 @@ class AgentAt:
             *("--port", str(self.link.port), "--trial-s", str(self._trial_s)),
             str(self._world.folder.path / f"{self.vantage}.invitation.toml"),
         ]
-        self.process = Child(command, self.log, self.clock.environment)
+        self.process = ManagedProcess(command, self.log, self.clock.environment)
         self.process.start()
 
     async def end(self) -> None:
@@ -122,15 +122,15 @@ class AgentAt:
         self.disk.end()
 
 
-class World:
+class BenchFleet:
     """The server with its agents."""
 
-    def __init__(self, home: Path, folder: ServerFolder, server: Child, disk: Disk) -> None:
+    def __init__(self, home: Path, folder: ServerFolder, server: ManagedProcess, disk: Disk) -> None:
         self.home, self.folder, self.server, self.disk = home, folder, server, disk
-        self.agents: list[AgentAt] = []
+        self.agents: list[VantageAgent] = []
 
     @property
-    def processes(self) -> list[Child]:
+    def processes(self) -> list[ManagedProcess]:
         """The processes required to run."""
         return [self.server, *(agent.process for agent in self.agents if agent.process is not None)]
 
@@ -146,13 +146,13 @@ class World:
 
 
 @contextlib.asynccontextmanager
-async def a_world(home: Path, vantages: Sequence[str], trial_s: float) -> AsyncIterator[World]:
+async def a_world(home: Path, vantages: Sequence[str], trial_s: float) -> AsyncIterator[BenchFleet]:
     """Start a fleet; end the fleet after any outcome."""
     async with contextlib.AsyncExitStack() as ending:
         disk = Disk(home / "disks" / "server")
         ending.callback(disk.end)
         fleet = disk.place / "fleet"
-        first = Child([*SERVE, "--port", "0", "--fleet", str(fleet)], home / "server.log")
+        first = ManagedProcess([*SERVE, "--port", "0", "--fleet", str(fleet)], home / "server.log")
         first.start()
         try:
             folder = await _served(fleet, first)
@@ -161,20 +161,20 @@ async def a_world(home: Path, vantages: Sequence[str], trial_s: float) -> AsyncI
         for vantage in vantages:
             invite(folder, vantage)
         # A server that starts makes what everybody invited needs, and has the port it had.
-        server = Child([*SERVE, "--fleet", str(fleet)], home / "server.log")
+        server = ManagedProcess([*SERVE, "--fleet", str(fleet)], home / "server.log")
         server.start()
         ending.push_async_callback(server.stop)
-        world = World(home, folder, server, disk)
+        world = BenchFleet(home, folder, server, disk)
         library = build_library(home)
         for vantage in vantages:
-            agent = AgentAt(world, vantage, Clock(library, home / f"{vantage}.clock"), trial_s)
+            agent = VantageAgent(world, vantage, Clock(library, home / f"{vantage}.clock"), trial_s)
             ending.push_async_callback(agent.end)
             await agent.begin()
             world.agents.append(agent)
         yield world
 
 
-async def _served(fleet: Path, server: Child) -> ServerFolder:
+async def _served(fleet: Path, server: ManagedProcess) -> ServerFolder:
     """Wait until the server serves."""
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:

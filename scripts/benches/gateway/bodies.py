@@ -73,7 +73,7 @@ async def _measure(bench: Bench) -> Part:
         edge = await engine.Edge.start(path.ready.pid, config, on_record=lambda _record: None)
         try:
             for number in range(_rounds(bench)):
-                for way in turns.of_round(WAYS, number):
+                for way in turns.order_arms(WAYS, number):
                     bench.progress.step(f"{way}, round {number + 1}", TRANSFER_S)
                     found[way].append(await _transfer(path.ready.pid, edge, way, size))
         finally:

@@ -22,7 +22,7 @@ ARMS = ("native", "separate", "resolver_connection")
 
 
 @dataclass(frozen=True)
-class Loaded:
+class PageLoadResults:
     """The results of a page's loads by arm."""
 
     page: str
@@ -50,21 +50,21 @@ def measure(bench: Bench) -> list[Part]:
     return [part]
 
 
-def _load(bench: Bench, page: str, browser: str) -> Loaded:
+def _load(bench: Bench, page: str, browser: str) -> PageLoadResults:
     bench.progress.step(f"{page} in {browser}", START_S + len(ARMS) * LOAD_S)
     try:
         return asyncio.run(_load_all(page, browser))
     except ResolabError as error:
         print(f"bench gateway: {page} in {browser}: {error}", flush=True)
-        return Loaded(page, browser, dict.fromkeys(ARMS, "instrument"), dict.fromkeys(ARMS, 0))
+        return PageLoadResults(page, browser, dict.fromkeys(ARMS, "instrument"), dict.fromkeys(ARMS, 0))
 
 
-async def _load_all(page: str, browser: str) -> Loaded:
+async def _load_all(page: str, browser: str) -> PageLoadResults:
     wanted = plan(page, PROFILE, browser)
     arms = {arm: one for one in wanted.conditions() if (arm := _arm(one))}
     async with Testbed(wanted, Corpus.of_project(), wanted.seed) as testbed:
         results = {arm: await testbed.run_trial(arms[arm], f"b000-t{i:03}") for i, arm in enumerate(ARMS)}
-    return Loaded(
+    return PageLoadResults(
         page,
         browser,
         {arm: _failure(result) for arm, result in results.items()},
@@ -91,7 +91,7 @@ def _given_count(result: TrialResult) -> int:
     return len({(one.authority.partition(":")[0], one.path) for one in given})
 
 
-def _add_row(part: Part, browser: str, loaded: Sequence[Loaded]) -> None:
+def _add_row(part: Part, browser: str, loaded: Sequence[PageLoadResults]) -> None:
     whole = [one for one in loaded if one.failures["native"] is None]
     good = {arm: [one for one in whole if one.failures[arm] is None] for arm in ARMS}
     for one in whole:

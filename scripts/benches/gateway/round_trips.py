@@ -50,7 +50,7 @@ MUST = {
 
 
 @dataclass(frozen=True)
-class Seen:
+class GatewayLoad:
     """A load through the gateway."""
 
     round_trips: int | None
@@ -87,7 +87,7 @@ async def _measure(bench: Bench, part: Part, browser: str) -> dict[str, list[flo
     times_ms: dict[str, list[float]] = {}
     async with Testbed(wanted, Corpus.of_project(), wanted.seed, kept=Kept(capture_folder=folder)) as testbed:
         for condition in arms:
-            seen: list[Seen] = []
+            seen: list[GatewayLoad] = []
             for number in range(bench.loads_count):
                 bench.progress.step(f"{browser} {condition.connection_sharing} {number + 1}", LOAD_S)
                 result = await testbed.run_trial(condition, f"b000-t{number:03}")
@@ -106,7 +106,7 @@ def _arm_text(sharing: ConnectionSharing, speculation: PageSpeculation, mode: Ha
     return f"{sharing}, {mode}" if speculation is PageSpeculation.OFF else f"{sharing}, {speculation}, {mode}"
 
 
-def _seen(condition: Condition, records: Sequence[Record], capture: Path) -> list[Seen]:
+def _seen(condition: Condition, records: Sequence[Record], capture: Path) -> list[GatewayLoad]:
     """Evaluate the measured load; return no entry after a failure or with another handshake than requested."""
     loads = [one for one in records if isinstance(one, PageLoadRecord) and one.measured and one.failure is None]
     last = max((one.load for one in records if isinstance(one, GatewayRequestRecord)), default=None)
@@ -133,7 +133,7 @@ def _seen(condition: Condition, records: Sequence[Record], capture: Path) -> lis
         trips = sum(_trips(path_capture.read(capture), *span) for span in spans)
     except flights.UnclearError:
         trips = None
-    return [Seen(trips, (first_ns - wanted_ns) / 1e6)]
+    return [GatewayLoad(trips, (first_ns - wanted_ns) / 1e6)]
 
 
 def _named(records: Sequence[Record], document: GatewayRequestRecord) -> tuple[int, int]:
@@ -158,7 +158,7 @@ def _trips(crossings: Sequence[path_capture.Crossing], since_ns: int, until_ns: 
     return len(path) // 2
 
 
-def _add_row(part: Part, browser: str, condition: Condition, seen: Sequence[Seen]) -> None:
+def _add_row(part: Part, browser: str, condition: Condition, seen: Sequence[GatewayLoad]) -> None:
     must = MUST[_arm_of(condition)]
     counted = [one.round_trips for one in seen if one.round_trips is not None]
     # Of all loads more than half must be readable, and the middle ones alike.

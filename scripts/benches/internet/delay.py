@@ -39,7 +39,7 @@ async def _measure(part: Part, bench: Bench, count: int, *, keep_awake: bool) ->
     asker, *servers = standing.hosts(count)
     async with standing.standing([asker, *servers], keep_awake=keep_awake) as made:
         for server in servers:
-            await standing.said(await made.start(server, "echo", server.address))
+            await standing.read_answer(await made.start(server, "echo", server.address))
         await made.internet.count()
         addresses = [server.address for server in servers]
         said = await made.run(asker, "ask", str(bench.asks_count), str(INTERVAL_MS), *addresses)

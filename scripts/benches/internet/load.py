@@ -33,7 +33,7 @@ async def _measure(part: Part, bench: Bench, count: int) -> None:
     those = [standing.Host(host.name, host.address, 0.5) for host in standing.hosts(count)]
     async with standing.standing(those, keep_awake=False) as made:
         delivered, sent, seconds = await _flood(made, those[0], those[-1], bench.load_s)
-        await standing.said(await made.start(those[-1], "serve", those[-1].address, str(bench.load_s)))
+        await standing.read_answer(await made.start(those[-1], "serve", those[-1].address, str(bench.load_s)))
         taken = await made.run(those[0], "fetch", those[-1].address)
     goodput_gbps = taken["bytes"] * 8e-9 / taken["seconds"]
     cells = [str(count), f"{delivered / seconds:,.0f}", f"{delivered / sent:.0%}", f"{goodput_gbps:.1f}"]
@@ -41,7 +41,7 @@ async def _measure(part: Part, bench: Bench, count: int) -> None:
 
 
 async def _flood(
-    made: standing.Standing, sender: standing.Host, receiver: standing.Host, seconds: float
+    made: standing.RunningInternet, sender: standing.Host, receiver: standing.Host, seconds: float
 ) -> tuple[int, int, float]:
     await made.internet.count()
     said = await made.run(sender, "flood", receiver.address, str(seconds))

@@ -38,7 +38,7 @@ def hosts(count: int) -> list[Host]:
     return [Host(f"host-{place}", f"198.18.0.{place + 1}", 2.0 + STEP_MS * place) for place in range(count)]
 
 
-class Standing:
+class RunningInternet:
     """An internet with the agents in its hosts."""
 
     def __init__(self, internet: Internet) -> None:
@@ -56,7 +56,7 @@ class Standing:
     async def run(self, host: Host, *words: str) -> Any:
         """Run an agent to its end; return its output."""
         agent = await self.start(host, *words)
-        answer = await said(agent)
+        answer = await read_answer(agent)
         await asyncio.wait_for(agent.wait(), TIMEOUT_S)
         return answer
 
@@ -69,7 +69,7 @@ class Standing:
             await agent.wait()
 
 
-async def said(agent: asyncio.subprocess.Process) -> Any:
+async def read_answer(agent: asyncio.subprocess.Process) -> Any:
     """Wait for the next line of an agent."""
     if agent.stdout is None:
         raise ResolabError("an agent has no output")
@@ -80,7 +80,7 @@ async def said(agent: asyncio.subprocess.Process) -> Any:
 
 
 @contextlib.asynccontextmanager
-async def standing(those: list[Host], *, keep_awake: bool) -> AsyncIterator[Standing]:
+async def standing(those: list[Host], *, keep_awake: bool) -> AsyncIterator[RunningInternet]:
     """Make an internet of these hosts, and end the internet with all its programs."""
     tables = [
         f'[[host]]\nname = "{host.name}"\none_way_ms = {host.one_way_ms}\n'
@@ -90,7 +90,7 @@ async def standing(those: list[Host], *, keep_awake: bool) -> AsyncIterator[Stan
     with tempfile.TemporaryDirectory(prefix="resolab-bench-") as folder:
         file = Path(folder) / "internet.toml"
         file.write_text("\n".join(tables), "utf-8")
-        made = Standing(await Internet.start(file, keep_awake=keep_awake))
+        made = RunningInternet(await Internet.start(file, keep_awake=keep_awake))
         try:
             yield made
         finally:

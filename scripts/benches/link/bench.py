@@ -37,7 +37,7 @@ class Bench:
 
 
 @dataclass
-class StandingPath:
+class MeasuredPath:
     """A path with its last records."""
 
     path: engine.Path
@@ -57,7 +57,7 @@ class StandingPath:
 @contextlib.asynccontextmanager
 async def standing_path(
     bench: Bench, up: str, down: str, *, seed: int = 1, keep_awake: bool = False
-) -> AsyncIterator[StandingPath]:
+) -> AsyncIterator[MeasuredPath]:
     """Make a path with these directions (TOML), and end the path."""
     summaries: list[PathSummaryRecord] = []
 
@@ -70,7 +70,7 @@ async def standing_path(
         file.write_text(f'name = "bench"\nsource = "scripts/bench link"\n[up]\n{up}\n[down]\n{down}\n', "utf-8")
         path = await engine.Path.start(file, seed=seed, keep_awake=keep_awake, backend=bench.backend, on_record=keep)
         try:
-            yield StandingPath(path, summaries)
+            yield MeasuredPath(path, summaries)
         finally:
             await path.close()
 

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from benches.link.bench import Bench, StandingPath, standing_path
+from benches.link.bench import Bench, MeasuredPath, standing_path
 from benches.link.figure import Figure, skipped, verdict, verdict_at_least
 from resolab import engine
 from resolab.calibration import congestion_control
@@ -47,7 +47,7 @@ def _tcp_figure(name: str, goodput: dict[str, float], more: str) -> Figure:
     return Figure(name, "3", "5", measured, verdict_at_least(min(goodput.values()), 3.0, 5.0), goodput)
 
 
-async def _iperf3(path: StandingPath, seconds: float) -> dict[str, float]:
+async def _iperf3(path: MeasuredPath, seconds: float) -> dict[str, float]:
     program = shutil.which("iperf3")
     if program is None:
         return {}

@@ -17,7 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benches.pages.compare import Compared, compare
+from benches.pages.compare import SampleComparison, compare
 from benches.pages.measured import measured
 from benches.pages.numbers import ARCHIVE, NUMBERS, numbers_of, read_real
 from resolab.pages.generated import generate
@@ -85,7 +85,7 @@ def _show(
     console.print(table)
 
 
-def _cells(one: Compared) -> tuple[str, ...]:
+def _cells(one: SampleComparison) -> tuple[str, ...]:
     digits = 2 if max(*one.generated, *one.real) < 1 else 0
     shown = [" / ".join(f"{value:,.{digits}f}" for value in values) for values in (one.generated, one.real)]
     verdict = "rejected" if one.is_rejected else "not rejected"

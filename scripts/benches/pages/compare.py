@@ -21,7 +21,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class SampleComparison:
     """A number of generated and real pages, compared."""
 
     generated: tuple[float, float, float]
@@ -38,13 +38,13 @@ class Compared:
         return min(self.ks_p, self.ad_p) < LEVEL
 
 
-def compare(generated: Numbers, real: Numbers, seed: int) -> Compared:
+def compare(generated: Numbers, real: Numbers, seed: int) -> SampleComparison:
     """Test one number of generated and real pages."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the p-value is at the end of its table
         found = stats.anderson_ksamp([generated, real], variant="midrank")
     distance = _distance(generated, real)
-    return Compared(
+    return SampleComparison(
         generated=_quartiles(generated),
         real=_quartiles(real),
         distance=distance,

@@ -63,7 +63,7 @@ class Exchange:
 
 
 @dataclass(frozen=True)
-class Bed:
+class PartialPath:
     """A running path with the names to query behind the path."""
 
     path: engine.Path
@@ -135,12 +135,12 @@ class Bed:
 
 
 @contextlib.asynccontextmanager
-async def bed(profile: str, delays_ms: Sequence[float], folder: Path) -> AsyncIterator[Bed]:
+async def bed(profile: str, delays_ms: Sequence[float], folder: Path) -> AsyncIterator[PartialPath]:
     """Make a path with a name behind the path for each delay."""
     file = Corpus.of_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=True, on_record=lambda _record: None)
     try:
-        yield Bed(path, profile, names(len(delays_ms)), delays_ms, folder)
+        yield PartialPath(path, profile, names(len(delays_ms)), delays_ms, folder)
     finally:
         await path.close()
 
@@ -174,8 +174,8 @@ def _layers(
 ) -> Directions | None:
     """Return the layers of a round. Over DoUDP, each message has a port; a later round may use the port again."""
     if first.dns_transport is DnsTransport.DOUDP:
-        return layers.of_messages(crossings)
-    return layers.of_flows({(one.protocol, one.client_port) for one in crossings}, taken_apart)
+        return layers.count_messages(crossings)
+    return layers.sum_flows({(one.protocol, one.client_port) for one in crossings}, taken_apart)
 
 
 def _of(crossings: Sequence[Crossing], wanted: QueryRecord, begins: Iterable[int]) -> list[Crossing]:

@@ -19,7 +19,7 @@ EARLY_NS = 500_000
 
 
 @dataclass(frozen=True)
-class Judged:
+class ClosedFormResult:
     """An exchange beside its closed form, in ms."""
 
     first_ms: float
@@ -39,7 +39,7 @@ def round_trips(transport: str, handshake: str) -> int:
     return cold_exchange_round_trips(transport, handshake)
 
 
-def of(exchange: Exchange, handshake: str, delay_ms: float, link: flights.Rates) -> Judged | None:
+def judge(exchange: Exchange, handshake: str, delay_ms: float, link: flights.Rates) -> ClosedFormResult | None:
     """Judge an exchange in one message; return None for unclear packets or another handshake."""
     records = sorted(exchange.records, key=lambda one: one.query_response_time_ns or 0)
     first, last = records[0], records[-1]
@@ -64,7 +64,7 @@ def of(exchange: Exchange, handshake: str, delay_ms: float, link: flights.Rates)
     before = down - path[-1].ip_bytes
     last_closed_ms = link.closed_form_ms(trips, up, before + late_bytes) + delay_ms
     first_ms, last_ms = ((one.query_response_time_ns or 0) / 1e6 for one in (first, last))
-    return Judged(
+    return ClosedFormResult(
         first_ms, first_closed_ms, first_ms - first_closed_ms, last_ms, last_closed_ms, last_ms - last_closed_ms
     )
 
@@ -77,9 +77,9 @@ def _late_bytes(flow: Sequence[Crossing], asked_ns: int, last: QueryRecord, dela
     return sum(one.ip_bytes for one in late)
 
 
-def medians(judged: Sequence[Judged]) -> Judged | None:
+def medians(judged: Sequence[ClosedFormResult]) -> ClosedFormResult | None:
     """Return the medians of each number."""
     if not judged:
         return None
     columns = zip(*(one.in_order() for one in judged), strict=True)
-    return Judged(*(statistics.median(column) for column in columns))
+    return ClosedFormResult(*(statistics.median(column) for column in columns))

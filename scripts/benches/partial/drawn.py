@@ -91,7 +91,7 @@ async def _measure(bench: Bench) -> list[Figure]:
 
 def beyond_ms(exchange: Exchange, delays: Sequence[float], link: flights.Rates) -> list[float] | None:
     """Return the lateness of each answer against the closed form; None without separable flights."""
-    judged = closed_form.of(exchange, "full", max(delays), link)
+    judged = closed_form.judge(exchange, "full", max(delays), link)
     if judged is None:
         return None
     pairs = zip(exchange.times_ms, sorted(delays), strict=True)

@@ -38,7 +38,7 @@ IN_MESSAGE = {DnsTransport.DOH: Heads((94, 20), (36, 9)), DnsTransport.DOH3: Hea
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedBytes:
     """The bytes by layer, down and up; `None` without a rule of the protocols."""
 
     application: tuple[int, int]
@@ -49,10 +49,10 @@ class Expected:
     """The possible shortening of a server's handshake by a short signature."""
 
 
-def of(exchange: Exchange, handshake: str) -> Expected:
+def expect(exchange: Exchange, handshake: str) -> ExpectedBytes:
     """Return the expected bytes of an exchange."""
     first = exchange.records[0]
-    return Expected(
+    return ExpectedBytes(
         (_application(exchange.records, up=False), _application(exchange.records, up=True)),
         H2_GOAWAY if first.dns_transport is DnsTransport.DOH else 0,
         (_server_handshake(first, handshake), _client_handshake(first, handshake)),

@@ -112,7 +112,7 @@ def _against_closed_form(bench: Bench, found: Sequence[Cell]) -> Part:
     for cell in found:
         judged = [
             one
-            for one in (closed_form.of(each, cell.handshake, bench.delay_ms, link) for each in cell.in_message)
+            for one in (closed_form.judge(each, cell.handshake, bench.delay_ms, link) for each in cell.in_message)
             if one
         ]
         medians = closed_form.medians(judged)

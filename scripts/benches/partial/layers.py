@@ -96,7 +96,7 @@ def by_flow(pdml: bytes) -> Mapping[Flow, Directions]:
     return {flow: layers for flow, layers in flows.items() if flow not in unclear}
 
 
-def of_flows(flows: AbstractSet[Flow], taken_apart: Mapping[Flow, Directions]) -> Directions | None:
+def sum_flows(flows: AbstractSet[Flow], taken_apart: Mapping[Flow, Directions]) -> Directions | None:
     """Add up the flows of an exchange; return `None` without flows, or with an unreadable flow."""
     if not flows or flows - taken_apart.keys():
         return None
@@ -104,7 +104,7 @@ def of_flows(flows: AbstractSet[Flow], taken_apart: Mapping[Flow, Directions]) -
     return down, up
 
 
-def of_messages(crossings: Sequence[Crossing]) -> Directions:
+def count_messages(crossings: Sequence[Crossing]) -> Directions:
     """Return the layers of packets with only a DNS message as payload."""
 
     def layers(*, up: bool) -> Layers:

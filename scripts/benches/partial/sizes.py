@@ -62,7 +62,7 @@ def _part(bench: Bench, found: Sequence[Cell]) -> Part:
 
 
 def _add(part: Part, cell: Cell, arm: str, exchanges: Sequence[Exchange], *, up: bool) -> None:
-    read = [(one, one.layers[up], expected_bytes.of(one, cell.handshake)) for one in exchanges if one.layers]
+    read = [(one, one.layers[up], expected_bytes.expect(one, cell.handshake)) for one in exchanges if one.layers]
     way = "up" if up else "down"
     verdict = "met" if all(is_as_expected(one, cell.handshake, up=up) for one in exchanges) else "MISSED"
     names = ("packet_count", "total", "packet_headers", "protection", "control", "padding", "handshake", "application")
@@ -93,7 +93,7 @@ def is_as_expected(exchange: Exchange, handshake: str, *, up: bool) -> bool:
     """Return True when every byte of a direction was read, and all closed forms match."""
     if exchange.layers is None:
         return False
-    read, expected = exchange.layers[up], expected_bytes.of(exchange, handshake)
+    read, expected = exchange.layers[up], expected_bytes.expect(exchange, handshake)
     more = 0 if up else expected.more_application
     is_whole = (read.total, read.packet_count) == (exchange.ip_bytes(up=up), exchange.packet_count(up=up))
     return (

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, fields
 from typing import Any
 
-from benches.peers.rule import Seen, failure_of
+from benches.peers.rule import BrowserTimings, failure_of
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def _load(scripts: dict[str, Any], request_count: int | None) -> PeerLoad:
     said = scripts.get("custom", {}).get("load")
     if not said:
         return PeerLoad(None, None, "no times")
-    seen = Seen(**{one.name: said[one.name] for one in fields(Seen)})
+    seen = BrowserTimings(**{one.name: said[one.name] for one in fields(BrowserTimings)})
     failure = failure_of(seen, request_count)
     if failure is not None:
         return PeerLoad(None, None, failure)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from benches.common import turns
 from benches.peers.browsertime import Peer, prepared
-from benches.peers.rule import Seen, failure_of
+from benches.peers.rule import BrowserTimings, failure_of
 from resolab.plan import Condition, Corpus, Plan, parse_plan, stream_seed
 from resolab.records import PageFailure, PageLoadRecord, look_up_ms
 from resolab.testbed import Testbed, TrialResult
@@ -117,13 +117,13 @@ def _failure(measured: PageLoadRecord, request_count: int | None) -> str | None:
         measured.browser, measured.fetch_start_ms, measured.domain_lookup_start_ms, measured.domain_lookup_end_ms
     )
     times = (measured.plt_ms, measured.response_start_ms, look_up)
-    return failure_of(Seen(*times, measured.next_hop_protocol, measured.request_count), request_count)
+    return failure_of(BrowserTimings(*times, measured.next_hop_protocol, measured.request_count), request_count)
 
 
 def rounds(loads: int, of_round: int) -> list[tuple[int, list[str]]]:
     """Return each round's count, and its tools in alternating order."""
     sizes = [min(of_round, loads - done) for done in range(0, loads, of_round)]
-    return [(size, turns.of_round(TOOLS, number)) for number, size in enumerate(sizes)]
+    return [(size, turns.order_arms(TOOLS, number)) for number, size in enumerate(sizes)]
 
 
 @asynccontextmanager

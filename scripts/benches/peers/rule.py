@@ -10,7 +10,7 @@ HTTP_VERSION = "h2"
 
 
 @dataclass(frozen=True)
-class Seen:
+class BrowserTimings:
     """The browser's data of a load; None or 0 for missing events."""
 
     plt_ms: float | None
@@ -20,7 +20,7 @@ class Seen:
     request_count: int | None
 
 
-def failure_of(seen: Seen, request_count: int | None) -> str | None:
+def failure_of(seen: BrowserTimings, request_count: int | None) -> str | None:
     """Return the reason for an invalid load, or None; `request_count` is the number of the page's requests."""
     if not seen.plt_ms:
         return "no load event"

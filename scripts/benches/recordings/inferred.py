@@ -20,7 +20,7 @@ _BY_RUNS = {Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE}
 
 
 @dataclass(frozen=True, slots=True)
-class Inferred:
+class InferenceAccuracy:
     """The comparison of a recording."""
 
     name: str
@@ -32,7 +32,7 @@ class Inferred:
     inferred_depth: int
 
 
-def compare(folder: Path) -> Iterator[Inferred]:
+def compare(folder: Path) -> Iterator[InferenceAccuracy]:
     """Compare every recording with named discoverers in a folder."""
     for file in sorted(folder.glob("*.har*")):
         opened = open_recording(file)
@@ -46,7 +46,7 @@ def compare(folder: Path) -> Iterator[Inferred]:
             yield found
 
 
-def _compared(name: str, recording: Recording, blind: Recording) -> Inferred | None:
+def _compared(name: str, recording: Recording, blind: Recording) -> InferenceAccuracy | None:
     if sum(one.initiator is not None for one in recording.exchanges) < 0.5 * len(recording.exchanges):
         return None
     told, guessed = build(recording, "told").resources, build(blind, "guessed").resources
@@ -55,7 +55,7 @@ def _compared(name: str, recording: Recording, blind: Recording) -> Inferred | N
     ]
     if len(named) < LEAST_NAMED:
         return None
-    return Inferred(
+    return InferenceAccuracy(
         name=name,
         named_count=len(named),
         parent_ratio=sum(one.parent == other.parent for one, other in named) / len(named),

@@ -30,7 +30,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Bed:
+class RedialPath:
     """A running path with the edge behind the path."""
 
     path: engine.Path
@@ -68,7 +68,7 @@ class Bed:
 
 
 @contextlib.asynccontextmanager
-async def bed(profile: str, folder: Path) -> AsyncIterator[Bed]:
+async def bed(profile: str, folder: Path) -> AsyncIterator[RedialPath]:
     """Make a path, and run the edge behind the path."""
     file = Corpus.of_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=True, on_record=lambda _record: None)
@@ -76,7 +76,7 @@ async def bed(profile: str, folder: Path) -> AsyncIterator[Bed]:
     config.write_text(edge_configuration(folder / "ca", SERVER_ADDRESS, names(1), "early_data"), "utf-8")
     try:
         with edge_behind(path.ready.pid, config) as ca_file:
-            yield Bed(path, ca_file)
+            yield RedialPath(path, ca_file)
     finally:
         await path.close()
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from resolab.browser.chromium.cdp import Connection, Session, seen
 from resolab.browser.chromium.page import Page
 from resolab.browser.remote import REMOTE_ERRORS, CallError, CallTimeoutError, Json
-from resolab.browser.result import Cleared
+from resolab.browser.result import ClearedState
 
 INTERNALS_URL = "chrome://net-internals/#dns"
 # Once it can be spoken to it is complete enough: its own scripts need not run beside the warm-up.
@@ -66,7 +66,7 @@ class Context:
             self._internals = asyncio.create_task(self._open_internals())
             self._internals.add_done_callback(seen)
 
-    async def clear(self, page: Page, cleared: Cleared, *, http_cache: bool) -> None:
+    async def clear(self, page: Page, cleared: ClearedState, *, http_cache: bool) -> None:
         """Clear the named state, except tickets; `page` is any tab in this context.
 
         Only another context lacks the tickets. `http_cache` is cleared before `cleared`: clearing the HTTP cache makes

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from resolab.browser.chromium.cdp import Connection
 from resolab.browser.chromium.flags import command_line
-from resolab.browser.chromium.hearing.hearing import Hearing
+from resolab.browser.chromium.hearing.hearing import ChromiumLoadListener
 from resolab.browser.chromium.page_load import TrialLoad, check_supported
 from resolab.browser.chromium.profile import ChromiumHome
-from resolab.browser.chromium.tracing import Tracing
+from resolab.browser.chromium.tracing import ChromiumTracer
 from resolab.browser.find import find_chromium
-from resolab.browser.heard import Heard, HearingRequest
+from resolab.browser.heard import ListeningRequest, LoadEvents
 from resolab.browser.process import BrowserProcess, piped_command
 from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS
 from resolab.browser.result import LoadRequest, LoadResult
@@ -69,13 +69,13 @@ class Chromium(StockBrowser[Connection]):
             raise AssertionError("usable, so it has a process")
         return self._process.pid
 
-    def tracing(self) -> Tracing:
+    def tracing(self) -> ChromiumTracer:
         """Return the tracer of this browser process."""
-        return Tracing(self._connected)
+        return ChromiumTracer(self._connected)
 
-    async def _listen(self, asked: HearingRequest) -> Heard:
+    async def _listen(self, asked: ListeningRequest) -> LoadEvents:
         await self._probed()
-        return await Hearing(self._connected, asked, self._settings, self._version).run()
+        return await ChromiumLoadListener(self._connected, asked, self._settings, self._version).run()
 
     async def _probed(self) -> None:
         await asyncio.sleep(max(0.0, self._quiet_from_s - asyncio.get_running_loop().time()))

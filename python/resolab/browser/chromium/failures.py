@@ -35,7 +35,7 @@ _PREFIXES: tuple[tuple[str, PageFailure], ...] = (
 )
 
 
-def of_error_text(error_text: str) -> PageFailure:
+def classify_error_text(error_text: str) -> PageFailure:
     """Return the failure class of a network error such as `net::ERR_NAME_NOT_RESOLVED`."""
     name = error_text.removeprefix("net::")
     return next((failure for prefix, failure in _PREFIXES if name.startswith(prefix)), PageFailure.OTHER)

@@ -17,7 +17,7 @@ import msgspec
 from resolab.browser import failures
 from resolab.browser.chromium.cdp import Connection, Session, seen
 from resolab.browser.chromium.console import Console
-from resolab.browser.chromium.failures import of_error_text
+from resolab.browser.chromium.failures import classify_error_text
 from resolab.browser.chromium.network_log import NetworkLog
 from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS, CallError, CallTimeoutError, Json
 from resolab.browser.result import PageLoad
@@ -93,7 +93,7 @@ class Page:
         try:
             outcome = await self._load(asked)
         except REMOTE_ERRORS as error:
-            outcome = self._failed(asked, failures.of_exception(error), str(error))
+            outcome = self._failed(asked, failures.classify_exception(error), str(error))
         except PageCrashedError:
             outcome = self._failed(asked, PageFailure.BROWSER_CRASH, "the page's renderer died")
         return await self._with_evidence(asked, outcome)
@@ -108,7 +108,7 @@ class Page:
         except (TimeoutError, CallTimeoutError):
             return await self._timed_out(asked, loader_id)
         if error_text:
-            return self._failed(asked, of_error_text(error_text), error_text)
+            return self._failed(asked, classify_error_text(error_text), error_text)
         return await self._loaded_page(asked, loader_id)
 
     async def _navigate(self, asked: Navigation) -> tuple[str | None, str]:
@@ -138,8 +138,8 @@ class Page:
             return self._failed(asked, PageFailure.OTHER, "the page went elsewhere right after its load event")
         status, broken_off = self._network.document_status(loader_id), self._network.document_error(loader_id)
         if broken_off:
-            return self._page_load(asked, account, status, of_error_text(broken_off), broken_off)
-        failure = failures.of_status(status)
+            return self._page_load(asked, account, status, classify_error_text(broken_off), broken_off)
+        failure = failures.classify_status(status)
         return self._page_load(asked, account, status, failure, f"status {status}" if failure else None)
 
     async def _timed_out(self, asked: Navigation, loader_id: str) -> PageLoad:

@@ -21,7 +21,7 @@ from resolab.browser.chromium.flags import DIRECT
 from resolab.browser.chromium.page import Navigation, Page
 from resolab.browser.chromium.renderers import end_renderers, renderers_of, until_ended
 from resolab.browser.remote import REMOTE_ERRORS
-from resolab.browser.result import Cleared, LoadRequest, LoadResult, Overhead, PageLoad
+from resolab.browser.result import ClearedState, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings, H3Discovery
 from resolab.browser.trial import (
     Stopwatch,
@@ -90,7 +90,7 @@ class TrialLoad:
         except WarmUpFailedError as failed:
             measured = not_measured_after(self._request, failed.warmup)
         except REMOTE_ERRORS as error:
-            measured = not_measured(self._request, failures.of_exception(error), str(error))
+            measured = not_measured(self._request, failures.classify_exception(error), str(error))
         except BaseException:
             await self._dispose()
             raise
@@ -178,7 +178,7 @@ class TrialLoad:
                 break
         if self._request.warmup and self._request.cleared.dns_cache:
             # A look-up that had one of its answers ends with it when its connection is closed, and is remembered then.
-            await context.clear(page, Cleared(dns_cache=True, http_cache=False, sockets=False), http_cache=False)
+            await context.clear(page, ClearedState(dns_cache=True, http_cache=False, sockets=False), http_cache=False)
 
     async def _clear(self, context: Context, page: Page) -> None:
         watch, cleared = Stopwatch(), self._request.cleared
@@ -186,7 +186,7 @@ class TrialLoad:
             await context.clear(page, cleared, http_cache=cleared.http_cache and not self._cache_is_cleared)
         elif self._settings.doh is not None:
             # What a fresh context has is the connection of its probe of the DoH server.
-            await context.clear(page, Cleared(), http_cache=False)
+            await context.clear(page, ClearedState(), http_cache=False)
         self._parts_ms["clear_ms"] = self._parts_ms.get("clear_ms", 0.0) + watch.lap_ms()
 
     async def _measure(self, page: Page) -> PageLoad:

@@ -12,7 +12,7 @@ from resolab.browser.remote import Json
 END_TIMEOUT_S = 30.0
 
 
-class Tracing:
+class ChromiumTracer:
     """The tracer of one browser, begun and ended any number of times."""
 
     def __init__(self, connection: Connection) -> None:

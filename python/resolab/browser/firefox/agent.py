@@ -9,7 +9,7 @@ from typing import Any
 
 from resolab.browser.firefox.marionette import Connection
 from resolab.browser.remote import ALIVE_TIMEOUT_S, Json
-from resolab.browser.result import Cleared
+from resolab.browser.result import ClearedState
 from resolab.browser.settings import BrowserSettings, H3Discovery
 from resolab.browser.timings import BUFFER_SCRIPT
 from resolab.records import HttpVersion
@@ -59,7 +59,7 @@ class Agent:
         """Run a further script beside the agent, with access to the agent's functions."""
         return await self._run(script, parameters, CALL_TIMEOUT_S)
 
-    async def clear(self, cleared: Cleared, *, doh_warmed_by: str | None = None) -> None:
+    async def clear(self, cleared: ClearedState, *, doh_warmed_by: str | None = None) -> None:
         """Clear exactly the named state, then look a name up to warm the connection to the DoH server again."""
         await self.call(
             "clear",

@@ -14,11 +14,11 @@ from resolab.browser.find import find_firefox
 from resolab.browser.firefox.agent import Agent
 from resolab.browser.firefox.command import LOG_SUFFIX, command_line, whole_command
 from resolab.browser.firefox.connector import connect
-from resolab.browser.firefox.hearing.hearing import Hearing
+from resolab.browser.firefox.hearing.hearing import FirefoxLoadListener
 from resolab.browser.firefox.marionette import Connection
 from resolab.browser.firefox.page_load import TrialLoad
 from resolab.browser.firefox.profile import FirefoxHome
-from resolab.browser.heard import Heard, HearingRequest
+from resolab.browser.heard import ListeningRequest, LoadEvents
 from resolab.browser.process import BrowserProcess
 from resolab.browser.remote import REMOTE_ERRORS
 from resolab.browser.result import LoadRequest, LoadResult
@@ -67,8 +67,8 @@ class Firefox(StockBrowser[Connection]):
     async def _carry_out(self, request: LoadRequest) -> LoadResult:
         return await TrialLoad(self._inside, next(self._context_ids), request, self._settings).run()
 
-    async def _listen(self, asked: HearingRequest) -> Heard:
-        return await Hearing(self._inside, next(self._context_ids), asked, self._version).run()
+    async def _listen(self, asked: ListeningRequest) -> LoadEvents:
+        return await FirefoxLoadListener(self._inside, next(self._context_ids), asked, self._version).run()
 
     async def _check_alive(self) -> None:
         await self._inside.check_alive()

@@ -21,7 +21,7 @@ _PREFIXES: tuple[tuple[str, PageFailure], ...] = (
 )
 
 
-def of_error_name(name: str) -> PageFailure:
+def classify_error_name(name: str) -> PageFailure:
     """Return the failure class of a network error such as `NS_ERROR_UNKNOWN_HOST`."""
     if any(word in name for word in _TLS_WORDS):
         return PageFailure.TLS

@@ -46,7 +46,7 @@ def _request(row: Json, origin_us: float) -> NetworkRequest:
         error_text=row["error"],
         tls_version=_TLS_VERSIONS.get(row["tlsVersion"]) if is_fresh else None,
         session_resumed=row["resumed"] if is_fresh else None,
-        in_early_data=_in_early_data(row["earlyData"]) if is_fresh else None,
+        in_early_data=_parse_early_data(row["earlyData"]) if is_fresh else None,
         dns_start_ms=_ms(row["dnsStartUs"], origin_us),
         dns_end_ms=_ms(row["dnsEndUs"], origin_us),
         connect_start_ms=_ms(row["connectStartUs"], origin_us),
@@ -57,7 +57,7 @@ def _request(row: Json, origin_us: float) -> NetworkRequest:
     )
 
 
-def _in_early_data(word: str | None) -> bool | None:
+def _parse_early_data(word: str | None) -> bool | None:
     """Read Firefox's early-data field: `accepted` by the server, or `sent` with an unknown outcome."""
     if word is None:
         return False

@@ -15,7 +15,7 @@ import msgspec
 from resolab.browser import failures
 from resolab.browser.firefox.account import page_script, read_account
 from resolab.browser.firefox.agent import Agent
-from resolab.browser.firefox.failures import of_error_name
+from resolab.browser.firefox.failures import classify_error_name
 from resolab.browser.firefox.network_log import document_status, network_requests
 from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS, Json
 from resolab.browser.result import PageLoad
@@ -55,7 +55,7 @@ class Page:
             if load.failure is not None and self._screenshot_folder is not None:
                 load = msgspec.structs.replace(load, screenshot_file=await self._screenshot(self._screenshot_folder))
         except REMOTE_ERRORS as error:
-            load = msgspec.structs.replace(load, failure=failures.of_exception(error), failure_detail=str(error))
+            load = msgspec.structs.replace(load, failure=failures.classify_exception(error), failure_detail=str(error))
         return load
 
     async def _navigate(self, url: str, timeout_s: float) -> Json:
@@ -112,7 +112,7 @@ def _page_load(empty: PageLoad, answer: Json) -> PageLoad:
 
 def _failure(answer: Json, account: Json, status: int | None, limit_ms: float) -> tuple[PageFailure | None, str | None]:
     outcome, error = answer["outcome"], answer["error"]
-    of_status = failures.of_status(status)
+    of_status = failures.classify_status(status)
     failure: tuple[PageFailure | None, str | None] = (None, None)
     if outcome == "timeout":
         failure = PageFailure.PAGE_TIMEOUT, f"no load event within {limit_ms / 1000:g} s"
@@ -121,7 +121,7 @@ def _failure(answer: Json, account: Json, status: int | None, limit_ms: float) -
     elif of_status is not None:
         failure = of_status, f"status {status}"
     elif outcome == "failed":
-        failure = of_error_name(error), error
+        failure = classify_error_name(error), error
     elif answer["hung"]:
         failure = PageFailure.PAGE_TIMEOUT, "the page no longer answered after its load event"
     elif not account:

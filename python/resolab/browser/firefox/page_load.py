@@ -21,7 +21,7 @@ from resolab.browser import failures
 from resolab.browser.firefox.agent import Agent
 from resolab.browser.firefox.page import Page
 from resolab.browser.remote import REMOTE_ERRORS
-from resolab.browser.result import Cleared, LoadRequest, LoadResult, Overhead, PageLoad
+from resolab.browser.result import ClearedState, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings
 from resolab.browser.trial import (
     Stopwatch,
@@ -33,7 +33,7 @@ from resolab.browser.trial import (
 )
 from resolab.records import PageFailure
 
-EVERYTHING = Cleared(dns_cache=True, http_cache=True, sockets=True, tickets=True)
+EVERYTHING = ClearedState(dns_cache=True, http_cache=True, sockets=True, tickets=True)
 DISPOSE_TIMEOUT_S = 5.0
 
 
@@ -62,7 +62,7 @@ class TrialLoad:
             measured = not_measured_after(self._request, failed.warmup)
             self._silent = measured.failure is PageFailure.BROWSER_HANG
         except REMOTE_ERRORS as error:
-            measured = not_measured(self._request, failures.of_exception(error), str(error))
+            measured = not_measured(self._request, failures.classify_exception(error), str(error))
             self._silent = measured.failure is PageFailure.BROWSER_HANG
         finally:
             watch = Stopwatch()
@@ -109,11 +109,11 @@ class TrialLoad:
         cleared = self._request.cleared
         keep_doh = cleared.sockets and not cleared.doh_connection and self._settings.doh is not None
         await self._clear(
-            Cleared(dns_cache=False, http_cache=False, sockets=cleared.sockets),
+            ClearedState(dns_cache=False, http_cache=False, sockets=cleared.sockets),
             doh_warmed_by=urlsplit(self._request.url).hostname if keep_doh else None,
         )
 
-    async def _clear(self, cleared: Cleared, doh_warmed_by: str | None = None) -> None:
+    async def _clear(self, cleared: ClearedState, doh_warmed_by: str | None = None) -> None:
         watch = Stopwatch()
         await self._agent.clear(cleared, doh_warmed_by=doh_warmed_by)
         self._parts_ms["clear_ms"] = self._parts_ms.get("clear_ms", 0.0) + watch.lap_ms()

@@ -16,9 +16,9 @@ import msgspec
 from rich.console import Console
 
 from resolab.campaign import ground, manifests
-from resolab.campaign.blocks.standing_testbeds import StandingTestbeds
+from resolab.campaign.blocks.standing_testbeds import TestbedPool
 from resolab.campaign.lock import dataset_lock
-from resolab.campaign.loop import Campaign, MakeTestbed, Share
+from resolab.campaign.loop import Campaign, MakeTestbed, ProcessShare
 from resolab.campaign.run import remove_unstarted, testbed_of
 from resolab.campaign.schedule import block_schedule
 from resolab.campaign.stopping import StopRequest
@@ -26,9 +26,9 @@ from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, Plan
 from resolab.store import Manifest, RunStatus, create_dataset_folder, finished_trials, load_manifest
 from resolab.store.folder import MANIFEST
-from resolab.store.manifest import RunStart
+from resolab.store.manifest import ProcessStart
 
-CheckGround = Callable[[RunStart], None]
+CheckGround = Callable[[ProcessStart], None]
 """A check of the ground; raises when trials must not begin on this ground, before anything is written."""
 COMMAND_LINE = ["resolab", "fleet", "agent"]
 """The command line recorded in a dataset of single blocks."""
@@ -79,8 +79,8 @@ async def carry_out_block(
     if not 0 <= block < plan.blocks:
         raise ConfigurationError(f"could not run block {block} of {plan.name}: it has blocks 0 to {plan.blocks - 1}")
     planned = [one.trial_id for one in block_schedule(plan, plan.seed, block)]
-    standing = make_testbed.paths_count if isinstance(make_testbed, StandingTestbeds) else lambda: 0
-    one_block = _OneBlock(plan, folder, console, make_testbed, Share(block, stop, standing), check_ground)
+    standing = make_testbed.paths_count if isinstance(make_testbed, TestbedPool) else lambda: 0
+    one_block = _BlockRun(plan, folder, console, make_testbed, ProcessShare(block, stop, standing), check_ground)
     if (folder / MANIFEST).exists():
         await one_block.go_on(planned, fleet_run)
     else:
@@ -90,12 +90,12 @@ async def carry_out_block(
 
 
 @dataclass(frozen=True, slots=True)
-class _OneBlock:
+class _BlockRun:
     plan: Plan
     folder: Path
     console: Console
     make_testbed: MakeTestbed
-    share: Share
+    share: ProcessShare
     check_ground: CheckGround
 
     async def begin(self, fleet_run: str | None) -> None:
@@ -105,7 +105,7 @@ class _OneBlock:
         # What another process has begun there is not ours to remove: only who holds the lock does.
         with dataset_lock(self.folder):
             try:
-                manifest = manifests.new_manifest(self.plan, Corpus.of_project(self.plan.own_pages), COMMAND_LINE)
+                manifest = manifests.new_manifest(self.plan, Corpus.from_project(self.plan.own_pages), COMMAND_LINE)
                 assert manifest.environment_start is not None  # Just made.
                 versions = manifest.environment_start.versions
                 self.check_ground(manifest.starts[0])
@@ -124,7 +124,7 @@ class _OneBlock:
             # Without an end of the process before, its manifest does not say how far it came.
             if begun and all(one in finished for one in planned) and manifest.status is not RunStatus.RUNNING:
                 return
-            corpus, versions = Corpus.of_project(self.plan.own_pages), manifests.versions_now(self.plan)
+            corpus, versions = Corpus.from_project(self.plan.own_pages), manifests.versions_now(self.plan)
             now = ground.ground_now(self.plan, corpus, versions)
             ground.check_same_ground(manifest, self.plan, corpus, now)
             self.check_ground(now)
@@ -133,7 +133,7 @@ class _OneBlock:
                 partial.unlink()
             await self._campaign(self._taken_up(manifest, now, again=begun or bool(killed)), versions)
 
-    def _taken_up(self, manifest: Manifest, now: RunStart, *, again: bool) -> Manifest:
+    def _taken_up(self, manifest: Manifest, now: ProcessStart, *, again: bool) -> Manifest:
         """Add a start to the manifest only for a block begun before, or for a changed ground."""
         differences = ground.differences(manifest, now)
         for difference in differences:

@@ -20,7 +20,7 @@ _Ground = tuple[Plan, int, Path]
 """The plan, seed and folder of a testbed; another plan, seed or folder needs another testbed."""
 
 
-class StandingTestbeds:
+class TestbedPool:
     """A pool of testbeds made by `make_testbed`, each lent again while intact.
 
     Testbeds belong to the event loop of their start; the pool's owner calls `close` in the same loop.
@@ -29,7 +29,7 @@ class StandingTestbeds:
     def __init__(self, make_testbed: MakeTestbed) -> None:
         self._make_testbed = make_testbed
         self._ground: _Ground | None = None
-        self._standing: dict[int, _Testbed] = {}
+        self._standing: dict[int, _PooledTestbed] = {}
         """The kept testbeds by the path's number."""
         self._lent: set[int] = set()
         self._used: set[int] = set()
@@ -37,7 +37,7 @@ class StandingTestbeds:
 
     def __call__(self, plan: Plan, seed: int, folder: Path, number: int) -> AbstractAsyncContextManager[TrialRunner]:
         """Lend a testbed; the maker called by `Campaign`."""
-        return _Loan(self, (plan, seed, folder), number)
+        return _TestbedLoan(self, (plan, seed, folder), number)
 
     def paths_count(self) -> int:
         """Return the number of emulated paths kept alive."""
@@ -58,7 +58,7 @@ class StandingTestbeds:
             await self.close()
             self._ground = ground
         if number not in self._standing:
-            self._standing[number] = await _Testbed.begun(self._make_testbed(*ground, number))
+            self._standing[number] = await _PooledTestbed.begun(self._make_testbed(*ground, number))
         self._lent.add(number)
         self._used.add(number)
         return self._standing[number]
@@ -79,10 +79,10 @@ class StandingTestbeds:
             await self._standing.pop(unneeded).end()
 
 
-class _Loan:
+class _TestbedLoan:
     """The loan of a testbed to a campaign."""
 
-    def __init__(self, beds: StandingTestbeds, ground: _Ground, number: int) -> None:
+    def __init__(self, beds: TestbedPool, ground: _Ground, number: int) -> None:
         self._beds, self._ground, self._number = beds, ground, number
 
     async def __aenter__(self) -> TrialRunner:
@@ -94,7 +94,7 @@ class _Loan:
         await self._beds.take_back(self._number, error)
 
 
-class _Testbed:
+class _PooledTestbed:
     """A running testbed, with a flag for a failure."""
 
     def __init__(self, manager: AbstractAsyncContextManager[TrialRunner], runner: TrialRunner) -> None:
@@ -102,7 +102,7 @@ class _Testbed:
         self.broken = False
 
     @classmethod
-    async def begun(cls, manager: AbstractAsyncContextManager[TrialRunner]) -> "_Testbed":
+    async def begun(cls, manager: AbstractAsyncContextManager[TrialRunner]) -> "_PooledTestbed":
         return cls(manager, await manager.__aenter__())
 
     async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:

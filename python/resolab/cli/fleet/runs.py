@@ -22,9 +22,9 @@ from resolab.cli.console import Console
 from resolab.cli.fleet.connected import with_server
 from resolab.errors import ConfigurationError, MachineError
 from resolab.fleet.checks import ground_of, named_path
-from resolab.fleet.fetch import Fetch
-from resolab.fleet.job import AgentState, Run, RunState, as_dict
-from resolab.fleet.operations import Operations, RunProgress, Unreadable, check_vantages, new_run_id
+from resolab.fleet.fetch import ResultFetcher
+from resolab.fleet.job import AgentState, FleetRun, RunState, as_dict
+from resolab.fleet.operations import FleetOperator, RunProgress, UnreadableState, check_vantages, new_run_id
 from resolab.fleet.results import StoreUse
 from resolab.fleet.server_folder import ServerFolder
 from resolab.plan import load_plan
@@ -45,10 +45,10 @@ async def _run(options: argparse.Namespace, client: Client, folder: ServerFolder
     path = named_path(plan.source_text, str(options.plan))
     if path is not None:
         raise ConfigurationError(f"could not give {plan.name} to a fleet: it names {path}, which agents have not")
-    operations, now = Operations(client), time.time()
+    operations, now = FleetOperator(client), time.time()
     vantages = check_vantages(options.vantage, folder.invited())
     taken = [one.id for one in await operations.runs()]
-    begun = Run(
+    begun = FleetRun(
         id=new_run_id(plan.name, taken, now),
         plan_name=plan.name,
         plan_text=plan.source_text,
@@ -78,7 +78,7 @@ def status(options: argparse.Namespace) -> int:
 
 
 async def _status(options: argparse.Namespace, client: Client, folder: ServerFolder) -> int:
-    operations = Operations(client)
+    operations = FleetOperator(client)
     found = await operations.run(options.name)
     progress = await operations.progress(found)
     if options.wait:
@@ -95,7 +95,7 @@ async def _status(options: argparse.Namespace, client: Client, folder: ServerFol
     return 0
 
 
-async def _may_come(operations: Operations, progress: RunProgress, invited: Sequence[str]) -> bool:
+async def _may_come(operations: FleetOperator, progress: RunProgress, invited: Sequence[str]) -> bool:
     """Return True when a further block of a run is possible: from a member's queue with blocks left."""
     if progress.run.state is not RunState.OPEN:
         return False
@@ -122,7 +122,7 @@ def _lines(progress: RunProgress) -> list[dict[str, object]]:
             "blocks_done_count": one.blocks_done_count,
             "blocks_count": one.blocks_count,
             "agent": as_dict(one.said) if isinstance(one.said, AgentState) else None,
-            "agent_problem": one.said.why if isinstance(one.said, Unreadable) else None,
+            "agent_problem": one.said.why if isinstance(one.said, UnreadableState) else None,
             "results_bytes": one.use.size_bytes,
             "quota_bytes": one.use.quota_bytes,
         }
@@ -148,12 +148,12 @@ def _print(progress: RunProgress, invited: Sequence[str]) -> None:
     console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _said(said: AgentState | Unreadable | None, now_ns: int, *, is_invited: bool) -> tuple[str, str, str, str]:
+def _said(said: AgentState | UnreadableState | None, now_ns: int, *, is_invited: bool) -> tuple[str, str, str, str]:
     """Return an agent's own state as cells of a row: activity, age, version, problem."""
     gone = "" if is_invited else "withdrawn"
     if said is None:
         return gone or "never", "", "", ""
-    if isinstance(said, Unreadable):
+    if isinstance(said, UnreadableState):
         return gone or "unreadable", "", "", f"what it says of itself cannot be read: {said.why}"
     ago = f"{duration_text(max(0.0, (now_ns - said.unix_ns) / 1e9))} ago"
     return gone or said.doing, ago, said.versions.get("resolab", ""), said.problem or ""
@@ -170,11 +170,11 @@ def fetch(options: argparse.Namespace) -> int:
 
 
 async def _fetch(options: argparse.Namespace, client: Client) -> int:
-    operations = Operations(client)
+    operations = FleetOperator(client)
     found = await operations.run(options.name)
     out = options.out or Path("runs") / found.id
     with _bar("blocks", found.blocks * len(options.vantage or found.vantages)) as (bar, task):
-        fetching = Fetch(client, found, lambda: bar.advance(task))
+        fetching = ResultFetcher(client, found, lambda: bar.advance(task))
         try:
             fetched = await fetching.into(out, options.vantage)
         finally:
@@ -187,7 +187,7 @@ async def _fetch(options: argparse.Namespace, client: Client) -> int:
     return 0
 
 
-def _print_left_out(fetching: Fetch) -> None:
+def _print_left_out(fetching: ResultFetcher) -> None:
     for line in fetching.refused:
         print(f"left out: {clean(line)}", file=sys.stderr)
     if fetching.asked_again:
@@ -201,7 +201,7 @@ def stop(options: argparse.Namespace) -> int:
 
 
 async def _stop(options: argparse.Namespace, client: Client) -> int:
-    operations = Operations(client)
+    operations = FleetOperator(client)
     found = await operations.run(options.name)
     await operations.end(found, RunState.STOPPED)
     print(f"{found.id} is stopped; what is there can be fetched")

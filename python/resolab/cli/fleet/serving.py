@@ -10,7 +10,7 @@ import sys
 
 from resolab.errors import ConfigurationError, UsageError
 from resolab.fleet.server import FleetServer, prepare_elsewhere
-from resolab.fleet.server_folder import ServerFolder, Storage
+from resolab.fleet.server_folder import ServerFolder, StorageLimits
 from resolab.wording import clean
 
 DEFAULT_LISTEN, DEFAULT_PORT = "127.0.0.1", 4222
@@ -49,7 +49,7 @@ def _folder(options: argparse.Namespace) -> ServerFolder:
         return ServerFolder.create(options.fleet, listen, port, options.name or [listen])
     folder = ServerFolder.open(options.fleet)
     if options.listen or options.port is not None or options.name:
-        folder = folder.at(options.listen, options.port, options.name)
+        folder = folder.change_address(options.listen, options.port, options.name)
     return folder
 
 
@@ -60,7 +60,7 @@ def _keep_storage(options: argparse.Namespace, folder: ServerFolder) -> None:
     for name, given, least in (("--quota-gb", quota, LEAST_QUOTA_GB), ("--reserve-gb", reserve, 0.0)):
         if given is not None and not least <= given <= MOST_GB:
             raise UsageError(f"{name} {given:g}: give a number from {least:g} to {MOST_GB:g}")
-    wanted = Storage(
+    wanted = StorageLimits(
         quota_bytes=storage.quota_bytes if quota is None else round(quota * 1e9),
         reserve_bytes=storage.reserve_bytes if reserve is None else round(reserve * 1e9),
     )

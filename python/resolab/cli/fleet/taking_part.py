@@ -15,14 +15,14 @@ from pathlib import Path
 
 import resolab
 from resolab.errors import UsageError
-from resolab.fleet.agent import Agent, Place
+from resolab.fleet.agent import Agent, AgentSetup
 from resolab.fleet.block_turns import BlockTurns
 from resolab.fleet.checks import ground_of
 from resolab.fleet.connection import connect_agent
 from resolab.fleet.invitation import read_invitation
 from resolab.fleet.limits import read_limits
 from resolab.fleet.spool import Spool
-from resolab.fleet.transfer import AgentSide
+from resolab.fleet.transfer import AgentClient
 from resolab.fleet.worker_process import WorkerProcess
 from resolab.wording import clean
 
@@ -40,8 +40,8 @@ async def _take_part(options: argparse.Namespace) -> int:
     spool = Spool(folder)
     turns = None if options.turns is None else BlockTurns(options.turns)
     client = await connect_agent(invitation, _say, wait=True)
-    place = Place(invitation.vantage, limits, ground_of, {"resolab": resolab.__version__})
-    side = AgentSide(client, invitation.vantage)
+    place = AgentSetup(invitation.vantage, limits, ground_of, {"resolab": resolab.__version__})
+    side = AgentClient(client, invitation.vantage)
     worker = WorkerProcess(folder, folder / "log", inside=inside, turn=None if turns is None else turns.descriptor)
     agent = Agent(side, place, spool, worker, _say, turns=turns)
     loop = asyncio.get_running_loop()

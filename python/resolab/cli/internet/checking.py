@@ -12,7 +12,7 @@ import msgspec
 from resolab.cli.internet.running import a_box
 from resolab.cli.internet.showing import print_json, print_table
 from resolab.errors import UsageError
-from resolab.internet import Checked, check_look_ups, errands, read_layout, read_recursion, run_errand
+from resolab.internet import TruthCheck, check_look_ups, errands, read_layout, read_recursion, run_errand
 from resolab.internet.dataset import look_ups_at
 from resolab.protocols import transport_label
 
@@ -32,21 +32,21 @@ def check(options: argparse.Namespace) -> int:
     return 0 if checked.all_within else EXIT_OUTSIDE
 
 
-async def _asked(options: argparse.Namespace) -> Checked:
+async def _asked(options: argparse.Namespace) -> TruthCheck:
     async with a_box(options) as box:
         asked = [await run_errand(box, errand) for errand in errands(box.layout, options.names)]
         records = [record for one in asked for record in one]
         return check_look_ups(box.layout, read_recursion(box.folder), records)
 
 
-def _of_dataset(dataset: Path, box: Path | None) -> Checked:
+def _of_dataset(dataset: Path, box: Path | None) -> TruthCheck:
     if box is None:
         raise UsageError("internet check needs the folder of the box the dataset was measured in: --box FOLDER")
     layout = read_layout(box)
     return check_look_ups(layout, read_recursion(box), look_ups_at(dataset, layout.place))
 
 
-def _print(checked: Checked) -> None:
+def _print(checked: TruthCheck) -> None:
     columns = [
         "resolver",
         "transport",

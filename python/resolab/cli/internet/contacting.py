@@ -14,10 +14,10 @@ from resolab.cli.internet.showing import print_json, print_table
 from resolab.cli.visit.dry_run import WORDS
 from resolab.errors import ConfigurationError
 from resolab.internet import read_layout
-from resolab.internet.contacted import DatasetTold, Held, hold, read_contacts, told_by_dataset
-from resolab.internet.contacted.counted import Counted
-from resolab.internet.contacted.named import Contacted
-from resolab.internet.contacted.opt_outs import ListedHost
+from resolab.internet.contacted import ContactJudgement, DatasetContacts, hold, read_contacts, told_by_dataset
+from resolab.internet.contacted.counted import ContactCount
+from resolab.internet.contacted.named import ContactedAddress
+from resolab.internet.contacted.opt_outs import OptedOutHost
 from resolab.internet.failures import OPT_OUT_URL
 from resolab.internet.layout import LOCAL
 from resolab.manners import HARD_CAPS
@@ -53,7 +53,7 @@ def _live_plan(file: Path, *, seed: int | None = None, blocks: int | None = None
     return plan
 
 
-def _held(plan: Plan, box: Path, told: DatasetTold | None) -> Held:
+def _held(plan: Plan, box: Path, told: DatasetContacts | None) -> ContactJudgement:
     layout, seen = read_layout(box), read_contacts(box)
     assert plan.live is not None
     # At home in the box the machine's own name server is the near resolver.
@@ -62,14 +62,14 @@ def _held(plan: Plan, box: Path, told: DatasetTold | None) -> Held:
     return hold(layout, seen, named, HARD_CAPS.lowered(plan.live.caps), batches_ns=batches_ns)
 
 
-def _as_object(held: Held, told: DatasetTold | None) -> dict[str, object]:
+def _as_object(held: ContactJudgement, told: DatasetContacts | None) -> dict[str, object]:
     of_dataset = None if told is None else {"loads": told.loads, "left_alone": told.left_alone}
     counted = [msgspec.to_builtins(one) | {"kept": one.kept.value} for one in held.counted]
     whole: dict[str, object] = msgspec.to_builtins(held)
     return whole | {"counted": counted, "is_good": held.is_good, "dataset": of_dataset}
 
 
-def _print(held: Held, told: DatasetTold | None) -> None:
+def _print(held: ContactJudgement, told: DatasetContacts | None) -> None:
     print_table(
         ["contacted", "address", "port", "over", "packets", "for", "named"], [_contact_cells(o) for o in held.contacted]
     )
@@ -92,20 +92,20 @@ def _print(held: Held, told: DatasetTold | None) -> None:
     print(f"\n{_summary(held)}")
 
 
-def _contact_cells(one: Contacted) -> list[str]:
+def _contact_cells(one: ContactedAddress) -> list[str]:
     over = _PROTOCOLS.get(one.protocol, one.protocol)
     reasons = ", ".join(WORDS[reason] for reason in one.reasons)
     packets = str(one.packets_count)
     return [one.name or "", one.address, _text(one.port), over, packets, reasons, _NAMED[one.named_as]]
 
 
-def _count_cells(one: Counted) -> list[str]:
+def _count_cells(one: ContactCount) -> list[str]:
     numbers = [one.total_count, one.of_minute, one.of_hour, one.hourly_cap, one.of_day, one.daily_cap]
     packets = str(one.packets_of_hour) if one.packets_of_hour else ""
     return [one.what, one.whom, *map(_text, numbers), packets, _KEPT[one.kept]]
 
 
-def _told_cells(one: Counted, told: DatasetTold | None) -> list[str]:
+def _told_cells(one: ContactCount, told: DatasetContacts | None) -> list[str]:
     if told is None:
         return []
     if one.what != "loads":
@@ -113,13 +113,13 @@ def _told_cells(one: Counted, told: DatasetTold | None) -> list[str]:
     return [str(of.get(one.whom, 0)) if one.whom in of else "" for of in (told.loads, told.left_alone)]
 
 
-def _listed_cells(one: ListedHost, from_ns: int) -> list[str]:
+def _listed_cells(one: OptedOutHost, from_ns: int) -> list[str]:
     instants = (one.since_ns, one.batch_ns, one.last_contact_ns)
     told = ["" if at_ns is None else f"{(at_ns - from_ns) / _SECOND_NS:.1f}" for at_ns in instants]
     return [one.domain, one.host, told[0], told[1] or "none", told[2] or "never", "yes" if one.obeyed else "NO"]
 
 
-def _summary(held: Held) -> str:
+def _summary(held: ContactJudgement) -> str:
     parts = [
         f"{_those(held.not_named, 'contact', 'contacts')} not named",
         f"{_those(held.exceeded, 'cap', 'caps')} exceeded",

@@ -15,7 +15,7 @@ from resolab.errors import UsageError
 from resolab.internet import Box, box_folder, compose, new_folder_below, run_at_home
 from resolab.internet.contacted import count_from_now
 from resolab.internet.home import account
-from resolab.internet.places import place_named
+from resolab.internet.places import find_vantage_point
 from resolab.internet.sites import PAGES
 
 
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     if options.as_user is not None:
         account(options.as_user)
     if options.place is not None:
-        place_named(options.place)
+        find_vantage_point(options.place)
     return asyncio.run(_run(options, command))
 
 

@@ -16,8 +16,8 @@ from resolab.cli.console import Console
 from resolab.errors import UsageError
 from resolab.internet import compose
 from resolab.internet.failures import FAILURES, OPT_OUT_URL
-from resolab.internet.layout import HOME, Layout
-from resolab.internet.places import Place, place_named, stands_for
+from resolab.internet.layout import HOME, BoxLayout
+from resolab.internet.places import VantagePoint, find_vantage_point, stands_for
 from resolab.internet.sites import PAGES
 from resolab.internet.truth import every_truth
 from resolab.protocols import transport_label
@@ -75,12 +75,12 @@ def truth(options: argparse.Namespace) -> int:
     return 0
 
 
-def _composed(options: argparse.Namespace) -> Layout:
+def _composed(options: argparse.Namespace) -> BoxLayout:
     # The folder is only named in a layout; nothing is put there.
     return compose(Path(tempfile.gettempdir()), options.page or PAGES, options.place)
 
 
-def _one_behind_each_server(layout: Layout) -> list[str]:
+def _one_behind_each_server(layout: BoxLayout) -> list[str]:
     """Return a site's host for each server of zones."""
     found: dict[str, str] = {}
     servers = {server.host for server in layout.servers}
@@ -96,7 +96,7 @@ def _one_behind_each_server(layout: Layout) -> list[str]:
     return list(found.values())
 
 
-def described(layout: Layout) -> dict[str, object]:
+def described(layout: BoxLayout) -> dict[str, object]:
     """Describe a layout for programs."""
     return {
         "hosts": [
@@ -116,14 +116,14 @@ def described(layout: Layout) -> dict[str, object]:
         ],
         "opt_out": OPT_OUT_URL,
         "place": layout.place,
-        "pings": {} if layout.place is None else msgspec.to_builtins(place_named(layout.place).pings),
+        "pings": {} if layout.place is None else msgspec.to_builtins(find_vantage_point(layout.place).pings),
     }  # fmt: skip
 
 
-def print_layout(layout: Layout) -> None:
+def print_layout(layout: BoxLayout) -> None:
     """Print the parts of a box as tables."""
     if layout.place is not None:
-        _print_place(place_named(layout.place))
+        _print_place(find_vantage_point(layout.place))
     print_table(
         ["host", "address", "RTT from home ms"],
         [[host.name, host.address, f"{layout.rtt_ms(HOME, host.address):g}"] for host in layout.hosts[1:]],
@@ -142,7 +142,7 @@ def print_layout(layout: Layout) -> None:
     print_table(["site", "RTT ms", "names"], sites)
 
 
-def _print_place(place: Place) -> None:
+def _print_place(place: VantagePoint) -> None:
     print(f"as seen from {place.title}:")
     rows = [
         [resolver, stands_for().get(resolver, "the machine's own"), f"{ping.rtt_ms:g}", ping.source]

@@ -18,7 +18,7 @@ from resolab.cli.console import Console
 from resolab.cli.page.importing import model_name
 from resolab.errors import ConfigurationError
 from resolab.fidelity.bars import EVIDENCE_RATIO, shortfalls
-from resolab.fidelity.lab import Checked, CheckSettings, check_clone
+from resolab.fidelity.lab import CheckSettings, CloneCheck, check_clone
 from resolab.fidelity.measures import tau_between
 from resolab.pages.file import ENDING
 from resolab.plan import Corpus
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     def say(line: str) -> None:
         notes.print(f"resolab: {line}", markup=False, soft_wrap=True)
 
-    loads: list[Checked] = []
+    loads: list[CloneCheck] = []
     for number, file in enumerate(files := [_file(word) for word in options.pages], start=1):
         for browser in options.browser:
             settings = CheckSettings(
@@ -65,14 +65,14 @@ def run(options: argparse.Namespace) -> int:
 def _file(word: str) -> Path:
     file = Path(word)
     if not file.name.endswith(ENDING):
-        return Corpus.of_project().model_file(word)
+        return Corpus.from_project().model_file(word)
     if not file.is_file():
         raise ConfigurationError(f"failed to read page model {file}: there is no such file")
     model_name(file)
     return file
 
 
-async def _all(file: Path, settings: CheckSettings, say: Callable[[str], None]) -> list[Checked]:
+async def _all(file: Path, settings: CheckSettings, say: Callable[[str], None]) -> list[CloneCheck]:
     return [one async for one in check_clone(file, settings, say)]
 
 
@@ -80,7 +80,7 @@ def _counted(say: Callable[[str], None], number: int, of: int) -> Callable[[str]
     return lambda line: say(f"[{number}/{of}] {line}")
 
 
-def _tell(one: Checked, say: Callable[[str], None], *, as_json: bool) -> None:
+def _tell(one: CloneCheck, say: Callable[[str], None], *, as_json: bool) -> None:
     short = [*shortfalls(one.fidelity)]
     if as_json:
         told = {**msgspec.to_builtins(one.fidelity), "failure": one.failure, "short": short}
@@ -92,7 +92,7 @@ def _tell(one: Checked, say: Callable[[str], None], *, as_json: bool) -> None:
         say(f"{one.fidelity.page}: {line}")
 
 
-def _tell_repeats(loads: Sequence[Checked], say: Callable[[str], None], *, as_json: bool) -> None:
+def _tell_repeats(loads: Sequence[CloneCheck], say: Callable[[str], None], *, as_json: bool) -> None:
     taus = [tau_between(one.starts, other.starts) for one, other in itertools.pairwise(loads)]
     known = [tau for tau in taus if tau is not None]
     if not known:
@@ -105,7 +105,7 @@ def _tell_repeats(loads: Sequence[Checked], say: Callable[[str], None], *, as_js
         say(f"{loads[0].fidelity.page}: two loads of the clone have their requests in the same order: tau {median:.3f}")
 
 
-def _table(loads: Sequence[Checked]) -> Table:
+def _table(loads: Sequence[CloneCheck]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in _HEADINGS:
         table.add_column(heading, justify="left" if heading in {"page", "browser"} else "right", no_wrap=True)
@@ -130,7 +130,7 @@ def _table(loads: Sequence[Checked]) -> Table:
     return table
 
 
-def _medians(loads: Sequence[Checked]) -> list[str]:
+def _medians(loads: Sequence[CloneCheck]) -> list[str]:
     """Summarise the order over the pages with enough evidence in their recordings."""
     lines = []
     for browser in dict.fromkeys(one.fidelity.browser for one in loads):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
-from resolab.pages.clone.folder import Protocols, write_clone
+from resolab.pages.clone.folder import ProtocolSource, write_clone
 from resolab.pages.file import read_model
 from resolab.plan.section import NAME
 from resolab.store import machine_errors
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError(f"{folder} is there; remove it, or give another place with -o")
     with machine_errors(f"write {folder}"):
         folder.mkdir(parents=True)
-        written = write_clone(model, folder, seed=options.seed, protocols=Protocols(options.protocols))
+        written = write_clone(model, folder, seed=options.seed, protocols=ProtocolSource(options.protocols))
     beyond = written.wire_bytes / max(written.model_bytes, 1) - 1
     Console(highlight=False).print(
         f"{folder}: {written.requests_count:,} requests, {written.wire_bytes / 1e3:,.0f} kB of bodies "
@@ -38,4 +38,4 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _the_same(options: argparse.Namespace) -> str:
-    return ", or by the model's: the clone is the same" if options.protocols == Protocols.PLAN else ""
+    return ", or by the model's: the clone is the same" if options.protocols == ProtocolSource.PLAN else ""

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from resolab.cli.console import Console
-from resolab.cli.page.importing import in_a_line, told
+from resolab.cli.page.importing import summarise_page, told
 from resolab.errors import ConfigurationError
-from resolab.pages.facts import Facts, facts_of
+from resolab.pages.facts import PageFacts, facts_of
 from resolab.pages.file import ENDING, model_text
 from resolab.pages.generated import generate, name_of
 from resolab.store import write_named
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
         more = f" and {len(there) - 1} more of these pages are" if len(there) > 1 else " is"
         raise ConfigurationError(f"{there[0]}{more} there; give --force to have them written anew, or a FOLDER with -o")
     console = Console(highlight=False)
-    made: list[Facts] = []
+    made: list[PageFacts] = []
     for number, place in places.items():
         model = generate(options.seed, number, hosts=options.hosts)
         write_named(place, model_text(model).encode())
@@ -38,16 +38,16 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             print(json.dumps({"page": model.name, "file": str(place), **told(model)}))
         elif options.count <= _EACH_TOLD_MAX:
-            console.print(f"{place}: {in_a_line(model)}", markup=False, soft_wrap=True)
+            console.print(f"{place}: {summarise_page(model)}", markup=False, soft_wrap=True)
     if not options.json and options.count > _EACH_TOLD_MAX:
         for line in _summary(made, folder):
             console.print(line, markup=False, soft_wrap=True)
     return 0
 
 
-def _summary(made: Sequence[Facts], folder: Path) -> list[str]:
+def _summary(made: Sequence[PageFacts], folder: Path) -> list[str]:
     """Summarise the pages by their quartiles."""
-    shown: dict[str, Callable[[Facts], float]] = {
+    shown: dict[str, Callable[[PageFacts], float]] = {
         "requests": lambda one: one.requests_count,
         "hosts": lambda one: one.hosts_count,
         "sites": lambda one: one.sites_count,

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
             more = {} if connections is None else {"connections": msgspec.to_builtins(connections)}
             print(json.dumps({"page": name, "file": str(place), **told(model), **more}))
         else:
-            console.print(f"{place}: {in_a_line(model)}", markup=False, soft_wrap=True)
+            console.print(f"{place}: {summarise_page(model)}", markup=False, soft_wrap=True)
             if connections is not None:
                 console.print(f"  {connections_in_a_line(connections)}", markup=False, soft_wrap=True)
             for loss in losses_in_words(model):
@@ -122,7 +122,7 @@ def told(model: PageModel) -> dict[str, object]:
     }
 
 
-def in_a_line(model: PageModel) -> str:
+def summarise_page(model: PageModel) -> str:
     """Return a page's summary in a line."""
     facts = facts_of(model)
     load = "no load event" if facts.load_ms is None else f"load {facts.load_ms:,.0f} ms"

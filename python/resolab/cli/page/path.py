@@ -16,13 +16,18 @@ from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
 from resolab.pages.file import ENDING, read_model
 from resolab.pages.model import PageModel
-from resolab.pages.path import Link, Part
+from resolab.pages.path import PathLink, PhaseKind
 from resolab.plots.words import estimate_text, interval_text
 
 if TYPE_CHECKING:
     from resolab.report.paths import LoadPath, LoadPaths, PathSummary
 
-_WORDS = {Part.DNS: "look-up", Part.CONNECT: "TCP", Part.HANDSHAKE: "TLS, QUIC", Part.ROUND_TRIP: "round trip"}
+_WORDS = {
+    PhaseKind.DNS: "look-up",
+    PhaseKind.CONNECT: "TCP",
+    PhaseKind.HANDSHAKE: "TLS, QUIC",
+    PhaseKind.ROUND_TRIP: "round trip",
+}
 _NS = 1e6
 
 
@@ -70,7 +75,7 @@ def _why_none(paths: "LoadPaths") -> str:
 def _table(summaries: Sequence["PathSummary"]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("arm")
-    parts = [part for part in Part if any(one.shares_ratio[part].high for one in summaries)]
+    parts = [part for part in PhaseKind if any(one.shares_ratio[part].high for one in summaries)]
     for heading in ("pages", "loads", "load ms", *(f"{_WORDS.get(part, part.value)} %" for part in parts)):
         table.add_column(heading, justify="right")
     for heading in ("blocking", "of look-ups", "look-ups ms", "closed form ms"):
@@ -129,7 +134,7 @@ def _links(chosen: "LoadPath", model: PageModel) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("request")
     table.add_column("led on by")
-    parts = [part for part in Part if part in chosen.path.parts_ns]
+    parts = [part for part in PhaseKind if part in chosen.path.parts_ns]
     for part in parts:
         table.add_column(f"{_WORDS.get(part, part.value)} ms", justify="right")
     for link in chosen.path.links:
@@ -148,5 +153,5 @@ def _links(chosen: "LoadPath", model: PageModel) -> Table:
     return table
 
 
-def _cells(link: Link, parts: Sequence[Part]) -> list[str]:
+def _cells(link: PathLink, parts: Sequence[PhaseKind]) -> list[str]:
     return [f"{link.parts_ns[part] / _NS:,.1f}" if part in link.parts_ns else "" for part in parts]

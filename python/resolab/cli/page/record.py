@@ -10,11 +10,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from resolab.cli.console import Console
-from resolab.cli.page.importing import in_a_line, losses_in_words, model_name, told, write_model
+from resolab.cli.page.importing import losses_in_words, model_name, summarise_page, told, write_model
 from resolab.errors import ConfigurationError, UsageError
 from resolab.pages.file import ENDING
 from resolab.plan.section import NAME
-from resolab.recordings.live import Wish, record
+from resolab.recordings.live import RecordingOptions, record
 from resolab.records import BrowserName
 
 _DEFAULT_NAME = "recorded"
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     def say(line: str) -> None:
         notes.print(f"resolab: {line}", markup=False, soft_wrap=True)
 
-    wish = Wish(
+    wish = RecordingOptions(
         url=url,
         name=name,
         browser=BrowserName(options.browser),
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"page": name, "file": str(place), **told(model)}))
         return 0
-    console.print(f"{place}: {in_a_line(model)}", markup=False, soft_wrap=True)
+    console.print(f"{place}: {summarise_page(model)}", markup=False, soft_wrap=True)
     for loss in losses_in_words(model):
         console.print(f"  not told: {loss}", style="dim", markup=False, soft_wrap=True)
     return 0

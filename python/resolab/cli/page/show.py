@@ -12,7 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from resolab.cli.console import Console
-from resolab.cli.page.importing import in_a_line, losses_in_words, name_of, told
+from resolab.cli.page.importing import losses_in_words, name_of, summarise_page, told
 from resolab.errors import ConfigurationError
 from resolab.pages.facts import INFERRED_BELOW, facts_of
 from resolab.pages.file import ENDING, read_model
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _summary(console: Console, model: PageModel) -> None:
-    console.print(f"{model.name}: {in_a_line(model)}", markup=False, soft_wrap=True)
+    console.print(f"{model.name}: {summarise_page(model)}", markup=False, soft_wrap=True)
     facts = facts_of(model)
     if facts.evidence_ratio < INFERRED_BELOW:
         console.print("  who discovered whom is mostly inferred: it says what could have been", style="yellow")

@@ -13,7 +13,7 @@ from typing import Any
 from rich.table import Table
 
 from resolab.campaign.expectation import expected_duration_s
-from resolab.campaign.power import Asked
+from resolab.campaign.power import PowerAims
 from resolab.campaign.progress import duration_text
 from resolab.campaign.too_few import too_few_blocks
 from resolab.cli.console import Console
@@ -31,11 +31,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     plan = load_plan(options.plan, seed=options.seed, blocks=options.blocks)
-    corpus = Corpus.of_project(plan.own_pages)
+    corpus = Corpus.from_project(plan.own_pages)
     expected_s = expected_duration_s(plan, corpus)
     least = _least_blocks(plan)
     least_s = expected_s if least == plan.blocks else expected_duration_s(plan, corpus, least)
-    power = None if options.pilot is None else power_of(plan, options.pilot, Asked())
+    power = None if options.pilot is None else power_of(plan, options.pilot, PowerAims())
     if options.json:
         described = _described(plan, expected_s, least_s)
         print(json.dumps(described if power is None else {**described, "power": power_json(power)}))
@@ -49,7 +49,7 @@ def _check(options: argparse.Namespace) -> int:
 
 def _power(options: argparse.Namespace) -> int:
     plan = load_plan(options.plan)
-    asked = Asked(options.effect_ms, options.width_ms, options.margin_ms, options.most_blocks)
+    asked = PowerAims(options.effect_ms, options.width_ms, options.margin_ms, options.most_blocks)
     return printed(power_of(plan, options.pilot, asked), as_json=options.json)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
 from resolab.plan import load_plan
-from resolab.plan.draft import Draft, plan_text, question_of
+from resolab.plan.draft import PlanDraft, plan_text, question_of
 from resolab.plan.factors import EVERY_FACTOR
 from resolab.store import write_named
 from resolab.wording import counted
@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     given = {factor: getattr(options, factor) for factor in EVERY_FACTOR}
     levels = {factor: words for factor, words in given.items() if words is not None and factor != "resolver_path"}
     ways = given["resolver_path"]
-    draft = Draft(
+    draft = PlanDraft(
         name=file.stem,
         question=options.question or question_of(levels),
         seed=options.seed,

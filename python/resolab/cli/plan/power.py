@@ -10,11 +10,11 @@ from typing import Any
 
 from rich.table import Table
 
-from resolab.campaign.power import Answer, Asked, ComparisonPower, PlanPower, pilot_problem, plan_power
+from resolab.campaign.power import AimResult, ComparisonPower, PlanPower, PowerAims, pilot_problem, plan_power
 from resolab.cli.console import Console
 from resolab.plan import Plan, PlannedComparison
 from resolab.plan.factors import EVERY_FACTOR, word_of
-from resolab.stats import Needed
+from resolab.stats import BlocksNeeded
 from resolab.store import ensure_tables, open_dataset
 
 _COLUMNS = ("comparison", "against", "pairs", "pilot's ms", "to see", "blocks", "hours")
@@ -26,7 +26,7 @@ NOTE = (
 )
 
 
-def power_of(plan: Plan, pilot: Path, asked: Asked) -> PlanPower:
+def power_of(plan: Plan, pilot: Path, asked: PowerAims) -> PlanPower:
     """Open the pilot and compute the blocks and hours."""
     ensure_tables(pilot)
     with open_dataset(pilot) as dataset:
@@ -68,12 +68,12 @@ def _differ(one: PlannedComparison, factor: str) -> bool:
     return word_of(getattr(one.treatment, factor), factor) != word_of(getattr(one.baseline, factor), factor)
 
 
-def _of_answer(row: ComparisonPower, answer: Answer) -> tuple[str, str, str]:
+def _of_answer(row: ComparisonPower, answer: AimResult) -> tuple[str, str, str]:
     blocks = pilot_problem(row) if answer.needed is None else blocks_text(answer.needed)
     return answer.aim, blocks, "" if answer.hours is None else f"{answer.hours:.2g}"
 
 
-def blocks_text(needed: Needed) -> str:
+def blocks_text(needed: BlocksNeeded) -> str:
     """Return a number of blocks with its interval as text."""
     if needed.blocks is None and needed.low is None:
         return f"not within {needed.most}"
@@ -119,7 +119,7 @@ def power_json(found: PlanPower) -> dict[str, Any]:
     }
 
 
-def _answer_json(row: ComparisonPower, answer: Answer) -> dict[str, Any]:
+def _answer_json(row: ComparisonPower, answer: AimResult) -> dict[str, Any]:
     needed = answer.needed
     return {
         "aim": answer.aim,

@@ -13,7 +13,7 @@ from resolab.protocols import is_class, is_record_type
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryWords:
     """The words of a query, sorted by kind."""
 
     names: list[str]
@@ -34,7 +34,7 @@ PLUS = {
 """The plus words of dig and kdig, with our equivalent options; empty: the same word."""
 
 
-def read_words(options: argparse.Namespace) -> Asked:
+def read_words(options: argparse.Namespace) -> QueryWords:
     """Sort the words; a word impossible as a name among the others is a type."""
     pluses = [word for word in options.names if word.startswith("+")]
     _check_pluses(pluses)
@@ -52,7 +52,7 @@ def read_words(options: argparse.Namespace) -> Asked:
         if names:
             raise UsageError("-x asks for PTR records and NAME for A records: ask in two commands, or give -t")
         types = ["PTR"]
-    return Asked(names + pointers, types, _with_port(resolvers, options.port), bool(pluses), record_class)
+    return QueryWords(names + pointers, types, _with_port(resolvers, options.port), bool(pluses), record_class)
 
 
 def _class_of(options: argparse.Namespace, words: Sequence[str]) -> str | None:

@@ -16,14 +16,14 @@ import msgspec
 from resolab.cli.console import Console
 from resolab.cli.query.arguments import core_arguments, expected_count
 from resolab.cli.query.asked import read_words
-from resolab.cli.query.progress import Progress
+from resolab.cli.query.progress import QueryProgressLine
 from resolab.errors import UsageError
 from resolab.queries import RESOLV_CONF, Arm, arms_of, as_recorded, ask, measured, system_resolver
 from resolab.queries.limits import Limit, limit, passed
 from resolab.records import QueryPurpose, QueryRecord, Record
 
 if TYPE_CHECKING:
-    from resolab.queries.summary import Summary
+    from resolab.queries.summary import ArmSummary
 
 EXIT_BEYOND, EXIT_INTERRUPTED = 1, 130
 PIPED_WIDTH = 160
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     code = 0
     expected = expected_count(options, resolvers, names)
     try:
-        with Progress(expected, notes) as progress:
+        with QueryProgressLine(expected, notes) as progress:
 
             def take(record: Record) -> None:
                 if options.json:
@@ -85,7 +85,9 @@ def _told(
     return EXIT_BEYOND if beyond else 0
 
 
-def _summed(records: Sequence[QueryRecord], resolvers: Sequence[str], options: argparse.Namespace) -> "list[Summary]":
+def _summed(
+    records: Sequence[QueryRecord], resolvers: Sequence[str], options: argparse.Namespace
+) -> "list[ArmSummary]":
     from resolab.queries.summary import summaries
 
     arms = arms_of(records, resolvers, keeps_connections=options.connection == "warm")

@@ -17,7 +17,7 @@ WIRE = "wire: query to response by the kernel's stamps, without the time to wake
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column, left out when there is no room; columns of a higher rank go first."""
 
     title: str
@@ -43,7 +43,7 @@ class Column:
         return not any(cell.plain for cell in self.cells)
 
 
-def lay_out(columns: Sequence[Column], bars: Sequence[Callable[[int], Text]], width: int) -> RenderableType:
+def lay_out(columns: Sequence[TableColumn], bars: Sequence[Callable[[int], Text]], width: int) -> RenderableType:
     """Make the table; columns without content or room are left out, then the bar, then the table."""
     full = [column for column in columns if not column.is_empty]
     shown = full
@@ -74,11 +74,11 @@ def lay_out(columns: Sequence[Column], bars: Sequence[Callable[[int], Text]], wi
     return table
 
 
-def _room(columns: Sequence[Column], width: int) -> int:
+def _room(columns: Sequence[TableColumn], width: int) -> int:
     return width - sum(column.width + GAP for column in columns)
 
 
-def _blocks(columns: Sequence[Column], bars: Sequence[Callable[[int], Text]], width: int) -> RenderableType:
+def _blocks(columns: Sequence[TableColumn], bars: Sequence[Callable[[int], Text]], width: int) -> RenderableType:
     """Write each row below the previous row, with a line for each cell."""
     lines = []
     for index, draw in enumerate(bars):

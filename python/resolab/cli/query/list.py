@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from resolab.cli.query.bar import bar, phases_in
-from resolab.cli.query.layout import TEXT_MOST, Column, lay_out, with_legend
+from resolab.cli.query.layout import TEXT_MOST, TableColumn, lay_out, with_legend
 from resolab.cli.query.words import handshake, ms, plain
 from resolab.protocols import WITHOUT_CONNECTION
 from resolab.queries import Split, timeline, wire_exchange_ns
@@ -21,8 +21,8 @@ def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
     splits = [timeline(record) for record in records]
     times = [_taken_ns(record) or 0 for record in records]
 
-    def column(title: str, cell: Callable[[QueryRecord], Text], *, right: bool = False, rank: int = 0) -> Column:
-        return Column(title, [cell(record) for record in records], right, rank)
+    def column(title: str, cell: Callable[[QueryRecord], Text], *, right: bool = False, rank: int = 0) -> TableColumn:
+        return TableColumn(title, [cell(record) for record in records], right, rank)
 
     columns = [
         column("name", lambda one: plain(one.qname)),

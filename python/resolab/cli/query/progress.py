@@ -16,7 +16,7 @@ SILENT_FOR_S = 0.5
 REDRAW_S = 0.1
 
 
-class Progress:
+class QueryProgressLine:
     """A counter of queries; silent when standard error is no terminal."""
 
     def __init__(self, expected: int, console: Console) -> None:

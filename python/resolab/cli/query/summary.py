@@ -10,20 +10,20 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from resolab.cli.query.bar import bar
-from resolab.cli.query.layout import Column, lay_out, with_legend
+from resolab.cli.query.layout import TableColumn, lay_out, with_legend
 from resolab.cli.query.list import answers
 from resolab.cli.query.words import handshake, number, plain, signed
-from resolab.queries.summary import PAIRS_AT_MOST, PAIRS_NEEDED, Summary
+from resolab.queries.summary import PAIRS_AT_MOST, PAIRS_NEEDED, ArmSummary
 from resolab.wording import clean
 
 ANSWERS_AT_MOST = 12
 
 
-def summary_table(summaries: Sequence[Summary], width: int) -> RenderableType:
+def summary_table(summaries: Sequence[ArmSummary], width: int) -> RenderableType:
     """Return the table with a row for each resolver."""
 
-    def column(title: str, cell: Callable[[Summary], Text], *, right: bool = False, rank: int = 0) -> Column:
-        return Column(title, [cell(one) for one in summaries], right, rank)
+    def column(title: str, cell: Callable[[ArmSummary], Text], *, right: bool = False, rank: int = 0) -> TableColumn:
+        return TableColumn(title, [cell(one) for one in summaries], right, rank)
 
     columns = [
         column("resolver", lambda one: plain(one.arm.resolver + (" (opening)" if one.arm.opening else ""))),
@@ -42,7 +42,7 @@ def summary_table(summaries: Sequence[Summary], width: int) -> RenderableType:
     totals = [sum(one.phases_ms.values()) for one in summaries]
     longest = max(totals)
 
-    def draw(one: Summary) -> Callable[[int], Text]:
+    def draw(one: ArmSummary) -> Callable[[int], Text]:
         return lambda room: bar(list(one.phases_ms.items()), longest, room, unit_ms=1)
 
     table = lay_out(columns, [draw(one) for one in summaries], width)
@@ -51,7 +51,7 @@ def summary_table(summaries: Sequence[Summary], width: int) -> RenderableType:
     return Group(*_answers(summaries), body, *_failures(summaries), *_explanation(summaries))
 
 
-def _handshakes(summary: Summary) -> Text:
+def _handshakes(summary: ArmSummary) -> Text:
     found = Counter(handshake(record) for record in summary.arm.records.values())
     found.pop("", None)
     if len(found) == 1 and found.total() == summary.count:
@@ -59,14 +59,14 @@ def _handshakes(summary: Summary) -> Text:
     return Text("\n".join(f"{count} {what}" for what, count in found.most_common()))
 
 
-def _time(summary: Summary, which: str) -> Text:
+def _time(summary: ArmSummary, which: str) -> Text:
     if summary.times is None:
         return Text("")
     value: float = getattr(summary.times, which)
     return Text(number(value), "bold" if which == "median" else "")
 
 
-def _difference(summary: Summary) -> Text:
+def _difference(summary: ArmSummary) -> Text:
     estimate = summary.difference
     if estimate is None or estimate.ci_low is None or estimate.ci_high is None:
         return Text("")
@@ -77,7 +77,7 @@ def _difference(summary: Summary) -> Text:
     return text
 
 
-def _answers(summaries: Sequence[Summary]) -> list[RenderableType]:
+def _answers(summaries: Sequence[ArmSummary]) -> list[RenderableType]:
     """Return the answers, a line for each different answer."""
     found: dict[tuple[str, str, str, str], set[str]] = {}
     for summary in summaries:
@@ -96,7 +96,7 @@ def _answers(summaries: Sequence[Summary]) -> list[RenderableType]:
     return [*lines, Text("")] if lines else []
 
 
-def _failures(summaries: Sequence[Summary]) -> list[RenderableType]:
+def _failures(summaries: Sequence[ArmSummary]) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for summary in summaries:
         for failure, count in summary.failures.most_common():
@@ -106,7 +106,7 @@ def _failures(summaries: Sequence[Summary]) -> list[RenderableType]:
     return lines
 
 
-def _explanation(summaries: Sequence[Summary]) -> list[RenderableType]:
+def _explanation(summaries: Sequence[ArmSummary]) -> list[RenderableType]:
     lines = [
         "times: query response time, wanted to complete, set-up included; a timeout counts as longer than all (inf)"
     ]

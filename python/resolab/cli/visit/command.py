@@ -16,17 +16,17 @@ from dataclasses import dataclass, field
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
 from resolab.cli.visit import objects
-from resolab.cli.visit.progress import Progress
+from resolab.cli.visit.progress import VisitProgress
 from resolab.errors import ResolabError
-from resolab.manners import HARD_CAPS, Contact, Intended, check_operator, contacts, user_agent_suffix
+from resolab.manners import HARD_CAPS, Contact, PlannedContacts, check_operator, contacts, user_agent_suffix
 from resolab.plan import Plan
 from resolab.records import BrowserName, DnsTransport
 from resolab.visit import (
-    Asked,
-    Configuration,
-    Extent,
-    Loaded,
-    Visit,
+    PlannedVisitLoad,
+    ResolverConfiguration,
+    VisitExtent,
+    VisitLoad,
+    VisitRequest,
     baseline_of,
     configurations,
     extent,
@@ -45,18 +45,18 @@ PIPED_WIDTH = 140
 
 
 @dataclass(slots=True)
-class _Visiting:
+class _VisitState:
     """The planned visits and the results so far."""
 
-    asked: Asked
+    asked: VisitRequest
     plan: Plan
-    extent: Extent
-    visits: list[Visit]
+    extent: VisitExtent
+    visits: list[PlannedVisitLoad]
     may_end_early: bool
-    found: list[Loaded] = field(default_factory=list)
+    found: list[VisitLoad] = field(default_factory=list)
 
     @property
-    def baseline(self) -> Configuration:
+    def baseline(self) -> ResolverConfiguration:
         return baseline_of(self.asked.compared)
 
 
@@ -82,12 +82,12 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
-def _visiting(options: argparse.Namespace) -> _Visiting:
+def _visiting(options: argparse.Namespace) -> _VisitState:
     user_agent_suffix(options.operator)
     urls = list(dict.fromkeys(page_url(url) for url in options.urls))
     compared = configurations(options.resolvers, [DnsTransport(word) for word in options.transports])
     check_operator(options.operator, urls)
-    asked = Asked(
+    asked = VisitRequest(
         urls=urls,
         compared=compared,
         browser=BrowserName(options.browser),
@@ -98,10 +98,10 @@ def _visiting(options: argparse.Namespace) -> _Visiting:
     )
     found = extent(urls, len(compared), loads_count=options.loads, caps=HARD_CAPS)
     visits = order(urls, compared, loads_count=found.loads_count, seed=options.seed)
-    return _Visiting(asked, plan_of(asked), found, visits, may_end_early=options.loads is None)
+    return _VisitState(asked, plan_of(asked), found, visits, may_end_early=options.loads is None)
 
 
-def _announce(visiting: _Visiting, notes: Callable[[str], None]) -> None:
+def _announce(visiting: _VisitState, notes: Callable[[str], None]) -> None:
     """Announce the number and duration of loads before the first, with a warning for too few loads."""
     found = visiting.extent
     notes(
@@ -132,13 +132,13 @@ async def _interrupted(loading: Coroutine[None, None, None]) -> bool:
     return False
 
 
-async def _load(visiting: _Visiting, options: argparse.Namespace) -> None:
+async def _load(visiting: _VisitState, options: argparse.Namespace) -> None:
     from resolab.visit.live_loader import live_loader
 
     notes = Console(stderr=True)
-    with Progress(visiting.extent.total, notes) as progress:
+    with VisitProgress(visiting.extent.total, notes) as progress:
 
-        def take(one: Loaded) -> None:
+        def take(one: VisitLoad) -> None:
             visiting.found.append(one)
             if options.json:
                 _print_object(objects.load(one))
@@ -153,7 +153,7 @@ async def _load(visiting: _Visiting, options: argparse.Namespace) -> None:
         _say(notes)(_why_ended(visiting))
 
 
-def _why_ended(visiting: _Visiting) -> str:
+def _why_ended(visiting: _VisitState) -> str:
     """Return the reason for fewer loads: some pages never loaded, or the time was over."""
     left = set(visiting.visits) - {one.visit for one in visiting.found}
     came = {one.visit.url for one in visiting.found if one.failure is None}
@@ -163,7 +163,7 @@ def _why_ended(visiting: _Visiting) -> str:
     return told + ("; the time is over (--loads has it go on)" if any(one.url in came for one in left) else "")
 
 
-def _show(visiting: _Visiting, *, as_json: bool) -> None:
+def _show(visiting: _VisitState, *, as_json: bool) -> None:
     if not visiting.found:
         return
     found = summaries(visiting.asked.compared, visiting.found)
@@ -178,7 +178,7 @@ def _show(visiting: _Visiting, *, as_json: bool) -> None:
         console.print(screen(found, visiting.asked.urls, visiting.baseline, console.width))
 
 
-def _dry_run(visiting: _Visiting, *, as_json: bool) -> None:
+def _dry_run(visiting: _VisitState, *, as_json: bool) -> None:
     listed = _contacts(visiting)
     if as_json:
         for one in listed:
@@ -192,14 +192,14 @@ def _dry_run(visiting: _Visiting, *, as_json: bool) -> None:
     console.print(f"{found.total} loads, one at a time, in about {duration_text(found.seconds)}", highlight=False)
 
 
-def _contacts(visiting: _Visiting) -> list[Contact]:
+def _contacts(visiting: _VisitState) -> list[Contact]:
     from resolab.queries import system_resolver
 
     asked, loads = visiting.asked, visiting.extent.loads_count
     uses_names = any(not one.is_address for one in asked.compared)
     system = system_resolver() if uses_names else None
     each = loads * len(asked.urls)
-    intended = Intended(
+    intended = PlannedContacts(
         urls=asked.urls,
         loads_of=dict.fromkeys(asked.urls, loads * len(asked.compared)),
         resolvers=[(one.url if one.host else system or "", each) for one in asked.compared],
@@ -209,7 +209,7 @@ def _contacts(visiting: _Visiting) -> list[Contact]:
     return contacts(intended, HARD_CAPS)
 
 
-def _begun(visiting: _Visiting) -> objects.Json:
+def _begun(visiting: _VisitState) -> objects.Json:
     return objects.begun(
         visiting.extent,
         seed=visiting.asked.seed,

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 from resolab.manners import Contact
 from resolab.stats import Estimate
-from resolab.visit import Configuration, Extent, Loaded, Summary
+from resolab.visit import ConfigurationSummary, ResolverConfiguration, VisitExtent, VisitLoad
 
 Json = dict[str, object]
 
 
-def begun(found: Extent, *, seed: int, browser: str, baseline: Configuration, pages: list[str]) -> Json:
+def begun(found: VisitExtent, *, seed: int, browser: str, baseline: ResolverConfiguration, pages: list[str]) -> Json:
     """Return the object announcing the visit."""
     return {
         "record": "visit",
@@ -26,7 +26,7 @@ def begun(found: Extent, *, seed: int, browser: str, baseline: Configuration, pa
     }
 
 
-def load(one: Loaded) -> Json:
+def load(one: VisitLoad) -> Json:
     """Return the object of one load."""
     return {
         "record": "visit_load",
@@ -43,7 +43,7 @@ def load(one: Loaded) -> Json:
     }
 
 
-def summary(one: Summary) -> Json:
+def summary(one: ConfigurationSummary) -> Json:
     """Return the object of one configuration."""
     return {
         "record": "visit_summary",
@@ -76,7 +76,7 @@ def contact(one: Contact) -> Json:
     }
 
 
-def _of(configuration: Configuration) -> Json:
+def _of(configuration: ResolverConfiguration) -> Json:
     return {
         "resolver": configuration.words,
         "dns_transport": configuration.dns_transport,

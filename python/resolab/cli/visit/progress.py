@@ -7,13 +7,13 @@ from rich.text import Text
 
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
-from resolab.visit import Loaded
+from resolab.visit import VisitLoad
 
 if TYPE_CHECKING:
     from rich.status import Status
 
 
-class Progress:
+class VisitProgress:
     """A counter of loads; silent when standard error is no terminal."""
 
     def __init__(self, total: int, console: Console) -> None:
@@ -36,7 +36,7 @@ class Progress:
         """Start the clock: browsers and resolvers are ready."""
         self._begun_s = time.monotonic()
 
-    def take(self, one: Loaded) -> None:
+    def take(self, one: VisitLoad) -> None:
         """Count a finished load."""
         self._done += 1
         self._failed += one.failure is not None

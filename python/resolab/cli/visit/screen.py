@@ -6,17 +6,24 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from resolab.cli.query.layout import GAP, Column
+from resolab.cli.query.layout import GAP, TableColumn
 from resolab.cli.visit.words import VERDICTS, difference, failures, headline, milliseconds, notes
 from resolab.protocols import facts_of
-from resolab.visit import Configuration, Summary, Verdict
+from resolab.visit import ConfigurationSummary, ResolverConfiguration, VisitVerdict
 from resolab.wording import clean
 
-_STYLES = {Verdict.FASTER: "green", Verdict.SLOWER: "red", Verdict.NOISE: "yellow", Verdict.TOO_FEW: "yellow"}
+_STYLES = {
+    VisitVerdict.FASTER: "green",
+    VisitVerdict.SLOWER: "red",
+    VisitVerdict.NOISE: "yellow",
+    VisitVerdict.TOO_FEW: "yellow",
+}
 PAGES_AT_MOST = 12
 
 
-def screen(found: Sequence[Summary], pages: Sequence[str], baseline: Configuration, width: int) -> RenderableType:
+def screen(
+    found: Sequence[ConfigurationSummary], pages: Sequence[str], baseline: ResolverConfiguration, width: int
+) -> RenderableType:
     """Make the whole screen."""
     return Group(
         Text(clean(headline(found, baseline)), "bold"),
@@ -29,10 +36,12 @@ def screen(found: Sequence[Summary], pages: Sequence[str], baseline: Configurati
     )
 
 
-def _resolvers(found: Sequence[Summary], width: int) -> Table:
-    def column(title: str, cell: Callable[[Summary], str | Text], *, right: bool = True, rank: int = 0) -> Column:
+def _resolvers(found: Sequence[ConfigurationSummary], width: int) -> Table:
+    def column(
+        title: str, cell: Callable[[ConfigurationSummary], str | Text], *, right: bool = True, rank: int = 0
+    ) -> TableColumn:
         cells = [cell(one) for one in found]
-        return Column(title, [one if isinstance(one, Text) else Text(clean(one)) for one in cells], right, rank)
+        return TableColumn(title, [one if isinstance(one, Text) else Text(clean(one)) for one in cells], right, rank)
 
     return _table(
         [
@@ -53,15 +62,15 @@ def _resolvers(found: Sequence[Summary], width: int) -> Table:
     )
 
 
-def _pages(found: Sequence[Summary], pages: Sequence[str], width: int) -> RenderableType:
+def _pages(found: Sequence[ConfigurationSummary], pages: Sequence[str], width: int) -> RenderableType:
     """Return a table with a row for each page, a column for each resolver by rank: medians, the least in bold."""
     ranked = [one for one in found if one.place is not None]
     shown = pages[:PAGES_AT_MOST]
     rows = [[one.page_plt_ms.get(page) for one in ranked] for page in shown]
     cells = [[Text(milliseconds(value), "bold" if value == _least(row) else "") for value in row] for row in rows]
-    columns = [Column("page load ms by place", [Text(clean(_short(page))) for page in shown])]
+    columns = [TableColumn("page load ms by place", [Text(clean(_short(page))) for page in shown])]
     for position, one in enumerate(ranked):
-        columns.append(Column(str(one.place), [row[position] for row in cells], right=True, rank=position))
+        columns.append(TableColumn(str(one.place), [row[position] for row in cells], right=True, rank=position))
     table = _table(columns, width)
     more = len(pages) - len(shown)
     return Group(table, Text(f"and {more} more pages (--json has all)", "dim")) if more else table
@@ -75,7 +84,7 @@ def _short(page: str) -> str:
     return page.partition("://")[2].removesuffix("/")
 
 
-def _table(columns: Sequence[Column], width: int) -> Table:
+def _table(columns: Sequence[TableColumn], width: int) -> Table:
     """Lay out columns; leave out empty columns and, without enough room, the columns of the highest rank."""
     shown = [one for one in columns if not one.is_empty]
     while sum(one.least + GAP for one in shown) - GAP > width and any(one.rank for one in shown):

@@ -4,15 +4,15 @@ import math
 from collections.abc import Sequence
 
 from resolab.stats import Estimate
-from resolab.visit import JOINT_LEVEL, MARGIN_MS, Configuration, Summary, Verdict
+from resolab.visit import JOINT_LEVEL, MARGIN_MS, ConfigurationSummary, ResolverConfiguration, VisitVerdict
 
 VERDICTS = {
-    Verdict.BASELINE: "",
-    Verdict.FASTER: "faster",
-    Verdict.SLOWER: "slower",
-    Verdict.ALIKE: "alike",
-    Verdict.NOISE: "noise",
-    Verdict.TOO_FEW: "too few to tell",
+    VisitVerdict.BASELINE: "",
+    VisitVerdict.FASTER: "faster",
+    VisitVerdict.SLOWER: "slower",
+    VisitVerdict.ALIKE: "alike",
+    VisitVerdict.NOISE: "noise",
+    VisitVerdict.TOO_FEW: "too few to tell",
 }
 
 
@@ -40,7 +40,7 @@ def _signed(value: float) -> str:
     return "+inf" if value == math.inf else "-inf" if value == -math.inf else f"{value:+.1f}"
 
 
-def headline(found: Sequence[Summary], baseline: Configuration) -> str:
+def headline(found: Sequence[ConfigurationSummary], baseline: ResolverConfiguration) -> str:
     """Return the fastest configuration and its difference from the baseline as text.
 
     The text also names the configurations not distinguishable from the fastest.
@@ -52,10 +52,10 @@ def headline(found: Sequence[Summary], baseline: Configuration) -> str:
     label = best.configuration.label
     if len(ranked) == 1:
         return f"{label} alone loaded pages: there is nothing to compare it with."
-    verdicts = {one.verdict for one in ranked} - {Verdict.BASELINE}
-    if verdicts == {Verdict.TOO_FEW}:
+    verdicts = {one.verdict for one in ranked} - {VisitVerdict.BASELINE}
+    if verdicts == {VisitVerdict.TOO_FEW}:
         return f"Too few to tell: {label} was fastest, and that may be noise."
-    if best.verdict is not Verdict.FASTER:
+    if best.verdict is not VisitVerdict.FASTER:
         return _none_faster(ranked, baseline)
     others = [one.configuration.label for one in ranked[1:] if not one.is_told_from_fastest]
     besides = f" Not told from it: {', '.join(others)}." if others else ""
@@ -63,14 +63,14 @@ def headline(found: Sequence[Summary], baseline: Configuration) -> str:
     return f"Fastest for these pages: {label}, {told} ms against {baseline.label} ({JOINT_LEVEL:.0%}).{besides}"
 
 
-def _none_faster(ranked: Sequence[Summary], baseline: Configuration) -> str:
-    slower = [one.configuration.label for one in ranked if one.verdict is Verdict.SLOWER]
+def _none_faster(ranked: Sequence[ConfigurationSummary], baseline: ResolverConfiguration) -> str:
+    slower = [one.configuration.label for one in ranked if one.verdict is VisitVerdict.SLOWER]
     if not slower:
         return f"No difference beyond noise from {baseline.label} for these pages."
     return f"For these pages none is faster than {baseline.label} beyond noise. Slower: {', '.join(slower)}."
 
 
-def notes(found: Sequence[Summary], baseline: Configuration) -> list[str]:
+def notes(found: Sequence[ConfigurationSummary], baseline: ResolverConfiguration) -> list[str]:
     """Return the notes for reading the table."""
     interval = f"[{JOINT_LEVEL:.0%} for all together, of these pages alone]"
     lines = [f"difference: paired, from {baseline.label} {interval}; noise: it has 0; alike: within {MARGIN_MS:g} ms"]
@@ -83,7 +83,7 @@ def notes(found: Sequence[Summary], baseline: Configuration) -> list[str]:
     return lines
 
 
-def failures(found: Sequence[Summary]) -> list[str]:
+def failures(found: Sequence[ConfigurationSummary]) -> list[str]:
     """Return the failures, a line for each class."""
     counts: dict[str, dict[str, int]] = {}
     for one in found:

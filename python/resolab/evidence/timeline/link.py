@@ -5,14 +5,14 @@ For: pure mapping. Not for: the hosts at its ends (`parts`).
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from resolab.evidence.pcapng import Stamp
-from resolab.evidence.timeline.tracks import Count, Fact, Moment, Slice, Track, lanes
+from resolab.evidence.pcapng import PacketStamp
+from resolab.evidence.timeline.tracks import Count, Fact, InstantEvent, Slice, Track, lanes
 from resolab.records import FlowRecord, PathSummaryRecord, Record
 
 WAYS = (("up", True), ("down", False))
 
 
-def link_tracks(records: Iterable[Record], stamps: Sequence[Stamp] = ()) -> list[Track]:
+def link_tracks(records: Iterable[Record], stamps: Sequence[PacketStamp] = ()) -> list[Track]:
     """Return the tracks of one trial's link."""
     all_records = list(records)
     windows = [_window(one) for one in all_records if isinstance(one, PathSummaryRecord)]
@@ -43,7 +43,7 @@ def _flow(flow: FlowRecord) -> Slice:
     return Slice(f"{flow.protocol} {server}", flow.first_packet_ns, flow.last_packet_ns, facts)
 
 
-def _packets(stamps: Sequence[Stamp]) -> Iterator[Track]:
+def _packets(stamps: Sequence[PacketStamp]) -> Iterator[Track]:
     """Count the packets in flight in each direction; a dropped packet is not counted and appears as an instant."""
     for word, up in WAYS:
         of_way = sorted((one for one in stamps if one.up is up), key=lambda one: one.at_ns)
@@ -52,7 +52,7 @@ def _packets(stamps: Sequence[Stamp]) -> Iterator[Track]:
         under_way, counts, drops = 0, [], []
         for one in of_way:
             if one.comment is not None:
-                drops.append(Moment(one.comment, one.at_ns))
+                drops.append(InstantEvent(one.comment, one.at_ns))
                 # Refused at the far end: it had been under way until then.
                 under_way -= 0 if one.entered else 1
             else:

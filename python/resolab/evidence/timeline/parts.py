@@ -10,10 +10,10 @@ instants to `CLOCK_MONOTONIC`.
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from resolab.evidence.pcapng import Stamp
+from resolab.evidence.pcapng import PacketStamp
 from resolab.evidence.timeline.link import link_tracks
-from resolab.evidence.timeline.tracks import Fact, Moment, Slice, Track, lanes
-from resolab.har import MeasuredTrial, measured_trial
+from resolab.evidence.timeline.tracks import Fact, InstantEvent, Slice, Track, lanes
+from resolab.har import ArchivedTrial, measured_trial
 from resolab.queries import Phase, timeline
 from resolab.records import (
     ConnectionRecord,
@@ -36,7 +36,7 @@ _INSTANTS = (
 )  # fmt: skip
 
 
-def tracks_of(records: Iterable[Record], stamps: Sequence[Stamp] = ()) -> list[Track]:
+def tracks_of(records: Iterable[Record], stamps: Sequence[PacketStamp] = ()) -> list[Track]:
     """Return the tracks of a trial: browser, resolab's client, stub, link, edge; an inactive part has no track."""
     all_records = list(records)
     measured = measured_trial(all_records)
@@ -55,7 +55,7 @@ def _named(name: str, tracks: Sequence[Track]) -> list[Track]:
     return [Track(name, tracks=tracks)] if tracks else []
 
 
-def _browser(records: Iterable[Record], measured: MeasuredTrial) -> Iterator[Track]:
+def _browser(records: Iterable[Record], measured: ArchivedTrial) -> Iterator[Track]:
     loads = [one for one in records if isinstance(one, PageLoadRecord)]
     if not loads:
         return
@@ -106,7 +106,7 @@ def _last_ms(load: PageLoadRecord, resources: Sequence[ResourceRecord]) -> float
     return max((at_ms for at_ms in told if at_ms is not None), default=0.0)
 
 
-def _moments(load: PageLoadRecord, start_ns: int) -> list[Moment]:
+def _moments(load: PageLoadRecord, start_ns: int) -> list[InstantEvent]:
     instants = (
         ("response start", load.response_start_ms),
         ("FCP", load.fcp_ms),
@@ -115,7 +115,7 @@ def _moments(load: PageLoadRecord, start_ns: int) -> list[Moment]:
         ("last byte", load.last_byte_ms),
         ("load event", load.plt_ms),
     )
-    return [Moment(name, _at(start_ns, at_ms)) for name, at_ms in instants if at_ms is not None]
+    return [InstantEvent(name, _at(start_ns, at_ms)) for name, at_ms in instants if at_ms is not None]
 
 
 def _request(resource: ResourceRecord, start_ns: int, flow: int | None) -> list[Track]:
@@ -161,7 +161,7 @@ def _query(query: QueryRecord) -> Slice:
     return Slice(f"{query.qname} {query.qtype} {query.dns_transport}", query.time_origin_ns, at_ns, facts, inside)
 
 
-def _edge(records: Iterable[Record], measured: MeasuredTrial, end_ns: int) -> list[Track]:
+def _edge(records: Iterable[Record], measured: ArchivedTrial, end_ns: int) -> list[Track]:
     all_records = list(records)
     flows = {id(of_edge): number for number, (_, of_edge) in enumerate(measured.requests, 1) if of_edge is not None}
     answers = [_answered(one) for one in all_records if isinstance(one, EdgeQueryRecord)]

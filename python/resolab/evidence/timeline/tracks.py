@@ -23,7 +23,7 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class InstantEvent:
     """An event without a duration."""
 
     name: str
@@ -44,7 +44,7 @@ class Track:
 
     name: str
     slices: Sequence[Slice] = ()
-    moments: Sequence[Moment] = ()
+    moments: Sequence[InstantEvent] = ()
     counts: Sequence[Count] = ()
     tracks: Sequence["Track"] = ()
 

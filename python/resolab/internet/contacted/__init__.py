@@ -4,8 +4,8 @@ For: `resolab internet contacts`, the proof of live mode's manners from the cont
 `reading` is pure. Not for: the rules themselves (`manners`), or the measuring program.
 """
 
-from resolab.internet.contacted.judging import Held, hold
-from resolab.internet.contacted.reading import DatasetTold, read_contacts, told_by_dataset
+from resolab.internet.contacted.judging import ContactJudgement, hold
+from resolab.internet.contacted.reading import DatasetContacts, read_contacts, told_by_dataset
 from resolab.internet.contacted.timed import count_from_now
 
-__all__ = ["DatasetTold", "Held", "count_from_now", "hold", "read_contacts", "told_by_dataset"]
+__all__ = ["ContactJudgement", "DatasetContacts", "count_from_now", "hold", "read_contacts", "told_by_dataset"]

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from resolab.internet.contacted.named import rows_of
-from resolab.internet.contacted.seen import Count, Seen, SeenFlow
-from resolab.internet.layout import Layout
+from resolab.internet.contacted.seen import BoxContacts, ContactFlow, Count
+from resolab.internet.layout import BoxLayout
 from resolab.manners import Caps, Contact, ContactReason
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3_600, 86_400
@@ -27,7 +27,7 @@ _FLOWS: Mapping[str, tuple[str, int]] = {
 """The protocol and port of an edge's queries over each transport."""
 
 
-class Kept(enum.StrEnum):
+class CapVerdict(enum.StrEnum):
     """The conclusion about a cap from the counts."""
 
     KEPT = "kept"
@@ -36,7 +36,7 @@ class Kept(enum.StrEnum):
     """There were more packets than the cap allows queries: packets are no queries."""
 
 
-class Counted(msgspec.Struct, frozen=True, kw_only=True):
+class ContactCount(msgspec.Struct, frozen=True, kw_only=True):
     """The maximum counts of a site or resolver."""
 
     what: str
@@ -52,11 +52,11 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True):
     """The number of packets over TCP and QUIC to a resolver without counted queries; not part of the other numbers."""
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> CapVerdict:
         """Return the conclusion about the caps."""
         if self.of_hour > self.hourly_cap or (self.daily_cap is not None and self.of_day > self.daily_cap):
-            return Kept.EXCEEDED
-        return Kept.KEPT if self.of_hour + self.packets_of_hour <= self.hourly_cap else Kept.NOT_SHOWN
+            return CapVerdict.EXCEEDED
+        return CapVerdict.KEPT if self.of_hour + self.packets_of_hour <= self.hourly_cap else CapVerdict.NOT_SHOWN
 
 
 def most_within(counts: Iterable[Count], seconds: float) -> int:
@@ -72,13 +72,13 @@ def most_within(counts: Iterable[Count], seconds: float) -> int:
     return most
 
 
-def counted(layout: Layout, seen: Seen, named: Sequence[Contact], caps: Caps) -> list[Counted]:
+def counted(layout: BoxLayout, seen: BoxContacts, named: Sequence[Contact], caps: Caps) -> list[ContactCount]:
     """Count every site, all sites together, and every named resolver."""
     hosts = dict.fromkeys(one.host for one in named if one.reason in {ContactReason.RESOLVER, ContactReason.BOOTSTRAP})
     return [*_of_sites(seen, caps), *(_of_resolver(layout, seen, named, host, caps) for host in hosts)]
 
 
-def _of_sites(seen: Seen, caps: Caps) -> list[Counted]:
+def _of_sites(seen: BoxContacts, caps: Caps) -> list[ContactCount]:
     loads = {name: [(at_ns, 1) for at_ns in site.documents_ns] for name, site in seen.sites.items()}
     rows = [
         _counted("loads", name, those, caps.loads_per_site_per_hour, daily_cap=caps.loads_per_site_per_day)
@@ -89,7 +89,7 @@ def _of_sites(seen: Seen, caps: Caps) -> list[Counted]:
     return [*rows, _counted("loads", EVERY_SITE, every, caps.loads_per_hour)]
 
 
-def _of_resolver(layout: Layout, seen: Seen, named: Sequence[Contact], host: str, caps: Caps) -> Counted:
+def _of_resolver(layout: BoxLayout, seen: BoxContacts, named: Sequence[Contact], host: str, caps: Caps) -> ContactCount:
     rows = rows_of(layout, [one for one in named if one.host == host and one.reason is not ContactReason.PING])
     flows = [flow for flow in seen.from_home if any(row.names(flow) for row in rows)]
     edges = {one.address: one.name for one in layout.resolvers if one.software == "edge"}
@@ -107,14 +107,14 @@ def _of_resolver(layout: Layout, seen: Seen, named: Sequence[Contact], host: str
     )
 
 
-def _queries_of(seen: Seen, edge: str, flow: SeenFlow) -> list[Count]:
+def _queries_of(seen: BoxContacts, edge: str, flow: ContactFlow) -> list[Count]:
     """Return the queries of an edge received by a flow."""
     transports = [one for one, where in _FLOWS.items() if where == (flow.protocol, flow.port)]
     of_edge = seen.queries_ns.get(edge, {})
     return [(at_ns, 1) for transport in transports for at_ns in of_edge.get(transport, ())]
 
 
-def _packets_of(flow: SeenFlow) -> list[Count]:
+def _packets_of(flow: ContactFlow) -> list[Count]:
     """Return a flow's packets; packets outside all windows are placed at a single instant, the strictest assumption."""
     told = sum(count for _, count in flow.windows)
     untold = [(0, flow.packets_count - told)] if flow.packets_count > told else []
@@ -129,8 +129,8 @@ def _counted(
     *,
     daily_cap: int | None = None,
     packets_of_hour: int = 0,
-) -> Counted:
-    return Counted(
+) -> ContactCount:
+    return ContactCount(
         what=what,
         whom=whom,
         total_count=sum(count for _, count in counts),

@@ -7,41 +7,47 @@ from collections.abc import Sequence
 
 import msgspec
 
-from resolab.internet.contacted.counted import Counted, Kept, counted
-from resolab.internet.contacted.named import Contacted, NamedAs, NeverContacted, contacted, never_contacted
-from resolab.internet.contacted.opt_outs import ListedHost, listed_hosts
-from resolab.internet.contacted.seen import Seen
-from resolab.internet.layout import Layout
+from resolab.internet.contacted.counted import CapVerdict, ContactCount, counted
+from resolab.internet.contacted.named import (
+    ContactedAddress,
+    ContactNaming,
+    UnusedDryRunRow,
+    contacted,
+    never_contacted,
+)
+from resolab.internet.contacted.opt_outs import OptedOutHost, listed_hosts
+from resolab.internet.contacted.seen import BoxContacts
+from resolab.internet.layout import BoxLayout
 from resolab.manners import Caps, Contact
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class ContactJudgement(msgspec.Struct, frozen=True, kw_only=True):
     """The contacts of a box's servers beside the announced and allowed contacts."""
 
     counted_from_ns: int
-    contacted: list[Contacted]
-    never_contacted: list[NeverContacted]
-    counted: list[Counted]
-    listed: list[ListedHost]
+    contacted: list[ContactedAddress]
+    never_contacted: list[UnusedDryRunRow]
+    counted: list[ContactCount]
+    listed: list[OptedOutHost]
     batches_count: int
 
     @property
-    def not_named(self) -> list[Contacted]:
+    def not_named(self) -> list[ContactedAddress]:
         """Return the contacted but not named addresses."""
-        return [one for one in self.contacted if one.named_as is NamedAs.NOT_NAMED]
+        return [one for one in self.contacted if one.named_as is ContactNaming.NOT_NAMED]
 
     @property
-    def exceeded(self) -> list[Counted]:
+    def exceeded(self) -> list[ContactCount]:
         """Return the sites and resolvers with more contacts than a cap allows."""
-        return [one for one in self.counted if one.kept is Kept.EXCEEDED]
+        return [one for one in self.counted if one.kept is CapVerdict.EXCEEDED]
 
     @property
-    def not_shown(self) -> list[Counted]:
+    def not_shown(self) -> list[ContactCount]:
         """Return the resolvers with only packet counts, above the cap for queries."""
-        return [one for one in self.counted if one.kept is Kept.NOT_SHOWN]
+        return [one for one in self.counted if one.kept is CapVerdict.NOT_SHOWN]
 
     @property
-    def disobeyed(self) -> list[ListedHost]:
+    def disobeyed(self) -> list[OptedOutHost]:
         """Return the hosts contacted in spite of the list."""
         return [one for one in self.listed if not one.obeyed]
 
@@ -52,15 +58,20 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def hold(
-    layout: Layout, seen: Seen, named: Sequence[Contact], caps: Caps, *, batches_ns: Sequence[int] | None = None
-) -> Held:
+    layout: BoxLayout,
+    seen: BoxContacts,
+    named: Sequence[Contact],
+    caps: Caps,
+    *,
+    batches_ns: Sequence[int] | None = None,
+) -> ContactJudgement:
     """Compare the received contacts with a dry run's rows and the caps in force.
 
     `batches_ns` are the starts of batches; by default the fetches of the box's opt-out list are used.
     """
     batches = seen.opt_out_fetches_ns if batches_ns is None else batches_ns
     flows = seen.from_home
-    return Held(
+    return ContactJudgement(
         counted_from_ns=seen.counted_from_ns,
         contacted=contacted(layout, flows, named),
         never_contacted=never_contacted(layout, flows, named),

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from resolab.internet.contacted.seen import SeenFlow
-from resolab.internet.layout import Layout
+from resolab.internet.contacted.seen import ContactFlow
+from resolab.internet.layout import BoxLayout
 from resolab.manners import Contact, ContactReason
 
 ICMP = "1"
@@ -21,7 +21,7 @@ _PROTOCOLS: Mapping[str, str] = {"udp": "udp", "tcp": "tcp", "quic": "udp", "icm
 """The IP protocol for a dry run's word for the carrier."""
 
 
-class NamedAs(enum.StrEnum):
+class ContactNaming(enum.StrEnum):
     """The way a contact was known beforehand."""
 
     NAMED = "named"
@@ -30,7 +30,7 @@ class NamedAs(enum.StrEnum):
     NOT_NAMED = "not_named"
 
 
-class Contacted(msgspec.Struct, frozen=True, kw_only=True):
+class ContactedAddress(msgspec.Struct, frozen=True, kw_only=True):
     """An address contacted by home, over a protocol and to a port."""
 
     name: str | None
@@ -38,11 +38,11 @@ class Contacted(msgspec.Struct, frozen=True, kw_only=True):
     protocol: str
     port: int | None
     packets_count: int
-    named_as: NamedAs
+    named_as: ContactNaming
     reasons: tuple[ContactReason, ...] = ()
 
 
-class NeverContacted(msgspec.Struct, frozen=True, kw_only=True):
+class UnusedDryRunRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the dry run without any packet, which is allowed."""
 
     reason: ContactReason
@@ -50,7 +50,7 @@ class NeverContacted(msgspec.Struct, frozen=True, kw_only=True):
     port: int | None
 
 
-def addresses_of(layout: Layout, host: str) -> frozenset[str]:
+def addresses_of(layout: BoxLayout, host: str) -> frozenset[str]:
     """Return the addresses of a host of the box, by its zones; empty for a host in no zone."""
     try:
         return frozenset({str(ipaddress.ip_address(host))})
@@ -59,25 +59,25 @@ def addresses_of(layout: Layout, host: str) -> frozenset[str]:
         return frozenset(one.value for one in records if one.kind == "A" and one.owner == host)
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class DryRunRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of a dry run in the box."""
 
     contact: Contact
     addresses: frozenset[str]
     """The addresses of its host."""
 
-    def names(self, flow: SeenFlow) -> bool:
+    def names(self, flow: ContactFlow) -> bool:
         """Return True when the row covers a flow; a ping over TCP or QUIC looks like its resolver's queries."""
         is_there = flow.address in self.addresses and flow.port == self.contact.port
         return is_there and flow.protocol in {_PROTOCOLS[one] for one in self.contact.carriers}
 
 
-def rows_of(layout: Layout, named: Sequence[Contact]) -> list[Row]:
+def rows_of(layout: BoxLayout, named: Sequence[Contact]) -> list[DryRunRow]:
     """Find the addresses of a dry run's rows in the box."""
-    return [Row(contact=one, addresses=addresses_of(layout, one.host)) for one in named]
+    return [DryRunRow(contact=one, addresses=addresses_of(layout, one.host)) for one in named]
 
 
-def contacted(layout: Layout, flows: Iterable[SeenFlow], named: Sequence[Contact]) -> list[Contacted]:
+def contacted(layout: BoxLayout, flows: Iterable[ContactFlow], named: Sequence[Contact]) -> list[ContactedAddress]:
     """Return every address contacted by home, with the naming rows."""
     rows = rows_of(layout, named)
     of_pages = _addresses_of_pages(layout, named)
@@ -86,7 +86,7 @@ def contacted(layout: Layout, flows: Iterable[SeenFlow], named: Sequence[Contact
     for flow in flows:
         reasons = tuple(dict.fromkeys(row.contact.reason for row in rows if row.names(flow)))
         found.append(
-            Contacted(
+            ContactedAddress(
                 name=flow.name,
                 address=flow.address,
                 protocol=flow.protocol,
@@ -99,25 +99,25 @@ def contacted(layout: Layout, flows: Iterable[SeenFlow], named: Sequence[Contact
     return found
 
 
-def never_contacted(layout: Layout, flows: Sequence[SeenFlow], named: Sequence[Contact]) -> list[NeverContacted]:
+def never_contacted(layout: BoxLayout, flows: Sequence[ContactFlow], named: Sequence[Contact]) -> list[UnusedDryRunRow]:
     """List the dry run's rows without any packet."""
     return [
-        NeverContacted(reason=row.contact.reason, host=row.contact.host, port=row.contact.port)
+        UnusedDryRunRow(reason=row.contact.reason, host=row.contact.host, port=row.contact.port)
         for row in rows_of(layout, named)
         if not any(map(row.names, flows))
     ]
 
 
 def _named_as(
-    flow: SeenFlow, reasons: Sequence[ContactReason], known: frozenset[str], of_pages: frozenset[str]
-) -> NamedAs:
+    flow: ContactFlow, reasons: Sequence[ContactReason], known: frozenset[str], of_pages: frozenset[str]
+) -> ContactNaming:
     # The kernel's own ICMP (a port that is closed by now) goes to whoever was contacted anyway.
     if reasons or (flow.protocol == ICMP and flow.address in known):
-        return NamedAs.NAMED
-    return NamedAs.OF_PAGE if flow.address in of_pages else NamedAs.NOT_NAMED
+        return ContactNaming.NAMED
+    return ContactNaming.OF_PAGE if flow.address in of_pages else ContactNaming.NOT_NAMED
 
 
-def _addresses_of_pages(layout: Layout, named: Sequence[Contact]) -> frozenset[str]:
+def _addresses_of_pages(layout: BoxLayout, named: Sequence[Contact]) -> frozenset[str]:
     """List the addresses of all hosts of the named pages."""
     hosts = {one.host for one in named if one.reason is ContactReason.PAGE}
     pages = [site for site in layout.sites if hosts & {origin.host for origin in site.origins}]

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from resolab.internet.contacted.seen import Listed, Seen
-from resolab.internet.layout import Layout, Site, names_of
+from resolab.internet.contacted.seen import BoxContacts, OptOutListing
+from resolab.internet.layout import BoxLayout, BoxSite, names_of
 from resolab.manners import OptOut
 
 SERVED_WITHIN_NS = 1_000_000_000
 """The time allowed for the box to serve the list anew after a change of its file, in ns."""
 
 
-class ListedHost(msgspec.Struct, frozen=True, kw_only=True):
+class OptedOutHost(msgspec.Struct, frozen=True, kw_only=True):
     """A host of the box's sites covered by the list."""
 
     domain: str
@@ -34,7 +34,7 @@ class ListedHost(msgspec.Struct, frozen=True, kw_only=True):
     obeyed: bool
 
 
-def listed_hosts(layout: Layout, seen: Seen, batches_ns: Iterable[int]) -> list[ListedHost]:
+def listed_hosts(layout: BoxLayout, seen: BoxContacts, batches_ns: Iterable[int]) -> list[OptedOutHost]:
     """Judge every host covered by the list; hosts removed from the list are not judged."""
     batches = sorted(batches_ns)
     documents = {_document_host(site) for site in layout.sites}
@@ -48,8 +48,8 @@ def listed_hosts(layout: Layout, seen: Seen, batches_ns: Iterable[int]) -> list[
 
 
 def _judged(
-    layout: Layout, seen: Seen, listed: Listed, host: str, batches: Sequence[int], *, is_site: bool
-) -> ListedHost:
+    layout: BoxLayout, seen: BoxContacts, listed: OptOutListing, host: str, batches: Sequence[int], *, is_site: bool
+) -> OptedOutHost:
     place = bisect.bisect_left(batches, listed.since_ns + SERVED_WITHIN_NS)
     batch_ns = batches[place] if place < len(batches) else None
     last_ns = seen.last_requests_ns.get(host)
@@ -57,18 +57,18 @@ def _judged(
     if late and not is_site and batch_ns is not None and last_ns is not None:
         # A page may be found out to ask for it once; its next load is one too many.
         late = _loads_between(layout, seen, host, batch_ns, last_ns) > 1
-    return ListedHost(
+    return OptedOutHost(
         domain=listed.domain, host=host, since_ns=listed.since_ns, batch_ns=batch_ns, last_contact_ns=last_ns,
         obeyed=not late,
     )  # fmt: skip
 
 
-def _loads_between(layout: Layout, seen: Seen, host: str, after_ns: int, until_ns: int) -> int:
+def _loads_between(layout: BoxLayout, seen: BoxContacts, host: str, after_ns: int, until_ns: int) -> int:
     """Count the loads of the page using a host."""
     pages = [site for site in layout.sites if any(origin.host == host for origin in site.origins)]
     instants = [at_ns for page in pages if page.domain in seen.sites for at_ns in seen.sites[page.domain].documents_ns]
     return sum(after_ns < at_ns <= until_ns for at_ns in instants)
 
 
-def _document_host(site: Site) -> str:
+def _document_host(site: BoxSite) -> str:
     return site.url.partition("://")[2].partition("/")[0]

@@ -11,14 +11,14 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.internet.box import CONTACTS_FILE
-from resolab.internet.contacted.seen import Seen
+from resolab.internet.contacted.seen import BoxContacts
 from resolab.manners import site_of
 from resolab.plan import Plan
 from resolab.records import LiveTrialRecord, PageFailure, PageLoadRecord, TrialRecord
 from resolab.store import finished_trials, load_manifest, read_trial
 
 
-class DatasetTold(msgspec.Struct, frozen=True, kw_only=True):
+class DatasetContacts(msgspec.Struct, frozen=True, kw_only=True):
     """The contacts according to a dataset."""
 
     seed: int
@@ -31,17 +31,17 @@ class DatasetTold(msgspec.Struct, frozen=True, kw_only=True):
     """The start of each block, on the monotonic clock, in ns."""
 
 
-def read_contacts(folder: Path) -> Seen:
+def read_contacts(folder: Path) -> BoxContacts:
     """Read a box's `contacts.json`; raises for a file without instants, not comparable with a cap."""
     file = folder / CONTACTS_FILE
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Seen)
+        return msgspec.json.decode(file.read_bytes(), type=BoxContacts)
     except (OSError, msgspec.MsgspecError) as error:
         advice = "give the folder of a box that `internet up` or `run` kept with --folder"
         raise ConfigurationError(f"failed to read what the box got, {file}: {error}; {advice}") from error
 
 
-def told_by_dataset(dataset: Path, plan: Plan) -> DatasetTold:
+def told_by_dataset(dataset: Path, plan: Plan) -> DatasetContacts:
     """Read a dataset's own account; the dataset must be of the plan."""
     manifest = load_manifest(dataset)
     if manifest.plan != plan.name or manifest.live is None:
@@ -53,7 +53,7 @@ def told_by_dataset(dataset: Path, plan: Plan) -> DatasetTold:
     for trial, url, failure in _trials(dataset):
         begins[trial.block] = min(trial.monotonic_ns, begins.get(trial.block, trial.monotonic_ns))
         (left_alone if failure is PageFailure.LEFT_ALONE else loads)[site_of(url)] += 1
-    return DatasetTold(
+    return DatasetContacts(
         seed=manifest.seed, blocks=manifest.blocks, loads=loads, left_alone=left_alone,
         batches_ns=sorted(begins.values()),
     )  # fmt: skip

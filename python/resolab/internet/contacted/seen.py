@@ -13,7 +13,7 @@ Count = tuple[int, int]
 """An instant on the monotonic clock, in ns, and the count until then."""
 
 
-class SeenFlow(msgspec.Struct, frozen=True, kw_only=True):
+class ContactFlow(msgspec.Struct, frozen=True, kw_only=True):
     """The packets of a host to a port of an address."""
 
     source: str
@@ -27,14 +27,14 @@ class SeenFlow(msgspec.Struct, frozen=True, kw_only=True):
     """The count in each window of the box's counting, by the window's end; only for packets from home."""
 
 
-class SeenSite(msgspec.Struct, frozen=True, kw_only=True):
+class SiteRequests(msgspec.Struct, frozen=True, kw_only=True):
     """The contacts of a registrable domain."""
 
     documents_ns: Sequence[int] = ()
     """The instants of requests for its page's document, in ns: each is a load."""
 
 
-class Listed(msgspec.Struct, frozen=True, kw_only=True):
+class OptOutListing(msgspec.Struct, frozen=True, kw_only=True):
     """A domain on the opt-out list, with the start of the listing."""
 
     domain: str
@@ -43,22 +43,22 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     """The instant of its removal, in ns; `None`: still listed."""
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class BoxContacts(msgspec.Struct, frozen=True, kw_only=True):
     """All contacts received in a box."""
 
     counted_from_ns: int
     """The start of counting home's packets, in ns; the box's own start-up queries are before."""
-    sites: Mapping[str, SeenSite]
-    flows: Sequence[SeenFlow]
+    sites: Mapping[str, SiteRequests]
+    flows: Sequence[ContactFlow]
     queries_ns: Mapping[str, Mapping[str, Sequence[int]]] = {}
     """The instants of queries to each resolver with resolab's edge, by transport, in ns."""
     last_requests_ns: Mapping[str, int] = {}
     """The last request of each host name of a site, in ns."""
     opt_out_fetches_ns: Sequence[int] = ()
     """The instants of fetches of the opt-out list, in ns; each begins a batch."""
-    listed: Sequence[Listed] = ()
+    listed: Sequence[OptOutListing] = ()
 
     @property
-    def from_home(self) -> Sequence[SeenFlow]:
+    def from_home(self) -> Sequence[ContactFlow]:
         """Return the flows sent by the measuring program."""
         return [flow for flow in self.flows if flow.source == HOME]

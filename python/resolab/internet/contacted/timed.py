@@ -12,11 +12,11 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.internet.box import Box
-from resolab.internet.contacted.seen import Count, Listed
-from resolab.internet.contacts import Contacts
+from resolab.internet.contacted.seen import Count, OptOutListing
+from resolab.internet.contacts import ContactCounter
 from resolab.internet.failures import OPT_OUT_FILE, OPT_OUT_HOST
 from resolab.internet.folder import OPT_OUT_FOLDER
-from resolab.internet.layout import HOME, Layout
+from resolab.internet.layout import HOME, BoxLayout
 from resolab.manners import OptOut
 from resolab.records import EdgeQueryRecord, EdgeRequestRecord, InternetFlow, Record
 
@@ -25,10 +25,10 @@ _FlowKey = tuple[str, str, int | None]
 NANOSECONDS = 1_000_000_000
 
 
-class TimedContacts(Contacts):
+class TimedContactCounter(ContactCounter):
     """Counts with instants on the monotonic clock. Packets get the instant of the next counting, at most 5 s later."""
 
-    def __init__(self, layout: Layout, opt_out_file: Path, clock: Callable[[], int] = time.monotonic_ns) -> None:
+    def __init__(self, layout: BoxLayout, opt_out_file: Path, clock: Callable[[], int] = time.monotonic_ns) -> None:
         super().__init__(layout)
         self._clock = clock
         self._from_ns = clock()
@@ -38,7 +38,7 @@ class TimedContacts(Contacts):
         self._fetches_ns: list[int] = []
         self._opt_out_file = opt_out_file
         self._listed: dict[str, int] = {}
-        self._delisted: list[Listed] = []
+        self._delisted: list[OptOutListing] = []
         self._look_at_list(self._from_ns)
 
     def take(self, edge: str, record: Record) -> None:
@@ -73,7 +73,7 @@ class TimedContacts(Contacts):
         for flow in flows:
             if flow["source"] == HOME:
                 flow["windows"] = self._windows.get((flow["address"], flow["protocol"], flow["port"]), [])
-        standing = [Listed(domain=domain, since_ns=since_ns) for domain, since_ns in self._listed.items()]
+        standing = [OptOutListing(domain=domain, since_ns=since_ns) for domain, since_ns in self._listed.items()]
         return told | {
             "counted_from_ns": self._from_ns,
             "queries_ns": self._queries_ns,
@@ -93,7 +93,7 @@ class TimedContacts(Contacts):
         changed_ns = max(self._from_ns, now_ns - age_ns)
         for domain in sorted(self._listed.keys() - domains):
             since_ns = self._listed.pop(domain)
-            self._delisted.append(Listed(domain=domain, since_ns=since_ns, until_ns=changed_ns))
+            self._delisted.append(OptOutListing(domain=domain, since_ns=since_ns, until_ns=changed_ns))
         for domain in sorted(domains - self._listed.keys()):
             self._listed[domain] = changed_ns
 
@@ -101,4 +101,4 @@ class TimedContacts(Contacts):
 async def count_from_now(box: Box) -> None:
     """Forget the box's own start-up queries, and count later contacts with instants."""
     await box.count()
-    box.contacts = TimedContacts(box.layout, box.folder / OPT_OUT_FOLDER / OPT_OUT_FILE)
+    box.contacts = TimedContactCounter(box.layout, box.folder / OPT_OUT_FOLDER / OPT_OUT_FILE)

@@ -4,15 +4,15 @@ For: choosing a method permitted by the machine, setting the method up, naming t
 method. Not for: the measured pages and resolvers.
 """
 
-from resolab.live.ground.choice import Choice, choose_ground
+from resolab.live.ground.choice import GroundChoice, choose_ground
 from resolab.live.ground.facts import GroundFacts, PortState, read_facts
-from resolab.live.ground.ground import Ground, standing_ground
+from resolab.live.ground.ground import LiveGround, standing_ground
 from resolab.live.ground.resolv_conf import SystemResolver, read_system_resolver
 
 __all__ = [
-    "Choice",
-    "Ground",
+    "GroundChoice",
     "GroundFacts",
+    "LiveGround",
     "PortState",
     "SystemResolver",
     "choose_ground",

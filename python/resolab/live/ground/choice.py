@@ -9,7 +9,7 @@ from resolab.live.ground.facts import GroundFacts, PortState
 from resolab.records import LiveWay
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class GroundChoice(msgspec.Struct, frozen=True, kw_only=True):
     """A method, in words for the record and for people."""
 
     way: LiveWay
@@ -31,19 +31,19 @@ NOTES = {
 }
 
 
-def choose_ground(facts: GroundFacts) -> Choice:
+def choose_ground(facts: GroundFacts) -> GroundChoice:
     """Choose the best method permitted by the machine."""
     if facts.own_view and facts.port_53 is PortState.FREE:
         way = LiveWay.ROOT if facts.is_root else LiveWay.USER_CAPABILITY
-        return Choice(way=way, note=NOTES[way])
+        return GroundChoice(way=way, note=NOTES[way])
     if facts.own_view and facts.slirp4netns and facts.tun:
-        return Choice(way=LiveWay.SLIRP4NETNS, note=NOTES[LiveWay.SLIRP4NETNS], missing=_missing(facts))
+        return GroundChoice(way=LiveWay.SLIRP4NETNS, note=NOTES[LiveWay.SLIRP4NETNS], missing=_missing(facts))
     note = NOTES[LiveWay.DNS_ONLY]
     if not facts.own_view:
         note += ", DoH and DoH3, for they cannot have a resolv.conf of their own either"
     else:
         note += ", Do53 by resolv.conf, DoH and DoH3"
-    return Choice(way=LiveWay.DNS_ONLY, note=note, missing=_missing(facts))
+    return GroundChoice(way=LiveWay.DNS_ONLY, note=note, missing=_missing(facts))
 
 
 def _missing(facts: GroundFacts) -> str:

@@ -14,18 +14,18 @@ from pathlib import Path
 
 from resolab.engine import enter_prefix
 from resolab.engine.relay import Relay
-from resolab.live.ground.choice import Choice, choose_ground
+from resolab.live.ground.choice import GroundChoice, choose_ground
 from resolab.live.ground.facts import GroundFacts, read_facts
 from resolab.live.ground.resolv_conf import SystemResolver, read_system_resolver
 from resolab.records import LiveWay, RelayReadyRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class LiveGround:
     """The location and method of running browsers, stub and client."""
 
     facts: GroundFacts
-    choice: Choice
+    choice: GroundChoice
     system: SystemResolver
     relay: RelayReadyRecord | None = None
     """The relay, while the ground is set up with the method `slirp4netns`."""
@@ -107,13 +107,13 @@ class Ground:
         return None
 
 
-def stand_on(facts: GroundFacts, system: SystemResolver) -> Ground:
+def stand_on(facts: GroundFacts, system: SystemResolver) -> LiveGround:
     """Make the ground from facts."""
-    return Ground(facts, choose_ground(facts), system)
+    return LiveGround(facts, choose_ground(facts), system)
 
 
 @contextlib.asynccontextmanager
-async def standing_ground() -> AsyncIterator[Ground]:
+async def standing_ground() -> AsyncIterator[LiveGround]:
     """Examine the machine, choose a method, and hold its resources until the end of the block."""
     ground = stand_on(await asyncio.to_thread(read_facts), await asyncio.to_thread(read_system_resolver))
     if ground.way is not LiveWay.SLIRP4NETNS:

@@ -5,16 +5,16 @@ repeats; `None` when these sources say nothing. Not for: the lab's loads, judged
 running anything.
 """
 
-from resolab.live.judged.judging import JudgedLive, judge_load
+from resolab.live.judged.judging import LiveLoadJudgement, judge_load
 from resolab.live.judged.log_reading import LoadLog, log_settings
-from resolab.live.judged.look_up_failure import ToldBy
-from resolab.live.judged.seen_connection import SeenConnection
+from resolab.live.judged.look_up_failure import FailureSource
+from resolab.live.judged.seen_connection import LoggedConnection
 
 __all__ = [
-    "JudgedLive",
+    "FailureSource",
+    "LiveLoadJudgement",
     "LoadLog",
-    "SeenConnection",
-    "ToldBy",
+    "LoggedConnection",
     "judge_load",
     "log_settings",
 ]

@@ -7,8 +7,8 @@ with channels not visible to us.
 from urllib.parse import urlsplit
 
 from resolab.browser import NetworkRequest, PageLoad
-from resolab.browser.browser_log import Carrier
-from resolab.live.judged.seen_connection import SeenConnection
+from resolab.browser.browser_log import ConnectionTransport
+from resolab.live.judged.seen_connection import LoggedConnection
 from resolab.records import HandshakeMode
 
 _HTTP_VERSIONS = {"http/1.1": "h1", "http/1.0": "h1", "h2": "h2", "h3": "h3"}
@@ -20,7 +20,7 @@ def told_by_channel(page: PageLoad) -> HandshakeMode | None:
     return None if document is None else _mode(document)
 
 
-def connections_of_channels(page: PageLoad) -> list[SeenConnection]:
+def connections_of_channels(page: PageLoad) -> list[LoggedConnection]:
     """List the connections opened by requests, in the order of the requests."""
     opened = [one for one in page.network if one.tls_version is not None and one.connect_start_ms is not None]
     return [_connection(one) for one in opened]
@@ -34,13 +34,13 @@ def _mode(request: NetworkRequest) -> HandshakeMode | None:
     return HandshakeMode.RESUMED if request.session_resumed else HandshakeMode.FULL
 
 
-def _connection(request: NetworkRequest) -> SeenConnection:
+def _connection(request: NetworkRequest) -> LoggedConnection:
     quic = request.protocol == "h3"
     start_ms, end_ms = request.connect_start_ms, request.connect_end_ms
-    return SeenConnection(
+    return LoggedConnection(
         host=urlsplit(request.url).hostname,
         is_resolver=False,
-        transport=Carrier.QUIC if quic else Carrier.TCP,
+        transport=ConnectionTransport.QUIC if quic else ConnectionTransport.TCP,
         address=request.remote_address,
         http_version=_HTTP_VERSIONS.get(request.protocol or ""),
         tls_version=request.tls_version,

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from resolab.browser import LoadResult, PageLoad
 from resolab.browser.browser_log import BrowserLog, Connection, LookUp, Request
 from resolab.live.judged.channels import connections_of_channels, told_by_channel
-from resolab.live.judged.look_up_failure import ToldBy, of_look_ups, of_queries
-from resolab.live.judged.seen_connection import SeenConnection, seen_connection
+from resolab.live.judged.look_up_failure import FailureSource, classify_look_ups, classify_queries
+from resolab.live.judged.seen_connection import LoggedConnection, seen_connection
 from resolab.protocols import has_handshake
 from resolab.records import (
     ConnectionState,
@@ -33,7 +33,7 @@ CLOCK_SLACK_MS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedLive:
+class LiveLoadJudgement:
     """The facts of a load known without any server; `None` when a fact is unknown or did not occur."""
 
     handshake_mode: HandshakeMode | None = None
@@ -43,13 +43,13 @@ class JudgedLive:
     dns_connection_state: ConnectionState | None = None
     dns_failure: DnsFailure | None = None
     """The outcome of the look-up of the page's name, for a failed load."""
-    dns_failure_told_by: ToldBy | None = None
-    connections: tuple[SeenConnection, ...] = ()
+    dns_failure_told_by: FailureSource | None = None
+    connections: tuple[LoggedConnection, ...] = ()
     """The connections in order of opening; the resolver's before the page's, when the browser distinguishes them."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _LoadLog:
     """The log's part from navigationStart on."""
 
     begin_ms: float | None
@@ -59,7 +59,7 @@ class _Seen:
 
 def judge_load(
     load: LoadResult, log: BrowserLog | None, stub_records: Sequence[Record], own_queries: Sequence[QueryRecord]
-) -> JudgedLive:
+) -> LiveLoadJudgement:
     """Judge a measured load.
 
     `log` is the browser's log of this load; `stub_records` are the stub's records during the load; `own_queries` are
@@ -68,15 +68,15 @@ def judge_load(
     page = load.measured
     host = (urlsplit(page.url).hostname or "").rstrip(".").lower()
     seen = _seen(page, log)
-    forwarded = _for_name([r for r in stub_records if _is_forwarded(r)], host)
+    forwarded = _select_by_name([r for r in stub_records if _is_forwarded(r)], host)
     asked = [one for one in seen.look_ups if one.name == host]
     of_resolver = {id(one.connection) for one in seen.look_ups if one.connection is not None}
     if forwarded:
-        dns_handshake, dns_state = _of_stub(forwarded[0])
+        dns_handshake, dns_state = _judge_stub_query(forwarded[0])
     else:
-        dns_handshake, dns_state = _of_look_up(asked[0], seen.begin_ms) if asked else (None, None)
-    failure, told_by = _look_up_failure(page, forwarded, asked, _for_name(own_queries, host))
-    return JudgedLive(
+        dns_handshake, dns_state = _judge_look_up(asked[0], seen.begin_ms) if asked else (None, None)
+    failure, told_by = _look_up_failure(page, forwarded, asked, _select_by_name(own_queries, host))
+    return LiveLoadJudgement(
         handshake_mode=_document_handshake(page, seen) or told_by_channel(page),
         dns_handshake_mode=dns_handshake,
         dns_connection_state=dns_state,
@@ -89,18 +89,18 @@ def judge_load(
     )
 
 
-def _seen(page: PageLoad, log: BrowserLog | None) -> _Seen:
+def _seen(page: PageLoad, log: BrowserLog | None) -> _LoadLog:
     if log is None:
-        return _Seen(None)
+        return _LoadLog(None)
     begin_unix_ms = page.timings.navigation_start_unix_ms if page.timings is not None else None
     if begin_unix_ms is None or log.unix_offset_ms is None:
-        return _Seen(None, log.connections, log.look_ups)
+        return _LoadLog(None, log.connections, log.look_ups)
     begin_ms = begin_unix_ms - log.unix_offset_ms
     of_load = log.since(begin_ms - CLOCK_SLACK_MS)
-    return _Seen(begin_ms, of_load.connections, of_load.look_ups)
+    return _LoadLog(begin_ms, of_load.connections, of_load.look_ups)
 
 
-def _document_handshake(page: PageLoad, seen: _Seen) -> HandshakeMode | None:
+def _document_handshake(page: PageLoad, seen: _LoadLog) -> HandshakeMode | None:
     parts = urlsplit(page.url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     found = [
@@ -119,7 +119,7 @@ def _is_in(request: Request, begin_ms: float | None) -> bool:
     return begin_ms is None or request.at_ms >= begin_ms - CLOCK_SLACK_MS
 
 
-def _of_look_up(look_up: LookUp, begin_ms: float | None) -> tuple[HandshakeMode | None, ConnectionState | None]:
+def _judge_look_up(look_up: LookUp, begin_ms: float | None) -> tuple[HandshakeMode | None, ConnectionState | None]:
     connection, request = look_up.connection, look_up.request
     if connection is None or request is None:
         return None, None
@@ -130,7 +130,7 @@ def _of_look_up(look_up: LookUp, begin_ms: float | None) -> tuple[HandshakeMode 
     return mode, ConnectionState.COLD if is_new else ConnectionState.WARM
 
 
-def _of_stub(query: QueryRecord) -> tuple[HandshakeMode | None, ConnectionState | None]:
+def _judge_stub_query(query: QueryRecord) -> tuple[HandshakeMode | None, ConnectionState | None]:
     if query.dns_transport is DnsTransport.DOUDP:
         return None, None
     return (query.handshake_mode if has_handshake(query.dns_transport) else None), query.connection
@@ -138,15 +138,15 @@ def _of_stub(query: QueryRecord) -> tuple[HandshakeMode | None, ConnectionState 
 
 def _look_up_failure(
     page: PageLoad, forwarded: Sequence[QueryRecord], asked: Sequence[LookUp], own: Sequence[QueryRecord]
-) -> tuple[DnsFailure | None, ToldBy | None]:
+) -> tuple[DnsFailure | None, FailureSource | None]:
     if page.failure is None:
         return None, None
     cut_off = page.failure is PageFailure.PAGE_TIMEOUT
     told = (
-        (of_queries(forwarded), ToldBy.STUB),
-        (of_look_ups(asked, was_cut_off=cut_off) if not forwarded else None, ToldBy.BROWSER_LOG),
+        (classify_queries(forwarded), FailureSource.STUB),
+        (classify_look_ups(asked, was_cut_off=cut_off) if not forwarded else None, FailureSource.BROWSER_LOG),
         # Of a load that failed elsewhere a repeat's failure is the repeat's own.
-        (of_queries(own) if page.failure is PageFailure.DNS else None, ToldBy.OWN_QUERY),
+        (classify_queries(own) if page.failure is PageFailure.DNS else None, FailureSource.OWN_QUERY),
     )
     return next(((failure, by) for failure, by in told if failure is not None), (None, None))
 
@@ -155,6 +155,6 @@ def _is_forwarded(record: Record) -> bool:
     return isinstance(record, QueryRecord) and record.purpose is QueryPurpose.FORWARDED
 
 
-def _for_name(records: Sequence[Record], host: str) -> list[QueryRecord]:
+def _select_by_name(records: Sequence[Record], host: str) -> list[QueryRecord]:
     found = [r for r in records if isinstance(r, QueryRecord) and r.qname.rstrip(".").lower() == host]
     return sorted(found, key=lambda query: query.time_origin_ns)

@@ -11,9 +11,9 @@ import msgspec
 
 from resolab.browser import BrowserSettings
 from resolab.browser.browser_log import BrowserLog
-from resolab.browser.chromium.netlog import FollowedNetlog
+from resolab.browser.chromium.netlog import NetlogFollower
 from resolab.browser.firefox.command import LOG_SUFFIX
-from resolab.browser.firefox.log import FollowedLog
+from resolab.browser.firefox.log import FirefoxLogFollower
 from resolab.records import BrowserName
 
 
@@ -48,8 +48,8 @@ def log_settings(
     if not is_wanted:
         return settings, NoLog()
     if browser is BrowserName.CHROMIUM:
-        return msgspec.structs.replace(settings, netlog_file=file), FollowedNetlog(file)
+        return msgspec.structs.replace(settings, netlog_file=file), NetlogFollower(file)
     if settings.doh is None:
         return settings, NoLog()
     settings = msgspec.structs.replace(settings, netlog_file=file, netlog_for_judging=True)
-    return settings, FollowedLog(file.with_name(file.name + LOG_SUFFIX))
+    return settings, FirefoxLogFollower(file.with_name(file.name + LOG_SUFFIX))

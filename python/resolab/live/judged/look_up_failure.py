@@ -26,7 +26,7 @@ _TIMEOUTS = {
 _TIMEOUT_WORDS = ("TIMED_OUT", "TIMEOUT")
 
 
-class ToldBy(enum.StrEnum):
+class FailureSource(enum.StrEnum):
     """The source of a failure's class."""
 
     STUB = "stub"
@@ -35,7 +35,7 @@ class ToldBy(enum.StrEnum):
     """Our client's later repeat over the same configuration: the resolver may answer differently by then."""
 
 
-def of_queries(queries: Sequence[QueryRecord]) -> DnsFailure | None:
+def classify_queries(queries: Sequence[QueryRecord]) -> DnsFailure | None:
     """Return the failure class of queries for a name, in order.
 
     Return `None` without a failure, or for a failure outside the list's classes.
@@ -50,7 +50,7 @@ def of_queries(queries: Sequence[QueryRecord]) -> DnsFailure | None:
     return DnsFailure.TIMEOUT if last.failure in _TIMEOUTS else DnsFailure.TRANSPORT
 
 
-def of_look_ups(look_ups: Sequence[LookUp], *, was_cut_off: bool) -> DnsFailure | None:
+def classify_look_ups(look_ups: Sequence[LookUp], *, was_cut_off: bool) -> DnsFailure | None:
     """Return the failure class of a browser's look-ups for a name, in order.
 
     `was_cut_off`: the load ended by its limit, including the look-ups under way, with any error.

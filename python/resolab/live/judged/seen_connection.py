@@ -5,18 +5,18 @@ For: the shape, and making a row. Pure. Not for: the choice of a load's connecti
 
 import msgspec
 
-from resolab.browser.browser_log import Carrier, Connection
+from resolab.browser.browser_log import Connection, ConnectionTransport
 from resolab.records import HandshakeMode
 
 
-class SeenConnection(msgspec.Struct, frozen=True, kw_only=True):
+class LoggedConnection(msgspec.Struct, frozen=True, kw_only=True):
     """A connection; values missing in the log are `None`. Times in Chromium's log are whole milliseconds."""
 
     host: str | None
     """The host name behind the opening of the connection."""
     is_resolver: bool
     """True when look-ups of this load used the connection."""
-    transport: Carrier
+    transport: ConnectionTransport
     address: str | None
     http_version: str | None
     """The HTTP version by ALPN: `h1`, `h2` or `h3`."""
@@ -34,10 +34,10 @@ class SeenConnection(msgspec.Struct, frozen=True, kw_only=True):
     """The number of requests; `None` when the browser does not assign requests to connections."""
 
 
-def seen_connection(one: Connection, begin_ms: float | None, *, is_resolver: bool) -> SeenConnection:
+def seen_connection(one: Connection, begin_ms: float | None, *, is_resolver: bool) -> LoggedConnection:
     """Make a row; `begin_ms` is navigationStart on the log's clock."""
-    tcp = one.carrier is Carrier.TCP
-    return SeenConnection(
+    tcp = one.carrier is ConnectionTransport.TCP
+    return LoggedConnection(
         host=one.host,
         is_resolver=is_resolver,
         transport=one.carrier,

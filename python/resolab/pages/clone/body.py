@@ -37,7 +37,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class CloneBody:
     """The bytes served for one path."""
 
     identity: bytes
@@ -50,23 +50,23 @@ class Body:
         return len(self.identity if self.gzip is None else self.gzip)
 
 
-def text_body(parts: Sequence[str | Gap], wire_bytes: int, *, coded: bool, seed: str) -> Body:
+def text_body(parts: Sequence[str | Gap], wire_bytes: int, *, coded: bool, seed: str) -> CloneBody:
     """Fill the gaps of a text. The coded text has `wire_bytes`, or more if the text's own words need more."""
     if not coded:
-        return Body(_filled(parts, 0.0, seed))
+        return CloneBody(_filled(parts, 0.0, seed))
     share = _aimed_share(parts, wire_bytes, seed)
     text = _filled(parts, share, seed)
-    return Body(text, _gzip(text, wire_bytes))
+    return CloneBody(text, _gzip(text, wire_bytes))
 
 
-def image_body(size_bytes: int, seed: str) -> Body:
+def image_body(size_bytes: int, seed: str) -> CloneBody:
     """Make an image of a given size; a few bytes make no valid image, and a browser will report an error."""
-    return Body(GIF[:size_bytes] + _drawn(size_bytes - len(GIF), seed))
+    return CloneBody(GIF[:size_bytes] + _drawn(size_bytes - len(GIF), seed))
 
 
-def drawn_body(size_bytes: int, seed: str) -> Body:
+def drawn_body(size_bytes: int, seed: str) -> CloneBody:
     """Make incompressible bytes of the given size."""
-    return Body(_drawn(size_bytes, seed))
+    return CloneBody(_drawn(size_bytes, seed))
 
 
 def _drawn(size_bytes: int, seed: str) -> bytes:

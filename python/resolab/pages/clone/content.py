@@ -6,7 +6,7 @@ For: one request of the model as an answer of the edge. Not for: files (`folder`
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resolab.pages.clone.body import GIF, Body, Gap, drawn_body, image_body, text_body
+from resolab.pages.clone.body import GIF, CloneBody, Gap, drawn_body, image_body, text_body
 from resolab.pages.clone.document import document_parts
 from resolab.pages.clone.names import path_of, url_of
 from resolab.pages.clone.roles import Role, has_body
@@ -32,16 +32,16 @@ _QUOTED = ('["', '"]')
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class CloneAnswer:
     """The answer to one path."""
 
     path: str
-    body: Body | None
+    body: CloneBody | None
     response: Mapping[str, str | int | float]
     """Keys of the edge's `[[site.response]]` beside the path; empty: 200 and the body at once."""
 
 
-def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -> Content:
+def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -> CloneAnswer:
     """Make the answer to one request of the model."""
     one, role = model.resources[place], roles[place]
     response: dict[str, str | int | float] = {}
@@ -62,7 +62,7 @@ def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -
         body = image_body(max(one.wire_bytes, len(GIF)), f"{seed}/{place}")
     elif has_body(one):
         body = _body(model, place, roles, f"{seed}/{place}")
-    return Content(path_of(model, place), body, response)
+    return CloneAnswer(path_of(model, place), body, response)
 
 
 def _must_be_picture(one: Resource, role: Role) -> bool:
@@ -83,7 +83,7 @@ def _status(one: Resource, role: Role) -> int:
     return status if _LOWEST <= status <= _HIGHEST and not leads_on(one) else _OK
 
 
-def _body(model: PageModel, place: int, roles: Sequence[Role], seed: str) -> Body:
+def _body(model: PageModel, place: int, roles: Sequence[Role], seed: str) -> CloneBody:
     one, role = model.resources[place], roles[place]
     coded = one.raw_bytes > one.wire_bytes > 0
     size_bytes = one.raw_bytes if coded else one.wire_bytes

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from resolab.pages.clone.content import Content, content_of
+from resolab.pages.clone.content import CloneAnswer, content_of
 from resolab.pages.clone.names import host_name, path_of
 from resolab.pages.clone.roles import has_body, roles_of
 from resolab.pages.facts import holds_load
@@ -22,7 +22,7 @@ _VERSIONS = ("h1", "h2", "h3")
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
-class Protocols(enum.StrEnum):
+class ProtocolSource(enum.StrEnum):
     """The HTTP versions of a clone's hosts."""
 
     PLAN = "plan"
@@ -32,7 +32,7 @@ class Protocols(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class CloneSummary:
     """The numbers of a written clone."""
 
     requests_count: int
@@ -42,19 +42,21 @@ class Written:
     """Bytes of the bodies on the wire in the clone; a text may need more bytes for naming its requests."""
 
 
-def write_clone(model: PageModel, folder: Path, *, seed: int, protocols: Protocols = Protocols.PLAN) -> Written:
+def write_clone(
+    model: PageModel, folder: Path, *, seed: int, protocols: ProtocolSource = ProtocolSource.PLAN
+) -> CloneSummary:
     """Write the clone of a page into an empty or missing folder; the same seed gives the same bytes."""
-    contents: dict[int, list[Content]] = defaultdict(list)
+    contents: dict[int, list[CloneAnswer]] = defaultdict(list)
     roles = roles_of(model)
     for place, one in enumerate(model.resources):
         contents[one.host].append(content_of(model, place, roles, seed))
     for host, of_host in sorted(contents.items()):
-        spoken = _spoken(model.hosts[host]) if protocols is Protocols.RECORDED else ()
+        spoken = _spoken(model.hosts[host]) if protocols is ProtocolSource.RECORDED else ()
         _write_host(folder / "hosts", host, of_host, spoken)
     (folder / "page.toml").write_text("\n".join(_page_lines(model, sorted(contents))) + "\n", "utf-8")
     (folder / MODEL_FILE).write_text(model_text(model), "utf-8")
     bodies = [one.body for of_host in contents.values() for one in of_host if one.body is not None]
-    return Written(
+    return CloneSummary(
         requests_count=len(model.resources),
         model_bytes=sum(one.wire_bytes for one in model.resources if has_body(one)),
         wire_bytes=sum(body.wire_bytes for body in bodies),
@@ -67,7 +69,7 @@ def _spoken(host: Host) -> Sequence[str]:
     return () if newest == len(_VERSIONS) - 1 else _VERSIONS[: newest + 1]
 
 
-def _write_host(folder: Path, host: int, contents: Sequence[Content], spoken: Sequence[str]) -> None:
+def _write_host(folder: Path, host: int, contents: Sequence[CloneAnswer], spoken: Sequence[str]) -> None:
     files = folder / str(host)
     files.mkdir(parents=True)
     for content in contents:
@@ -78,7 +80,7 @@ def _write_host(folder: Path, host: int, contents: Sequence[Content], spoken: Se
     (folder / f"{host}.toml").write_text("\n".join(_serving_lines(contents, spoken)) + "\n", "utf-8")
 
 
-def _serving_lines(contents: Sequence[Content], spoken: Sequence[str]) -> Iterator[str]:
+def _serving_lines(contents: Sequence[CloneAnswer], spoken: Sequence[str]) -> Iterator[str]:
     if spoken:
         yield f"protocols = {value_text(spoken)}"
     yield "precoded = true"

@@ -44,7 +44,7 @@ def url_of(model: PageModel, place: int) -> str:
     return f"https://{host_name(model, model.resources[place].host)}{path_of(model, place)}"
 
 
-def place_of(url: str) -> int | None:
+def parse_request_index(url: str) -> int | None:
     """Return the position of the request behind a clone's URL; `None` for another URL."""
     found = _PATH.fullmatch(split_url(url).path)
     return int(found[1]) if found else None
@@ -52,7 +52,7 @@ def place_of(url: str) -> int | None:
 
 def resource_of(model: PageModel, url: str) -> Resource | None:
     """Return the model's request behind a URL; `None` for a URL outside this clone."""
-    place = place_of(url)
+    place = parse_request_index(url)
     bare = url.partition("#")[0].partition("?")[0]
     if place is None or place >= len(model.resources) or url_of(model, place) != bare:
         return None

@@ -39,7 +39,7 @@ class Role:
 
 def roles_of(model: PageModel) -> Sequence[Role]:
     """Return the role of every request's answer."""
-    return _Casting(model.resources).all()
+    return _RoleAssigner(model.resources).all()
 
 
 def has_body(one: Resource) -> bool:
@@ -52,7 +52,7 @@ def due_ms(one: Resource, place: int, role: Role) -> float:
     return role.taken_over_ms.get(place, one.due_ms or 0.0)
 
 
-class _Casting:
+class _RoleAssigner:
     def __init__(self, resources: Sequence[Resource]) -> None:
         self._resources = resources
         self._roles = [Role() for _ in resources]

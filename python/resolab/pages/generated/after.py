@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from resolab.pages.generated import published
-from resolab.pages.generated.chance import Chance
+from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.tree import Node
 from resolab.pages.model import Discovery
 
@@ -15,7 +15,7 @@ BY_RUNS = (Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE)
 """Discoveries by running code: scripts and inline scripts."""
 
 
-def put_after_load(chance: Chance, nodes: Sequence[Node]) -> None:
+def put_after_load(chance: UniformStream, nodes: Sequence[Node]) -> None:
     """Mark whole branches until the drawn share of the page is marked, without exceeding the share."""
     centre = math.log(published.AFTER_LOAD_CENTRE / (1 - published.AFTER_LOAD_CENTRE))
     ratio = 1 / (1 + math.exp(-centre - published.AFTER_LOAD_LOGIT_SD * chance.normal()))

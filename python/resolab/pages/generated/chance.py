@@ -13,7 +13,7 @@ _BITS = 52
 _STANDARD = NormalDist()
 
 
-class Chance:
+class UniformStream:
     """One stream with a name of words, independent of streams with other names."""
 
     def __init__(self, *words: object) -> None:

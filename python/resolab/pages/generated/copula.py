@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from resolab.pages.generated.chance import Chance
+from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.published import SPEARMAN, VARIABLES
 
 Matrix = list[list[float]]
@@ -16,7 +16,7 @@ _SHRINK = 0.01
 _LEAST = 1e-6
 
 
-def draw_scores(chance: Chance, given: Mapping[str, float]) -> dict[str, float]:
+def draw_scores(chance: UniformStream, given: Mapping[str, float]) -> dict[str, float]:
     """Draw a score for each variable: given scores stay, the others are drawn conditionally."""
     order = (*given, *(name for name in VARIABLES if name not in given))
     factor = _factor(order)

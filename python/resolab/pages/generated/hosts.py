@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolab.pages.generated import published
-from resolab.pages.generated.chance import Chance
+from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.totals import Totals
 
 
@@ -31,7 +31,7 @@ class PlannedHost:
     """The median of the host's server time, in ms, before each request's own variation."""
 
 
-def draw_hosts(chance: Chance, totals: Totals) -> list[PlannedHost]:
+def draw_hosts(chance: UniformStream, totals: Totals) -> list[PlannedHost]:
     """Draw all hosts of a page."""
     sites = _sites(chance, totals)
     hosts = [
@@ -45,7 +45,7 @@ def draw_hosts(chance: Chance, totals: Totals) -> list[PlannedHost]:
     return hosts
 
 
-def _sites(chance: Chance, totals: Totals) -> list[int]:
+def _sites(chance: UniformStream, totals: Totals) -> list[int]:
     """Give each host a site: first the first party's hosts, then one host a site, then more for existing sites."""
     spare = totals.hosts - totals.sites
     drawn = math.exp(
@@ -61,7 +61,7 @@ def _sites(chance: Chance, totals: Totals) -> list[int]:
     return sites
 
 
-def _requests(chance: Chance, totals: Totals, sites: Sequence[int]) -> list[int]:
+def _requests(chance: UniformStream, totals: Totals, sites: Sequence[int]) -> list[int]:
     """Count the requests of each host; the sum is the page's."""
     hosts = range(totals.hosts)
     drawn = published.SINGLE_CENTRE + published.SINGLE_SD * chance.normal()
@@ -82,7 +82,7 @@ def _requests(chance: Chance, totals: Totals, sites: Sequence[int]) -> list[int]
     return counts
 
 
-def _first_party_ratio(chance: Chance, hosts: int) -> float:
+def _first_party_ratio(chance: UniformStream, hosts: int) -> float:
     logit = (
         published.FIRST_PARTY_INTERCEPT
         + published.FIRST_PARTY_SLOPE * math.log(hosts)
@@ -95,12 +95,14 @@ def _zipf(count: int) -> list[float]:
     return [rank**-published.ZIPF_SLOPE for rank in range(1, count + 1)]
 
 
-def _spread(chance: Chance, counts: list[int], hosts: Sequence[int], weights: Sequence[float], left: int) -> None:
+def _spread(
+    chance: UniformStream, counts: list[int], hosts: Sequence[int], weights: Sequence[float], left: int
+) -> None:
     for _ in range(left):
         counts[hosts[chance.pick(weights)]] += 1
 
 
-def _equip(chance: Chance, host: PlannedHost, *, is_document: bool) -> None:
+def _equip(chance: UniformStream, host: PlannedHost, *, is_document: bool) -> None:
     """Draw a host's distance and protocols."""
     ratio = published.CDN_RATIO_FIRST if host.site == 0 else published.CDN_RATIO_THIRD
     host.is_cdn = chance.happens(published.CDN_RATIO_DOCUMENT if is_document else ratio)
@@ -115,7 +117,7 @@ def _equip(chance: Chance, host: PlannedHost, *, is_document: bool) -> None:
     host.server_time_ms = chance.log_normal(published.SERVER_TIME_MEDIAN_MS, published.SERVER_HOST_LOG_SD)
 
 
-def _share_addresses(chance: Chance, hosts: Sequence[PlannedHost]) -> None:
+def _share_addresses(chance: UniformStream, hosts: Sequence[PlannedHost]) -> None:
     """Put hosts of one site, and hosts of one CDN, behind one address at one distance."""
     addresses = 0
     for place, host in enumerate(hosts):
@@ -134,7 +136,7 @@ def _share_addresses(chance: Chance, hosts: Sequence[PlannedHost]) -> None:
             host.address_group, addresses = addresses, addresses + 1
 
 
-def _share_certificates(chance: Chance, hosts: Sequence[PlannedHost]) -> None:
+def _share_certificates(chance: UniformStream, hosts: Sequence[PlannedHost]) -> None:
     """Put the names of one site on one certificate, except names with their own certificate."""
     of_site: dict[int, int] = {}
     certificates = 0

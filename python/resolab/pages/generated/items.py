@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from resolab.pages.generated import published
-from resolab.pages.generated.chance import Chance
+from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.totals import Totals
 from resolab.pages.model import Kind
 
@@ -16,24 +16,24 @@ _NEVER_LED_TO = (Kind.BEACON, Kind.FONT)
 
 
 @dataclass(slots=True)
-class Item:
+class PlannedRequest:
     """A request other than a redirect, with the number of redirects before the request."""
 
     kind: Kind
     hops: int = 0
 
 
-def draw_items(chance: Chance, totals: Totals) -> list[Item]:
+def draw_items(chance: UniformStream, totals: Totals) -> list[PlannedRequest]:
     """Draw everything below the page's document, in random order."""
     counts = dict(_kinds(chance, totals.requests - totals.redirects - totals.documents))
     counts[Kind.DOCUMENT] = totals.documents - 1
-    listed = [Item(kind) for kind, count in counts.items() for _ in range(count)]
+    listed = [PlannedRequest(kind) for kind, count in counts.items() for _ in range(count)]
     items = [listed[place] for place in chance.shuffled(len(listed))]
     _lead(chance, items, totals)
     return items
 
 
-def _kinds(chance: Chance, count: int) -> Mapping[Kind, int]:
+def _kinds(chance: UniformStream, count: int) -> Mapping[Kind, int]:
     """Share a number of requests out: log-normal shares around the centres, rounded to the largest remainders."""
     weights = {
         kind: share * math.exp(published.KIND_LOG_SD * chance.normal()) for kind, share in published.KIND_SHARES.items()
@@ -47,7 +47,7 @@ def _kinds(chance: Chance, count: int) -> Mapping[Kind, int]:
     return counts
 
 
-def _lead(chance: Chance, items: list[Item], totals: Totals) -> None:
+def _lead(chance: UniformStream, items: list[PlannedRequest], totals: Totals) -> None:
     """Give redirects to items, in chains of geometric length to the kinds chains lead to, then to any."""
     left = totals.redirects - totals.root_hops
     by_kind = {kind: [one for one in items if one.kind is kind] for kind in published.CHAIN_KINDS}

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.pages.generated import published
-from resolab.pages.generated.chance import Chance
+from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.tree import Node
 from resolab.pages.model import Cors, Discovery, Kind, ScriptMode
 
@@ -28,7 +28,7 @@ _NO_CONTENT = 204
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manner:
+class RequestForm:
     """The form of one request and its answer."""
 
     method: str = "GET"
@@ -46,22 +46,22 @@ class Manner:
         return self.status != _NO_CONTENT
 
 
-def draw_manners(chance: Chance, nodes: Sequence[Node]) -> list[Manner]:
+def draw_manners(chance: UniformStream, nodes: Sequence[Node]) -> list[RequestForm]:
     """Draw the manner of every request; a redirect has its target's."""
     leads_to = {node.parent: place for place, node in enumerate(nodes) if node.discovery is Discovery.REDIRECT}
-    made: dict[int, Manner] = {}
+    made: dict[int, RequestForm] = {}
     for place in range(len(nodes) - 1, -1, -1):
         node = nodes[place]
         made[place] = _redirect(chance, node, made[leads_to[place]]) if node.is_redirect else _own(chance, node, nodes)
     return [made[place] for place in range(len(nodes))]
 
 
-def _redirect(chance: Chance, node: Node, target: Manner) -> Manner:
+def _redirect(chance: UniformStream, node: Node, target: RequestForm) -> RequestForm:
     statuses = list(published.REDIRECT_STATUSES)
     status = statuses[chance.pick(list(published.REDIRECT_STATUSES.values()))]
     # An address typed by a person has moved for good.
     is_typed = node.kind is Kind.DOCUMENT and node.frame == 0 and node.discovery is Discovery.NAVIGATION
-    return Manner(
+    return RequestForm(
         status=301 if is_typed else status,
         priority=target.priority,
         cors=target.cors,
@@ -69,7 +69,7 @@ def _redirect(chance: Chance, node: Node, target: Manner) -> Manner:
     )
 
 
-def _own(chance: Chance, node: Node, nodes: Sequence[Node]) -> Manner:
+def _own(chance: UniformStream, node: Node, nodes: Sequence[Node]) -> RequestForm:
     kind = node.kind
     posts = chance.happens(published.POST_RATIO.get(kind, 0.0)) and not node.ends_chain
     is_empty = chance.happens(published.NO_CONTENT_RATIO.get(kind, 0.0)) and not node.ends_chain
@@ -79,7 +79,7 @@ def _own(chance: Chance, node: Node, nodes: Sequence[Node]) -> Manner:
     is_foreign = node.host != nodes[node.frame].host
     cors = _cors(chance, node, is_foreign=is_foreign)
     asks_first = chance.happens(published.PREFLIGHT_RATIO) and kind in {Kind.XHR, Kind.FETCH}
-    return Manner(
+    return RequestForm(
         method="POST" if posts else "GET",
         status=_NO_CONTENT if is_empty else 200,
         request_bytes=sent if posts else 0,
@@ -90,7 +90,7 @@ def _own(chance: Chance, node: Node, nodes: Sequence[Node]) -> Manner:
     )
 
 
-def _script_mode(chance: Chance, node: Node, nodes: Sequence[Node]) -> ScriptMode | None:
+def _script_mode(chance: UniformStream, node: Node, nodes: Sequence[Node]) -> ScriptMode | None:
     """Draw the script mode in the markup, for the first request of a redirect chain."""
     modes = list(published.SCRIPT_MODES)
     mode = modes[chance.pick(list(published.SCRIPT_MODES.values()))]
@@ -100,7 +100,7 @@ def _script_mode(chance: Chance, node: Node, nodes: Sequence[Node]) -> ScriptMod
     return mode if node.kind is Kind.SCRIPT and head.discovery is Discovery.DOCUMENT else None
 
 
-def _priority(chance: Chance, node: Node, mode: ScriptMode | None) -> str:
+def _priority(chance: UniformStream, node: Node, mode: ScriptMode | None) -> str:
     is_late = chance.happens(published.LATE_SCRIPT_RATIO)
     if mode is ScriptMode.SYNC:
         return "Medium" if is_late else "High"
@@ -109,7 +109,7 @@ def _priority(chance: Chance, node: Node, mode: ScriptMode | None) -> str:
     return _PRIORITIES[node.kind]
 
 
-def _cors(chance: Chance, node: Node, *, is_foreign: bool) -> Cors:
+def _cors(chance: UniformStream, node: Node, *, is_foreign: bool) -> Cors:
     kind = node.kind
     has_credentials, has_none, is_anonymous = (
         chance.happens(published.FOREIGN_CREDENTIALS_RATIO),

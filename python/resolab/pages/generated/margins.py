@@ -16,19 +16,19 @@ _SCORES = tuple(NormalDist().inv_cdf(share) for share in PERCENTILES)
 
 
 @dataclass(frozen=True, slots=True)
-class Margin:
+class MarginalDistribution:
     """Logarithms at scores, both rising."""
 
     scores: tuple[float, ...]
     logs: tuple[float, ...]
 
     @classmethod
-    def of_percentiles(cls, values: Sequence[float]) -> "Margin":
+    def of_percentiles(cls, values: Sequence[float]) -> "MarginalDistribution":
         """Go through values at the published percentiles."""
         return cls(_SCORES, tuple(math.log(value) for value in values))
 
     @classmethod
-    def log_normal(cls, median: float, log_sd: float) -> "Margin":
+    def log_normal(cls, median: float, log_sd: float) -> "MarginalDistribution":
         """Make a log-normal distribution from its median and log SD."""
         return cls((0.0, 1.0), (math.log(median), math.log(median) + log_sd))
 
@@ -45,11 +45,11 @@ class Margin:
         """Return the SD of the logarithm, as for a log-normal distribution with the same outermost values."""
         return (self.logs[-1] - self.logs[0]) / (self.scores[-1] - self.scores[0])
 
-    def regressed(self, regression: tuple[float, float, float], median: float | None = None) -> "Margin":
+    def regressed(self, regression: tuple[float, float, float], median: float | None = None) -> "MarginalDistribution":
         """Return the distribution of a variable regressed in logarithms on this variable, with `median` when given."""
         slope, intercept, left_sd = regression
         middle = math.exp(intercept + slope * _line(self.scores, self.logs, 0.0))
-        return Margin.log_normal(median or middle, math.hypot(slope * self.log_sd, left_sd))
+        return MarginalDistribution.log_normal(median or middle, math.hypot(slope * self.log_sd, left_sd))
 
 
 def _line(xs: Sequence[float], ys: Sequence[float], x: float) -> float:

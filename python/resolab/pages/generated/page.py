@@ -7,14 +7,14 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from resolab.pages.generated.after import put_after_load
-from resolab.pages.generated.chance import Chance
+from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.hosts import PlannedHost, draw_hosts
 from resolab.pages.generated.items import draw_items
-from resolab.pages.generated.manners import Manner, draw_manners
+from resolab.pages.generated.manners import RequestForm, draw_manners
 from resolab.pages.generated.published import ACCESS_NETWORK
-from resolab.pages.generated.seats import Seats
-from resolab.pages.generated.sizes import Body, draw_bodies
-from resolab.pages.generated.timeline import Instants, Timeline, draw_timeline
+from resolab.pages.generated.seats import HostCapacity
+from resolab.pages.generated.sizes import BodySizes, draw_bodies
+from resolab.pages.generated.timeline import GeneratedInstants, Timeline, draw_timeline
 from resolab.pages.generated.totals import Totals, draw_totals
 from resolab.pages.generated.tree import Node, grow
 from resolab.pages.model import Cors, Discovery, Evidence, Host, Loss, PageModel, Resource, Source
@@ -37,12 +37,12 @@ def name_of(seed: int, number: int, hosts: int | None = None) -> str:
 def generate(seed: int, number: int, *, hosts: int | None = None, requests: int | None = None) -> PageModel:
     """Make a page; given a number of hosts or requests, draw from pages with this number."""
 
-    def chance(part: str) -> Chance:
-        return Chance("resolab", "page", METHOD, seed, number, part)
+    def chance(part: str) -> UniformStream:
+        return UniformStream("resolab", "page", METHOD, seed, number, part)
 
     totals = draw_totals(chance("totals"), hosts=hosts, requests=requests)
     planned = draw_hosts(chance("hosts"), totals)
-    nodes = grow(chance("tree"), totals, draw_items(chance("items"), totals), Seats(planned))
+    nodes = grow(chance("tree"), totals, draw_items(chance("items"), totals), HostCapacity(planned))
     put_after_load(chance("after"), nodes)
     manners = draw_manners(chance("manners"), nodes)
     bodies = draw_bodies(chance("sizes"), nodes, manners, totals.wire_bytes)
@@ -52,15 +52,15 @@ def generate(seed: int, number: int, *, hosts: int | None = None, requests: int 
 
 def serves(seed: int, number: int, *, hosts: int | None = None, requests: int | None = None) -> Totals:
     """Return the drawn totals of a page, without making the page."""
-    return draw_totals(Chance("resolab", "page", METHOD, seed, number, "totals"), hosts=hosts, requests=requests)
+    return draw_totals(UniformStream("resolab", "page", METHOD, seed, number, "totals"), hosts=hosts, requests=requests)
 
 
 def _model(
     name: str,
     nodes: Sequence[Node],
     planned: Sequence[PlannedHost],
-    manners: Sequence[Manner],
-    bodies: Sequence[Body],
+    manners: Sequence[RequestForm],
+    bodies: Sequence[BodySizes],
     timeline: Timeline,
 ) -> PageModel:
     order = sorted(range(len(nodes)), key=lambda place: (timeline.instants[place].start_ms, place))
@@ -88,9 +88,9 @@ def _model(
 
 def _resource(
     node: Node,
-    manner: Manner,
-    body: Body,
-    own: Instants,
+    manner: RequestForm,
+    body: BodySizes,
+    own: GeneratedInstants,
     places: Mapping[int, int],
     host_places: Mapping[int, int],
 ) -> Resource:

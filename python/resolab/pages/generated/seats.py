@@ -6,12 +6,12 @@ Not for: the planned numbers (`hosts`).
 from collections.abc import Sequence
 
 from resolab.pages.generated import published
-from resolab.pages.generated.chance import Chance
+from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.hosts import PlannedHost
 from resolab.pages.model import Discovery, Kind
 
 
-class Seats:
+class HostCapacity:
     """The requests still to be placed at each host."""
 
     def __init__(self, hosts: Sequence[PlannedHost]) -> None:
@@ -21,12 +21,12 @@ class Seats:
         for place, site in enumerate(self._sites):
             self._of_site.setdefault(site, []).append(place)
 
-    def take_first(self, chance: Chance, *, count: int) -> list[int]:
+    def take_first(self, chance: UniformStream, *, count: int) -> list[int]:
         """Take seats for the page's own redirects and document: document at host 0, redirects on the same site."""
         self._left[0] -= 1
         return [*(self._take(chance, self._of_site[0]) for _ in range(count)), 0]
 
-    def take(self, chance: Chance, parent_host: int, parent_kind: Kind, kind: Kind, discovery: Discovery) -> int:
+    def take(self, chance: UniformStream, parent_host: int, parent_kind: Kind, kind: Kind, discovery: Discovery) -> int:
         """Take a seat for a request."""
         site = self._sites[parent_host]
         if chance.happens(_stay_ratio(parent_kind, kind, discovery)) and self._has_left(site):
@@ -40,7 +40,7 @@ class Seats:
     def _has_left(self, site: int) -> bool:
         return any(self._left[host] for host in self._of_site[site])
 
-    def _take(self, chance: Chance, hosts: Sequence[int]) -> int:
+    def _take(self, chance: UniformStream, hosts: Sequence[int]) -> int:
         weights = [self._left[host] for host in hosts]
         return self._taken(hosts[chance.pick(weights)] if any(weights) else chance.pick(self._left))
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.pages.generated import published
-from resolab.pages.generated.chance import Chance
-from resolab.pages.generated.manners import Manner
-from resolab.pages.generated.margins import Margin
+from resolab.pages.generated.chance import UniformStream
+from resolab.pages.generated.manners import RequestForm
+from resolab.pages.generated.margins import MarginalDistribution
 from resolab.pages.generated.tree import Node
 from resolab.pages.model import Kind
 
@@ -18,23 +18,23 @@ _LEAST_BYTES = 100
 """The least size of a scaled body, in bytes; a smaller body is a pixel or a word."""
 
 
-def _in_kb(values: Sequence[float]) -> Margin:
-    return Margin.of_percentiles([kb * published.KB_BYTES for kb in values])
+def _in_kb(values: Sequence[float]) -> MarginalDistribution:
+    return MarginalDistribution.of_percentiles([kb * published.KB_BYTES for kb in values])
 
 
-_MARGINS: Mapping[Kind, Margin] = {
+_MARGINS: Mapping[Kind, MarginalDistribution] = {
     Kind.SCRIPT: _in_kb(published.SCRIPT_KB),
     Kind.IMAGE: _in_kb(published.IMAGE_KB),
     Kind.FONT: _in_kb(published.FONT_KB),
     Kind.STYLESHEET: _in_kb(published.STYLESHEET_KB),
-    Kind.MEDIA: Margin.log_normal(published.MEDIA_MEDIAN_BYTES, published.MEDIA_LOG_SD),
-    Kind.DOCUMENT: Margin.log_normal(published.FRAME_MEDIAN_BYTES, published.FRAME_LOG_SD),
-    Kind.XHR: Margin.log_normal(published.XHR_MEDIAN_BYTES, published.XHR_LOG_SD),
-    Kind.FETCH: Margin.log_normal(published.FETCH_MEDIAN_BYTES, published.FETCH_LOG_SD),
-    Kind.BEACON: Margin.log_normal(published.BEACON_MEDIAN_BYTES, published.BEACON_LOG_SD),
-    Kind.OTHER: Margin.log_normal(published.OTHER_MEDIAN_BYTES, published.OTHER_LOG_SD),
+    Kind.MEDIA: MarginalDistribution.log_normal(published.MEDIA_MEDIAN_BYTES, published.MEDIA_LOG_SD),
+    Kind.DOCUMENT: MarginalDistribution.log_normal(published.FRAME_MEDIAN_BYTES, published.FRAME_LOG_SD),
+    Kind.XHR: MarginalDistribution.log_normal(published.XHR_MEDIAN_BYTES, published.XHR_LOG_SD),
+    Kind.FETCH: MarginalDistribution.log_normal(published.FETCH_MEDIAN_BYTES, published.FETCH_LOG_SD),
+    Kind.BEACON: MarginalDistribution.log_normal(published.BEACON_MEDIAN_BYTES, published.BEACON_LOG_SD),
+    Kind.OTHER: MarginalDistribution.log_normal(published.OTHER_MEDIAN_BYTES, published.OTHER_LOG_SD),
 }
-_PAGE_DOCUMENT = Margin.log_normal(published.DOCUMENT_MEDIAN_BYTES, published.DOCUMENT_LOG_SD)
+_PAGE_DOCUMENT = MarginalDistribution.log_normal(published.DOCUMENT_MEDIAN_BYTES, published.DOCUMENT_LOG_SD)
 _SWELLING = (Kind.IMAGE, Kind.MEDIA)
 _SCALED = (Kind.SCRIPT, Kind.IMAGE, Kind.FONT, Kind.STYLESHEET, Kind.MEDIA)
 _LOG_FACTOR_MAX, _HALVINGS = 40.0, 60
@@ -43,22 +43,24 @@ _SCORE_MAX = 2.6
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class BodySizes:
     """The sizes of one body, on the wire and decoded."""
 
     wire_bytes: int
     raw_bytes: int
 
 
-def draw_bodies(chance: Chance, nodes: Sequence[Node], manners: Sequence[Manner], wire_bytes: int) -> list[Body]:
+def draw_bodies(
+    chance: UniformStream, nodes: Sequence[Node], manners: Sequence[RequestForm], wire_bytes: int
+) -> list[BodySizes]:
     """Draw every body; the sum on the wire is the page's."""
     level = chance.log_normal(published.IMAGE_LEVEL, published.IMAGE_LEVEL_LOG_SD)
     drawn = [_drawn(chance, node, manner, level) for node, manner in zip(nodes, manners, strict=True)]
     wires = _scaled(nodes, drawn, wire_bytes)
-    return [Body(wire, _raw(chance, node.kind, wire)) for node, wire in zip(nodes, wires, strict=True)]
+    return [BodySizes(wire, _raw(chance, node.kind, wire)) for node, wire in zip(nodes, wires, strict=True)]
 
 
-def _drawn(chance: Chance, node: Node, manner: Manner, image_level: float) -> int:
+def _drawn(chance: UniformStream, node: Node, manner: RequestForm, image_level: float) -> int:
     score = max(-_SCORE_MAX, min(_SCORE_MAX, chance.normal()))
     if node.is_redirect or not manner.has_content:
         return 0
@@ -102,7 +104,7 @@ def _log_factor(swelling_bytes: int, other_bytes: int, wanted_bytes: int) -> flo
     return (low + high) / 2
 
 
-def _raw(chance: Chance, kind: Kind, wire: int) -> int:
+def _raw(chance: UniformStream, kind: Kind, wire: int) -> int:
     coding = published.CODING.get(kind)
     if coding is None or wire < published.CODED_FROM_BYTES:
         return wire

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from resolab.pages.generated import published
 from resolab.pages.generated.after import BY_RUNS
-from resolab.pages.generated.chance import Chance
+from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.hosts import PlannedHost
-from resolab.pages.generated.manners import Manner
-from resolab.pages.generated.sizes import Body
+from resolab.pages.generated.manners import RequestForm
+from resolab.pages.generated.sizes import BodySizes
 from resolab.pages.generated.tree import Node
 from resolab.pages.model import Discovery, Kind, ScriptMode
 
@@ -27,7 +27,7 @@ _HOLDS_NOTHING = (Kind.XHR, Kind.FETCH, Kind.BEACON)
 
 
 @dataclass(slots=True, kw_only=True)
-class Instants:
+class GeneratedInstants:
     """The instants of one request, in ms since the page's own request."""
 
     due_ms: float | None
@@ -44,16 +44,16 @@ class Instants:
 class Timeline:
     """The instants of all requests, by position in the tree, and the page's events."""
 
-    instants: list[Instants]
+    instants: list[GeneratedInstants]
     dom_content_loaded_ms: float
     load_ms: float
 
 
 def draw_timeline(
-    chance: Chance,
+    chance: UniformStream,
     nodes: Sequence[Node],
-    manners: Sequence[Manner],
-    bodies: Sequence[Body],
+    manners: Sequence[RequestForm],
+    bodies: Sequence[BodySizes],
     hosts: Sequence[PlannedHost],
 ) -> Timeline:
     """Draw the parts of the instants, and simulate the load."""
@@ -73,7 +73,7 @@ def _is_after(nodes: Sequence[Node], place: int | None) -> bool:
     return place is not None and nodes[place].is_after_load
 
 
-def _drawn(chance: Chance, node: Node, manner: Manner, hosts: Sequence[PlannedHost]) -> Instants:
+def _drawn(chance: UniformStream, node: Node, manner: RequestForm, hosts: Sequence[PlannedHost]) -> GeneratedInstants:
     due = chance.log_normal(published.DUE_MEDIAN_MS, published.DUE_LOG_SD)
     late = chance.log_normal(published.LATE_DUE_MEDIAN_MS, published.LATE_DUE_LOG_SD)
     at = chance.uniform()
@@ -83,7 +83,7 @@ def _drawn(chance: Chance, node: Node, manner: Manner, hosts: Sequence[PlannedHo
     server = min(published.SERVER_MAX_MS, chance.log_normal(level, published.SERVER_REQUEST_LOG_SD))
     if node.discovery is Discovery.LATE:
         due = late
-    return Instants(
+    return GeneratedInstants(
         due_ms=due if node.discovery in BY_RUNS else None,
         place=place if node.discovery is Discovery.DOCUMENT else None,
         server_time_ms=server,
@@ -96,10 +96,10 @@ class _Load:
     def __init__(
         self,
         nodes: Sequence[Node],
-        manners: Sequence[Manner],
-        bodies: Sequence[Body],
+        manners: Sequence[RequestForm],
+        bodies: Sequence[BodySizes],
         hosts: Sequence[PlannedHost],
-        instants: Sequence[Instants],
+        instants: Sequence[GeneratedInstants],
     ) -> None:
         self._nodes, self._manners, self._bodies = nodes, manners, bodies
         self._hosts, self._instants = hosts, instants

@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from resolab.pages.generated import published
-from resolab.pages.generated.chance import Chance
+from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.copula import draw_scores
-from resolab.pages.generated.margins import Margin
+from resolab.pages.generated.margins import MarginalDistribution
 
-REQUESTS = Margin.of_percentiles(published.REQUESTS)
+REQUESTS = MarginalDistribution.of_percentiles(published.REQUESTS)
 HOSTS = REQUESTS.regressed(published.HOSTS_OF_REQUESTS, published.HOSTS_MEDIAN)
-MARGINS: Mapping[str, Margin] = {
+MARGINS: Mapping[str, MarginalDistribution] = {
     "requests": REQUESTS,
     "hosts": HOSTS,
     "sites": HOSTS.regressed(published.SITES_OF_HOSTS),
-    "bytes": Margin.of_percentiles([kb * published.KB_BYTES for kb in published.PAGE_KB]),
+    "bytes": MarginalDistribution.of_percentiles([kb * published.KB_BYTES for kb in published.PAGE_KB]),
     "depth": REQUESTS.regressed(published.DEPTH_OF_REQUESTS),
     "redirects": REQUESTS.regressed(published.REDIRECTS_OF_REQUESTS),
     "documents": REQUESTS.regressed(published.DOCUMENTS_OF_REQUESTS),
@@ -48,7 +48,7 @@ class Totals:
         return max(0, min(published.CHAIN_MAX, self.depth - self.root_hops - 1))
 
 
-def draw_totals(chance: Chance, *, hosts: int | None = None, requests: int | None = None) -> Totals:
+def draw_totals(chance: UniformStream, *, hosts: int | None = None, requests: int | None = None) -> Totals:
     """Draw the totals; a given number stays, and the others are as in pages with this number."""
     told = {"hosts": hosts, "requests": requests}
     given = {name: _within(MARGINS[name].score(value)) for name, value in told.items() if value is not None}
@@ -75,7 +75,7 @@ def draw_totals(chance: Chance, *, hosts: int | None = None, requests: int | Non
     )
 
 
-def _parts(chance: Chance, drawn: Mapping[str, float], requests: int) -> tuple[int, int, int]:
+def _parts(chance: UniformStream, drawn: Mapping[str, float], requests: int) -> tuple[int, int, int]:
     """Count redirects, documents and the page's own redirects."""
     redirects = max(0, min(round(drawn["redirects"] - 0.5), int(published.REDIRECTS_MAX_RATIO * requests)))
     documents = max(1, min(round(drawn["documents"]), int(published.DOCUMENTS_MAX_RATIO * requests)))

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolab.pages.generated import published
-from resolab.pages.generated.chance import Chance
-from resolab.pages.generated.items import Item
-from resolab.pages.generated.seats import Seats
+from resolab.pages.generated.chance import UniformStream
+from resolab.pages.generated.items import PlannedRequest
+from resolab.pages.generated.seats import HostCapacity
 from resolab.pages.generated.totals import Totals
 from resolab.pages.model import Discovery, Kind
 
@@ -42,7 +42,7 @@ class Node:
     """The weight as a discoverer, beside others of the same kind."""
 
 
-def grow(chance: Chance, totals: Totals, items: Sequence[Item], seats: Seats) -> list[Node]:
+def grow(chance: UniformStream, totals: Totals, items: Sequence[PlannedRequest], seats: HostCapacity) -> list[Node]:
     """Grow the page; parents stand before their children."""
     grower = _Grower(chance, totals, seats)
     rest = grower.spine(list(items))
@@ -52,7 +52,7 @@ def grow(chance: Chance, totals: Totals, items: Sequence[Item], seats: Seats) ->
 
 
 class _Grower:
-    def __init__(self, chance: Chance, totals: Totals, seats: Seats) -> None:
+    def __init__(self, chance: UniformStream, totals: Totals, seats: HostCapacity) -> None:
         self._chance = chance
         self._totals = totals
         self._seats = seats
@@ -82,7 +82,7 @@ class _Grower:
         self.nodes[hops].weight = max(1.0, published.PAGE_DOCUMENT_WEIGHT_RATIO * self._totals.requests)
         self._askers[Kind.DOCUMENT].append(hops)
 
-    def spine(self, items: list[Item]) -> list[Item]:
+    def spine(self, items: list[PlannedRequest]) -> list[PlannedRequest]:
         """Build the chain with the page's depth; return the remaining items."""
         parent = self._document
         while (left := self._totals.depth - self.nodes[parent].depth) > 0:
@@ -103,7 +103,7 @@ class _Grower:
     def _below(self, parent: int) -> Discovery:
         return Discovery.SCRIPT if self.nodes[parent].kind is Kind.SCRIPT else Discovery.INLINE_SCRIPT
 
-    def attach(self, item: Item) -> None:
+    def attach(self, item: PlannedRequest) -> None:
         """Find a parent for a request, and add the request."""
         if item.kind in {Kind.FONT, Kind.STYLESHEET} and self._preloads_left and not item.hops:
             self._preloads_left -= 1
@@ -134,7 +134,7 @@ class _Grower:
             weights = [1.0] * len(able)
         return able[self._chance.pick(weights)] if any(weights) else None
 
-    def _add(self, item: Item, parent: int, discovery: Discovery) -> int:
+    def _add(self, item: PlannedRequest, parent: int, discovery: Discovery) -> int:
         """Add a request and the redirects before the request; return the index of the last."""
         above = self.nodes[parent]
         frame = parent if above.kind is Kind.DOCUMENT else above.frame

@@ -5,38 +5,38 @@ many loads at once (`report`), or files.
 """
 
 from resolab.pages.path.connections import LoadConnections, connections_of
-from resolab.pages.path.critical import CriticalPath, Link, critical_path
+from resolab.pages.path.critical import CriticalPath, PathLink, critical_path
 from resolab.pages.path.estimate import (
-    Announced,
+    AnnouncementMode,
     LoadEstimate,
     LookupPrediction,
     load_estimate,
     predicted_lookups,
 )
-from resolab.pages.path.lab import in_lab, lab_load_ms, with_distances
-from resolab.pages.path.load import LoadInstants, RequestInstants, Teller
-from resolab.pages.path.phases import Part, seen_round_trips
+from resolab.pages.path.lab import lab_load_ms, move_to_lab, set_distances
+from resolab.pages.path.load import InstantSource, LoadTimeline, RequestInstants
+from resolab.pages.path.phases import PhaseKind, seen_round_trips
 from resolab.pages.path.records import failure_of, instants_of
 
 __all__ = [
-    "Announced",
+    "AnnouncementMode",
     "CriticalPath",
-    "Link",
+    "InstantSource",
     "LoadConnections",
     "LoadEstimate",
-    "LoadInstants",
+    "LoadTimeline",
     "LookupPrediction",
-    "Part",
+    "PathLink",
+    "PhaseKind",
     "RequestInstants",
-    "Teller",
     "connections_of",
     "critical_path",
     "failure_of",
-    "in_lab",
     "instants_of",
     "lab_load_ms",
     "load_estimate",
+    "move_to_lab",
     "predicted_lookups",
     "seen_round_trips",
-    "with_distances",
+    "set_distances",
 ]

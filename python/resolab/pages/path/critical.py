@@ -18,26 +18,26 @@ import msgspec
 from resolab.pages.facts import holds_load
 from resolab.pages.model import Discovery, PageModel
 from resolab.pages.path.holders import holders_of
-from resolab.pages.path.load import LoadInstants, Teller
-from resolab.pages.path.phases import Part, Phase, end_ns, ns, phases_of_load
+from resolab.pages.path.load import InstantSource, LoadTimeline
+from resolab.pages.path.phases import Phase, PhaseKind, end_ns, ns, phases_of_load
 
 
-class Link(msgspec.Struct, frozen=True, kw_only=True):
+class PathLink(msgspec.Struct, frozen=True, kw_only=True):
     """One request of the chain, with the time between the link before and its start."""
 
     place: int
     held_up: bool
     """True when the request did not discover the next link: the next link's script had to wait for the request."""
-    parts_ns: dict[Part, int]
+    parts_ns: dict[PhaseKind, int]
 
 
 class CriticalPath(msgspec.Struct, frozen=True, kw_only=True):
     """The critical path of one load."""
 
     load_ns: int
-    links: tuple[Link, ...]
+    links: tuple[PathLink, ...]
     """The first request first."""
-    parts_ns: dict[Part, int]
+    parts_ns: dict[PhaseKind, int]
     """The parts of all links and of the time after the last link: their sum is `load_ns`."""
     blocking_hosts: tuple[int, ...]
     """Hosts with a look-up on the chain, in this order."""
@@ -48,46 +48,46 @@ class CriticalPath(msgspec.Struct, frozen=True, kw_only=True):
     server_told_count: int
     """Links known only from the server: their look-ups and handshakes are `untold`."""
 
-    def share_ratio(self, part: Part) -> float:
+    def share_ratio(self, part: PhaseKind) -> float:
         """Return the part's share of the load time."""
         return self.parts_ns.get(part, 0) / self.load_ns if self.load_ns else 0.0
 
 
 def critical_path(
-    model: PageModel, load: LoadInstants, round_trips_ms: Mapping[int, float] | None = None
+    model: PageModel, load: LoadTimeline, round_trips_ms: Mapping[int, float] | None = None
 ) -> CriticalPath:
     """Find the critical path; with round trips by host, separate a server's time from its round trip."""
     phases = phases_of_load(model, load, round_trips_ms or {})
     load_ns = ns(load.load_ms)
     links, after_last = _links(model, load, load_ns, phases)
-    sums = Counter({Part.BROWSER: after_last})
+    sums = Counter({PhaseKind.BROWSER: after_last})
     for link in links:
         sums.update(link.parts_ns)
-    waited_for = (model.resources[link.place].host for link in links if link.parts_ns.get(Part.DNS))
+    waited_for = (model.resources[link.place].host for link in links if link.parts_ns.get(PhaseKind.DNS))
     untold = (place not in load.requests for place, one in enumerate(model.resources) if not one.after_load)
     return CriticalPath(
         load_ns=load_ns,
         links=tuple(links),
-        parts_ns={part: sums[part] for part in Part if sums[part]},
+        parts_ns={part: sums[part] for part in PhaseKind if sums[part]},
         blocking_hosts=tuple(dict.fromkeys(waited_for)),
         lookup_hosts=tuple(_looked_up(model, phases, load_ns)),
         untold_count=sum(untold),
-        server_told_count=sum(load.requests[link.place].teller is Teller.SERVER for link in links),
+        server_told_count=sum(load.requests[link.place].teller is InstantSource.SERVER for link in links),
     )
 
 
 def _links(
-    model: PageModel, load: LoadInstants, load_ns: int, phases: Mapping[int, Sequence[Phase]]
-) -> tuple[list[Link], int]:
+    model: PageModel, load: LoadTimeline, load_ns: int, phases: Mapping[int, Sequence[Phase]]
+) -> tuple[list[PathLink], int]:
     """Walk the chain from the last request; return the links in time order, with the time after the last."""
-    links: list[Link] = []
+    links: list[PathLink] = []
     cursor = load_ns
     gaps: list[int] = []
     for place, held_up in _chain(model, load, load_ns):
         one = load.requests[place]
         until = min(end_ns(one), cursor)
         gaps.append(cursor - until)
-        links.append(Link(place=place, held_up=held_up, parts_ns=_spent(phases[place], until)))
+        links.append(PathLink(place=place, held_up=held_up, parts_ns=_spent(phases[place], until)))
         # One that began after its follower, by a rounded clock, has no time of its own.
         cursor = min(until, ns(one.start_ms))
     # A gap lies before the link that follows it, so the first one found is what came after the last link.
@@ -96,7 +96,7 @@ def _links(
     return found[::-1], after_last
 
 
-def _chain(model: PageModel, load: LoadInstants, load_ns: int) -> Iterator[tuple[int, bool]]:
+def _chain(model: PageModel, load: LoadTimeline, load_ns: int) -> Iterator[tuple[int, bool]]:
     """Walk back from the last request ended by the load event; yield True for a request delaying the next one."""
     awaited = (place for place in load.requests if holds_load(model.resources[place]))
     ended = [place for place in awaited if end_ns(load.requests[place]) <= load_ns]
@@ -111,7 +111,7 @@ def _chain(model: PageModel, load: LoadInstants, load_ns: int) -> Iterator[tuple
 
 
 def _before(
-    place: int, model: PageModel, load: LoadInstants, holders: Mapping[int, tuple[int, ...]]
+    place: int, model: PageModel, load: LoadTimeline, holders: Mapping[int, tuple[int, ...]]
 ) -> tuple[int | None, bool]:
     """Find the predecessor of a request: the latest of its discoverer and of the discoverer's blockers.
 
@@ -137,30 +137,30 @@ def _before(
     return chosen, chosen != discoverer
 
 
-def _told_ancestor(place: int, model: PageModel, load: LoadInstants) -> int | None:
+def _told_ancestor(place: int, model: PageModel, load: LoadTimeline) -> int | None:
     parent = model.resources[place].parent
     while parent is not None and parent not in load.requests:
         parent = model.resources[parent].parent
     return parent
 
 
-def _spent(phases: Sequence[Phase], until: int) -> dict[Part, int]:
-    spent: Counter[Part] = Counter()
+def _spent(phases: Sequence[Phase], until: int) -> dict[PhaseKind, int]:
+    spent: Counter[PhaseKind] = Counter()
     for part, begin, end in phases:
         if min(end, until) > begin:
             spent[part] += min(end, until) - begin
     return dict(spent)
 
 
-def _with_gap(link: Link, part: Part, gap: int) -> Link:
+def _with_gap(link: PathLink, part: PhaseKind, gap: int) -> PathLink:
     if not gap:
         return link
     return msgspec.structs.replace(link, parts_ns=link.parts_ns | {part: link.parts_ns.get(part, 0) + gap})
 
 
-def _gap_part(load: LoadInstants, place: int) -> Part:
+def _gap_part(load: LoadTimeline, place: int) -> PhaseKind:
     """Name the part of the time before a request: a server's record begins after look-up and connecting."""
-    return Part.UNTOLD if load.requests[place].teller is Teller.SERVER else Part.BROWSER
+    return PhaseKind.UNTOLD if load.requests[place].teller is InstantSource.SERVER else PhaseKind.BROWSER
 
 
 def _looked_up(model: PageModel, phases: Mapping[int, list[Phase]], load_ns: int) -> list[int]:
@@ -169,6 +169,6 @@ def _looked_up(model: PageModel, phases: Mapping[int, list[Phase]], load_ns: int
             model.resources[place].host
             for place, of_one in phases.items()
             for part, begin, _ in of_one
-            if part is Part.DNS and begin < load_ns
+            if part is PhaseKind.DNS and begin < load_ns
         }
     )

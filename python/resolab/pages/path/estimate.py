@@ -19,9 +19,9 @@ import msgspec
 
 from resolab.pages.facts import holds_load
 from resolab.pages.model import Discovery, Host, Outcome, PageModel, Resource, ScriptMode
-from resolab.pages.path.held_back import Head, Heads
+from resolab.pages.path.held_back import DocumentHead, DocumentHeads
 from resolab.pages.path.holders import holders_of
-from resolab.pages.path.instant import START, Instant
+from resolab.pages.path.instant import START, EstimatedInstant
 from resolab.protocols import cold_exchange_round_trips, page_handshake_round_trips
 from resolab.records import HttpVersion
 
@@ -47,7 +47,7 @@ class LookupPrediction(msgspec.Struct, frozen=True, kw_only=True):
     lookups_count: int
 
 
-class Announced(StrEnum):
+class AnnouncementMode(StrEnum):
     """The client's source of a page's names before their use, ordered from late to early."""
 
     NOT = "not"
@@ -67,7 +67,7 @@ class _Resolver(NamedTuple):
     setup_ms: float
     exchange_ms: float
     """The time of a look-up with a cached answer."""
-    announced: Announced = Announced.NOT
+    announced: AnnouncementMode = AnnouncementMode.NOT
     recursion_ms: float = 0.0
     """The additional time of a look-up without a cached answer."""
     misses: Container[int] = ()
@@ -98,7 +98,7 @@ def predicted_lookups(
     connect_ms: float | None = None,
     connect_round_trips: int | None = None,
     round_trip_ms: float | None = None,
-    announced: Announced = Announced.NOT,
+    announced: AnnouncementMode = AnnouncementMode.NOT,
     recursion_ms: float = 0.0,
     misses: Collection[int] | None = None,
 ) -> LookupPrediction:
@@ -144,17 +144,17 @@ class _Walk:
             else connect_ms
             for host, trip in zip(model.hosts, self._trips, strict=True)
         ]
-        self._ready: dict[int, Instant] = {}
+        self._ready: dict[int, EstimatedInstant] = {}
         """The first instant for a request to each resolved host."""
-        self._first_bytes: dict[int, Instant] = {}
-        self._ends: dict[int, Instant] = {}
-        self._starts: dict[int, Instant] = {}
+        self._first_bytes: dict[int, EstimatedInstant] = {}
+        self._ends: dict[int, EstimatedInstant] = {}
+        self._starts: dict[int, EstimatedInstant] = {}
         self._holders = holders_of(model)
-        self._heads = Heads(model)
+        self._heads = DocumentHeads(model)
         self._held: set[int] = set()
         """Requests held back by a head, by index."""
-        self._queue: list[tuple[Instant, int]] = [(START, 0)]
-        self._document = 0 if resolver.announced is Announced.WITH_FIRST else _document_of(model)
+        self._queue: list[tuple[EstimatedInstant, int]] = [(START, 0)]
+        self._document = 0 if resolver.announced is AnnouncementMode.WITH_FIRST else _document_of(model)
         self._announced_ms: float | None = None
         """The time of the announcement of all names, or of their answers; `None`: still no announcement."""
 
@@ -173,7 +173,7 @@ class _Walk:
         last = max(self._awaited(place) for place in self._ends)
         return LoadEstimate(load_ms=last.ms, blocking_lookups_count=last.lookups, lookups_count=len(self._ready))
 
-    def _awaited(self, place: int) -> Instant:
+    def _awaited(self, place: int) -> EstimatedInstant:
         """Return the instant of a request delaying the load event: its end, or its start for scripts' fetches."""
         return self._ends[place] if holds_load(self._model.resources[place]) else self._starts[place]
 
@@ -196,7 +196,7 @@ class _Walk:
             return ()
         return self._holders.get(one.parent, ())
 
-    def _may_begin(self, place: int, start: Instant) -> bool:
+    def _may_begin(self, place: int, start: EstimatedInstant) -> bool:
         """Hold a request back if its document's head does; release or check the request at its turn."""
         head = self._heads.holding_back(place)
         if head is None:
@@ -218,13 +218,13 @@ class _Walk:
             self._give_turn(head, free)
         return False
 
-    def _give_turn(self, head: Head, at: Instant) -> None:
+    def _give_turn(self, head: DocumentHead, at: EstimatedInstant) -> None:
         """Queue the first waiting request of a head for a check at this instant."""
         head.turn = None if head.first is None else (at, head.first)
         if head.turn is not None:
             heapq.heappush(self._queue, head.turn)
 
-    def _have_heads_know(self, place: int, start: Instant) -> None:
+    def _have_heads_know(self, place: int, start: EstimatedInstant) -> None:
         """Inform a document's head of a begun request; the last script may close the head before the next check."""
         head = self._heads.note(place, self._ends[place], self._ran(place))
         if head is not None and head.turn is not None:
@@ -232,7 +232,7 @@ class _Walk:
             if free < head.turn[0]:
                 self._give_turn(head, free)
 
-    def _exchange(self, place: int, start: Instant) -> None:
+    def _exchange(self, place: int, start: EstimatedInstant) -> None:
         one = self._model.resources[place]
         self._starts[place] = start
         if one.outcome is Outcome.FAILED:
@@ -246,7 +246,7 @@ class _Walk:
         self._first_bytes[place] = sent.later(self._trips[one.host] + one.server_time_ms)
         self._ends[place] = self._first_bytes[place].later(one.receive_ms)
 
-    def _answered(self, host: int, asked: Instant) -> Instant:
+    def _answered(self, host: int, asked: EstimatedInstant) -> EstimatedInstant:
         opening_ms = 0.0 if self._ready else self._resolver.setup_ms
         answered_ms = asked.ms + opening_ms + self._resolver.takes_ms(host)
         announced_ms = self._announced_answer_ms(host)
@@ -254,28 +254,28 @@ class _Walk:
             if announced_ms <= asked.ms:
                 return asked
             answered_ms = min(answered_ms, announced_ms)
-        return Instant(answered_ms, asked.lookups + 1)
+        return EstimatedInstant(answered_ms, asked.lookups + 1)
 
     def _announced_answer_ms(self, host: int) -> float | None:
         """Return the arrival of a host's announced answer; `None` without an announcement."""
         if self._announced_ms is None:
             return None
-        is_asked = self._resolver.announced in {Announced.HTTPS_RECORD, Announced.EARLY_HINTS}
+        is_asked = self._resolver.announced in {AnnouncementMode.HTTPS_RECORD, AnnouncementMode.EARLY_HINTS}
         return self._announced_ms + (self._resolver.takes_ms(host) if is_asked else 0.0)
 
-    def _announcement_ms(self, document: Resource, sent: Instant) -> float | None:
+    def _announcement_ms(self, document: Resource, sent: EstimatedInstant) -> float | None:
         """Return the arrival of all names, or of their answers, announced with the document."""
         answered_ms = self._ready[document.host].ms - self._connects[document.host]
         told_ms = sent.ms + self._trips[document.host]
         return {
-            Announced.NOT: None,
-            Announced.WITH_FIRST: answered_ms,
-            Announced.HTTPS_RECORD: answered_ms,
-            Announced.SERVER_PUSH: told_ms,
-            Announced.EARLY_HINTS: told_ms,
+            AnnouncementMode.NOT: None,
+            AnnouncementMode.WITH_FIRST: answered_ms,
+            AnnouncementMode.HTTPS_RECORD: answered_ms,
+            AnnouncementMode.SERVER_PUSH: told_ms,
+            AnnouncementMode.EARLY_HINTS: told_ms,
         }[self._resolver.announced]
 
-    def _start(self, place: int) -> Instant:
+    def _start(self, place: int) -> EstimatedInstant:
         """Return the start of a request with known discoverer and blockers."""
         one = self._model.resources[place]
         assert one.parent is not None
@@ -290,7 +290,7 @@ class _Walk:
             return end
         return first_byte.later(one.due_ms or 0.0)
 
-    def _ran(self, place: int) -> Instant:
+    def _ran(self, place: int) -> EstimatedInstant:
         """Return the end of a request's parser blocking."""
         one = self._model.resources[place]
         return self._ends[place].later(one.run_ms if one.script_mode is ScriptMode.SYNC else 0.0)

@@ -6,15 +6,15 @@ For: `estimate`, `held_back`. Not for: measured instants (`load`).
 from typing import NamedTuple
 
 
-class Instant(NamedTuple):
+class EstimatedInstant(NamedTuple):
     """An instant and the look-ups of its chain; of two chains with the same end, the chain with more look-ups."""
 
     ms: float
     lookups: int
 
-    def later(self, ms: float) -> "Instant":
+    def later(self, ms: float) -> "EstimatedInstant":
         """Return an instant later by `ms`, on the same chain."""
-        return Instant(self.ms + ms, self.lookups)
+        return EstimatedInstant(self.ms + ms, self.lookups)
 
 
-START = Instant(0.0, 0)
+START = EstimatedInstant(0.0, 0)

@@ -22,7 +22,7 @@ def lab_load_ms(model: PageModel, profile: LinkProfile) -> float:
     return load_estimate(model, lookup_ms=_round_trip_ms(profile)).load_ms
 
 
-def with_distances(model: PageModel, access_ms: float, *, apart: bool = True) -> PageModel:
+def set_distances(model: PageModel, access_ms: float, *, apart: bool = True) -> PageModel:
     """Put the nearest host at the access network's end and the others as much farther as they were, or all there."""
     known = [one.round_trip_ms for one in model.hosts if one.round_trip_ms is not None]
     nearest_ms = min(known, default=0.0)
@@ -31,9 +31,9 @@ def with_distances(model: PageModel, access_ms: float, *, apart: bool = True) ->
     return replace(model, hosts=tuple(placed))
 
 
-def in_lab(model: PageModel, profile: LinkProfile) -> PageModel:
+def move_to_lab(model: PageModel, profile: LinkProfile) -> PageModel:
     """Set the hosts' distances and the transfer times of the lab."""
-    placed = with_distances(model, _round_trip_ms(profile)).hosts
+    placed = set_distances(model, _round_trip_ms(profile)).hosts
     hosts = tuple(replace(one, protocols=("h2",)) for one in placed)
     resources = tuple(_resource_in_lab(one, hosts[one.host], profile) for one in model.resources)
     return replace(model, hosts=hosts, resources=resources)

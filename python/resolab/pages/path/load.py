@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import msgspec
 
 
-class Teller(enum.StrEnum):
+class InstantSource(enum.StrEnum):
     """The source of the instants: browser or server."""
 
     BROWSER = "browser"
@@ -35,7 +35,7 @@ class RequestInstants(msgspec.Struct, frozen=True, kw_only=True):
     response_end_ms: float | None = None
     protocol: str | None = None
     """`h1`, `h2` or `h3`; ALPN's words are taken, too."""
-    teller: Teller = Teller.BROWSER
+    teller: InstantSource = InstantSource.BROWSER
 
     @property
     def is_multiplexed(self) -> bool:
@@ -43,7 +43,7 @@ class RequestInstants(msgspec.Struct, frozen=True, kw_only=True):
         return self.protocol in {"h2", "h3"}
 
 
-class LoadInstants(msgspec.Struct, frozen=True, kw_only=True):
+class LoadTimeline(msgspec.Struct, frozen=True, kw_only=True):
     """One load of a page, as instants of its requests."""
 
     load_ms: float

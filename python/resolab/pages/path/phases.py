@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from resolab.pages.model import PageModel
-from resolab.pages.path.load import LoadInstants, RequestInstants
+from resolab.pages.path.load import LoadTimeline, RequestInstants
 
 _NS = 1_000_000
 _SEEN_FROM_NS = 100_000
 """A shorter time is a recorder's zero."""
 
 
-class Part(enum.StrEnum):
+class PhaseKind(enum.StrEnum):
     """The activities of a request's time."""
 
     BROWSER = "browser"
@@ -38,13 +38,13 @@ class Part(enum.StrEnum):
     """Time between known instants with an unknown activity."""
 
 
-SETUP = (Part.DNS, Part.CONNECT, Part.HANDSHAKE)
+SETUP = (PhaseKind.DNS, PhaseKind.CONNECT, PhaseKind.HANDSHAKE)
 
 
 class Phase(NamedTuple):
     """A stretch of one request's time, in ns."""
 
-    part: Part
+    part: PhaseKind
     begin_ns: int
     end_ns: int
 
@@ -67,7 +67,7 @@ class _Cut:
         self.at, self.end = begin, end
         self.phases: list[Phase] = []
 
-    def until(self, part: Part, instant: int | None) -> None:
+    def until(self, part: PhaseKind, instant: int | None) -> None:
         """Assign the time before an instant to a part; an instant out of order gets nothing."""
         if instant is not None and (to := min(instant, self.end)) > self.at:
             self.phases.append(Phase(part, self.at, to))
@@ -79,26 +79,26 @@ def _own(one: RequestInstants, round_trip_ns: int) -> list[Phase]:
     cut = _Cut(ns(one.start_ms), end_ns(one))
     sent = _maybe(one.request_start_ms)
     if sent is None and one.response_start_ms is None:
-        cut.until(Part.UNTOLD, cut.end)  # Another origin that lets nobody read its phases, or no answer.
+        cut.until(PhaseKind.UNTOLD, cut.end)  # Another origin that lets nobody read its phases, or no answer.
         return cut.phases
     looked_up, answered = _maybe(one.dns_start_ms), _maybe(one.dns_end_ms)
     if looked_up is not None and answered is not None:
-        cut.until(Part.BROWSER, looked_up)
-        cut.until(Part.DNS, answered)
+        cut.until(PhaseKind.BROWSER, looked_up)
+        cut.until(PhaseKind.DNS, answered)
     # In early data a request leaves before the handshake has ended: what is left of it nobody waited for.
     connecting, connected = (_before(_maybe(at), sent) for at in (one.connect_start_ms, one.connect_end_ms))
     if connecting is not None and connected is not None:
         secure = connecting if one.protocol == "h3" else _before(_maybe(one.secure_start_ms), sent)
-        cut.until(Part.BROWSER, connecting)
-        cut.until(Part.CONNECT, connected if secure is None else min(secure, connected))
-        cut.until(Part.HANDSHAKE, connected)
-    cut.until(Part.BROWSER, sent)
+        cut.until(PhaseKind.BROWSER, connecting)
+        cut.until(PhaseKind.CONNECT, connected if secure is None else min(secure, connected))
+        cut.until(PhaseKind.HANDSHAKE, connected)
+    cut.until(PhaseKind.BROWSER, sent)
     responded = _maybe(one.response_start_ms)
     if responded is None:
         responded = cut.end
-    cut.until(Part.ROUND_TRIP, min(cut.at + round_trip_ns, responded))
-    cut.until(Part.SERVER, responded)
-    cut.until(Part.TRANSFER, cut.end)
+    cut.until(PhaseKind.ROUND_TRIP, min(cut.at + round_trip_ns, responded))
+    cut.until(PhaseKind.SERVER, responded)
+    cut.until(PhaseKind.TRANSFER, cut.end)
     return cut.phases
 
 
@@ -115,7 +115,7 @@ def _before(instant: int | None, limit: int | None) -> int | None:
     return instant if instant is None or limit is None else min(instant, limit)
 
 
-def phases_of_load(model: PageModel, load: LoadInstants, round_trips_ms: Mapping[int, float]) -> dict[int, list[Phase]]:
+def phases_of_load(model: PageModel, load: LoadTimeline, round_trips_ms: Mapping[int, float]) -> dict[int, list[Phase]]:
     """Tell the phases of every request, by place; `round_trips_ms` is by host."""
     own = {
         place: _own(one, ns(round_trips_ms.get(model.resources[place].host, 0.0)))
@@ -135,7 +135,7 @@ def phases_of_load(model: PageModel, load: LoadInstants, round_trips_ms: Mapping
 
 def _waited_for(phase: Phase, others: Sequence[Phase]) -> Iterator[Phase]:
     """Divide idle time of the browser by the activity of the host's other requests in this time."""
-    if phase.part is not Part.BROWSER:
+    if phase.part is not PhaseKind.BROWSER:
         yield phase
         return
     at = phase.begin_ns
@@ -143,14 +143,14 @@ def _waited_for(phase: Phase, others: Sequence[Phase]) -> Iterator[Phase]:
         begin, end = max(other.begin_ns, at), min(other.end_ns, phase.end_ns)
         if end > begin:
             if begin > at:
-                yield Phase(Part.BROWSER, at, begin)
+                yield Phase(PhaseKind.BROWSER, at, begin)
             yield Phase(other.part, begin, end)
             at = end
     if phase.end_ns > at:
-        yield Phase(Part.BROWSER, at, phase.end_ns)
+        yield Phase(PhaseKind.BROWSER, at, phase.end_ns)
 
 
-def seen_round_trips(model: PageModel, load: LoadInstants) -> dict[int, float]:
+def seen_round_trips(model: PageModel, load: LoadTimeline) -> dict[int, float]:
     """Return the smallest round trip of each host's handshakes in this load, in ms by host: TCP's, else QUIC's.
 
     A request sent as early data cuts its handshake short; such a handshake says nothing about the round trip.
@@ -159,7 +159,7 @@ def seen_round_trips(model: PageModel, load: LoadInstants) -> dict[int, float]:
     for place, one in load.requests.items():
         if _left_early(one):
             continue
-        trip = Part.HANDSHAKE if one.protocol == "h3" else Part.CONNECT
+        trip = PhaseKind.HANDSHAKE if one.protocol == "h3" else PhaseKind.CONNECT
         for part, begin, end in _own(one, 0):
             if part is trip and end - begin >= _SEEN_FROM_NS:
                 host = model.resources[place].host

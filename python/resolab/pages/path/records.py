@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from resolab.pages.clone.names import place_of, resource_of
+from resolab.pages.clone.names import parse_request_index, resource_of
 from resolab.pages.model import Discovery, PageModel
-from resolab.pages.path.load import LoadInstants, RequestInstants, Teller
+from resolab.pages.path.load import InstantSource, LoadTimeline, RequestInstants
 from resolab.records import (
     BrowserName,
     EdgeRequestRecord,
@@ -33,7 +33,7 @@ _NS = 1_000_000
 _PROTOCOLS = {"http/1.1": "h1", "http/1.0": "h1"}
 
 
-def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: float = 0.0) -> LoadInstants | None:
+def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: float = 0.0) -> LoadTimeline | None:
     """Read the measured load; `None` after a failure, without load event, or without a request of the model.
 
     A load with missing parts of its page is shorter, so its load event says nothing. `round_trip_ms` is the access
@@ -50,7 +50,7 @@ def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: floa
         return None
     served = _told_by_server(model, kept, load, round_trip_ms / 2)
     requests = served | _without_folds(model, told, served)
-    return LoadInstants(load_ms=load.plt_ms, requests=dict(sorted(requests.items())))
+    return LoadTimeline(load_ms=load.plt_ms, requests=dict(sorted(requests.items())))
 
 
 def measured_load(records: Iterable[Record]) -> PageLoadRecord | None:
@@ -114,7 +114,7 @@ def _with_firefox_look_ups(model: PageModel, told: Mapping[int, RequestInstants]
 
 
 def _place(model: PageModel, url: str) -> int | None:
-    return place_of(url) if resource_of(model, url) is not None else None
+    return parse_request_index(url) if resource_of(model, url) is not None else None
 
 
 def _told_by_server(
@@ -144,7 +144,7 @@ def _served(one: EdgeRequestRecord, began_ns: int, way_ms: float) -> RequestInst
         response_start_ms=None if first is None else (first - began_ns) / _NS + way_ms,
         response_end_ms=None if sent is None else (sent - began_ns) / _NS + way_ms,
         protocol=one.http_version.value,
-        teller=Teller.SERVER,
+        teller=InstantSource.SERVER,
     )
 
 

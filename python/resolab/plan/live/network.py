@@ -17,7 +17,7 @@ from resolab.manners import HARD_CAPS, user_agent_suffix
 from resolab.plan.live.resolvers import check_native, resolvers_in
 from resolab.plan.live.settings import LAB, LIVE_PROFILE, LiveResolver, LiveSettings
 from resolab.plan.live.sites import Sites, sites_in
-from resolab.plan.section import NAME, Section
+from resolab.plan.section import NAME, PlanSection
 from resolab.plan.settings import Unit
 from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath
 
@@ -52,7 +52,7 @@ def live_table(
     """Replace the tables of a live plan by their consequences; an ordinary plan stays unchanged."""
     if "network" not in table:
         return LiveTable(table, None)
-    top = Section(source, table)
+    top = PlanSection(source, table)
     network = top.section("network")
     network.one_of("kind", (LIVE,))
     _refuse_the_labs(top, table, at_hand=at_hand)
@@ -62,11 +62,11 @@ def live_table(
     settings = _settings(network, resolvers, sites, base)
     paths = _paths(table, levels["dns_transport"])
     _check_addresses(top, levels["dns_transport"], resolvers)
-    check_native(Section(source, {}, "resolver_path"), resolvers, _as_paths(paths))
+    check_native(PlanSection(source, {}, "resolver_path"), resolvers, _as_paths(paths))
     return LiveTable(_ordinary(table, sites.names, paths, _without_address(levels, resolvers)), settings)
 
 
-def _of_resolvers(top: Section, names: Sequence[str]) -> Section:
+def _of_resolvers(top: PlanSection, names: Sequence[str]) -> PlanSection:
     section = top.section("resolvers")
     for name in names:
         if name not in section:
@@ -76,7 +76,7 @@ def _of_resolvers(top: Section, names: Sequence[str]) -> Section:
     return section
 
 
-def _named(top: Section, table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def _named(top: PlanSection, table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Take the two decisive factors, and refuse factors absent from live plans."""
     factors = table.get("factors")
     if not isinstance(factors, dict):
@@ -92,7 +92,7 @@ def _named(top: Section, table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]
     return {"resolver": names, "dns_transport": section.levels("dns_transport", list(DnsTransport))}
 
 
-def _refuse_the_labs(top: Section, table: Mapping[str, Any], *, at_hand: bool) -> None:
+def _refuse_the_labs(top: PlanSection, table: Mapping[str, Any], *, at_hand: bool) -> None:
     for key in ("pages", "resolver", "edge"):
         if key in table:
             top.fail(key, "is a lab's; a live plan has [sites] and [resolvers.NAME]")
@@ -106,7 +106,7 @@ def _refuse_the_labs(top: Section, table: Mapping[str, Any], *, at_hand: bool) -
         top.fail("design.unit", 'a live plan samples pages: give "page", or leave it out')
 
 
-def _settings(network: Section, resolvers: Mapping[str, LiveResolver], sites: Sites, base: Path) -> LiveSettings:
+def _settings(network: PlanSection, resolvers: Mapping[str, LiveResolver], sites: Sites, base: Path) -> LiveSettings:
     vantage_point, operator_url = network.text("vantage_point"), network.text("operator_url")
     if not NAME.fullmatch(vantage_point) or vantage_point == LAB:
         network.fail("vantage_point", f"must be a name of letters, digits, - and _, other than {LAB!r}")
@@ -152,7 +152,7 @@ def _as_paths(paths: Mapping[str, Any]) -> dict[DnsTransport, tuple[ResolverPath
     }
 
 
-def _check_addresses(top: Section, transports: Sequence[str], resolvers: Mapping[str, LiveResolver]) -> None:
+def _check_addresses(top: PlanSection, transports: Sequence[str], resolvers: Mapping[str, LiveResolver]) -> None:
     for transport in transports:
         if not any(DnsTransport(transport) in one.endpoints for one in resolvers.values()):
             top.fail(

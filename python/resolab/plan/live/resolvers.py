@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from resolab.errors import ConfigurationError
 from resolab.manners import resolver_endpoint
 from resolab.plan.live.settings import Endpoint, LiveResolver
-from resolab.plan.section import Section
+from resolab.plan.section import PlanSection
 from resolab.protocols import OVER_HTTP, facts_of
 from resolab.records import DnsTransport, ResolverPath
 
@@ -21,12 +21,12 @@ _OF_BROWSERS = {DnsTransport.DOUDP: 53, DnsTransport.DOH: 443, DnsTransport.DOH3
 DOH_PATH = "/dns-query"
 
 
-def resolvers_in(section: Section, names: tuple[str, ...]) -> dict[str, LiveResolver]:
+def resolvers_in(section: PlanSection, names: tuple[str, ...]) -> dict[str, LiveResolver]:
     """Read the resolvers among the plan's levels; others are allowed, so a plan can be narrowed in one line."""
     return {name: _resolver(section.section(name), name) for name in names}
 
 
-def _resolver(section: Section, name: str) -> LiveResolver:
+def _resolver(section: PlanSection, name: str) -> LiveResolver:
     given = {transport: section.text(transport) for transport in DnsTransport if transport in section}
     section.allow(*DnsTransport)
     section.finish()
@@ -35,7 +35,7 @@ def _resolver(section: Section, name: str) -> LiveResolver:
     return LiveResolver(name, {transport: _endpoint(section, transport, text) for transport, text in given.items()})
 
 
-def _endpoint(section: Section, transport: DnsTransport, text: str) -> Endpoint:
+def _endpoint(section: PlanSection, transport: DnsTransport, text: str) -> Endpoint:
     if text == SYSTEM and transport is DnsTransport.DOUDP:
         return Endpoint(SYSTEM, "", _OF_BROWSERS[transport])
     try:
@@ -50,7 +50,7 @@ def _endpoint(section: Section, transport: DnsTransport, text: str) -> Endpoint:
     return Endpoint(found.url if transport is DnsTransport.DOUDP else text, found.host, found.port, path)
 
 
-def _path(section: Section, transport: DnsTransport, text: str) -> str:
+def _path(section: PlanSection, transport: DnsTransport, text: str) -> str:
     """Return DoH's path; the end of a URI template (RFC 8484 section 4.1) changes nothing."""
     parts = urlsplit(text.removesuffix("{?dns}"))
     given = "" if parts.path == "/" else parts.path if "://" in text else ""
@@ -60,7 +60,7 @@ def _path(section: Section, transport: DnsTransport, text: str) -> str:
 
 
 def check_native(
-    section: Section, resolvers: Mapping[str, LiveResolver], paths: Mapping[DnsTransport, tuple[ResolverPath, ...]]
+    section: PlanSection, resolvers: Mapping[str, LiveResolver], paths: Mapping[DnsTransport, tuple[ResolverPath, ...]]
 ) -> None:
     """Refuse ports impossible in a browser's own resolver (other than the transport's), and the gateway."""
     for transport, ways in paths.items():

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from resolab.errors import ConfigurationError
 from resolab.manners import host_of, plain_url
 from resolab.plan.live.settings import LiveSite, SiteList
-from resolab.plan.section import Section
+from resolab.plan.section import PlanSection
 
 HIGHEST_RANK = 100_000_000
 MOST_SITES = 100_000
@@ -36,7 +36,7 @@ class Sites:
         self.names = list(self.by_name if names is None else names)
 
 
-def sites_in(section: Section, base: Path, seed: int, begun_with: Sequence[str] | None, *, at_hand: bool) -> Sites:
+def sites_in(section: PlanSection, base: Path, seed: int, begun_with: Sequence[str] | None, *, at_hand: bool) -> Sites:
     """Read `[sites]`; for a dataset's plan, `begun_with` has its pages; without `at_hand` no list is opened."""
     if ("urls" in section) == ("list" in section):
         section.fail("", "takes one of urls and list")
@@ -69,7 +69,7 @@ def page_name(url: str) -> str:
     return _NOT_IN_NAMES.sub("_", f"{parts.netloc}{parts.path}{'?' if parts.query else ''}{parts.query}").strip("_")
 
 
-def _of_url(section: Section, url: str) -> LiveSite:
+def _of_url(section: PlanSection, url: str) -> LiveSite:
     try:
         parts = urlsplit(url)
         known = parts.scheme in {"https", "http"} and host_of(url) and parts.port != 0
@@ -80,7 +80,7 @@ def _of_url(section: Section, url: str) -> LiveSite:
     return LiveSite(page_name(url), url if parts.path else f"{url}/")
 
 
-def _check_names(section: Section, key: str, sites: Sequence[LiveSite]) -> None:
+def _check_names(section: PlanSection, key: str, sites: Sequence[LiveSite]) -> None:
     seen: dict[str, LiveSite] = {}
     for site in sites:
         if (other := seen.setdefault(site.name, site)) is not site:
@@ -91,7 +91,7 @@ def _check_names(section: Section, key: str, sites: Sequence[LiveSite]) -> None:
             section.fail(key, f"{other.url} and {site.url} are one page; leave one of them out")
 
 
-def _site_list(section: Section, base: Path) -> tuple[SiteList, Path]:
+def _site_list(section: PlanSection, base: Path) -> tuple[SiteList, Path]:
     name, list_id = section.text("list"), section.text("list_id")
     ranks = tuple(_range(section, text) for text in section.levels("ranks", None))
     sample = section.integer("sample", low=1, high=MOST_SITES) if "sample" in section else None
@@ -100,7 +100,7 @@ def _site_list(section: Section, base: Path) -> tuple[SiteList, Path]:
     return SiteList(list_id, name, None, ranks, sample), base / name
 
 
-def _range(section: Section, text: str) -> tuple[int, int]:
+def _range(section: PlanSection, text: str) -> tuple[int, int]:
     found = _RANKS.fullmatch(text)
     low, high = (0, 0) if found is None else (int(found[1]), int(found[2] or found[1]))
     if not 1 <= low <= high <= HIGHEST_RANK:
@@ -108,7 +108,7 @@ def _range(section: Section, text: str) -> tuple[int, int]:
     return low, high
 
 
-def _read(section: Section, file: Path) -> str:
+def _read(section: PlanSection, file: Path) -> str:
     try:
         return file.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -116,7 +116,7 @@ def _read(section: Section, file: Path) -> str:
         section.fail("list", f"could not read {file}: {reason}; give a file of lines RANK,DOMAIN")
 
 
-def _drawn(section: Section, text: str, site_list: SiteList, seed: int) -> list[LiveSite]:
+def _drawn(section: PlanSection, text: str, site_list: SiteList, seed: int) -> list[LiveSite]:
     """Draw the sample: each domain has a key of seed and name, independent of all else."""
     found = list(_within(section, text, site_list.ranks))
     if not found:
@@ -129,7 +129,7 @@ def _drawn(section: Section, text: str, site_list: SiteList, seed: int) -> list[
     return sorted(keyed[: site_list.sample], key=lambda site: site.rank or 0)
 
 
-def _within(section: Section, text: str, ranges: Sequence[tuple[int, int]]) -> Iterator[LiveSite]:
+def _within(section: PlanSection, text: str, ranges: Sequence[tuple[int, int]]) -> Iterator[LiveSite]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue

@@ -17,7 +17,7 @@ VANTAGE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 """The pattern for a vantage point's name; the name is part of file names, of subjects and of certificates."""
 
 
-def at_vantage(plan: Plan, vantage: str) -> Plan:
+def move_to_vantage(plan: Plan, vantage: str) -> Plan:
     """Return the plan for a run at a vantage point, with the vantage point's seed; `lab` keeps the plan's own seed."""
     if not VANTAGE.fullmatch(vantage):
         problem = "a vantage point's name has small letters, digits, - and _, at most 40"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from resolab.browser.browser_log import Connection, Sharing
+from resolab.browser.browser_log import Connection, SharingReason
 
 
 class PageConnections(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,5 +53,5 @@ def page_connections(connections: Sequence[Connection], names: Collection[str]) 
         by_protocol=dict(sorted(Counter(one.protocol or "none" for one in there).items())),
         names_count=len(asked),
         sharing_names_count=len(asked - own),
-        shared={reason.value: reasons[reason] for reason in Sharing if reasons[reason]},
+        shared={reason.value: reasons[reason] for reason in SharingReason if reasons[reason]},
     )

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan
-from resolab.report.compare.ground import Difference, ground
+from resolab.report.compare.ground import FactDifference, ground
 from resolab.report.findings.estimators import estimators_of
-from resolab.report.findings.page_loads import by_block, by_condition, contributing, paired_samples
+from resolab.report.findings.page_loads import contributing, group_by_condition, paired_samples, sample_by_block
 from resolab.report.findings.planned import is_live, plan_of
 from resolab.stats import (
     Estimate,
@@ -84,7 +84,7 @@ class DatasetComparison:
     conditions: Sequence[ConditionChange]
     only: tuple[Sequence[str], Sequence[str]]
     effects: Sequence[EffectChange]
-    ground: Sequence[Difference]
+    ground: Sequence[FactDifference]
     noise: SignificantShare
     """The A/A comparisons of both datasets together; n = 0 without any."""
     stopped: bool
@@ -116,16 +116,16 @@ def _loads(dataset: Dataset, outcome: Outcome) -> Loads:
     loads = dataset.measured_loads()
     if not loads:
         raise ConfigurationError(f"failed to compare {dataset.folder}: it has no finished trial; resume its run first")
-    if outcome != PLT and not any(outcome.of(load) is not None for load in loads):
+    if outcome != PLT and not any(outcome.value_of_load(load) is not None for load in loads):
         problem = f"none of its loads has {outcome.name}"
         raise ConfigurationError(f"failed to compare {dataset.folder}: {problem}; choose another outcome")
-    return {condition: contributing(outcome, own) for condition, own in sorted(by_condition(loads).items())}
+    return {condition: contributing(outcome, own) for condition, own in sorted(group_by_condition(loads).items())}
 
 
 def _change(condition: str, plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcome) -> ConditionChange:
     """Compare a condition's blocks; a page loaded in several rounds gives a single value."""
     before, after = (each[condition] for each in loads)
-    one, other = (by_block(outcome, each)[1] for each in (before, after))
+    one, other = (sample_by_block(outcome, each)[1] for each in (before, after))
     return ConditionChange(
         condition=condition,
         loads_count=(len(before), len(after)),

@@ -16,7 +16,7 @@ _PLAN_WORDS = ("name", "question", "source_text", "seed", "blocks", "factors", "
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FactDifference:
     """A fact in both datasets; readings differ between any two runs, settings only after a change."""
 
     what: str
@@ -25,15 +25,16 @@ class Difference:
     is_reading: bool = False
 
 
-def ground(datasets: tuple[Dataset, Dataset], plans: tuple[Plan, Plan]) -> list[Difference]:
+def ground(datasets: tuple[Dataset, Dataset], plans: tuple[Plan, Plan]) -> list[FactDifference]:
     """List the different settings, then the readings of both."""
     sides = [dict(_settings(dataset.manifest, plan)) for dataset, plan in zip(datasets, plans, strict=True)]
     names = dict.fromkeys((*sides[0], *sides[1]))
-    found = [Difference(name, sides[0].get(name, "none"), sides[1].get(name, "none")) for name in names]
+    found = [FactDifference(name, sides[0].get(name, "none"), sides[1].get(name, "none")) for name in names]
     readings = [dict(_readings(dataset)) for dataset in datasets]
     both = dict.fromkeys((*readings[0], *readings[1]))
     return [one for one in found if one.first != one.second] + [
-        Difference(name, readings[0].get(name, "none"), readings[1].get(name, "none"), is_reading=True) for name in both
+        FactDifference(name, readings[0].get(name, "none"), readings[1].get(name, "none"), is_reading=True)
+        for name in both
     ]
 
 

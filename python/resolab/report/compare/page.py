@@ -7,7 +7,7 @@ import jinja2
 
 from resolab.report.compare.changes import DatasetComparison
 from resolab.report.compare.text import tables, verdict
-from resolab.wording import in_markup
+from resolab.wording import escape_xml_controls
 
 _TEMPLATE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>resolab compare: {{ ids[0] }} and {{ ids[1] }}</title>
@@ -43,4 +43,4 @@ def comparison_page(found: DatasetComparison) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string(_TEMPLATE)
-    return in_markup(template.render(ids=found.dataset_ids, verdict=verdict(found), tables=tables(found)))
+    return escape_xml_controls(template.render(ids=found.dataset_ids, verdict=verdict(found), tables=tables(found)))

@@ -15,7 +15,7 @@ from resolab.report.compare.changes import (
     EffectChange,
     smallest_p_value,
 )
-from resolab.report.compare.ground import Difference
+from resolab.report.compare.ground import FactDifference
 from resolab.report.tables import Table
 from resolab.stats import Estimate, SignificantShare
 
@@ -152,7 +152,7 @@ def _effect_table(effects: Sequence[EffectChange]) -> Table:
     return Table(columns, rows, frozenset((0, 1, 6)))
 
 
-def _ground_table(differences: Sequence[Difference]) -> Table:
+def _ground_table(differences: Sequence[FactDifference]) -> Table:
     return Table(("what", "A", "B"), [(one.what, one.first, one.second) for one in differences], frozenset(range(3)))
 
 

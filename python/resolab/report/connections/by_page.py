@@ -58,7 +58,7 @@ Rounds = dict[int, tuple[LoadConnectionsRow, LoadRow]]
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class LoadTransport:
     """The connections and requests of a page's loads under a condition, as means over rounds."""
 
     names_count: float
@@ -79,8 +79,8 @@ class PageChange:
     comparison: PlannedComparison
     page: str
     rtt_ms: float
-    own: Carried
-    other: Carried
+    own: LoadTransport
+    other: LoadTransport
 
     @property
     def difference_ms(self) -> float:
@@ -149,12 +149,12 @@ def _carried(findings: Findings) -> Mapping[str, Mapping[str, Rounds]]:
     grouped: dict[str, dict[str, Rounds]] = {}
     for row in findings.load_connections:
         load = loads[row.trial_id]
-        if PLT.of(load) is not None:
+        if PLT.value_of_load(load) is not None:
             grouped.setdefault(row.condition, {}).setdefault(load.page, {})[load.round] = (row, load)
     return grouped
 
 
-def _both(own: Rounds, other: Rounds) -> tuple[Carried, Carried] | None:
+def _both(own: Rounds, other: Rounds) -> tuple[LoadTransport, LoadTransport] | None:
     """Average the common rounds of both conditions for a page; `None` without common rounds."""
     shared = [number for number in own if number in other]
     if not shared:
@@ -162,15 +162,15 @@ def _both(own: Rounds, other: Rounds) -> tuple[Carried, Carried] | None:
     return _mean([own[number] for number in shared]), _mean([other[number] for number in shared])
 
 
-def _mean(some: Sequence[tuple[LoadConnectionsRow, LoadRow]]) -> Carried:
+def _mean(some: Sequence[tuple[LoadConnectionsRow, LoadRow]]) -> LoadTransport:
     shared = [row.shared_requests_count for row, _ in some]
-    return Carried(
+    return LoadTransport(
         names_count=fmean(row.names_count for row, _ in some),
         requests_count=fmean(row.requests_count for row, _ in some),
         connections_count=fmean(row.connections_count + row.unused_count for row, _ in some),
         handshake_round_trips=fmean(_round_trips(row, load) for row, load in some),
         shared_requests_count=None if None in shared else fmean(one for one in shared if one is not None),
-        plt_ms=fmean(PLT.of(load) or 0.0 for _, load in some),
+        plt_ms=fmean(PLT.value_of_load(load) or 0.0 for _, load in some),
     )
 
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from resolab.plan import Condition, Plan, PlannedComparison
 from resolab.report.findings.estimators import estimators_of
-from resolab.report.findings.findings import AcrossPlaces, OutcomeFindings
+from resolab.report.findings.findings import OutcomeFindings, VantagePointComparison
 from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.page_loads import by_condition, paired_samples
+from resolab.report.findings.page_loads import group_by_condition, paired_samples
 from resolab.report.findings.planned import is_live
 from resolab.stats import Estimate, median_of_clusters
 from resolab.store.outcomes import Outcome
@@ -22,7 +22,7 @@ from resolab.store.rows import LoadRow
 
 def across_places(
     plan: Plan, loads: Sequence[LoadRow], found: OutcomeFindings, place_of: Mapping[str, str]
-) -> list[AcrossPlaces]:
+) -> list[VantagePointComparison]:
     """Estimate every comparison of an outcome over vantage points; a single vantage point gives an empty list.
 
     `place_of` maps each trial to its vantage point.
@@ -31,7 +31,7 @@ def across_places(
         return []
     of_places = _of_live_places(found) if is_live(plan) else _of_lab_places(plan, loads, found, place_of)
     return [
-        AcrossPlaces(*pair, estimates, median_of_clusters(list(estimates.values()), level=level_of(plan)))
+        VantagePointComparison(*pair, estimates, median_of_clusters(list(estimates.values()), level=level_of(plan)))
         for pair, estimates in of_places.items()
     ]
 
@@ -57,7 +57,7 @@ def _of_lab_places(
     by_place: dict[str, list[LoadRow]] = {}
     for load in loads:
         by_place.setdefault(place_of[load.trial_id], []).append(load)
-    grouped = {place: by_condition(those) for place, those in by_place.items()}
+    grouped = {place: group_by_condition(those) for place, those in by_place.items()}
     return {
         (one.comparison.treatment, one.comparison.baseline): {
             place: _difference(plan, those, one.comparison, found.outcome) for place, those in grouped.items()

@@ -13,8 +13,8 @@ import numpy as np
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopRule
 from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.page_loads import by_condition, contributing
-from resolab.report.findings.parts import PARTS, Adjusted, Part, Refused
+from resolab.report.findings.page_loads import contributing, group_by_condition
+from resolab.report.findings.parts import PARTS, AdjustedComparison, AdjustmentRefusal, Part
 from resolab.stats import (
     ADJUSTABLE_FROM,
     MOST_VARIANCE_LEFT,
@@ -37,14 +37,14 @@ def adjusted_results(
     loads: Sequence[LoadRow],
     settled: Collection[str],
     kinds: Collection[ComparisonKind] = (ComparisonKind.PLANNED, ComparisonKind.ALL),
-) -> list[Adjusted]:
+) -> list[AdjustedComparison]:
     """Adjust every comparison by each known part of its loads; `settled` are conditions without late set-ups.
 
     A plan stopping by confidence sequences has no adjusted estimates: they need a number of blocks fixed in advance.
     """
     if plan.stop is not None and plan.stop.rule is StopRule.CONFIDENCE_SEQUENCE:
         return []
-    grouped = by_condition(loads)
+    grouped = group_by_condition(loads)
     found = (
         _adjusted(plan, one, part, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []))
         for one in plan.comparisons()
@@ -57,7 +57,7 @@ def adjusted_results(
 
 def _adjusted(
     plan: Plan, one: PlannedComparison, part: Part, own: Sequence[LoadRow], other: Sequence[LoadRow]
-) -> Adjusted | None:
+) -> AdjustedComparison | None:
     own, other = contributing(PLT, own), contributing(PLT, other)
     if any(len({load.block for load in loads}) < len(loads) for loads in (own, other)):
         return None  # Rounds of a page, whose means have no parts.
@@ -69,7 +69,7 @@ def _adjusted(
         return None
     level = level_of(plan)
     plt, instant = (
-        np.array([[outcome.of(load) for load in pair] for pair in known], dtype=np.float64).T
+        np.array([[outcome.value_of_load(load) for load in pair] for pair in known], dtype=np.float64).T
         for outcome in (PLT, part.after)
     )
     after = Sample.exact(plt[0] - instant[0]), Sample.exact(plt[1] - instant[1])
@@ -78,7 +78,7 @@ def _adjusted(
     adjusted = adjusted_difference(differences, parts, level=level)
     left = None if failed else variance_ratio(differences, parts, adjusted.value)
     refused = _refused(len(known), left, p_value, failed=failed)
-    return Adjusted(
+    return AdjustedComparison(
         comparison=one,
         part=part,
         plain_ms=paired_difference(Sample.exact(plt[0]), Sample.exact(plt[1]), level=level),
@@ -92,14 +92,14 @@ def _adjusted(
 
 
 def _is_told(part: Part, load: LoadRow) -> bool:
-    return load.failure is None and PLT.of(load) is not None and part.after.of(load) is not None
+    return load.failure is None and PLT.value_of_load(load) is not None and part.after.value_of_load(load) is not None
 
 
-def _refused(pairs_count: int, left: float | None, p_value: float | None, *, failed: bool) -> Refused | None:
+def _refused(pairs_count: int, left: float | None, p_value: float | None, *, failed: bool) -> AdjustmentRefusal | None:
     if failed:
-        return Refused.FAILED
+        return AdjustmentRefusal.FAILED
     if p_value is not None and p_value <= SIGNIFICANCE:
-        return Refused.MOVED
+        return AdjustmentRefusal.MOVED
     if pairs_count < ADJUSTABLE_FROM:
-        return Refused.TOO_FEW
-    return Refused.LITTLE if left is None or left > MOST_VARIANCE_LEFT else None
+        return AdjustmentRefusal.TOO_FEW
+    return AdjustmentRefusal.LITTLE if left is None or left > MOST_VARIANCE_LEFT else None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from resolab.plan import ComparisonKind, Plan, PlannedComparison
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Comparison, ConditionResult, PairResult
-from resolab.report.findings.page_loads import by_condition, paired_samples
+from resolab.report.findings.page_loads import group_by_condition, paired_samples
 from resolab.report.findings.planned import is_live
 from resolab.stats import holm
 from resolab.store.outcomes import Outcome
@@ -23,7 +23,7 @@ def baseline_results(
     results = {one.condition.id: one.comparison for one in conditions}
     planned = [one for one in plan.comparisons() if one.kind is ComparisonKind.ALL]
     pairs = [(one, found) for one in planned if (found := results.get(one.treatment.id)) is not None]
-    grouped = by_condition(loads)
+    grouped = group_by_condition(loads)
     test = estimators_of(plan).p_value
     p_values = [
         test(

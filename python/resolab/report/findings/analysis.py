@@ -20,10 +20,10 @@ from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.page_loads import condition_results
 from resolab.report.findings.planned import is_live, plan_of
 from resolab.report.findings.sensitivity import sensitivities
-from resolab.report.findings.within_loads import within_loads
+from resolab.report.findings.within_loads import compare_outcomes
 from resolab.report.live.findings import live_findings
 from resolab.store import Dataset, read_calibrations
-from resolab.store.outcomes import LAST_BYTE, OUTCOMES, PLT, PLT_SUM, Outcome, Untold
+from resolab.store.outcomes import LAST_BYTE, OUTCOMES, PLT, PLT_SUM, MissingValueMeaning, Outcome
 from resolab.store.rows import LoadRow
 
 
@@ -51,8 +51,8 @@ def analyse(dataset: Dataset) -> Findings:
         oracle=oracle,
         calibrations=read_calibrations(dataset.folder),
         further=[outcome_findings(plan, loads, oracle, one) for one in known if one != PLT],
-        sums=within_loads(plan, loads, PLT_SUM, PLT),
-        browser_parts=within_loads(plan, loads, PLT, LAST_BYTE),
+        sums=compare_outcomes(plan, loads, PLT_SUM, PLT),
+        browser_parts=compare_outcomes(plan, loads, PLT, LAST_BYTE),
         sensitivities=sensitivities(plan, loads),
         slopes=slopes(plan, loads, oracle, known),
         equivalences=equivalences(plan, loads, rtt_ms),
@@ -73,7 +73,9 @@ def _oracle(dataset: Dataset, plan: Plan, rtt_ms: Mapping[str, float]) -> Oracle
 
 
 def _is_known(outcome: Outcome, loads: Sequence[LoadRow]) -> bool:
-    return outcome.untold is Untold.AT_LEAST_ITS_LIMIT or any(outcome.of(load) is not None for load in loads)
+    return outcome.untold is MissingValueMeaning.AT_LEAST_ITS_LIMIT or any(
+        outcome.value_of_load(load) is not None for load in loads
+    )
 
 
 def outcome_findings(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: Outcome) -> OutcomeFindings:

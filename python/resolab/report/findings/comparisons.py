@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
-from resolab.report.findings.estimators import Estimators, OfFixedBlocks, estimators_of
+from resolab.report.findings.estimators import Estimators, FixedBlockEstimators, estimators_of
 from resolab.report.findings.findings import Noise, PairResult
 from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.page_loads import by_condition, paired_samples
+from resolab.report.findings.page_loads import group_by_condition, paired_samples
 from resolab.report.findings.planned import is_live
 from resolab.stats import Estimate, FalseAlarms, Sample, false_alarms, holm, significant_share
 from resolab.store.outcomes import Outcome
@@ -68,7 +68,7 @@ def _excluding_zero(copies: Sequence[PairResult], of: Callable[[PairResult], Est
 def _results(
     plan: Plan, loads: Sequence[LoadRow], comparisons: Sequence[PlannedComparison], outcome: Outcome
 ) -> list[PairResult]:
-    grouped = by_condition(loads)
+    grouped = group_by_condition(loads)
     samples = [
         paired_samples(
             outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []), both_failed=not is_live(plan)
@@ -105,4 +105,4 @@ def _result(
 
 def _estimators(plan: Plan, one: PlannedComparison) -> Estimators:
     """Choose the estimators by the plan's stopping rule; copies are not subject to interim analyses."""
-    return OfFixedBlocks(level_of(plan)) if one.kind is ComparisonKind.AA else estimators_of(plan)
+    return FixedBlockEstimators(level_of(plan)) if one.kind is ComparisonKind.AA else estimators_of(plan)

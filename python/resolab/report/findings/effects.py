@@ -12,10 +12,10 @@ from dataclasses import replace
 from resolab.plan import Condition, Estimand, Plan, StopRule, stream_seed
 from resolab.plan.comparison import ComparisonKind
 from resolab.records import HandshakeMode
-from resolab.report.findings.findings import BeyondResult, EquivalenceResult, ShiftResult, SlopeResult
+from resolab.report.findings.findings import EquivalenceResult, ShiftResult, SlopeResult, TailResult
 from resolab.report.findings.interval_level import level_of, significance_of
 from resolab.report.findings.oracle import Oracle
-from resolab.report.findings.page_loads import are_of_rounds, by_condition, paired_blocks, paired_samples
+from resolab.report.findings.page_loads import are_of_rounds, group_by_condition, paired_blocks, paired_samples
 from resolab.report.findings.planned import is_live
 from resolab.stats import (
     EquivalenceTest,
@@ -42,7 +42,7 @@ def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Itera
     """Estimate the slope of every comparison made by the plan at three or more distances, and of 0-RTT's gain."""
     if not _blocks_are_fixed(plan):
         return []
-    grouped, level, rtt_ms = by_condition(loads), level_of(plan), oracle.rtt_ms
+    grouped, level, rtt_ms = group_by_condition(loads), level_of(plan), oracle.rtt_ms
     families = _families([*_compared(plan), *_gains(plan)], rtt_ms)
     found = []
     for outcome in outcomes:
@@ -63,7 +63,7 @@ def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, floa
     if margin is None or not _blocks_are_fixed(plan):
         return []
     test = EquivalenceTest.SIGNED_RANK if plan.analysis.estimand is Estimand.SHIFT else EquivalenceTest.SIGN
-    grouped = by_condition(loads)
+    grouped = group_by_condition(loads)
     tested = [one for one in _compared(plan) if margin.ms is not None or rtt_ms.get(one[0].profile)]
     return [
         EquivalenceResult(
@@ -79,33 +79,33 @@ def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, floa
     ]
 
 
-def slow_loads(plan: Plan, loads: Sequence[LoadRow]) -> list[BeyondResult]:
+def slow_loads(plan: Plan, loads: Sequence[LoadRow]) -> list[TailResult]:
     """Compare the shares of slow loads for conditions with a slow load, when all loads' limits are later.
 
     A mean over a page's rounds is not a load, and may be only partly known. So there are no shares of slow loads for
     sampled pages with several rounds.
     """
-    outcome, grouped = OUTCOMES["plt"], by_condition(loads)
+    outcome, grouped = OUTCOMES["plt"], group_by_condition(loads)
     if plan.limits.page_timeout_s * 1e3 <= SLOW_MS or not _blocks_are_fixed(plan) or are_of_rounds(loads):
         return []
     found = (_beyond(plan, one, _samples(grouped, one, outcome)) for one in _compared(plan))
     return [one for one in found if one.found.treatment.value or one.found.baseline.value]
 
 
-def _beyond(plan: Plan, pair: Pair, samples: tuple[Sample, Sample]) -> BeyondResult:
+def _beyond(plan: Plan, pair: Pair, samples: tuple[Sample, Sample]) -> TailResult:
     treatment, baseline = samples
     found = beyond(treatment, baseline, SLOW_MS, level=level_of(plan))
     both_in_time = (treatment.low <= SLOW_MS) & (baseline.low <= SLOW_MS)
     kept = [place for place, in_time in enumerate(both_in_time) if in_time]
     neither = paired_difference(treatment.take(kept), baseline.take(kept), level=level_of(plan))
-    return BeyondResult(*pair, found, neither)
+    return TailResult(*pair, found, neither)
 
 
 def shifts(plan: Plan, loads: Sequence[LoadRow]) -> list[ShiftResult]:
     """Compare quantiles of the primary outcome, given enough pairs for the interval of any quantile."""
     if not _blocks_are_fixed(plan):
         return []
-    outcome, grouped = OUTCOMES[plan.analysis.primary], by_condition(loads)
+    outcome, grouped = OUTCOMES[plan.analysis.primary], group_by_condition(loads)
     found = []
     for pair in _compared(plan):
         samples = _samples(grouped, pair, outcome, both_failed=not is_live(plan))

@@ -11,7 +11,7 @@ from resolab.report.findings.estimators import Estimators
 from resolab.stats import Estimate, Sample
 
 
-class Compared(Protocol):
+class EstimandSource(Protocol):
     """A comparison with all of its estimands."""
 
     @property
@@ -37,7 +37,7 @@ WORDS = {
 }
 
 
-def deciding(compared: Compared, estimand: Estimand) -> Estimate | None:
+def deciding(compared: EstimandSource, estimand: Estimand) -> Estimate | None:
     """Return the deciding estimate."""
     match estimand:
         case Estimand.PAIRED_DIFFERENCE:

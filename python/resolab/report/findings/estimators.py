@@ -54,12 +54,12 @@ class Estimators(Protocol):
 def estimators_of(plan: Plan) -> Estimators:
     """Choose the estimators by the plan's stopping rule."""
     if plan.stop is not None and plan.stop.rule is StopRule.CONFIDENCE_SEQUENCE:
-        return AtAnyLook()
-    return OfFixedBlocks(level_of(plan))
+        return SequentialEstimators()
+    return FixedBlockEstimators(level_of(plan))
 
 
 @dataclass(frozen=True, slots=True)
-class OfFixedBlocks:
+class FixedBlockEstimators:
     """Estimators for a fixed number of blocks, or a number decided by a width, at a compensating level."""
 
     level: float
@@ -90,7 +90,7 @@ class OfFixedBlocks:
 
 
 @dataclass(frozen=True, slots=True)
-class AtAnyLook:
+class SequentialEstimators:
     """Estimators for pairs measured until a confidence sequence decided."""
 
     level: float = LEVEL

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from resolab.plan import Plan
 from resolab.plan.factors import QUERY_FACTORS
-from resolab.protocols import cold_exchange_round_trips, has_handshake, in_round_trips, place_of, remainder_ms
+from resolab.protocols import cold_exchange_round_trips, has_handshake, remainder_ms, to_round_trips, transport_position
 from resolab.report.findings.findings import ExchangeResult
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.resolvers import Resolver, resolver_of
@@ -25,7 +25,7 @@ _MODE_ORDER = ("full", "resumed", "zero_rtt")
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ExchangeKey:
     """The common properties of a group of exchanges."""
 
     profile: str
@@ -46,27 +46,27 @@ def exchange_results(plan: Plan, dataset: Dataset, rtt_ms: Mapping[str, float]) 
     profiles = plan.factors.profile
 
     def place(one: ExchangeResult) -> tuple[object, ...]:
-        transport, mode = place_of(one.dns_transport), _MODE_ORDER.index(one.requested_handshake_mode)
+        transport, mode = transport_position(one.dns_transport), _MODE_ORDER.index(one.requested_handshake_mode)
         return profiles.index(one.profile), resolver_of(one).place, transport, mode
 
     return sorted(results, key=place)
 
 
 def _of_rows(rows: Sequence[ExchangeRow], rtt_ms: Mapping[str, float], level: float) -> list[ExchangeResult]:
-    groups: dict[Key, list[ExchangeRow]] = {}
+    groups: dict[ExchangeKey, list[ExchangeRow]] = {}
     for row in rows:
         resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver)
-        key = Key(row.profile, resolver, row.dns_transport, row.requested_handshake_mode)
+        key = ExchangeKey(row.profile, resolver, row.dns_transport, row.requested_handshake_mode)
         groups.setdefault(key, []).append(row)
     return [_row_result(key, group, rtt_ms[key.profile], level) for key, group in groups.items()]
 
 
-def _row_result(key: Key, rows: Sequence[ExchangeRow], link_rtt_ms: float, level: float) -> ExchangeResult:
+def _row_result(key: ExchangeKey, rows: Sequence[ExchangeRow], link_rtt_ms: float, level: float) -> ExchangeResult:
     times_ns = [row.query_response_time_ns for row in rows if row.query_response_time_ns is not None]
     times_ms = [math.inf if row.query_response_time_ns is None else row.query_response_time_ns / 1e6 for row in rows]
     rtt = link_rtt_ms + key.resolver.extra_rtt_ms
     # Without a round trip there is nothing to count times in: no curve, the median in milliseconds alone.
-    ordered, _ = ecdf([in_round_trips(time, rtt) for time in times_ns] if rtt else [])
+    ordered, _ = ecdf([to_round_trips(time, rtt) for time in times_ns] if rtt else [])
     return _result(
         key,
         rtt,
@@ -80,7 +80,7 @@ def _row_result(key: Key, rows: Sequence[ExchangeRow], link_rtt_ms: float, level
 
 def _of_distributions(dataset: Dataset, rtt_ms: Mapping[str, float], level: float) -> list[ExchangeResult]:
     cold = {"connection": ["cold"]}
-    modes: dict[Key, list[tuple[str, int]]] = {}
+    modes: dict[ExchangeKey, list[tuple[str, int]]] = {}
     for one in dataset.query_distributions([*_KEYS, "handshake_mode"], cold):
         modes.setdefault(_key(one), []).append((one.key["handshake_mode"], one.n))
     return [
@@ -89,9 +89,9 @@ def _of_distributions(dataset: Dataset, rtt_ms: Mapping[str, float], level: floa
     ]
 
 
-def _key(one: QueryDistribution) -> Key:
+def _key(one: QueryDistribution) -> ExchangeKey:
     resolver = Resolver(float(one.key["resolver_extra_rtt_ms"]), one.key["resolver_cache"], one.key["resolver"])
-    return Key(one.key["profile"], resolver, one.key["dns_transport"], one.key["requested_handshake_mode"])
+    return ExchangeKey(one.key["profile"], resolver, one.key["dns_transport"], one.key["requested_handshake_mode"])
 
 
 def _distribution_result(one: QueryDistribution, reached_count: int, link_rtt_ms: float) -> ExchangeResult:
@@ -104,7 +104,7 @@ def _distribution_result(one: QueryDistribution, reached_count: int, link_rtt_ms
         n=one.n,
         failed_count=one.failed_count,
         reached_count=reached_count,
-        curve=[(in_round_trips(time * 1e6, rtt), share) for time, share in points if rtt and math.isfinite(time)],
+        curve=[(to_round_trips(time * 1e6, rtt), share) for time, share in points if rtt and math.isfinite(time)],
         middle=Estimate(
             low=one.median_ms,
             high=one.median_ms,
@@ -118,7 +118,7 @@ def _distribution_result(one: QueryDistribution, reached_count: int, link_rtt_ms
     )
 
 
-def _reached(key: Key, modes: Iterable[tuple[str, int]]) -> int:
+def _reached(key: ExchangeKey, modes: Iterable[tuple[str, int]]) -> int:
     """Count the exchanges with the requested handshake; for transports without a handshake, count all exchanges."""
     return sum(
         count for mode, count in modes if not has_handshake(key.dns_transport) or mode == key.requested_handshake_mode
@@ -126,7 +126,7 @@ def _reached(key: Key, modes: Iterable[tuple[str, int]]) -> int:
 
 
 def _result(
-    key: Key,
+    key: ExchangeKey,
     rtt: float,
     *,
     n: int,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from resolab.plan import Condition, Plan, PlannedComparison
 from resolab.plan.access_link import access_rtt_ms
 from resolab.records import CalibrationRecord
-from resolab.report.findings.oracle import Expected, Oracle
-from resolab.report.findings.parts import Adjusted
-from resolab.stats import Beyond, Equivalence, Estimate, FalseAlarms, QuantileDifference, SignificantShare
+from resolab.report.findings.oracle import ExpectedDifference, Oracle
+from resolab.report.findings.parts import AdjustedComparison
+from resolab.stats import Equivalence, Estimate, FalseAlarms, QuantileDifference, SignificantShare, TailShares
 from resolab.store import Manifest
 from resolab.store.connections.hellos import HelloRow
 from resolab.store.connections.loads import LoadConnectionsRow
@@ -31,7 +31,7 @@ class Comparison:
     difference_ms: Estimate
     blocks_ms: tuple[float, ...]
     change: Estimate
-    expected: Expected | None
+    expected: ExpectedDifference | None
     """The closed form; `None` on the live network, with unknown round-trip times."""
     shift_ms: Estimate | None = None
     """Hodges-Lehmann shift of the pairs."""
@@ -78,7 +78,7 @@ class Sensitivity:
 
 
 @dataclass(frozen=True, slots=True)
-class AcrossPlaces:
+class VantagePointComparison:
     """A comparison at every vantage point, and across them."""
 
     treatment: Condition
@@ -113,12 +113,12 @@ class EquivalenceResult:
 
 
 @dataclass(frozen=True, slots=True)
-class BeyondResult:
+class TailResult:
     """The shares of slow loads in a comparison's conditions, and the difference of pairs without slow loads."""
 
     treatment: Condition
     baseline: Condition
-    found: Beyond
+    found: TailShares
     neither_ms: Estimate
     """Median difference of the pairs without a slow load."""
 
@@ -163,7 +163,7 @@ class ConditionResult:
 
 
 @dataclass(frozen=True, slots=True)
-class WithinLoads:
+class OutcomeComparison:
     """An outcome compared with another outcome of the same loads, for one condition."""
 
     other_ms: Estimate
@@ -241,9 +241,9 @@ class Findings:
     calibrations: Sequence[CalibrationRecord] = ()
     further: Sequence[OutcomeFindings] = ()
     """The other outcomes with values in the dataset."""
-    sums: Mapping[str, WithinLoads] = field(default_factory=dict)
+    sums: Mapping[str, OutcomeComparison] = field(default_factory=dict)
     """The sum of a page load's parts against the page load time, by condition."""
-    browser_parts: Mapping[str, WithinLoads] = field(default_factory=dict)
+    browser_parts: Mapping[str, OutcomeComparison] = field(default_factory=dict)
     """The page load time against the last byte, by condition: the browser's work after the last byte."""
     sensitivities: Sequence[Sensitivity] = ()
     """The plan's comparisons without doubtful loads."""
@@ -251,18 +251,18 @@ class Findings:
     """The comparisons over several profiles, in round trips."""
     equivalences: Sequence[EquivalenceResult] = ()
     """Empty without a margin in the plan."""
-    slow_loads: Sequence[BeyondResult] = ()
+    slow_loads: Sequence[TailResult] = ()
     """Comparisons with at least one slow load."""
     shifts: Sequence[ShiftResult] = ()
     """Quantiles of the primary outcome, for comparisons with enough pairs for an interval."""
-    adjusted: Sequence[Adjusted] = ()
+    adjusted: Sequence[AdjustedComparison] = ()
     """The comparisons of the page load time, without the random variation after the treatment's effect."""
     varying: tuple[str, ...] = ()
     """The optional factors with several levels; every condition is shown with its levels of these factors."""
     hellos: Sequence[HelloRow] = ()
     load_connections: Sequence[LoadConnectionsRow] = ()
     """The connections by opener."""
-    across_places: Sequence[AcrossPlaces] = ()
+    across_places: Sequence[VantagePointComparison] = ()
     """The comparisons of the primary outcome, for a dataset from several vantage points."""
     live: "LiveFindings | None" = None
     """The additional findings of the live network; `None` for an emulated network."""
@@ -280,13 +280,13 @@ class Findings:
     @property
     def primary(self) -> OutcomeFindings:
         """The findings about the plan's primary outcome."""
-        return self.of(OUTCOMES[self.plan.analysis.primary]) or self.plt
+        return self.find_outcome(OUTCOMES[self.plan.analysis.primary]) or self.plt
 
     @property
     def rtt_ms(self) -> dict[str, float]:
         """Round-trip times of the access links, by profile."""
         return {link.name: access_rtt_ms(link) for link in self.manifest.profiles}
 
-    def of(self, outcome: Outcome) -> OutcomeFindings | None:
+    def find_outcome(self, outcome: Outcome) -> OutcomeFindings | None:
         """Return the findings about an outcome; `None` when there are no findings."""
         return next((one for one in (self.plt, *self.further) if one.outcome == outcome), None)

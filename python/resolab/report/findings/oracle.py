@@ -13,7 +13,7 @@ from resolab.records import ConnectionState, HandshakeMode, LinkProfile, Resolve
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedDifference:
     """A treatment minus its baseline, in milliseconds."""
 
     round_trips_ms: float
@@ -35,17 +35,19 @@ class Oracle:
     links: Mapping[str, LinkProfile] = field(default_factory=dict)
     """Profiles with known rates; empty for a dataset with hellos of a different size than in the table."""
 
-    def where_known(self, treatment: Condition, baseline: Condition) -> Expected | None:
+    def where_known(self, treatment: Condition, baseline: Condition) -> ExpectedDifference | None:
         """Return the expected difference, or `None` with unknown round trips (live network) or random cache misses."""
         known = {treatment.profile, baseline.profile} <= self.rtt_ms.keys()
         by_chance = {treatment.resolver_miss_ratio, baseline.resolver_miss_ratio} - {0.0, 1.0}
         return self.between(treatment, baseline) if known and not by_chance else None
 
-    def between(self, treatment: Condition, baseline: Condition) -> Expected:
+    def between(self, treatment: Condition, baseline: Condition) -> ExpectedDifference:
         """Return the treatment's extra time before the page's first byte; both profiles must be known."""
         own, other = (self.before_request_ms(one) for one in (treatment, baseline))
         own_bytes, other_bytes = (self._bytes_ms(one) for one in (treatment, baseline))
-        return Expected(own - other, None if own_bytes is None or other_bytes is None else own_bytes - other_bytes)
+        return ExpectedDifference(
+            own - other, None if own_bytes is None or other_bytes is None else own_bytes - other_bytes
+        )
 
     def before_request_ms(self, condition: Condition) -> float:
         """Return the wait before a page load's first request: lookup at the resolver's distance, and page handshake."""

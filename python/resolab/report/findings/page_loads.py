@@ -14,13 +14,13 @@ from resolab.report.findings.findings import Comparison, ConditionResult
 from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.planned import is_live
 from resolab.stats import Sample, pairs
-from resolab.store.outcomes import Load, Outcome, contributions, is_usable
+from resolab.store.outcomes import LoadWithTimes, Outcome, contributions, is_usable
 from resolab.store.rows import LoadRow
 
 Grouped = Mapping[str, Sequence[LoadRow]]
 
 
-def by_condition(loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
+def group_by_condition(loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
     """Group loads by condition, in their order."""
     grouped: dict[str, list[LoadRow]] = {}
     for load in loads:
@@ -28,7 +28,7 @@ def by_condition(loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
     return grouped
 
 
-def sample_of(outcome: Outcome, loads: Sequence[Load]) -> Sample:
+def sample_of(outcome: Outcome, loads: Sequence[LoadWithTimes]) -> Sample:
     """Return an outcome of contributing loads; a load without a value is censored at its limit."""
     return Sample.censored(*contributions(outcome, loads))
 
@@ -58,7 +58,10 @@ def paired_blocks(
 ) -> tuple[list[int], Sample, Sample]:
     """Return the blocks with contributions of both conditions, and the outcome of each condition there."""
     own, other = _of_shared_rounds(outcome, own, other)
-    (own_blocks, own_sample), (other_blocks, other_sample) = by_block(outcome, own), by_block(outcome, other)
+    (own_blocks, own_sample), (other_blocks, other_sample) = (
+        sample_by_block(outcome, own),
+        sample_by_block(outcome, other),
+    )
     treated, compared = pairs(own_blocks, other_blocks)
     return [own_blocks[place] for place in treated], own_sample.take(treated), other_sample.take(compared)
 
@@ -108,7 +111,7 @@ def without_both_failed(treatment: Sample, baseline: Sample) -> tuple[Sample, Sa
     return treatment.take(kept.tolist()), baseline.take(kept.tolist())
 
 
-def by_block(outcome: Outcome, loads: Sequence[LoadRow]) -> tuple[list[int], Sample]:
+def sample_by_block(outcome: Outcome, loads: Sequence[LoadRow]) -> tuple[list[int], Sample]:
     """Return the blocks of the contributing loads, with a value for each block.
 
     Only a sampled page loaded in several rounds has several loads in its block; the value is then their mean.
@@ -126,7 +129,7 @@ def by_block(outcome: Outcome, loads: Sequence[LoadRow]) -> tuple[list[int], Sam
 
 def condition_results(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: Outcome) -> list[ConditionResult]:
     """Summarise every condition of the plan, including conditions without loads."""
-    grouped = by_condition(loads)
+    grouped = group_by_condition(loads)
     results = []
     for condition in plan.conditions():
         baseline = plan.baseline_of(condition)
@@ -151,7 +154,7 @@ def _result(
         unusable_count=len(loads) - len(usable),
         reached_count=sum(load.handshake_mode == load.requested_handshake_mode for load in usable),
         told_count=len(told),
-        median_ms=estimators_of(plan).median(by_block(outcome, usable)[1]),
+        median_ms=estimators_of(plan).median(sample_by_block(outcome, usable)[1]),
         comparison=comparison,
         range_ms=(min(told), max(told)) if told else None,
     )

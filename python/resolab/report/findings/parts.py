@@ -14,7 +14,7 @@ from resolab.store.outcomes import LAST_BYTE, RESPONSE_START, Outcome
 ALIKE_LEVELS = 0.005
 
 
-class Refused(enum.StrEnum):
+class AdjustmentRefusal(enum.StrEnum):
     """The reason for a missing adjusted estimate."""
 
     FAILED = "a load failed, so its parts are not known"
@@ -40,7 +40,7 @@ PARTS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Adjusted:
+class AdjustedComparison:
     """A comparison adjusted by a part."""
 
     comparison: PlannedComparison
@@ -56,7 +56,7 @@ class Adjusted:
     adjusted_ms: Estimate | None
     variance_ratio: float | None
     """The remaining share of the differences' variance."""
-    refused: Refused | None
+    refused: AdjustmentRefusal | None
 
     @property
     def loads_ratio(self) -> float | None:

@@ -12,7 +12,7 @@ from resolab.records import ConnectionState
 from resolab.report.findings.estimands import estimated
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Sensitivity
-from resolab.report.findings.page_loads import by_condition, paired_samples
+from resolab.report.findings.page_loads import group_by_condition, paired_samples
 from resolab.report.findings.planned import is_live
 from resolab.stats import Estimate
 from resolab.store.outcomes import OUTCOMES
@@ -54,7 +54,9 @@ def choices_of(plan: Plan) -> Mapping[str, Callable[[LoadRow], bool]]:
 
 def sensitivities(plan: Plan, loads: Sequence[LoadRow]) -> list[Sensitivity]:
     """Estimate every comparison of the plan, without copies, for each choice."""
-    kept = {name: by_condition([load for load in loads if takes(load)]) for name, takes in choices_of(plan).items()}
+    kept = {
+        name: group_by_condition([load for load in loads if takes(load)]) for name, takes in choices_of(plan).items()
+    }
     comparisons = (one for one in plan.comparisons() if one.kind is not ComparisonKind.AA)
     return [
         Sensitivity(one, {name: _estimate(plan, one, grouped) for name, grouped in kept.items()}) for one in comparisons

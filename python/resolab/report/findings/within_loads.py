@@ -8,26 +8,28 @@ from collections.abc import Sequence
 
 from resolab.plan import Plan
 from resolab.report.findings.estimators import Estimators, estimators_of
-from resolab.report.findings.findings import WithinLoads
-from resolab.report.findings.page_loads import by_condition, contributing, sample_of
+from resolab.report.findings.findings import OutcomeComparison
+from resolab.report.findings.page_loads import contributing, group_by_condition, sample_of
 from resolab.stats import Sample
 from resolab.store.outcomes import Outcome
 from resolab.store.rows import LoadRow
 
 
-def within_loads(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome, other: Outcome) -> dict[str, WithinLoads]:
+def compare_outcomes(
+    plan: Plan, loads: Sequence[LoadRow], outcome: Outcome, other: Outcome
+) -> dict[str, OutcomeComparison]:
     """Compare an outcome with another in the loads contributing to it, by condition; a failed load is in both."""
     return {
         condition: _within(contributing(other, own), outcome, other, estimators_of(plan))
-        for condition, own in by_condition(contributing(outcome, loads)).items()
+        for condition, own in group_by_condition(contributing(outcome, loads)).items()
     }
 
 
-def _within(loads: Sequence[LoadRow], outcome: Outcome, other: Outcome, estimate: Estimators) -> WithinLoads:
+def _within(loads: Sequence[LoadRow], outcome: Outcome, other: Outcome, estimate: Estimators) -> OutcomeComparison:
     loads = list({load.block: load for load in reversed(loads)}.values())[::-1]
-    told = [(outcome.of(load), other.of(load)) for load in loads if not load.failure]
+    told = [(outcome.value_of_load(load), other.value_of_load(load)) for load in loads if not load.failure]
     both = [(one, another) for one, another in told if one is not None and another is not None]
-    return WithinLoads(
+    return OutcomeComparison(
         other_ms=estimate.median(sample_of(other, loads)),
         difference_ms=estimate.difference(
             Sample.exact([one for one, _ in both]), Sample.exact([another for _, another in both])

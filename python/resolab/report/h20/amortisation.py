@@ -22,7 +22,7 @@ from resolab.protocols import DNS_TRANSPORTS
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.resolvers import LAB, Resolver
 from resolab.report.h20.printed import AMORTISED_AFTER_COUNT
-from resolab.report.h20.study import Study
+from resolab.report.h20.study import H20Study
 from resolab.report.tables import Table
 from resolab.stats import (
     BATCHES_FOR_CROSSING,
@@ -39,7 +39,7 @@ COUNTS = sorted({*(round(count) for count in np.geomspace(1, 200, 90)), AMORTISE
 
 
 @dataclass(frozen=True, slots=True)
-class Paid:
+class AmortisationCosts:
     """The costs of a transport on a network to a resolver, in ms."""
 
     profile: str
@@ -69,7 +69,7 @@ class Paid:
         return None if self.medians_ms is None else float(break_even(*self.medians_ms))
 
 
-def amortisations(study: Study) -> list[Paid]:
+def amortisations(study: H20Study) -> list[AmortisationCosts]:
     """Find the crossing for each transport with cold queries, exchanges on their connections, and Do53."""
     profiles = list(study.profiles)
     groups: dict[tuple[str, Resolver], list[QueryCostRow]] = {}
@@ -81,7 +81,9 @@ def amortisations(study: Study) -> list[Paid]:
     return [one for one in found if one is not None]
 
 
-def _paid(study: Study, profile: str, resolver: Resolver, rows: Sequence[QueryCostRow], transport: str) -> Paid | None:
+def _paid(
+    study: H20Study, profile: str, resolver: Resolver, rows: Sequence[QueryCostRow], transport: str
+) -> AmortisationCosts | None:
     do53 = {row.batch: row for row in rows if row.dns_transport == "doudp"}
     cold = {row.batch: row for row in rows if (row.dns_transport, row.connection) == (transport, "cold")}
     warm = {row.batch: row for row in rows if (row.dns_transport, row.connection) == (transport, "warm")}
@@ -94,7 +96,7 @@ def _paid(study: Study, profile: str, resolver: Resolver, rows: Sequence[QueryCo
     unconnected = _responses(do53, batches) if warm else _exchanges(do53, batches)
     used = [*do53.values(), *cold.values(), *warm.values()]
     failed = sum(row.failed_count for row in used)
-    return Paid(
+    return AmortisationCosts(
         profile=profile,
         resolver=resolver,
         dns_transport=transport,
@@ -111,21 +113,21 @@ def _paid(study: Study, profile: str, resolver: Resolver, rows: Sequence[QueryCo
 
 
 def _responses(rows: Mapping[int, QueryCostRow], batches: Sequence[int]) -> BatchedMean:
-    return BatchedMean.of(
+    return BatchedMean.from_arrays(
         [rows[one].sum_ms if one in rows else 0.0 for one in batches],
         [rows[one].n if one in rows else 0 for one in batches],
     )
 
 
 def _exchanges(rows: Mapping[int, QueryCostRow], batches: Sequence[int]) -> BatchedMean:
-    return BatchedMean.of(
+    return BatchedMean.from_arrays(
         [rows[one].exchanges_sum_ms if one in rows else 0.0 for one in batches],
         [rows[one].exchanges_count if one in rows else 0 for one in batches],
     )
 
 
 def _medians(
-    study: Study, profile: str, resolver: Resolver, transport: str, *, warm: bool
+    study: H20Study, profile: str, resolver: Resolver, transport: str, *, warm: bool
 ) -> tuple[float, float, float] | None:
     """Return the medians of a cold query, a query on the open connection, and Do53; `None` unless all are known."""
 
@@ -148,25 +150,25 @@ def _medians(
     return cold, later, do53
 
 
-def amortisation_drawings(study: Study, found: Sequence[Paid]) -> Iterator[Drawing]:
+def amortisation_drawings(study: H20Study, found: Sequence[AmortisationCosts]) -> Iterator[Drawing]:
     """Draw the curve, if there is data for any crossing."""
     if found:
         yield draw_amortisation(_caption(study, found), [_line(study, one) for one in found], AMORTISED_AFTER_COUNT)
 
 
-def missing_amortisation(found: Sequence[Paid]) -> list[str]:
+def missing_amortisation(found: Sequence[AmortisationCosts]) -> list[str]:
     """Return a line about missing data, if any."""
     if found:
         return []
     return ["amortisation: no cold queries over a connection beside Do53 queries on the same network"]
 
 
-def _line(study: Study, one: Paid) -> AmortisationLine:
+def _line(study: H20Study, one: AmortisationCosts) -> AmortisationLine:
     where = ",\n".join(part for part in (one.profile, one.resolver.label(study.resolvers)) if part)
     return AmortisationLine(where, one.dns_transport, COUNTS, one.found, amortisation_row(one))
 
 
-def amortisation_row(one: Paid) -> dict[str, Value]:
+def amortisation_row(one: AmortisationCosts) -> dict[str, Value]:
     """Return the costs of a transport as numbers."""
     return {
         "profile": one.profile,
@@ -188,7 +190,7 @@ def amortisation_row(one: Paid) -> dict[str, Value]:
     }
 
 
-def _caption(study: Study, found: Sequence[Paid]) -> str:
+def _caption(study: H20Study, found: Sequence[AmortisationCosts]) -> str:
     counts = [int(one.cold.counts.sum()) for one in found]
     failed = max(one.failed_count for one in found)
     sources = {one.warm_measured for one in found}
@@ -208,12 +210,12 @@ def _caption(study: Study, found: Sequence[Paid]) -> str:
     )
 
 
-def _limits(found: Sequence[Paid]) -> str:
+def _limits(found: Sequence[AmortisationCosts]) -> str:
     least, most = min(one.limits_ms[0] for one in found), max(one.limits_ms[1] for one in found)
     return f"{least:g}" if least == most else f"{least:g} to {most:g}"
 
 
-def amortisation_table(study: Study, found: Sequence[Paid]) -> Table:
+def amortisation_table(study: H20Study, found: Sequence[AmortisationCosts]) -> Table:
     """List costs and crossings, and the saving needed for the paper's 23."""
     columns = (
         "network", "resolver", "transport", "Do53 mean ms", "Do53 sent again", "cold mean ms", "open mean ms",
@@ -240,7 +242,7 @@ def amortisation_table(study: Study, found: Sequence[Paid]) -> Table:
     return Table(columns, rows, frozenset((0, 1, 2)))
 
 
-def _by_medians(one: Paid) -> str:
+def _by_medians(one: AmortisationCosts) -> str:
     count, medians = one.medians_count, one.medians_ms
     if count is None or medians is None:
         return "unknown"

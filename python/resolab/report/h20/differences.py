@@ -14,7 +14,7 @@ from resolab.plots.difference_cdfs import DifferenceCurve, DifferencePanel, draw
 from resolab.plots.difference_matrix import MatrixCell, draw_difference_matrix
 from resolab.report.captions import intervals_text
 from resolab.report.h20.loads import (
-    Difference,
+    Do53Difference,
     PairKey,
     difference_curve,
     levels_of,
@@ -23,14 +23,14 @@ from resolab.report.h20.loads import (
 from resolab.report.h20.networks import their_median_ms
 from resolab.report.h20.printed import CITATION, DEFAULT_NETWORK, PING_MS, network_of
 from resolab.report.h20.sampling import sampling_words
-from resolab.report.h20.study import Study
+from resolab.report.h20.study import H20Study
 from resolab.report.trouble import flags_and_drops, left_out
 from resolab.store.studies.h20 import H20LoadRow
 
 _FIGURES = {"Frankfurt": "h20_fig4", "Seoul": "h20_fig5"}
 
 
-def difference_drawings(study: Study) -> Iterator[Drawing]:
+def difference_drawings(study: H20Study) -> Iterator[Drawing]:
     """Draw the matrix of the default network, and a grid for each distance of the resolver."""
     profile = matrix_profile(study)
     if profile is not None:
@@ -45,7 +45,7 @@ def difference_drawings(study: Study) -> Iterator[Drawing]:
             yield draw_difference_cdfs(name, caption, [_panel(study, one) for one in found])
 
 
-def missing_differences(study: Study) -> list[str]:
+def missing_differences(study: H20Study) -> list[str]:
     """List the figures without data among the three."""
     missing = []
     if matrix_profile(study) is None:
@@ -59,7 +59,7 @@ def missing_differences(study: Study) -> list[str]:
     return missing
 
 
-def matrix_profile(study: Study) -> str | None:
+def matrix_profile(study: H20Study) -> str | None:
     """Choose the first default network with two configurations in the same block."""
     default = (one for one in study.profiles if network_of(one) == DEFAULT_NETWORK)
     return next((one for one in default if _met(list(study.loads.get(one, {}).values()))), None)
@@ -69,7 +69,7 @@ def _met(arms: Sequence[Mapping[PairKey, H20LoadRow]]) -> bool:
     return any(one.keys() & other.keys() for place, one in enumerate(arms) for other in arms[:place])
 
 
-def matrix_cells(study: Study, profile: str) -> list[MatrixCell]:
+def matrix_cells(study: H20Study, profile: str) -> list[MatrixCell]:
     """Compare every configuration with every other."""
     arms = study.loads.get(profile, {})
     return [
@@ -88,7 +88,7 @@ def matrix_cells(study: Study, profile: str) -> list[MatrixCell]:
     ]
 
 
-def _panel(study: Study, one: Difference) -> DifferencePanel:
+def _panel(study: H20Study, one: Do53Difference) -> DifferencePanel:
     resolver = one.configuration.resolver
     network = network_of(one.profile)
     caches = {other.cache for other in study.resolvers}
@@ -107,7 +107,7 @@ def _panel(study: Study, one: Difference) -> DifferencePanel:
     )
 
 
-def _matrix_caption(study: Study, profile: str, cells: Sequence[MatrixCell]) -> str:
+def _matrix_caption(study: H20Study, profile: str, cells: Sequence[MatrixCell]) -> str:
     pairs = [cell.curve.median_ms.n for cell in cells]
     return (
         f"Differences of {study.outcome.phrase} between every two configurations on {profile}, row minus column, "
@@ -121,7 +121,7 @@ def _matrix_caption(study: Study, profile: str, cells: Sequence[MatrixCell]) -> 
     )
 
 
-def _grid_caption(study: Study, found: Sequence[Difference], extra_rtt_ms: float, vantage: str | None) -> str:
+def _grid_caption(study: H20Study, found: Sequence[Do53Difference], extra_rtt_ms: float, vantage: str | None) -> str:
     pairs = [one.curve.median_ms.n for one in found]
     profiles = list(dict.fromkeys(one.profile for one in found))
     theirs = "" if vantage is None else f", as their {vantage}, Fig. {_FIGURES[vantage][-1]}"
@@ -143,13 +143,13 @@ def _intervals(curves: Iterable[DifferenceCurve]) -> str:
     return f"{intervals_text(one.median_ms for one in found)}: {words}"
 
 
-def _failures(study: Study, profiles: Sequence[str]) -> str:
+def _failures(study: H20Study, profiles: Sequence[str]) -> str:
     loads = [load for one in profiles for arm in study.loads.get(one, {}).values() for load in arm.values()]
     failed = sum(load.failure is not None for load in loads)
     told = flags_and_drops(study.findings, profiles)
     untold = sum(row.profile in profiles for row in study.rows) - len(loads)
     copies = sum(one.trials_count for one in study.findings.conditions if _is_copy(one.condition, profiles))
-    failures = f"{failed} of {len(loads)} loads failed and count as {study.outcome.of_failed_loads}; {told}."
+    failures = f"{failed} of {len(loads)} loads failed and count as {study.outcome.failed_load_meaning}; {told}."
     return failures + left_out(untold, copies)
 
 

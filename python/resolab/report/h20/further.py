@@ -5,26 +5,26 @@ For: separating and naming configurations not to be pooled. Not for: levels of t
 
 from collections.abc import Sequence
 
-from resolab.plan.factor import HasLevels, Subject
+from resolab.plan.factor import ConditionLevels, FactorSubject
 from resolab.plan.factors import applies, factors_about, word_of
 from resolab.plots import level_label
 
-_FACTORS = tuple(one for one in factors_about(Subject.CLIENT, Subject.LOOK_UP) if one != "dns_transport")
+_FACTORS = tuple(one for one in factors_about(FactorSubject.CLIENT, FactorSubject.LOOK_UP) if one != "dns_transport")
 """The factors of a configuration besides transport and resolver."""
 
 
 class FurtherLevels:
     """The factors with different levels among any transport's loads."""
 
-    def __init__(self, rows: Sequence[HasLevels]) -> None:
+    def __init__(self, rows: Sequence[ConditionLevels]) -> None:
         self._varying = [factor for factor in _FACTORS if _varies(factor, rows)]
 
-    def of(self, row: HasLevels) -> tuple[str, ...]:
+    def of(self, row: ConditionLevels) -> tuple[str, ...]:
         """Return a row's levels of these factors, without factors not applicable to the row."""
         return tuple(_word(factor, row) for factor in self._varying if applies(factor, row))
 
 
-def _varies(factor: str, rows: Sequence[HasLevels]) -> bool:
+def _varies(factor: str, rows: Sequence[ConditionLevels]) -> bool:
     """Return True when loads of the same transport differ in a factor."""
     levels: dict[str, set[object]] = {}
     for row in rows:
@@ -32,6 +32,6 @@ def _varies(factor: str, rows: Sequence[HasLevels]) -> bool:
     return any(len(found) > 1 for found in levels.values())
 
 
-def _word(factor: str, row: HasLevels) -> str:
+def _word(factor: str, row: ConditionLevels) -> str:
     word = word_of(getattr(row, factor), factor)
     return f"preset {word}" if factor == "browser_preset" else level_label(factor, word)

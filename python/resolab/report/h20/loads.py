@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from resolab.errors import ConfigurationError
-from resolab.plan.factor import Subject
+from resolab.plan.factor import FactorSubject
 from resolab.plan.factors import factors_about
 from resolab.plots import transport_label
 from resolab.plots.difference_cdfs import DifferenceCurve, SharePoint
 from resolab.plots.save import Value
-from resolab.protocols import lookup_round_trips, place_of
+from resolab.protocols import lookup_round_trips, transport_position
 from resolab.report.findings.page_loads import sample_of
 from resolab.report.findings.resolvers import LAB, Resolver
 from resolab.report.h20.further import FurtherLevels
@@ -32,7 +32,7 @@ POINTS_COUNT = 201
 
 PairKey = tuple[Any, ...]
 """Block, page, and the other levels describing the page."""
-_OF_THE_PAGE = factors_about(Subject.PAGE)
+_OF_THE_PAGE = factors_about(FactorSubject.PAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Configuration:
     @property
     def place(self) -> tuple[Any, ...]:
         """The sort key: resolvers in order, transports within them."""
-        return *self.resolver.place, place_of(self.dns_transport), self.further
+        return *self.resolver.place, transport_position(self.dns_transport), self.further
 
     @property
     def transport(self) -> str:
@@ -61,7 +61,7 @@ class Configuration:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Do53Difference:
     """A configuration against Do53 to the same resolver on a network."""
 
     profile: str
@@ -172,7 +172,9 @@ def difference_curve(pairs: PooledPairs, key: Mapping[str, Value], level: float)
     )
 
 
-def compare_with_do53(loads: Loads, rtt_ms: Mapping[str, float], level: float, outcome: Outcome) -> list[Difference]:
+def compare_with_do53(
+    loads: Loads, rtt_ms: Mapping[str, float], level: float, outcome: Outcome
+) -> list[Do53Difference]:
     """Compare every configuration with Do53 to the same resolver, in the order of the access links in `rtt_ms`."""
     found = []
     for profile, rtt in rtt_ms.items():
@@ -189,7 +191,7 @@ def compare_with_do53(loads: Loads, rtt_ms: Mapping[str, float], level: float, o
                 one = next(iter(arm.values()))
                 asked = (one.dns_connection_state, one.requested_dns_handshake_mode)
                 curve = difference_curve(pairs, key, level)
-                found.append(Difference(profile, configuration, expected, *asked, curve))
+                found.append(Do53Difference(profile, configuration, expected, *asked, curve))
     return found
 
 

@@ -17,22 +17,22 @@ import numpy as np
 from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.plots.save import Value
 from resolab.report.findings.resolvers import Resolver
-from resolab.report.h20.loads import Difference
+from resolab.report.h20.loads import Do53Difference
 from resolab.report.h20.printed import MEDIAN_DIFFERENCE_MS, network_of
-from resolab.report.h20.study import Study
+from resolab.report.h20.study import H20Study
 from resolab.report.tables import Table
 from resolab.stats import Estimate
 
 Row = Mapping[str, Value]
 
 
-def network_tables(study: Study, rows: Sequence[Row]) -> tuple[Table, Table, Table]:
+def network_tables(study: H20Study, rows: Sequence[Row]) -> tuple[Table, Table, Table]:
     """Return the tables of `network_rows`: each configuration against Do53, the effect of loss, and the reasons."""
     pairs = list(zip(study.differences, rows, strict=True))
     return _medians(study, pairs), _losses(rows), _reasons(study, pairs)
 
 
-def _medians(study: Study, pairs: Sequence[tuple[Difference, Row]]) -> Table:
+def _medians(study: H20Study, pairs: Sequence[tuple[Do53Difference, Row]]) -> Table:
     columns = (
         "resolver", "network", "configuration", "theirs ms", "ours: median ms", "pairs", "bounds", "same sign",
         "failed loads dropped ms", "closed form ms",
@@ -73,12 +73,12 @@ def _losses(rows: Sequence[Row]) -> Table:
     return Table(columns, found, frozenset((0,)))
 
 
-def _reasons(study: Study, pairs: Sequence[tuple[Difference, Row]]) -> Table:
+def _reasons(study: H20Study, pairs: Sequence[tuple[Do53Difference, Row]]) -> Table:
     rows = [(*_place(study, one), str(found["why"])) for one, found in pairs]
     return Table(("resolver", "network", "configuration", "why"), rows, frozenset(range(4)))
 
 
-def _place(study: Study, one: Difference) -> tuple[str, str, str]:
+def _place(study: H20Study, one: Do53Difference) -> tuple[str, str, str]:
     resolver = one.configuration.resolver
     vantage = study.vantage_points.get(resolver.extra_rtt_ms, "another")
     where = f"{vantage} (+{resolver.extra_rtt_ms:g} ms, cache {resolver.cache})"
@@ -89,18 +89,18 @@ def _network(profile: str) -> str:
     return f"{network_of(profile)} ({profile})"
 
 
-def network_rows(study: Study) -> list[dict[str, Value]]:
+def network_rows(study: H20Study) -> list[dict[str, Value]]:
     """List every configuration against Do53 as numbers."""
     return [_row(study, one) for one in study.differences]
 
 
-def their_median_ms(study: Study, one: Difference) -> float | None:
+def their_median_ms(study: H20Study, one: Do53Difference) -> float | None:
     """Return the paper's median of the same transport, network and vantage point."""
     vantage = study.vantage_points.get(one.configuration.resolver.extra_rtt_ms, "")
     return MEDIAN_DIFFERENCE_MS.get((vantage, network_of(one.profile) or ""), {}).get(one.configuration.dns_transport)
 
 
-def _row(study: Study, one: Difference) -> dict[str, Value]:
+def _row(study: H20Study, one: Do53Difference) -> dict[str, Value]:
     resolver = one.configuration.resolver
     theirs = their_median_ms(study, one)
     loss = study.loss_ratio(one.profile)
@@ -156,13 +156,13 @@ def names_for_half(loss_ratio: float) -> int | None:
     return None if loss_ratio == 0 else math.ceil(math.log(0.5) / math.log(1 - loss_ratio))
 
 
-def names_a_page(study: Study, profile: str) -> float | None:
+def names_a_page(study: H20Study, profile: str) -> float | None:
     """Return the median number of names over completed loads on a network."""
     counts = [row.names_count for row in study.rows if row.profile == profile and row.names_count and not row.failure]
     return float(np.median(counts)) if counts else None
 
 
-def _why(study: Study, one: Difference, names: float | None, with_loss: float | None) -> str:
+def _why(study: H20Study, one: Do53Difference, names: float | None, with_loss: float | None) -> str:
     loss = study.loss_ratio(one.profile)
     rtt = study.rtt_ms(one.profile) + one.configuration.resolver.extra_rtt_ms
     trips = one.expected_ms / rtt if rtt else 0.0
@@ -189,7 +189,7 @@ def _why(study: Study, one: Difference, names: float | None, with_loss: float | 
     return "; ".join(parts)
 
 
-def _mean_costs(study: Study, one: Difference) -> tuple[float, float, float] | None:
+def _mean_costs(study: H20Study, one: Do53Difference) -> tuple[float, float, float] | None:
     """Return the mean response times of Do53 and of the transport, and the share of repeated Do53 queries.
 
     The transport's queries have the same connection state as the configuration's lookups. For cold lookups requesting a

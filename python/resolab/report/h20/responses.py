@@ -24,7 +24,7 @@ from resolab.report.h20.printed import (
     NETWORKS,
     network_of,
 )
-from resolab.report.h20.study import ResponseTimes, Study
+from resolab.report.h20.study import H20Study, ResponseTimes
 from resolab.report.tables import Table
 from resolab.stats import Estimate, Method
 from resolab.store import QueryDistribution
@@ -34,7 +34,7 @@ FASTEST_PROBABILITY_PLACE = 2
 """Index in `DISTRIBUTION_PROBABILITIES` of the first percentile, robust to a single early packet."""
 
 
-def response_drawings(study: Study) -> Iterator[Drawing]:
+def response_drawings(study: H20Study) -> Iterator[Drawing]:
     """Draw both figures, as far as queries were measured."""
     default = [one for one in study.response_times if network_of(one.profile) == DEFAULT_NETWORK]
     if default:
@@ -46,7 +46,7 @@ def response_drawings(study: Study) -> Iterator[Drawing]:
         yield draw_response_times("h20_fig3", _caption(study, shown, 3), _lines(study, shown, by_resolver=False))
 
 
-def missing_responses(study: Study) -> list[str]:
+def missing_responses(study: H20Study) -> list[str]:
     """List the figures without data among both."""
     times = study.response_times
     missing = []
@@ -58,17 +58,17 @@ def missing_responses(study: Study) -> list[str]:
     return missing
 
 
-def emulated_times(study: Study) -> list[ResponseTimes]:
+def emulated_times(study: H20Study) -> list[ResponseTimes]:
     """Return the response times for Fig. 3: the emulated networks with the nearest resolver."""
     return nearest(study, [one for one in study.response_times if network_of(one.profile) != DEFAULT_NETWORK])
 
 
-def nearest(study: Study, times: Sequence[ResponseTimes]) -> list[ResponseTimes]:
+def nearest(study: H20Study, times: Sequence[ResponseTimes]) -> list[ResponseTimes]:
     """Return the times of the nearest resolver, with cache hits if measured."""
     return [one for one in times if one.resolver == study.resolvers[0]]
 
 
-def _lines(study: Study, times: Sequence[ResponseTimes], *, by_resolver: bool) -> list[ResponseLine]:
+def _lines(study: H20Study, times: Sequence[ResponseTimes], *, by_resolver: bool) -> list[ResponseLine]:
     return [
         ResponseLine(
             panel=_panel(study, one, by_resolver=by_resolver),
@@ -90,7 +90,7 @@ def _lines(study: Study, times: Sequence[ResponseTimes], *, by_resolver: bool) -
     ]
 
 
-def _panel(study: Study, one: ResponseTimes, *, by_resolver: bool) -> str:
+def _panel(study: H20Study, one: ResponseTimes, *, by_resolver: bool) -> str:
     rtt = study.rtt_ms(one.profile) + one.resolver.extra_rtt_ms
     resolver = one.resolver.label(study.resolvers) if by_resolver else ""
     where = f"{one.profile}, {resolver}\n" if resolver else f"{one.profile}  "
@@ -116,7 +116,7 @@ def median_of(distribution: QueryDistribution) -> Estimate:
     return Estimate(middle, middle, low, high, n, distribution.failed_count, distribution.level, method)
 
 
-def _caption(study: Study, times: Sequence[ResponseTimes], figure: int) -> str:
+def _caption(study: H20Study, times: Sequence[ResponseTimes], figure: int) -> str:
     total = sum(one.distribution.n for one in times)
     failed = sum(one.distribution.failed_count for one in times)
     error = max(one.distribution.relative_error for one in times)
@@ -133,7 +133,7 @@ def _caption(study: Study, times: Sequence[ResponseTimes], figure: int) -> str:
     )
 
 
-def fastest_table(study: Study) -> Table:
+def fastest_table(study: H20Study) -> Table:
     """Show the fastest answers on the emulated networks beside the paper's answers and the closed form."""
     columns = (
         "network", "transport", "n", "ours: 1st percentile ms", "RTT ms", "round trips k", "k x RTT ms", "theirs ms",
@@ -156,7 +156,7 @@ def fastest_table(study: Study) -> Table:
     return Table(columns, rows, frozenset((0, 1)))
 
 
-def fastest_rows(study: Study) -> list[dict[str, Value]]:
+def fastest_rows(study: H20Study) -> list[dict[str, Value]]:
     """List the fastest answers as numbers."""
     rows: list[dict[str, Value]] = []
     for one in emulated_times(study):
@@ -182,7 +182,7 @@ def fastest_rows(study: Study) -> list[dict[str, Value]]:
     return rows
 
 
-def follow_up_table(study: Study) -> Table:
+def follow_up_table(study: H20Study) -> Table:
     """Show cold DoH at growing distance of the resolver beside the group's later measurements."""
     columns = ("of", "where", "resolver", "RTT ms", "DoH median ms", "3 x RTT ms", "rest ms")
     rows = [
@@ -197,7 +197,7 @@ def follow_up_table(study: Study) -> Table:
     return Table(columns, rows, frozenset((0, 1, 2)))
 
 
-def follow_up_rows(study: Study) -> list[dict[str, Value]]:
+def follow_up_rows(study: H20Study) -> list[dict[str, Value]]:
     """List these values as numbers; empty without measured DoH on a default network."""
     ours = [
         ("ours", one.profile, one.resolver.label(study.resolvers) or "near", rtt, one.distribution.median_ms)

@@ -10,7 +10,7 @@ from functools import cached_property
 from resolab.plots import Drawing
 from resolab.report.findings.findings import Findings
 from resolab.report.h20.amortisation import (
-    Paid,
+    AmortisationCosts,
     amortisation_drawings,
     amortisation_row,
     amortisation_table,
@@ -35,19 +35,19 @@ from resolab.report.h20.responses import (
     response_drawings,
 )
 from resolab.report.h20.statuses import status_rows, table_1
-from resolab.report.h20.study import Study
+from resolab.report.h20.study import H20Study
 from resolab.report.named_table import NamedTable
 from resolab.store import Dataset
 
 
-class H20:
+class H20Section:
     """The paper's figures and tables of a dataset, with common parts computed once; the dataset must be open."""
 
     def __init__(self, dataset: Dataset, findings: Findings) -> None:
-        self.study = Study(dataset, findings)
+        self.study = H20Study(dataset, findings)
 
     @cached_property
-    def _paid(self) -> list[Paid]:
+    def _paid(self) -> list[AmortisationCosts]:
         return amortisations(self.study)
 
     @property

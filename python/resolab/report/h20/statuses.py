@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from resolab.plots import ABSENT, number_text, transport_label
 from resolab.plots.save import Value
-from resolab.protocols import place_of
+from resolab.protocols import transport_position
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.resolvers import Resolver, several_caches
 from resolab.report.h20.further import FurtherLevels
 from resolab.report.h20.printed import network_of, status_percent
-from resolab.report.h20.study import Study
+from resolab.report.h20.study import H20Study
 from resolab.report.statuses import H20Status, status_counts
 from resolab.report.tables import Table
 from resolab.stats import Estimate, proportion
@@ -24,7 +24,7 @@ Key = tuple[Resolver, str, str, tuple[str, ...]]
 """Resolver, profile, transport, further levels of the lookup."""
 
 
-def _counts(study: Study) -> dict[Key, Counter[H20Status]]:
+def _counts(study: H20Study) -> dict[Key, Counter[H20Status]]:
     """Add up conditions with equal levels of the lookup; copies are left out."""
     counts: dict[Key, Counter[H20Status]] = {}
     found = status_counts(study.findings)
@@ -37,7 +37,7 @@ def _counts(study: Study) -> dict[Key, Counter[H20Status]]:
     return counts
 
 
-def table_1(study: Study) -> Table:
+def table_1(study: H20Study) -> Table:
     """List every status of every network and transport."""
     columns = (
         "resolver", "network", "transport", "further levels", "status", "loads", "of", "%",
@@ -67,11 +67,11 @@ def _resolver(row: Mapping[str, Value], *, several: bool) -> str:
     return f"+{row['resolver_extra_rtt_ms']:g} ms{cache}"
 
 
-def status_rows(study: Study) -> list[dict[str, Value]]:
+def status_rows(study: H20Study) -> list[dict[str, Value]]:
     """List the statuses as numbers."""
     counts = _counts(study)
     profiles = list(study.profiles)
-    ordered = sorted(counts, key=lambda key: (key[0].place, profiles.index(key[1]), place_of(key[2]), key[3]))
+    ordered = sorted(counts, key=lambda key: (key[0].place, profiles.index(key[1]), transport_position(key[2]), key[3]))
     return [
         _row(study, key, status, _share(study, counts[key], status), counts[key][status])
         for key in ordered
@@ -79,11 +79,11 @@ def status_rows(study: Study) -> list[dict[str, Value]]:
     ]
 
 
-def _share(study: Study, counts: Counter[H20Status], status: H20Status) -> Estimate:
+def _share(study: H20Study, counts: Counter[H20Status], status: H20Status) -> Estimate:
     return proportion(counts[status], counts.total(), level=study.level)
 
 
-def _row(study: Study, key: Key, status: H20Status, share: Estimate, count: int) -> dict[str, Value]:
+def _row(study: H20Study, key: Key, status: H20Status, share: Estimate, count: int) -> dict[str, Value]:
     resolver, profile, dns_transport, further = key
     vantage = study.vantage_points.get(resolver.extra_rtt_ms, "")
     # Theirs is Frankfurt's; they say that failures from Seoul were alike, and print no number.

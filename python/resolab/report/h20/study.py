@@ -9,12 +9,12 @@ from functools import cached_property
 
 from resolab.plan.access_link import access_rtt_ms
 from resolab.plan.factors import QUERY_FACTORS
-from resolab.protocols import place_of
+from resolab.protocols import transport_position
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.resolvers import Resolver
 from resolab.report.h20.loads import (
-    Difference,
+    Do53Difference,
     Loads,
     arrange,
     compare_with_do53,
@@ -38,7 +38,7 @@ def has_h20_network(findings: Findings) -> bool:
     return any(network_of(profile) for profile in findings.plan.factors.profile)
 
 
-class Study:
+class H20Study:
     """The study of a dataset, read on demand while the dataset is open."""
 
     def __init__(self, dataset: Dataset, findings: Findings, outcome: Outcome = PLT) -> None:
@@ -63,7 +63,7 @@ class Study:
         return arrange(self.rows, self.outcome)
 
     @cached_property
-    def differences(self) -> list[Difference]:
+    def differences(self) -> list[Do53Difference]:
         """Every configuration against Do53 to the same resolver, networks in the paper's order."""
         rtt_ms = {profile: self.rtt_ms(profile) for profile in self.profiles}
         return compare_with_do53(self.loads, rtt_ms, self.level, self.outcome)
@@ -79,11 +79,11 @@ class Study:
         profiles = list(self.profiles)
 
         def place(one: ResponseTimes) -> tuple[object, ...]:
-            transport = place_of(one.dns_transport)
+            transport = transport_position(one.dns_transport)
             handshake = (one.requested_handshake_mode, one.connection)
             return profiles.index(one.profile), one.resolver.place, transport, handshake
 
-        found = (ResponseTimes.of(one) for one in self.distributions)
+        found = (ResponseTimes.from_distribution(one) for one in self.distributions)
         return sorted((one for one in found if one.profile in self.profiles), key=place)
 
     @cached_property
@@ -160,7 +160,7 @@ class ResponseTimes:
     distribution: QueryDistribution
 
     @classmethod
-    def of(cls, distribution: QueryDistribution) -> "ResponseTimes":
+    def from_distribution(cls, distribution: QueryDistribution) -> "ResponseTimes":
         """Read the levels from a distribution's key."""
         key: Mapping[str, str] = distribution.key
         return cls(

@@ -11,7 +11,7 @@ from resolab.plots import estimate_text, interval_text, transport_label
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_text
 from resolab.report.live.findings import LiveFindings
-from resolab.report.live.lookups import Lookups
+from resolab.report.live.lookups import LookupSummary
 from resolab.report.live.pairs import ConfigurationPair, each_once
 from resolab.stats import Estimate
 
@@ -98,11 +98,11 @@ def _judged(one: ConfigurationPair) -> str:
     return f"{apart}{alike}"
 
 
-def _lookups(found: Sequence[Lookups], place: str) -> Iterator[str]:
+def _lookups(found: Sequence[LookupSummary], place: str) -> Iterator[str]:
     """Yield the lookup times for each resolver, from its cache when cache states are known."""
     known = any(one.cache == "hit" for one in found)
     chosen = [one for one in found if one.cache == ("hit" if known else "every")]
-    groups: dict[str, list[Lookups]] = {}
+    groups: dict[str, list[LookupSummary]] = {}
     for one in chosen:
         groups.setdefault(one.way.resolver, []).append(one)
     for resolver, ways in groups.items():
@@ -116,7 +116,7 @@ def _lookups(found: Sequence[Lookups], place: str) -> Iterator[str]:
         yield f"From {place}, {resolver}, {cache}: {listed}{beside} (n = {sites} sites)."
 
 
-def _way(one: Lookups) -> str:
+def _way(one: LookupSummary) -> str:
     connection = {"none": "", "cold": " cold", "warm": " on an open connection"}[one.way.connection]
     return f"{transport_label(one.way.dns_transport)}{connection}"
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from resolab.plots import transport_label
 from resolab.plots.save import Value
-from resolab.protocols import place_of
+from resolab.protocols import transport_position
 from resolab.report.live.study import LiveStudy
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table
@@ -28,7 +28,9 @@ def cache_state_table(study: LiveStudy) -> NamedTable:
         counts.setdefault(key, Counter())[row.cache_state] += row.n
         failed[key] += row.failed_count
     places = list(study.profiles)
-    ordered = sorted(counts, key=lambda key: (places.index(key[0]), study.resolver_order[key[1]], place_of(key[2])))
+    ordered = sorted(
+        counts, key=lambda key: (places.index(key[0]), study.resolver_order[key[1]], transport_position(key[2]))
+    )
     columns = ("vantage point", "resolver", "transport", "look-ups", *(_WORDS[one] for one in STATES), "failed")
     rows = [
         (

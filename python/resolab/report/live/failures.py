@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from resolab.plots import number_text, transport_label
 from resolab.plots.save import Value
-from resolab.protocols import place_of
+from resolab.protocols import transport_position
 from resolab.records import DnsFailure
 from resolab.report.findings.interval_level import level_text
 from resolab.report.h20.further import FurtherLevels
@@ -81,7 +81,7 @@ def live_status(row: StatusRow) -> LiveStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcomes:
+class ConfigurationStatuses:
     """The results of the loads of a configuration from a vantage point."""
 
     profile: str
@@ -103,7 +103,7 @@ class Outcomes:
         return proportion(self.counts[status], self.counts.total(), level=level)
 
 
-def status_results(study: LiveStudy) -> list[Outcomes]:
+def status_results(study: LiveStudy) -> list[ConfigurationStatuses]:
     """Count the statuses of every configuration's loads, in the study's order."""
     further = FurtherLevels(study.rows)
     levels = {row.trial_id: further.of(row) for row in study.rows}
@@ -112,9 +112,9 @@ def status_results(study: LiveStudy) -> list[Outcomes]:
         groups.setdefault((row.profile, row.resolver, row.dns_transport, levels[row.trial_id]), []).append(row)
     places = list(study.profiles)
     ordered = sorted(
-        groups, key=lambda key: (places.index(key[0]), study.resolver_order[key[1]], place_of(key[2]), key[3])
+        groups, key=lambda key: (places.index(key[0]), study.resolver_order[key[1]], transport_position(key[2]), key[3])
     )
-    return [Outcomes(*key, *_counted(groups[key])) for key in ordered]
+    return [ConfigurationStatuses(*key, *_counted(groups[key])) for key in ordered]
 
 
 def refused_sites(study: LiveStudy) -> dict[str, Counter[LiveStatus]]:
@@ -131,7 +131,7 @@ def _counted(rows: Sequence[StatusRow]) -> tuple[Counter[LiveStatus], Counter[st
     return Counter(live_status(row) for row in rows), dns
 
 
-def status_table(study: LiveStudy, found: Sequence[Outcomes]) -> NamedTable:
+def status_table(study: LiveStudy, found: Sequence[ConfigurationStatuses]) -> NamedTable:
     """List each configuration in a row: the paper's five statuses, and the additional statuses present in the data."""
     shown = [one for one in LiveStatus if one in _OF_THE_PAPER or any(each.counts[one] for each in found)]
     columns = ("vantage point", "resolver", "transport", "loads", *(f"{one} %" for one in shown))
@@ -149,7 +149,7 @@ def status_table(study: LiveStudy, found: Sequence[Outcomes]) -> NamedTable:
     )  # fmt: skip
 
 
-def _further(found: Sequence[Outcomes]) -> list[tuple[str, Table]]:
+def _further(found: Sequence[ConfigurationStatuses]) -> list[tuple[str, Table]]:
     """Return a table of the lookups' results, if there are DNS errors."""
     classes = [*DnsFailure, NOT_KNOWN]
     rows = [
@@ -160,7 +160,7 @@ def _further(found: Sequence[Outcomes]) -> list[tuple[str, Table]]:
     return [(title, Table(columns, rows, frozenset(range(3))))] if rows else []
 
 
-def _cell(one: Outcomes, status: LiveStatus, level: float, *, interval: bool) -> str:
+def _cell(one: ConfigurationStatuses, status: LiveStatus, level: float, *, interval: bool) -> str:
     share = one.share(status, level)
     if not one.counts[status] and not interval:
         return "0"
@@ -191,7 +191,7 @@ def _dropped(study: LiveStudy) -> str:
     return f"{counted(count, 'trial')} of copies left out, which are for A/A comparisons; no other is dropped."
 
 
-def _row(study: LiveStudy, one: Outcomes, status: LiveStatus) -> dict[str, Value]:
+def _row(study: LiveStudy, one: ConfigurationStatuses, status: LiveStatus) -> dict[str, Value]:
     share = one.share(status, study.level)
     return {
         "vantage_point": one.profile,

@@ -7,23 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.report.findings.findings import Findings
-from resolab.report.live.failures import LiveStatus, Outcomes, refused_sites, status_results
-from resolab.report.live.lookups import Lookups, lookup_results
+from resolab.report.live.failures import ConfigurationStatuses, LiveStatus, refused_sites, status_results
+from resolab.report.live.lookups import LookupSummary, lookup_results
 from resolab.report.live.pairs import ConfigurationPair, configuration_pairs
-from resolab.report.live.pings import Pings, ping_results
+from resolab.report.live.pings import PingSummary, ping_results
 from resolab.report.live.study import LiveStudy
 from resolab.store import Dataset
-from resolab.store.live.queries import GroundRow, ground
+from resolab.store.live.queries import TrialSettingsRow, ground
 
 
 @dataclass(frozen=True, slots=True)
 class LiveFindings:
     """The additional live findings; every estimate is over sites."""
 
-    ground: Sequence[GroundRow]
-    outcomes: Sequence[Outcomes]
-    lookups: Sequence[Lookups]
-    pings: Sequence[Pings]
+    ground: Sequence[TrialSettingsRow]
+    outcomes: Sequence[ConfigurationStatuses]
+    lookups: Sequence[LookupSummary]
+    pings: Sequence[PingSummary]
     pairs: Sequence[ConfigurationPair]
     """Every pair in both orders."""
     refused_sites: Mapping[str, Mapping[LiveStatus, int]]

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from resolab.report.findings.findings import Findings
 from resolab.report.live.failures import LiveStatus
 from resolab.report.live.findings import LiveFindings
-from resolab.store.live.queries import GroundRow
+from resolab.store.live.queries import TrialSettingsRow
 from resolab.store.manifest import LiveRun
 
 _WAYS = {
@@ -37,7 +37,7 @@ def _line(findings: Findings, live: LiveFindings, place: str) -> str:
     return f"{where}; {ways}; operator {operators}; {_sites(findings, live, place)}."
 
 
-def _when(rows: Sequence[GroundRow]) -> str:
+def _when(rows: Sequence[TrialSettingsRow]) -> str:
     if not rows:
         return "no trial yet"
     first, last = min(row.first_unix_ns for row in rows), max(row.last_unix_ns for row in rows)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from resolab.plots import ABSENT, transport_label
 from resolab.plots.save import Value
-from resolab.protocols import WITHOUT_CONNECTION, place_of
+from resolab.protocols import WITHOUT_CONNECTION, transport_position
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.page_loads import without_both_failed
 from resolab.report.live.study import LiveStudy
@@ -29,7 +29,7 @@ Sites = Mapping[str, LookupRow]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class LookupConfiguration:
     """A configuration from a vantage point, with the state of the connection."""
 
     profile: str
@@ -39,10 +39,10 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Lookups:
+class LookupSummary:
     """The lookups of a configuration and connection state, in a cache state; every estimate is over sites."""
 
-    way: Way
+    way: LookupConfiguration
     cache: str
     n: int
     failed_count: int
@@ -53,26 +53,28 @@ class Lookups:
     """`None` for the baseline itself, or for a plan with several baselines."""
 
 
-def lookup_results(study: LiveStudy) -> list[Lookups]:
+def lookup_results(study: LiveStudy) -> list[LookupSummary]:
     """Summarise every configuration in every cache state, in the study's order."""
-    groups: dict[tuple[Way, str], dict[str, LookupRow]] = {}
+    groups: dict[tuple[LookupConfiguration, str], dict[str, LookupRow]] = {}
     for row in study.lookups:
-        way = Way(row.profile, row.resolver, row.dns_transport, row.connection)
+        way = LookupConfiguration(row.profile, row.resolver, row.dns_transport, row.connection)
         groups.setdefault((way, row.cache), {})[row.page] = row
     ordered = sorted(groups, key=lambda key: (_place(study, key[0]), list(CACHE_WORDS).index(key[1])))
     return [_result(study, groups, *key) for key in ordered]
 
 
-def _place(study: LiveStudy, way: Way) -> tuple[int, ...]:
+def _place(study: LiveStudy, way: LookupConfiguration) -> tuple[int, ...]:
     connection = _CONNECTION_ORDER.index(way.connection)
     resolver = study.resolver_order[way.resolver]
-    return list(study.profiles).index(way.profile), resolver, place_of(way.dns_transport), connection
+    return list(study.profiles).index(way.profile), resolver, transport_position(way.dns_transport), connection
 
 
-def _result(study: LiveStudy, groups: Mapping[tuple[Way, str], Sites], way: Way, cache: str) -> Lookups:
+def _result(
+    study: LiveStudy, groups: Mapping[tuple[LookupConfiguration, str], Sites], way: LookupConfiguration, cache: str
+) -> LookupSummary:
     own = groups[way, cache]
-    do53 = Way(way.profile, way.resolver, "doudp", "none")
-    return Lookups(
+    do53 = LookupConfiguration(way.profile, way.resolver, "doudp", "none")
+    return LookupSummary(
         way=way,
         cache=cache,
         n=sum(row.n for row in own.values()),
@@ -83,18 +85,22 @@ def _result(study: LiveStudy, groups: Mapping[tuple[Way, str], Sites], way: Way,
     )
 
 
-def baseline_way(study: LiveStudy, way: Way) -> Way | None:
+def baseline_way(study: LiveStudy, way: LookupConfiguration) -> LookupConfiguration | None:
     """Return the plan's baseline from the same vantage point, in the same connection state if applicable."""
     levels = study.findings.plan.baseline.levels
     if not {"resolver", "dns_transport"} <= levels.keys():
         return None
     transport = str(levels["dns_transport"])
     connection = "none" if transport in WITHOUT_CONNECTION else way.connection
-    return Way(way.profile, str(levels["resolver"]), transport, connection)
+    return LookupConfiguration(way.profile, str(levels["resolver"]), transport, connection)
 
 
 def _against(
-    study: LiveStudy, groups: Mapping[tuple[Way, str], Sites], way: Way, cache: str, other: Way | None
+    study: LiveStudy,
+    groups: Mapping[tuple[LookupConfiguration, str], Sites],
+    way: LookupConfiguration,
+    cache: str,
+    other: LookupConfiguration | None,
 ) -> Estimate | None:
     if other is None or other == way or (other, cache) not in groups:
         return None
@@ -110,13 +116,13 @@ def sample_of_sites(rows: Iterable[LookupRow]) -> Sample:
     return Sample.censored([median for median, _ in told], [limit for _, limit in told])
 
 
-def lookup_table(study: LiveStudy, found: Sequence[Lookups]) -> NamedTable:
+def lookup_table(study: LiveStudy, found: Sequence[LookupSummary]) -> NamedTable:
     """List each configuration in a row, with the cache states side by side."""
     # Of failed look-ups alone nobody needs a column: they are counted.
     answered = {one.cache for one in found if one.failed_count < one.n}
     apart = [state for state in CACHE_WORDS if state in answered and state != "every"]
     shown = apart if study.knows_caches else ["every"]
-    by_way: dict[Way, dict[str, Lookups]] = {}
+    by_way: dict[LookupConfiguration, dict[str, LookupSummary]] = {}
     for one in found:
         by_way.setdefault(one.way, {})[one.cache] = one
     columns = (
@@ -146,7 +152,7 @@ def _heads(state: str) -> tuple[str, ...]:
     return f"{words}: sites", f"{words}: median ms", f"{words}: against its Do53, ms", f"{words}: against baseline, ms"
 
 
-def _cells(one: Lookups | None) -> tuple[str, ...]:
+def _cells(one: LookupSummary | None) -> tuple[str, ...]:
     if one is None:
         return "0", ABSENT, "", ""
     differences = (one.against_do53_ms, one.against_baseline_ms)
@@ -163,7 +169,7 @@ def _note(study: LiveStudy) -> str:
     )
 
 
-def _row(study: LiveStudy, one: Lookups) -> dict[str, Value]:
+def _row(study: LiveStudy, one: LookupSummary) -> dict[str, Value]:
     return {
         "vantage_point": one.way.profile,
         "resolver": one.way.resolver,

@@ -18,7 +18,7 @@ from resolab.store.live.queries import PingRow, pings
 
 
 @dataclass(frozen=True, slots=True)
-class Pings:
+class PingSummary:
     """All pings of a resolver by a method from a vantage point; the estimate is over sites."""
 
     profile: str
@@ -48,7 +48,7 @@ class Pings:
         return list(dict.fromkeys(row.address + (f" port {row.port}" if row.port else "") for row in self.rows))
 
 
-def ping_results(study: LiveStudy) -> list[Pings]:
+def ping_results(study: LiveStudy) -> list[PingSummary]:
     """Summarise the pings of every resolver and method, in the study's order."""
     groups: dict[tuple[str, str, str | None], list[PingRow]] = {}
     for row in pings(study.dataset):
@@ -58,12 +58,12 @@ def ping_results(study: LiveStudy) -> list[Pings]:
     return [_result(study, key, groups[key]) for key in ordered]
 
 
-def _result(study: LiveStudy, key: tuple[str, str, str | None], rows: Sequence[PingRow]) -> Pings:
+def _result(study: LiveStudy, key: tuple[str, str, str | None], rows: Sequence[PingRow]) -> PingSummary:
     known = [row.median_ms for row in rows if row.median_ms is not None]
-    return Pings(*key, rows, median(Sample.exact(known), level=study.level))
+    return PingSummary(*key, rows, median(Sample.exact(known), level=study.level))
 
 
-def ping_table(study: LiveStudy, found: Sequence[Pings]) -> NamedTable:
+def ping_table(study: LiveStudy, found: Sequence[PingSummary]) -> NamedTable:
     """List each resolver and method in a row."""
     columns = ("vantage point", "resolver", "method", "address", "sent", "answered", "median RTT ms", "least RTT ms")
     rows = [
@@ -90,7 +90,7 @@ def ping_table(study: LiveStudy, found: Sequence[Pings]) -> NamedTable:
     )  # fmt: skip
 
 
-def _row(one: Pings) -> dict[str, Value]:
+def _row(one: PingSummary) -> dict[str, Value]:
     return {
         "vantage_point": one.profile,
         "resolver": one.resolver,

@@ -14,7 +14,7 @@ import msgspec
 from resolab.plan.factors import QUERY_FACTORS
 from resolab.plots import Drawing, resolver_look, transport_label
 from resolab.plots.response_times import ResponseLine, draw_response_times
-from resolab.protocols import WITHOUT_CONNECTION, place_of
+from resolab.protocols import WITHOUT_CONNECTION, transport_position
 from resolab.report.h20.printed import CITATION
 from resolab.report.h20.responses import median_of, points_of
 from resolab.report.h20.study import ResponseTimes
@@ -49,8 +49,10 @@ def figure_name(name: str, study: LiveStudy, place: str) -> str:
 def _pooled(study: LiveStudy) -> list[ResponseTimes]:
     """Pool cold and open connections."""
     every = study.dataset.query_distributions((*QUERY_FACTORS, "dns_transport"), level=study.level)
-    found = [ResponseTimes.of(_with_levels(one)) for one in every]
-    return sorted(found, key=lambda one: (study.resolver_order[one.resolver.name], place_of(one.dns_transport)))
+    found = [ResponseTimes.from_distribution(_with_levels(one)) for one in every]
+    return sorted(
+        found, key=lambda one: (study.resolver_order[one.resolver.name], transport_position(one.dns_transport))
+    )
 
 
 def _with_levels(one: QueryDistribution) -> QueryDistribution:

@@ -9,7 +9,7 @@ from functools import cached_property
 from resolab.plots import Drawing
 from resolab.report.findings.findings import Findings
 from resolab.report.h20.amortisation import (
-    Paid,
+    AmortisationCosts,
     amortisation_drawings,
     amortisation_row,
     amortisation_table,
@@ -30,7 +30,7 @@ from resolab.report.tables import as_live
 from resolab.store import Dataset
 
 
-class Live:
+class LiveSection:
     """The figures and tables of a live dataset; the dataset must be open."""
 
     def __init__(self, dataset: Dataset, findings: Findings, live: LiveFindings) -> None:
@@ -38,7 +38,7 @@ class Live:
         self.live = live
 
     @cached_property
-    def _paid(self) -> list[Paid]:
+    def _paid(self) -> list[AmortisationCosts]:
         return amortisations(self.study)
 
     def drawings(self) -> Iterator[Drawing]:

@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from resolab.plan.factors import QUERY_FACTORS
-from resolab.protocols import place_of
+from resolab.protocols import transport_position
 from resolab.report.findings.resolvers import Resolver
 from resolab.report.h20.loads import Configuration, Loads, arrange
-from resolab.report.h20.study import ResponseTimes, Study
+from resolab.report.h20.study import H20Study, ResponseTimes
 from resolab.store.live.queries import CACHED, NOT_CACHED, CacheStateRow, LookupRow, cache_states, lookups_by_site
 from resolab.store.studies.h20 import QueryCostRow, query_costs
 
 _KEYS = (*QUERY_FACTORS, "dns_transport", "requested_handshake_mode")
 
 
-class LiveStudy(Study):
+class LiveStudy(H20Study):
     """The study of a live dataset, read on demand while the dataset is open."""
 
     @cached_property
@@ -52,7 +52,7 @@ class LiveStudy(Study):
 
     def place_of(self, one: Configuration) -> tuple[object, ...]:
         """Return a sort key: resolvers in the plan's order, transports within them."""
-        return self.resolver_order[one.resolver.name], place_of(one.dns_transport), one.further
+        return self.resolver_order[one.resolver.name], transport_position(one.dns_transport), one.further
 
     @property
     def configurations(self) -> list[Configuration]:
@@ -81,9 +81,9 @@ class LiveStudy(Study):
         found = self.dataset.query_distributions([*_KEYS, "connection"], where, level=self.level)
         places = list(self.profiles)
         return sorted(
-            (ResponseTimes.of(one) for one in found),
+            (ResponseTimes.from_distribution(one) for one in found),
             key=lambda one: (
-                places.index(one.profile), self.resolver_order[one.resolver.name], place_of(one.dns_transport),
+                places.index(one.profile), self.resolver_order[one.resolver.name], transport_position(one.dns_transport),
                 one.connection,
             ),
         )  # fmt: skip

@@ -5,15 +5,15 @@ For: a short table. Not for: the complete table (`lookups`).
 
 from resolab.plots import estimate_text, interval_text, transport_label
 from resolab.report.live.findings import LiveFindings
-from resolab.report.live.lookups import CONNECTION_WORDS, Lookups, Way
-from resolab.report.narrow import FittingTable
+from resolab.report.live.lookups import CONNECTION_WORDS, LookupConfiguration, LookupSummary
+from resolab.report.narrow import TerminalTable
 
 _CACHES = {"hit": "cached ms", "miss": "not cached ms", "every": "all ms"}
 
 
-def lookups_for_terminal(live: LiveFindings) -> FittingTable:
+def lookups_for_terminal(live: LiveFindings) -> TerminalTable:
     """List each configuration and connection state in a row; the medians are over sites."""
-    ways: dict[Way, dict[str, Lookups]] = {}
+    ways: dict[LookupConfiguration, dict[str, LookupSummary]] = {}
     for one in live.lookups:
         ways.setdefault(one.way, {})[one.cache] = one
     known = any("hit" in found or "miss" in found for found in ways.values())
@@ -28,8 +28,8 @@ def lookups_for_terminal(live: LiveFindings) -> FittingTable:
         )
         for way, found in ways.items()
     ]
-    return FittingTable("Look-ups: median over sites and its interval", columns, frozenset({0}), rows)
+    return TerminalTable("Look-ups: median over sites and its interval", columns, frozenset({0}), rows)
 
 
-def _cell(one: Lookups | None) -> str:
+def _cell(one: LookupSummary | None) -> str:
     return "" if one is None else f"{estimate_text(one.median_ms)} {interval_text(one.median_ms)}".rstrip()

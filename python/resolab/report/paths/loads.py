@@ -21,7 +21,7 @@ from resolab.pages.path import (
 )
 from resolab.plan import access_rtt_ms, parse_plan
 from resolab.records import PageLoadRecord, Record, TrialRecord
-from resolab.report.paths.predictions import Predictions
+from resolab.report.paths.predictions import LookupPredictor
 from resolab.store import dataset_folder, finished_trials, load_manifest, read_trial
 from resolab.wording import counted
 
@@ -86,7 +86,7 @@ def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
     """Find the path of every measured load; `models` maps the page's name in the dataset to its model."""
     manifest = load_manifest(dataset_folder(folder))
     plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), corpus=None, begun_with=manifest.pages())
-    predictions = Predictions(manifest, plan)
+    predictions = LookupPredictor(manifest, plan)
     access_ms = {link.name: access_rtt_ms(link) for link in manifest.profiles}
     found: list[LoadPath] = []
     without_model: dict[str, None] = {}

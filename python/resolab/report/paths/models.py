@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from resolab.errors import ResolabError
 from resolab.pages.model import PageModel
 from resolab.plan import Corpus, Plan
-from resolab.plan.shared_names import with_certificates
+from resolab.plan.shared_names import assign_certificates
 
 
 def models_of(plan: Plan, pages: Sequence[str]) -> Mapping[str, PageModel]:
     """Read the models as served, by the page's name; missing or invalid files are left out."""
-    corpus = Corpus.of_project(plan.own_pages)
+    corpus = Corpus.from_project(plan.own_pages)
     found: dict[str, PageModel] = {}
     for page in filter(corpus.is_model, pages):
         with contextlib.suppress(ResolabError):
-            found[page] = with_certificates(corpus.model(page), plan.pages.certificates)
+            found[page] = assign_certificates(corpus.model(page), plan.pages.certificates)
     return found

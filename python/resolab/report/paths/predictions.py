@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 
 from resolab.pages.clone.names import host_name
 from resolab.pages.model import PageModel
-from resolab.pages.path import Announced, LookupPrediction, predicted_lookups, with_distances
+from resolab.pages.path import AnnouncementMode, LookupPrediction, predicted_lookups, set_distances
 from resolab.plan import Plan, access_rtt_ms
 from resolab.plan.settings import PageDistances
 from resolab.protocols import page_handshake_round_trips
@@ -17,7 +17,7 @@ from resolab.store import Manifest, trial_id
 from resolab.testbed.misses import missed_names
 
 
-class Predictions:
+class LookupPredictor:
     """Predictions for the trials of a dataset, computed once for equal trials."""
 
     def __init__(self, manifest: Manifest, plan: Plan) -> None:
@@ -37,13 +37,15 @@ class Predictions:
         access_ms = self._access_ms.get(trial.profile, 0.0)
         apart = self._plan.pages.distances is PageDistances.RECORDED
         return predicted_lookups(
-            with_distances(model, access_ms, apart=apart),
+            set_distances(model, access_ms, apart=apart),
             dns_transport=trial.dns_transport,
             resolver_rtt_ms=access_ms + trial.resolver_extra_rtt_ms,
             handshake_mode=trial.requested_dns_handshake_mode,
             connection_state=trial.dns_connection_state,
             connect_round_trips=page_handshake_round_trips(trial.http_version, trial.requested_handshake_mode),
-            announced=Announced.WITH_FIRST if trial.answer_push is AnswerPush.PAGE_NAMES else Announced.NOT,
+            announced=AnnouncementMode.WITH_FIRST
+            if trial.answer_push is AnswerPush.PAGE_NAMES
+            else AnnouncementMode.NOT,
             recursion_ms=self._plan.resolver.miss_delay_ms,
             misses=misses,
         )

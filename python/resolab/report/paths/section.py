@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from resolab.pages.path import Part
+from resolab.pages.path import PhaseKind
 from resolab.plan import Plan
 from resolab.plots import estimate_text, interval_text
 from resolab.plots.save import Value
@@ -20,14 +20,14 @@ from resolab.stats import Estimate
 from resolab.wording import counted
 
 PART_WORDS = {
-    Part.BROWSER: "browser",
-    Part.DNS: "DNS",
-    Part.CONNECT: "connect",
-    Part.HANDSHAKE: "TLS, QUIC",
-    Part.ROUND_TRIP: "round trip",
-    Part.SERVER: "server",
-    Part.TRANSFER: "transfer",
-    Part.UNTOLD: "untold",
+    PhaseKind.BROWSER: "browser",
+    PhaseKind.DNS: "DNS",
+    PhaseKind.CONNECT: "connect",
+    PhaseKind.HANDSHAKE: "TLS, QUIC",
+    PhaseKind.ROUND_TRIP: "round trip",
+    PhaseKind.SERVER: "server",
+    PhaseKind.TRANSFER: "transfer",
+    PhaseKind.UNTOLD: "untold",
 }
 _COUNT_WORDS = {
     "connections": "connections",
@@ -64,7 +64,7 @@ def path_section(folder: Path, plan: Plan, pages: Sequence[str]) -> PathSection 
 
 
 def _parts(summaries: Sequence[PathSummary]) -> NamedTable:
-    parts = [part for part in Part if any(one.shares_ratio[part].high for one in summaries)]
+    parts = [part for part in PhaseKind if any(one.shares_ratio[part].high for one in summaries)]
     columns = ("arm", "pages", "loads", "load ms", *(f"{PART_WORDS[part]} %" for part in parts))
     rows = [
         (

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from resolab.pages.path import LoadConnections, Part
+from resolab.pages.path import LoadConnections, PhaseKind
 from resolab.records import HandshakeMode
 from resolab.report.paths.loads import LoadPath
 from resolab.stats import Estimate, Sample, clustered_median
@@ -60,8 +60,8 @@ def _summary(arm: str, loads: Sequence[LoadPath]) -> PathSummary:
         loads_count=len(loads),
         pages_count=len(set(pages)),
         load_ms=median([one.path.load_ns / _NS for one in loads]),
-        shares_ratio={part.value: median([one.path.share_ratio(part) for one in loads]) for part in Part},
-        lookup_ms=median([one.path.parts_ns.get(Part.DNS, 0) / _NS for one in loads]),
+        shares_ratio={part.value: median([one.path.share_ratio(part) for one in loads]) for part in PhaseKind},
+        lookup_ms=median([one.path.parts_ns.get(PhaseKind.DNS, 0) / _NS for one in loads]),
         predicted_lookup_ms=median([one.predicted.lookup_ms for one in loads]),
         blocking_lookups_count=median([len(one.path.blocking_hosts) for one in loads]),
         lookups_count=median([len(one.path.lookup_hosts) for one in loads]),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from resolab.plots import ABSENT
 from resolab.plots.save import Value
-from resolab.report.findings.findings import AcrossPlaces, Findings
+from resolab.report.findings.findings import Findings, VantagePointComparison
 from resolab.report.labels import combination_of
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
@@ -78,7 +78,7 @@ def estimate_row(place: str, one: Estimate) -> dict[str, Value]:
     }
 
 
-def _rows(one: AcrossPlaces) -> list[dict[str, Value]]:
+def _rows(one: VantagePointComparison) -> list[dict[str, Value]]:
     conditions: dict[str, Value] = {"treatment": one.treatment.id, "baseline": one.baseline.id}
     every = {**one.places, "across": one.across}
     return [conditions | estimate_row(place, estimate) for place, estimate in every.items()]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from resolab.plots import transport_label
 from resolab.plots.save import Value
-from resolab.protocols import place_of
+from resolab.protocols import transport_position
 from resolab.report.findings.interval_level import level_text
 from resolab.report.h20.printed import DEFAULT_NETWORK, MEDIAN_DIFFERENCE_MS, FollowUpDifference, follow_up_difference
 from resolab.report.live.lookups import CONNECTION_WORDS, sample_of_sites
@@ -53,7 +53,7 @@ def place_differences(study: LiveStudy) -> list[PlaceDifference]:
             way = row.resolver, row.dns_transport, row.connection
             groups.setdefault(way, {}).setdefault(row.profile, []).append(row)
     reference = _reference(study)
-    ordered = sorted(groups, key=lambda way: (study.resolver_order[way[0]], place_of(way[1]), way[2]))
+    ordered = sorted(groups, key=lambda way: (study.resolver_order[way[0]], transport_position(way[1]), way[2]))
     return [
         _difference(study, way, place, reference, groups[way])
         for way in ordered

@@ -10,12 +10,12 @@ from resolab.plan import stream_seed
 from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.oracle import Expected
-from resolab.report.findings.page_loads import by_condition, contributing, sample_of
+from resolab.report.findings.oracle import ExpectedDifference
+from resolab.report.findings.page_loads import contributing, group_by_condition, sample_of
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.loads import LoadTimes
 from resolab.report.s24.printed import plt_baseline_ms, plt_change_percent
-from resolab.report.s24.scope import BASELINE, IN_PAPER, Scope, combination_name
+from resolab.report.s24.scope import BASELINE, IN_PAPER, PaperScope, combination_name
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate, Sample, relative_change, remaining_share
 from resolab.store.outcomes import Outcome
@@ -25,7 +25,7 @@ COALESCED, DOH = IN_PAPER[0], IN_PAPER[2]
 Cell = Mapping[str, str | float | None]
 
 
-def changes_table(times: Sequence[LoadTimes], scope: Scope, findings: Findings) -> NamedTable | None:
+def changes_table(times: Sequence[LoadTimes], scope: PaperScope, findings: Findings) -> NamedTable | None:
     """Show our changes beside the paper's, one row for each cell and combination of Fig. 8."""
     plt, sums = times[0], times[1] if len(times) > 1 else None
     differences = {one.condition.id: compared.difference_ms for one, compared in findings.plt.compared}
@@ -87,7 +87,7 @@ class _Row:
     plt_sum: Estimate | None
     baseline_ms: float | None
     difference_ms: Estimate
-    expected: Expected
+    expected: ExpectedDifference
 
     @property
     def closed_form_ms(self) -> float:
@@ -165,9 +165,9 @@ def sign_of(ours: Estimate | None, theirs_ratio: float) -> str:
     return "same" if (ours.value > 0) == (theirs_ratio > 0) else "opposite"
 
 
-def overhead_table(outcome: Outcome, findings: Findings, scope: Scope) -> NamedTable | None:
+def overhead_table(outcome: Outcome, findings: Findings, scope: PaperScope) -> NamedTable | None:
     """Show the remaining share of DoH's overhead beside the change of the page load time, ours and the paper's."""
-    grouped = by_condition(contributing(outcome, findings.loads))
+    grouped = group_by_condition(contributing(outcome, findings.loads))
     rows, cells = [], []
     level = level_of(findings.plan)
     for (page, profile), cell in scope.cells.items():

@@ -6,14 +6,14 @@ For: a dataset's content for each of these figures. Not for: page load times (`l
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from resolab.plots import CdfAxis, Curve, Drawing, Look, draw_cdfs, transport_label, transport_look
+from resolab.plots import CdfAxis, Curve, CurveStyle, Drawing, draw_cdfs, transport_label, transport_look
 from resolab.protocols import DNS_TRANSPORTS, OVER_TCP
 from resolab.report.as_printed import printed_profile
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of, level_text
 from resolab.report.s24.distributions import Distribution, distribution_of, median_text, pooled
 from resolab.report.s24.printed import CITATION
-from resolab.report.s24.scope import Scope
+from resolab.report.s24.scope import PaperScope
 from resolab.report.trouble import left_out
 from resolab.store import Dataset
 from resolab.store.outcomes import SAY_NOTHING
@@ -52,13 +52,13 @@ class Timings:
 H3_FULL, H3_ZERO_RTT, H3_REQUEST = "H3 full, connect", "H3 0-RTT, connect", "H3 0-RTT, until the request"
 """`connect` is connectStart to connectEnd, as in the paper; with early data the request leaves long before its end."""
 _CONNECT_LOOKS = {
-    H3_FULL: Look("#000000"),
-    H3_ZERO_RTT: Look("#d55e00", (0, (4, 1.5))),
-    H3_REQUEST: Look("#8c8c8c", "-", "o"),
+    H3_FULL: CurveStyle("#000000"),
+    H3_ZERO_RTT: CurveStyle("#d55e00", (0, (4, 1.5))),
+    H3_REQUEST: CurveStyle("#8c8c8c", "-", "o"),
 }
 
 
-def timings_of(dataset: Dataset, findings: Findings, scope: Scope) -> Timings:
+def timings_of(dataset: Dataset, findings: Findings, scope: PaperScope) -> Timings:
     """Read the durations and express them in round trips of their profile."""
     rtt_ms = findings.rtt_ms
     of_condition = {one.id: one for cell in scope.cells.values() for one in cell.values()}
@@ -105,7 +105,7 @@ def _phases(rows: Sequence[PhaseRow], rtt_ms: Mapping[str, float]) -> dict[tuple
     return {key: Distribution(known, totals[key]) for key, known in steps.items()}
 
 
-def exchange_drawings(timings: Timings, findings: Findings, scope: Scope) -> Iterator[Drawing]:
+def exchange_drawings(timings: Timings, findings: Findings, scope: PaperScope) -> Iterator[Drawing]:
     """Draw Figs. 3 to 7, each if the dataset has its data."""
     everywhere, two = {ALL: timings.profiles}, _those(timings, ("fiber", "4g"))
     if any(one.n for one in timings.connects.values()):
@@ -175,13 +175,13 @@ def _single_trips(timings: Timings, panels: Mapping[str, Sequence[str]]) -> list
             ("TCP RTT", transport_look("doh"), tcp),
             ("DoUDP look-up", transport_look("doudp"), timings.phase("doudp", "query_response_time", profiles)),
             ("DoQ query", transport_look("doq"), timings.phase("doq", "query_exchange", profiles)),
-            ("DoQ handshake", Look("#8c8c8c", "-", "o"), timings.phase("doq", "quic_handshake", profiles)),
+            ("DoQ handshake", CurveStyle("#8c8c8c", "-", "o"), timings.phase("doq", "quic_handshake", profiles)),
         )
         curves += [_curve(timings, panel, label, look, one) for label, look, one in parts]
     return [curve for curve in curves if curve.n]
 
 
-def _curve(timings: Timings, panel: str, label: str, look: Look, one: Distribution) -> Curve:
+def _curve(timings: Timings, panel: str, label: str, look: CurveStyle, one: Distribution) -> Curve:
     failed = f", {one.failed_count} failed" if one.failed_count else ""
     return Curve(
         row="",
@@ -202,7 +202,7 @@ def _draw(
     curves: Sequence[Curve],
     timings: Timings,
     findings: Findings,
-    scope: Scope,
+    scope: PaperScope,
 ) -> Drawing:
     counts = [curve.n for curve in curves]
     reached = ""

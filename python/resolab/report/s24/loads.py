@@ -23,7 +23,7 @@ from resolab.report.as_printed import printed_profile
 from resolab.report.captions import how_sure, intervals_text
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_of, level_text
-from resolab.report.findings.page_loads import by_condition, contributing
+from resolab.report.findings.page_loads import contributing, group_by_condition
 from resolab.report.s24.distributions import Distribution, distribution_of, median_text
 from resolab.report.s24.printed import CITATION, plt_change_percent, plt_median_ms
 from resolab.report.s24.printed_quantiles import medians_quantiles, quantiles_ms, relative_quantiles
@@ -32,7 +32,7 @@ from resolab.report.s24.scope import (
     IN_PAPER,
     LEFT_OUT,
     Combination,
-    Scope,
+    PaperScope,
     combination_in_paper,
     combination_name,
 )
@@ -56,12 +56,12 @@ class LoadTimes:
 
 def load_times_of(findings: Findings) -> list[LoadTimes]:
     """Return `plt`, and `plt_sum` if present in the dataset."""
-    found = (findings.of(one) for one in (PLT, PLT_SUM))
+    found = (findings.find_outcome(one) for one in (PLT, PLT_SUM))
     return [_load_times(one, findings.loads) for one in found if one is not None]
 
 
 def _load_times(found: OutcomeFindings, loads: Sequence[LoadRow]) -> LoadTimes:
-    grouped = by_condition(contributing(found.outcome, loads))
+    grouped = group_by_condition(contributing(found.outcome, loads))
     return LoadTimes(
         outcome=found.outcome,
         values={condition: distribution_of(_values(found.outcome, own)) for condition, own in grouped.items()},
@@ -86,7 +86,7 @@ _THEIRS = (
 )
 
 
-def load_drawings(times: LoadTimes, findings: Findings, scope: Scope) -> Iterator[Drawing]:
+def load_drawings(times: LoadTimes, findings: Findings, scope: PaperScope) -> Iterator[Drawing]:
     """Draw Figs. 8 to 12 of an outcome, each if the dataset has its data."""
     if any(cell.change and cell.change.n for cell in _cells(times, scope)):
         yield _heat_map(times, findings, scope)
@@ -118,7 +118,7 @@ _RELATIVE_AXIS = CdfAxis(
 )
 
 
-def _cells(times: LoadTimes, scope: Scope) -> list[HeatCell]:
+def _cells(times: LoadTimes, scope: PaperScope) -> list[HeatCell]:
     cells = []
     for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
         for profile in scope.profiles:
@@ -131,7 +131,7 @@ def _cells(times: LoadTimes, scope: Scope) -> list[HeatCell]:
     return cells
 
 
-def _heat_map(times: LoadTimes, findings: Findings, scope: Scope) -> Drawing:
+def _heat_map(times: LoadTimes, findings: Findings, scope: PaperScope) -> Drawing:
     cells = _cells(times, scope)
     caption = (
         f"Fig. 8 of {CITATION}, here: change of the median {times.outcome.meaning} against DoUDP + H3 full on the same "
@@ -144,7 +144,7 @@ def _heat_map(times: LoadTimes, findings: Findings, scope: Scope) -> Drawing:
     return draw_heat_map(cells, caption, name=f"s24_fig8{times.outcome.suffix}", quantity=quantity)
 
 
-def _relative(times: LoadTimes, scope: Scope) -> list[Curve]:
+def _relative(times: LoadTimes, scope: PaperScope) -> list[Curve]:
     curves = []
     for profile in scope.profiles:
         for page in scope.pages:
@@ -168,7 +168,7 @@ def _against_median(times: LoadTimes, cell: Mapping[Combination, object], combin
     return Distribution([(value / middle.value - 1, count) for value, count in values.steps], values.n)
 
 
-def _absolute(times: LoadTimes, scope: Scope, page: str) -> list[Curve]:
+def _absolute(times: LoadTimes, scope: PaperScope, page: str) -> list[Curve]:
     curves = []
     for profile in _networks(scope):
         for combination in scope.having((BASELINE, *IN_PAPER, *LEFT_OUT)):
@@ -182,12 +182,12 @@ def _absolute(times: LoadTimes, scope: Scope, page: str) -> list[Curve]:
     return curves
 
 
-def _networks(scope: Scope) -> list[str]:
+def _networks(scope: PaperScope) -> list[str]:
     found = {printed_profile(profile): profile for profile in reversed(scope.profiles)}
     return [found[one] for one in _NETWORKS if one in found]
 
 
-def _conditions(scope: Scope, page: str) -> list[str]:
+def _conditions(scope: PaperScope, page: str) -> list[str]:
     cells = (scope.cells.get((page, profile), {}) for profile in _networks(scope))
     return [condition.id for cell in cells for condition in cell.values()]
 
@@ -200,7 +200,7 @@ def _median_beside_theirs(times: LoadTimes, condition: str, combination: Combina
     return text + (f" (paper {number_text(theirs)})" if theirs is not None else "")
 
 
-def _medians(times: LoadTimes, findings: Findings, scope: Scope) -> Drawing:
+def _medians(times: LoadTimes, findings: Findings, scope: PaperScope) -> Drawing:
     curves = []
     level = level_of(findings.plan)
     for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
@@ -249,7 +249,7 @@ def _draw(
     axis: CdfAxis,
     times: LoadTimes,
     findings: Findings,
-    scope: Scope,
+    scope: PaperScope,
 ) -> Drawing:
     counts = [curve.n for curve in curves if curve.n]
     caption = (
@@ -260,7 +260,7 @@ def _draw(
     return draw_cdfs(name, curves, axis, caption, panel_inch=size)
 
 
-def _tail(times: LoadTimes, findings: Findings, scope: Scope) -> str:
+def _tail(times: LoadTimes, findings: Findings, scope: PaperScope) -> str:
     conditions = {one.id for cell in scope.cells.values() for one in cell.values()}
     parts = [times.values[one] for one in conditions if one in times.values]
     failed, total = sum(part.failed_count for part in parts), sum(part.n for part in parts)

@@ -13,9 +13,9 @@ from resolab.report.findings.interval_level import level_text
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.loads import LoadTimes
 from resolab.report.s24.printed_quantiles import SHARES, relative_quantiles
-from resolab.report.s24.scope import BASELINE, IN_PAPER, Combination, Scope, combination_name
+from resolab.report.s24.scope import BASELINE, IN_PAPER, Combination, PaperScope, combination_name
 from resolab.report.tables import Table
-from resolab.stats import Printed, Replication, printed_change, replication
+from resolab.stats import PrintedChange, Replication, printed_change, replication
 from resolab.store.outcomes import PLT_SUM
 
 LOADS_A_CELL = 344_616 // 90 // 3
@@ -27,13 +27,13 @@ class _Cell:
     page: str
     profile: str
     combination: Combination
-    theirs: Printed
+    theirs: PrintedChange
     ours: Replication | None
     within_count: int
     loads_count: int
 
 
-def replication_table(times: Sequence[LoadTimes], scope: Scope, level: float) -> NamedTable | None:
+def replication_table(times: Sequence[LoadTimes], scope: PaperScope, level: float) -> NamedTable | None:
     """Show both studies side by side at a level, one row per cell; `None` without the paper's sum."""
     sums = next((one for one in times if one.outcome == PLT_SUM), None)
     if sums is None:

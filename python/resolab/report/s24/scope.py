@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from resolab.plan import Condition, Plan
-from resolab.plan.factor import Subject
+from resolab.plan.factor import FactorSubject
 from resolab.plan.factors import EVERY_FACTOR, OPTIONAL_FACTORS, factors_about, word_of
 from resolab.plots import combination_label
 from resolab.report.s24.printed import is_printed
@@ -25,7 +25,7 @@ LEFT_OUT: Sequence[Combination] = (("doudp", "zero_rtt"), ("doh", "zero_rtt"))
 
 _VARIED = ("page", "profile", "dns_transport", "requested_handshake_mode")
 """The factors varied by the paper."""
-_UNTOLD = (*factors_about(Subject.CLIENT), "h3_discovery")
+_UNTOLD = (*factors_about(FactorSubject.CLIENT), "h3_discovery")
 """Factors of the instrument; any level is accepted, and the first of several is drawn."""
 _AS_IN_PAPER: Mapping[str, str] = {"http_version": "h3"} | {
     factor: word_of(level, factor) for factor, level in OPTIONAL_FACTORS.items() if factor not in {*_VARIED, *_UNTOLD}
@@ -35,7 +35,7 @@ with cached answers. Lookups are cold, with a full handshake. No feature is newe
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class PaperScope:
     """The conditions by page and profile, then by combination."""
 
     cells: Mapping[tuple[str, str], Mapping[Combination, Condition]]
@@ -82,7 +82,7 @@ class Scope:
         return f" {conditions} at levels that the paper's loads did not have: left out, with {_levels(self.unlike)}."
 
 
-def scope_of(plan: Plan) -> Scope:
+def scope_of(plan: Plan) -> PaperScope:
     """Choose the plan's first matching condition for every page, profile and combination of the paper."""
     cells: dict[tuple[str, str], dict[Combination, Condition]] = {}
     further: list[Condition] = []
@@ -98,7 +98,7 @@ def scope_of(plan: Plan) -> Scope:
         if cell.setdefault(combination, condition) is not condition:
             further.append(condition)
     drawn = [(cells[one.page, one.profile][_combination(one)], one) for one in further]
-    return Scope(
+    return PaperScope(
         cells,
         left_out_count=len(further),
         drawn=_words((factor, first) for first, one in drawn for factor in _differing(one, first)),
@@ -135,7 +135,7 @@ def combination_in_paper(condition: Condition) -> Combination | None:
 
 def is_resolver_in_paper(one: object) -> bool:
     """Return True for the paper's resolver levels: at the distance of the pages, with cached answers."""
-    return not _unlike(one, factors_about(Subject.RESOLVER))
+    return not _unlike(one, factors_about(FactorSubject.RESOLVER))
 
 
 def _combination(condition: Condition) -> Combination:

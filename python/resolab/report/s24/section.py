@@ -16,7 +16,7 @@ from resolab.report.s24.exchanges import Timings, exchange_drawings, timings_of
 from resolab.report.s24.loads import LoadTimes, load_drawings, load_times_of
 from resolab.report.s24.profiles import connect_table, profile_table
 from resolab.report.s24.replication import replication_table
-from resolab.report.s24.scope import Scope, scope_of
+from resolab.report.s24.scope import PaperScope, scope_of
 from resolab.store import Dataset
 
 _NEEDS = {
@@ -33,7 +33,7 @@ _NEEDS = {
 }
 
 
-class S24:
+class S24Section:
     """The paper's figures and tables of a dataset, with common parts computed once; the dataset must be open."""
 
     def __init__(self, dataset: Dataset, findings: Findings) -> None:
@@ -41,7 +41,7 @@ class S24:
         self.findings = findings
 
     @cached_property
-    def scope(self) -> Scope:
+    def scope(self) -> PaperScope:
         """The conditions matching the paper."""
         return scope_of(self.findings.plan)
 

@@ -55,11 +55,11 @@ def _median_trials(folder: Path) -> dict[str, str]:
         loads = [load for load in dataset.measured_loads() if is_usable(load)]
     groups: dict[str, list[LoadRow]] = {}
     for load in loads:
-        if load.failure is None and PLT.of(load) is not None:
+        if load.failure is None and PLT.value_of_load(load) is not None:
             groups.setdefault(load.condition, []).append(load)
     medians = {}
     for condition in sorted(groups):
-        ordered = sorted(groups[condition], key=lambda load: (PLT.of(load) or 0.0, load.trial_id))
+        ordered = sorted(groups[condition], key=lambda load: (PLT.value_of_load(load) or 0.0, load.trial_id))
         medians[condition] = ordered[(len(ordered) - 1) // 2].trial_id
     return medians
 

@@ -45,7 +45,7 @@ PARTS: Mapping[str, Callable[[np.random.Generator, int], FloatArray]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Adjusting:
+class AdjustmentCoverage:
     """The results of simulated comparisons."""
 
     offered_ratio: float
@@ -58,7 +58,7 @@ class Adjusting:
 
 def adjusting(
     instant: str, part: str, pairs: int, rounds: int, *, weight: float = 1.0, moved: float = 0.0, seed: int = 1
-) -> Adjusting:
+) -> AdjustmentCoverage:
     """Simulate adjusting by a part with factor `weight` in the outcome; `moved` is a wrong shift of the part.
 
     The treatment must not shift the part; `moved` is its shift against this assumption. A weight below 1 stands for an
@@ -79,4 +79,6 @@ def adjusting(
         assert found.ci_high is not None
         held += found.ci_low - 1e-9 <= weight * moved <= found.ci_high + 1e-9
         widths.append((found.ci_width or 0.0) / (plain.ci_width or 1.0))
-    return Adjusting(offered / rounds, held / max(offered, 1), float(np.median(widths)) ** 2 if widths else 0.0)
+    return AdjustmentCoverage(
+        offered / rounds, held / max(offered, 1), float(np.median(widths)) ** 2 if widths else 0.0
+    )

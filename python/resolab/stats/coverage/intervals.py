@@ -201,7 +201,7 @@ def _amortisation(kind: str, n: int, rng: np.random.Generator) -> Amortisation:
     drift = np.exp(0.1 * rng.standard_normal((n, 1)))
     added = zip(BATCH_OF, (OVERHEAD, 0.0, SAVED), strict=True)
     drawn = [DATA[kind](rng, n * members).reshape(n, members) * drift + more for members, more in added]
-    costs = [BatchedMean.of(one.sum(axis=1), np.full(n, one.shape[1])) for one in drawn]
+    costs = [BatchedMean.from_arrays(one.sum(axis=1), np.full(n, one.shape[1])) for one in drawn]
     return amortisation(costs[0], costs[1], costs[2], [EXTRA_AFTER])
 
 

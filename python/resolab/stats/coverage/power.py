@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from resolab.stats.coverage.sequence import KINDS
-from resolab.stats.power import Aim, Rule, blocks_needed
+from resolab.stats.power import IntervalGoal, IntervalRule, blocks_needed
 
 LARGE = 2_001
 """The pairs of a pilot large enough to know its distribution."""
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PilotCoverage:
     """The answers of simulated pilots of equal size."""
 
     truth: int
@@ -33,7 +33,9 @@ class Held:
     """The 90 % quantile of the answers."""
 
 
-def held(kind: str, pairs: int, aim: Aim, rule: Rule, rounds: int, *, most: int = 1_000, seed: int = 1) -> Held:
+def held(
+    kind: str, pairs: int, aim: IntervalGoal, rule: IntervalRule, rounds: int, *, most: int = 1_000, seed: int = 1
+) -> PilotCoverage:
     """Compare pilots of some pairs, drawn from one kind of data, with a very large pilot."""
     rng = np.random.default_rng(seed)
     large = blocks_needed(KINDS[kind](rng, LARGE), aim, rule, most=most, seed=seed)
@@ -48,4 +50,4 @@ def held(kind: str, pairs: int, aim: Aim, rule: Rule, rounds: int, *, most: int 
         low, high = (np.inf if end is None else end for end in (one.low, one.high))
         hits += low <= large.blocks <= high
     quantiles = (float(np.quantile(said, q, method="nearest")) for q in (0.5, 0.1, 0.9))
-    return Held(large.blocks, hits / len(said), 1 - len(said) / rounds, *quantiles)
+    return PilotCoverage(large.blocks, hits / len(said), 1 - len(said) / rounds, *quantiles)

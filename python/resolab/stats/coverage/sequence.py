@@ -155,7 +155,7 @@ def _run(sample: Sample, blocks: Sequence[int]) -> list[tuple[float, float]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class DetectionBlocks:
     """The number of blocks until a true difference is detected."""
 
     effect: float
@@ -170,12 +170,12 @@ class Taken:
     """Mean blocks when the difference is twice as large as planned for the fixed number."""
 
 
-def blocks_taken(kind: str, fixed: int, rounds: int, seed: int = 1) -> Taken:
+def blocks_taken(kind: str, fixed: int, rounds: int, seed: int = 1) -> DetectionBlocks:
     """Compare stopping as soon as 0 is excluded with a fixed number of blocks of 80 % power."""
     effect = _effect_of(kind, fixed, seed)
     ends = _ends_at(kind, effect, 4 * fixed, rounds, seed + 1)
     twice = _ends_at(kind, 2 * effect, 4 * fixed, rounds, seed + 2)
-    return Taken(
+    return DetectionBlocks(
         effect=effect,
         fixed=fixed,
         mean=float(ends.mean()),

@@ -28,7 +28,7 @@ KINDS = ("skewed", "bimodal", "tied", "loads")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class WidthStoppingRule:
     """A run's checks, the level of its intervals, and its largest number of blocks."""
 
     level: float
@@ -42,7 +42,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class StoppedRuns:
     """The results of simulated runs stopping at a given width."""
 
     held_ratio: float
@@ -75,14 +75,16 @@ def typical_width(kind: str, blocks: int, level: float, rounds: int = 100) -> fl
     return float(np.median([width for width in widths if width is not None]))
 
 
-def simulate(kind: str, widths: Sequence[float], rule: Rule, rounds: int, seed: int = 1) -> list[Stopped]:
+def simulate(
+    kind: str, widths: Sequence[float], rule: WidthStoppingRule, rounds: int, seed: int = 1
+) -> list[StoppedRuns]:
     """Simulate whole runs; return the result for each width, all on the same runs."""
     rng = np.random.default_rng(seed)
     ends = [_ends(pair(kind, rng, rule.cap_blocks), widths, rule, number) for number in range(rounds)]
     return [_summary([run[position] for run in ends], width) for position, width in enumerate(widths)]
 
 
-def _ends(run: tuple[Sample, Sample], widths: Sequence[float], rule: Rule, seed: int) -> list[Estimate]:
+def _ends(run: tuple[Sample, Sample], widths: Sequence[float], rule: WidthStoppingRule, seed: int) -> list[Estimate]:
     """Return a run's final interval for each width."""
     treatment, baseline = run
     found: dict[float, Estimate] = {}
@@ -97,13 +99,13 @@ def _ends(run: tuple[Sample, Sample], widths: Sequence[float], rule: Rule, seed:
     return [found[width] for width in widths]
 
 
-def _summary(ends: Sequence[Estimate], width: float) -> Stopped:
+def _summary(ends: Sequence[Estimate], width: float) -> StoppedRuns:
     # Rounding of the last digit decides nothing: 1.2 * x / x - 1 is 0.2 within it.
     held = [
         one.ci_low is not None and one.ci_high is not None and one.ci_low - 1e-9 <= CHANGE <= one.ci_high + 1e-9
         for one in ends
     ]
-    return Stopped(
+    return StoppedRuns(
         held_ratio=float(np.mean(held)),
         blocks_mean=float(np.mean([one.n for one in ends])),
         capped_ratio=float(np.mean([not width_reached(one, width) for one in ends])),

@@ -163,7 +163,7 @@ class PingRow(msgspec.Struct, kw_only=True, frozen=True):
     least_ms: float | None
 
 
-class GroundRow(msgspec.Struct, kw_only=True, frozen=True):
+class TrialSettingsRow(msgspec.Struct, kw_only=True, frozen=True):
     """The common settings of a number of trials."""
 
     profile: str
@@ -199,6 +199,6 @@ def pings(dataset: Dataset) -> list[PingRow]:
     return msgspec.convert(dataset.sql(PINGS), list[PingRow])
 
 
-def ground(dataset: Dataset) -> list[GroundRow]:
+def ground(dataset: Dataset) -> list[TrialSettingsRow]:
     """List the settings of trials, with equal settings merged."""
-    return msgspec.convert(dataset.sql(GROUND), list[GroundRow])
+    return msgspec.convert(dataset.sql(GROUND), list[TrialSettingsRow])

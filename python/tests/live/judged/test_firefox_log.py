@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from resolab.browser.browser_log import BrowserLog, Carrier, LookUp
-from resolab.browser.firefox.log import FollowedLog
+from resolab.browser.browser_log import BrowserLog, ConnectionTransport, LookUp
+from resolab.browser.firefox.log import FirefoxLogFollower
 from resolab.errors import ConfigurationError
 from resolab.records import HandshakeMode
 
@@ -73,7 +73,7 @@ class MadeLog:
 
     def read(self, folder: Path) -> BrowserLog:
         (folder / "log.moz_log").write_text("\n".join(self.lines) + "\n")
-        return FollowedLog(folder / "log.moz_log").read()
+        return FirefoxLogFollower(folder / "log.moz_log").read()
 
 
 def mode(one: LookUp) -> HandshakeMode | None:
@@ -95,7 +95,7 @@ def test_look_ups_over_h2_share_a_connection_whose_certificate_was_looked_at_or_
     made.answer("a.example", 65, 2)
     log = made.read(tmp_path)
     (connection,) = log.connections
-    assert (connection.host, connection.carrier, connection.protocol) == (HOST, Carrier.TCP, "h2")
+    assert (connection.host, connection.carrier, connection.protocol) == (HOST, ConnectionTransport.TCP, "h2")
     assert [(one.name, one.qtype, one.rcode, mode(one)) for one in log.look_ups] == [
         ("a.example", "HTTPS", "SERVFAIL", expected), ("a.example", "A", "NOERROR", expected),
     ]  # fmt: skip
@@ -112,7 +112,7 @@ def test_over_h3_a_ticket_leaves_open_whether_there_was_early_data(
     made.h3("b0", "1", full=full)
     made.answer("a.example", 1)
     log = made.read(tmp_path)
-    assert (log.connections[0].carrier, log.connections[0].resumed) == (Carrier.QUIC, not full)
+    assert (log.connections[0].carrier, log.connections[0].resumed) == (ConnectionTransport.QUIC, not full)
     assert mode(log.look_ups[0]) is expected
 
 
@@ -216,7 +216,7 @@ def test_a_pointer_used_again_is_another_transaction(tmp_path: Path) -> None:
 
 def test_a_log_is_followed_load_by_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "log.moz_log"
-    followed = FollowedLog(file)
+    followed = FirefoxLogFollower(file)
     with pytest.raises(ConfigurationError, match="failed to read Firefox's log"):
         followed.read()
     made = MadeLog()

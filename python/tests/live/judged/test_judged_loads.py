@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from resolab.browser import LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
-from resolab.browser.browser_log import BrowserLog, Carrier, Connection, LookUp, Request
-from resolab.live.judged import JudgedLive, ToldBy, judge_load
+from resolab.browser.browser_log import BrowserLog, Connection, ConnectionTransport, LookUp, Request
+from resolab.live.judged import FailureSource, LiveLoadJudgement, judge_load
 from resolab.records import (
     Bootstrap,
     ConnectionState,
@@ -63,7 +63,7 @@ def query(name: str = "a.example", **told: Any) -> QueryRecord:
 
 
 def test_without_any_word_nothing_is_known() -> None:
-    assert judge_load(load(), None, (), ()) == JudgedLive()
+    assert judge_load(load(), None, (), ()) == LiveLoadJudgement()
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_behind_a_stub_the_stub_tells(
     assert (judged.dns_handshake_mode, judged.dns_connection_state) == (mode, state)
 
 
-def failed(*look_ups: LookUp, stub: tuple[QueryRecord, ...] = (), own: tuple[QueryRecord, ...] = (), failure: PageFailure | None = PageFailure.DNS) -> tuple[DnsFailure | None, ToldBy | None]:  # fmt: skip
+def failed(*look_ups: LookUp, stub: tuple[QueryRecord, ...] = (), own: tuple[QueryRecord, ...] = (), failure: PageFailure | None = PageFailure.DNS) -> tuple[DnsFailure | None, FailureSource | None]:  # fmt: skip
     judged = judge_load(load(failure, began=False), log(look_ups=look_ups), stub, own)
     return judged.dns_failure, judged.dns_failure_told_by
 
@@ -155,7 +155,7 @@ def asked(rcode: str | None = None, error: str | None = None, **told: Any) -> Lo
     ],
 )
 def test_a_failed_look_up_is_told_by_the_log(look_up: LookUp, failure: DnsFailure | None) -> None:
-    assert failed(look_up) == (failure, ToldBy.BROWSER_LOG if failure else None)
+    assert failed(look_up) == (failure, FailureSource.BROWSER_LOG if failure else None)
 
 
 def test_addresses_count_and_the_last_word() -> None:
@@ -176,9 +176,9 @@ def test_what_the_loads_limit_ended_had_no_answer_in_time(error: str) -> None:
 def test_the_stub_goes_before_the_log_and_both_before_a_repeat() -> None:
     late = query(rcode=None, failure=Failure.QUERY_TIMEOUT)
     refused = query(purpose=QueryPurpose.MEASURED, rcode="REFUSED")
-    assert failed(asked("NXDOMAIN"), stub=(late,), own=(refused,)) == (DnsFailure.TIMEOUT, ToldBy.STUB)
-    assert failed(asked("NXDOMAIN"), own=(refused,)) == (DnsFailure.NXDOMAIN, ToldBy.BROWSER_LOG)
-    assert failed(own=(refused,)) == (DnsFailure.REFUSED, ToldBy.OWN_QUERY)
+    assert failed(asked("NXDOMAIN"), stub=(late,), own=(refused,)) == (DnsFailure.TIMEOUT, FailureSource.STUB)
+    assert failed(asked("NXDOMAIN"), own=(refused,)) == (DnsFailure.NXDOMAIN, FailureSource.BROWSER_LOG)
+    assert failed(own=(refused,)) == (DnsFailure.REFUSED, FailureSource.OWN_QUERY)
     assert failed(own=(query(rcode="NOERROR"),)) == (None, None), "the repeat was answered: nobody knows"
 
 
@@ -191,7 +191,7 @@ def test_the_stub_goes_before_the_log_and_both_before_a_repeat() -> None:
     ],
 )
 def test_a_query_that_got_no_answer(failure: Failure, expected: DnsFailure) -> None:
-    assert failed(stub=(query(rcode=None, failure=failure),)) == (expected, ToldBy.STUB)
+    assert failed(stub=(query(rcode=None, failure=failure),)) == (expected, FailureSource.STUB)
 
 
 def test_a_load_that_did_not_fail_or_failed_elsewhere_has_no_failed_look_up() -> None:
@@ -230,7 +230,10 @@ def test_a_channel_that_opened_a_connection_is_a_row() -> None:
     tcp = channel(url="https://b.example/", protocol="h2")
     rows = judge_load(load(None, channel(), reused, tcp), None, (), ()).connections
     told = [(one.host, one.transport, one.http_version, one.opened_ms, one.tls_handshake_ms) for one in rows]
-    assert told == [("a.example", Carrier.QUIC, "h3", 30, 20), ("b.example", Carrier.TCP, "h2", 30, None)]
+    assert told == [
+        ("a.example", ConnectionTransport.QUIC, "h3", 30, 20),
+        ("b.example", ConnectionTransport.TCP, "h2", 30, None),
+    ]
     assert all(one.request_count is None and one.tcp_connect_ms is None for one in rows)
 
 

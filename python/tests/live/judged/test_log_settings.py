@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from resolab.browser import BrowserSettings, DohSettings
-from resolab.browser.chromium.netlog import FollowedNetlog
-from resolab.browser.firefox.log import FollowedLog
+from resolab.browser.chromium.netlog import NetlogFollower
+from resolab.browser.firefox.log import FirefoxLogFollower
 from resolab.live.judged import log_settings
 from resolab.records import BrowserName
 
@@ -18,7 +18,7 @@ def test_chromium_always_writes_its_netlog(doh: DohSettings | None, tmp_path: Pa
     settings = BrowserSettings(resolvable_names=("*",), doh=doh)
     told, log = log_settings(BrowserName.CHROMIUM, settings, tmp_path / "log")
     assert told.netlog_file == tmp_path / "log"
-    assert isinstance(log, FollowedNetlog)
+    assert isinstance(log, NetlogFollower)
 
 
 def test_firefox_writes_a_log_for_its_own_doh_and_else_none(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_firefox_writes_a_log_for_its_own_doh_and_else_none(tmp_path: Path) -> N
     assert log.read() is None
     told, log = log_settings(BrowserName.FIREFOX, BrowserSettings(resolvable_names=("*",), doh=DOH), tmp_path / "log")
     assert (told.netlog_file, told.netlog_for_judging) == (tmp_path / "log", True)
-    assert isinstance(log, FollowedLog)
+    assert isinstance(log, FirefoxLogFollower)
     (tmp_path / "log.moz_log").write_text("")
     found = log.read()
     assert found is not None

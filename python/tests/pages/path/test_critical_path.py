@@ -9,10 +9,10 @@ from made_page_model import MARKUP, SCRIPT, SHEET, document, load, model, reques
 from resolab.pages.model import Discovery, Kind, PageModel, ScriptMode
 from resolab.pages.path import (
     CriticalPath,
-    LoadInstants,
-    Part,
+    InstantSource,
+    LoadTimeline,
+    PhaseKind,
     RequestInstants,
-    Teller,
     critical_path,
     seen_round_trips,
 )
@@ -46,7 +46,7 @@ def test_a_chain_is_divided_into_its_parts_and_what_came_after_it() -> None:
         "round_trip": 32, "server": 20 + 30 + 38, "transfer": 43,
     }  # fmt: skip
     assert path.blocking_hosts == path.lookup_hosts == (0, 1, 2)
-    assert path.share_ratio(Part.DNS) == pytest.approx(57 / 400)
+    assert path.share_ratio(PhaseKind.DNS) == pytest.approx(57 / 400)
     assert path.untold_count == path.server_told_count == 0
 
 
@@ -66,7 +66,7 @@ def test_a_document_counts_only_until_it_led_on() -> None:
     # The image is found 30 ms after the document's first byte; the rest of the document was waited for by nobody.
     path = critical_path(page, load(300.0, told(0, wait=50, receive=500), told(80, wait=200)))
     assert [link.parts_ns for link in path.links] == [
-        {Part.SERVER: 50 * MS, Part.TRANSFER: 30 * MS}, {Part.SERVER: 200 * MS},
+        {PhaseKind.SERVER: 50 * MS, PhaseKind.TRANSFER: 30 * MS}, {PhaseKind.SERVER: 200 * MS},
     ]  # fmt: skip
     assert parts(path)["browser"] == 20
 
@@ -153,12 +153,12 @@ def test_who_waited_for_a_connection_others_opened_waited_for_its_look_up() -> N
     path = critical_path(page, load(300, told(0, wait=90), opener, waiter))
     assert places(path) == [0, 2]
     assert path.links[1].parts_ns == {
-        Part.BROWSER: 20 * MS, Part.DNS: 20 * MS, Part.CONNECT: 20 * MS, Part.HANDSHAKE: 20 * MS, Part.SERVER: 130 * MS,
+        PhaseKind.BROWSER: 20 * MS, PhaseKind.DNS: 20 * MS, PhaseKind.CONNECT: 20 * MS, PhaseKind.HANDSHAKE: 20 * MS, PhaseKind.SERVER: 130 * MS,
     }  # fmt: skip
     assert path.blocking_hosts == (1,)
     # Over HTTP/1.1 it may have waited for a connection that was busy.
     path = critical_path(page, load(300, told(0, wait=90), opener, msgspec.structs.replace(waiter, protocol="h1")))
-    assert path.links[1].parts_ns == {Part.BROWSER: 80 * MS, Part.SERVER: 130 * MS}
+    assert path.links[1].parts_ns == {PhaseKind.BROWSER: 80 * MS, PhaseKind.SERVER: 130 * MS}
     assert path.blocking_hosts == ()
 
 
@@ -166,7 +166,7 @@ def test_what_nobody_told_is_called_so() -> None:
     page = model(document(), request(0), request(1, Discovery.REDIRECT), request(2, SHEET), request(0, after_load=True))
     silent = RequestInstants(start_ms=100, response_end_ms=180)
     served = RequestInstants(
-        start_ms=230, request_start_ms=230, response_start_ms=250, response_end_ms=260, teller=Teller.SERVER
+        start_ms=230, request_start_ms=230, response_start_ms=250, response_end_ms=260, teller=InstantSource.SERVER
     )
     path = critical_path(page, load(300, told(0, wait=90), silent, None, served))
     assert places(path) == [0, 1, 3], "over the one that is missing"
@@ -190,7 +190,7 @@ def test_round_trips_are_those_of_the_shortest_handshakes() -> None:
 
 
 @st.composite
-def pages(draw: st.DrawFn) -> tuple[PageModel, LoadInstants]:
+def pages(draw: st.DrawFn) -> tuple[PageModel, LoadTimeline]:
     """Draw any tree and any load of it, instants out of order and missing ones among them."""
     count = draw(st.integers(1, 12))
     others = [
@@ -210,18 +210,18 @@ def pages(draw: st.DrawFn) -> tuple[PageModel, LoadInstants]:
     requests = {
         place: RequestInstants(
             start_ms=draw(st.floats(0, 1_000)), protocol=draw(st.sampled_from([None, "h1", "h2", "h3"])),
-            teller=draw(st.sampled_from(Teller)), **{name: draw(instant) for name in names},
+            teller=draw(st.sampled_from(InstantSource)), **{name: draw(instant) for name in names},
         )
         for place in range(count)
         if draw(st.booleans())
     }  # fmt: skip
-    return model(document(), *others, hosts=4), LoadInstants(load_ms=draw(st.floats(0, 1_200)), requests=requests)
+    return model(document(), *others, hosts=4), LoadTimeline(load_ms=draw(st.floats(0, 1_200)), requests=requests)
 
 
 @settings(max_examples=200, deadline=None)
 @given(pages(), st.floats(0, 50))
 def test_parts_sum_up_to_the_load_time_exactly_whatever_was_recorded(
-    drawn: tuple[PageModel, LoadInstants], round_trip_ms: float
+    drawn: tuple[PageModel, LoadTimeline], round_trip_ms: float
 ) -> None:
     page, once = drawn
     path = critical_path(page, once, dict.fromkeys(range(4), round_trip_ms))

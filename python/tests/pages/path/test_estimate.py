@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from made_page_model import MARKUP, SCRIPT, SHEET, document, model, request
 
 from resolab.pages.model import Discovery, Kind, Outcome, PageModel, ScriptMode
-from resolab.pages.path import Announced, LoadEstimate, estimate, load_estimate, predicted_lookups
-from resolab.pages.path.instant import Instant
+from resolab.pages.path import AnnouncementMode, LoadEstimate, estimate, load_estimate, predicted_lookups
+from resolab.pages.path.instant import EstimatedInstant
 from resolab.protocols import DNS_TRANSPORTS
 
 FREE = {"connect_ms": 0.0, "round_trip_ms": 0.0}
@@ -113,7 +113,7 @@ def test_requests_that_wait_in_a_head_are_looked_at_in_proportion_to_their_numbe
     looked_at: list[int] = []
     may_begin = estimate._Walk._may_begin
 
-    def counting(walk: estimate._Walk, place: int, start: Instant) -> bool:
+    def counting(walk: estimate._Walk, place: int, start: EstimatedInstant) -> bool:
         looked_at.append(place)
         return may_begin(walk, place, start)
 
@@ -210,7 +210,7 @@ def test_early_data_saves_a_round_trip_of_the_first_look_up() -> None:
 
 
 def test_of_pushed_answers_only_the_documents_takes_its_time() -> None:
-    announced = Announced.WITH_FIRST
+    announced = AnnouncementMode.WITH_FIRST
     found = predicted_lookups(CHAIN_OF_NAMES, dns_transport="doq", resolver_rtt_ms=10, announced=announced)
     assert (found.lookup_ms, found.blocking_lookups_count, found.lookups_count) == (20, 1, 3)
 
@@ -218,23 +218,23 @@ def test_of_pushed_answers_only_the_documents_takes_its_time() -> None:
 @pytest.mark.parametrize(
     ("announced", "server_time_ms", "recursion_ms", "lookup_ms", "blocking_count"),
     [
-        (Announced.NOT, 0, 0, 30, 3),
-        (Announced.WITH_FIRST, 0, 0, 10, 1),
-        (Announced.HTTPS_RECORD, 0, 0, 10, 1),
-        (Announced.SERVER_PUSH, 0, 0, 10, 1),
+        (AnnouncementMode.NOT, 0, 0, 30, 3),
+        (AnnouncementMode.WITH_FIRST, 0, 0, 10, 1),
+        (AnnouncementMode.HTTPS_RECORD, 0, 0, 10, 1),
+        (AnnouncementMode.SERVER_PUSH, 0, 0, 10, 1),
         # Hints that come with the document say nothing it does not; after that, all names are known.
-        (Announced.EARLY_HINTS, 0, 0, 20, 2),
-        (Announced.EARLY_HINTS, 4, 0, 16, 2),
-        (Announced.EARLY_HINTS, 10, 0, 10, 1),
+        (AnnouncementMode.EARLY_HINTS, 0, 0, 20, 2),
+        (AnnouncementMode.EARLY_HINTS, 4, 0, 16, 2),
+        (AnnouncementMode.EARLY_HINTS, 10, 0, 10, 1),
         # An exchange of 35 ms, begun when the document's request leaves, a round trip of 20 ms before it is there.
-        (Announced.HTTPS_RECORD, 0, 25, 35 + 15, 2),
-        (Announced.SERVER_PUSH, 0, 25, 35, 1),
-        (Announced.EARLY_HINTS, 0, 25, 35 + 35, 2),
-        (Announced.EARLY_HINTS, 30, 25, 35 + 5, 2),
+        (AnnouncementMode.HTTPS_RECORD, 0, 25, 35 + 15, 2),
+        (AnnouncementMode.SERVER_PUSH, 0, 25, 35, 1),
+        (AnnouncementMode.EARLY_HINTS, 0, 25, 35 + 35, 2),
+        (AnnouncementMode.EARLY_HINTS, 30, 25, 35 + 5, 2),
     ],
 )
 def test_announced_names_are_waited_for_as_long_as_they_are_later_than_the_document(
-    announced: Announced, server_time_ms: float, recursion_ms: float, lookup_ms: float, blocking_count: int
+    announced: AnnouncementMode, server_time_ms: float, recursion_ms: float, lookup_ms: float, blocking_count: int
 ) -> None:
     page = model(document(server_time_ms=server_time_ms), script(host=1), request(1, SCRIPT, host=2), hosts=3)
     found = predicted_lookups(
@@ -272,11 +272,11 @@ def test_a_redirect_announces_nothing() -> None:
         one: predicted_lookups(
             page, dns_transport="doudp", resolver_rtt_ms=10, connect_ms=0.0, round_trip_ms=20.0, announced=one
         ).lookup_ms
-        for one in Announced
+        for one in AnnouncementMode
     }
-    assert told[Announced.NOT] == 30
-    assert told[Announced.SERVER_PUSH] == told[Announced.HTTPS_RECORD] == 20
-    assert told[Announced.WITH_FIRST] == 10
+    assert told[AnnouncementMode.NOT] == 30
+    assert told[AnnouncementMode.SERVER_PUSH] == told[AnnouncementMode.HTTPS_RECORD] == 20
+    assert told[AnnouncementMode.WITH_FIRST] == 10
 
 
 @st.composite

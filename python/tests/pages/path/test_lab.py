@@ -5,7 +5,7 @@ import pytest
 from made_page_model import MARKUP, SCRIPT, document, model, request
 
 from resolab.pages.model import Discovery, Kind, ScriptMode
-from resolab.pages.path import in_lab, lab_load_ms
+from resolab.pages.path import lab_load_ms, move_to_lab
 from resolab.pages.path.lab import transfer_ms
 from resolab.records import DirectionProfile, LinkProfile
 
@@ -28,7 +28,7 @@ def test_the_lab_s_round_trips_and_transfers_are_the_profile_s() -> None:
         ),
     )
     fast = msgspec.structs.replace(PROFILE, down=DirectionProfile(one_way_delay_ms=6, rate_bps=8_000_000))
-    lab = in_lab(page, fast)
+    lab = move_to_lab(page, fast)
     assert [one.round_trip_ms for one in lab.hosts] == [10, 55]
     assert lab.resources[0].receive_ms == 10, "10,000 bytes by 8 Mbit/s"
     first_byte_ms = lab.resources[0].first_byte_ms
@@ -56,9 +56,9 @@ def test_a_load_event_waits_for_what_is_used_and_for_others_only_to_be_asked_for
     page = model(document(), asker, request(1, discovery, kind, due_ms=25, server_time_ms=300))
     # Look-up, TCP, TLS, two requests; then due_ms, which a style sheet does not have, and the answer.
     asked_ms = 50 + (25 if discovery is SCRIPT else 0)
-    assert lab_load_ms(in_lab(page, PROFILE), PROFILE) == asked_ms + (310 if is_waited_for else 0)
+    assert lab_load_ms(move_to_lab(page, PROFILE), PROFILE) == asked_ms + (310 if is_waited_for else 0)
     led_on = msgspec.structs.replace(page, resources=(*page.resources, request(2, SCRIPT)))
-    assert lab_load_ms(in_lab(led_on, PROFILE), PROFILE) == asked_ms + 310 + 10
+    assert lab_load_ms(move_to_lab(led_on, PROFILE), PROFILE) == asked_ms + 310 + 10
 
 
 def test_what_comes_in_flights_waits_a_round_trip_for_each() -> None:

@@ -9,7 +9,7 @@ from recorded_trial import HOST, edge_request, page_load, records, resource, tri
 
 from resolab.pages.clone.names import host_name, path_of, url_of
 from resolab.pages.model import Discovery, Kind, PageModel
-from resolab.pages.path import Part, Teller, critical_path, failure_of, instants_of
+from resolab.pages.path import InstantSource, PhaseKind, critical_path, failure_of, instants_of
 from resolab.records import EdgeRequestRecord, PageFailure, PageLoadRecord, ResourceRecord, TrialEndRecord, TrialFlag
 
 FRAME, INSIDE = 3, 4
@@ -49,7 +49,7 @@ def test_instants_are_the_browser_s_by_place() -> None:
     assert (found.load_ms, list(found.requests)) == (500.0, [0, 5])
     one = found.requests[0]
     assert (one.dns_end_ms, one.connect_end_ms, one.response_end_ms, one.protocol) == (10, 30, 70, "h2")
-    assert one.teller is Teller.BROWSER
+    assert one.teller is InstantSource.BROWSER
 
 
 def test_firefox_s_look_up_begins_with_its_request_and_is_a_host_s_first() -> None:
@@ -76,12 +76,12 @@ def test_what_the_browser_left_out_is_the_server_s_on_the_browser_s_clock() -> N
     assert found is not None
     assert list(found.requests) == [0, INSIDE]
     one = found.requests[INSIDE]
-    assert (one.teller, one.start_ms, one.request_start_ms) == (Teller.SERVER, 190, 190)
+    assert (one.teller, one.start_ms, one.request_start_ms) == (InstantSource.SERVER, 190, 190)
     assert (one.response_start_ms, one.response_end_ms) == (269, 270)
-    assert found.requests[0].teller is Teller.BROWSER
+    assert found.requests[0].teller is InstantSource.BROWSER
     path = critical_path(PAGE, found, {1: 20})
     assert path.links[-1].parts_ns == {
-        Part.UNTOLD: 120_000_000, Part.ROUND_TRIP: 20_000_000, Part.SERVER: 59_000_000, Part.TRANSFER: 1_000_000,
+        PhaseKind.UNTOLD: 120_000_000, PhaseKind.ROUND_TRIP: 20_000_000, PhaseKind.SERVER: 59_000_000, PhaseKind.TRANSFER: 1_000_000,
     }  # fmt: skip
     assert path.server_told_count == 1
 
@@ -102,7 +102,7 @@ def test_a_chain_of_redirects_told_as_one_has_its_last_request_s_phases() -> Non
     assert (last.start_ms, last.dns_start_ms, last.dns_end_ms, last.response_end_ms) == (150, 150, 165, 230)
     path = critical_path(PAGE, found)
     assert [link.place for link in path.links] == [0, 1, 2, 5]
-    assert path.links[1].parts_ns == {Part.BROWSER: 30_000_000, Part.UNTOLD: 50_000_000}
+    assert path.links[1].parts_ns == {PhaseKind.BROWSER: 30_000_000, PhaseKind.UNTOLD: 50_000_000}
     assert path.blocking_hosts == (0, 2)
 
 

@@ -12,7 +12,7 @@ from resolab.report.adjusted import adjusted_tables
 from resolab.report.findings.adjusted import adjusted_results
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.parts import Refused
+from resolab.report.findings.parts import AdjustmentRefusal
 from resolab.store import build_tables, open_dataset
 from resolab.store.outcomes import RESPONSE_START
 
@@ -49,7 +49,7 @@ def test_every_comparison_is_adjusted_by_both_parts(found: Findings) -> None:
     assert len(found.adjusted) == 2 * len(found.plt.comparisons)
     for one in found.adjusted:
         assert (one.adjusted_ms is None) == (one.refused is not None)
-        assert (one.refused is Refused.MOVED) == (one.p_value <= 0.05)
+        assert (one.refused is AdjustmentRefusal.MOVED) == (one.p_value <= 0.05)
         assert (one.refused is None) == (one.p_value > 0.05 and one.variance_ratio <= 0.5)
     offered = [one for one in found.adjusted if one.adjusted_ms is not None and one.part.name == "after_first_byte"]
     assert np.median([one.loads_ratio for one in offered]) < 0.4
@@ -57,7 +57,7 @@ def test_every_comparison_is_adjusted_by_both_parts(found: Findings) -> None:
 
 
 def test_the_adjusted_difference_is_that_of_the_instant_the_data_were_made_with(found: Findings) -> None:
-    first_byte = found.of(RESPONSE_START)
+    first_byte = found.find_outcome(RESPONSE_START)
     assert first_byte is not None
     expected = {one.comparison.id: one.difference_ms.value for one in first_byte.comparisons}
     for one in found.adjusted:
@@ -73,7 +73,7 @@ def test_the_plain_difference_stands_beside_it(found: Findings) -> None:
 def test_a_treatment_that_moves_the_part_is_refused(found: Findings) -> None:
     touched = [one for one in moved(found, 60.0).adjusted if one.comparison.treatment.dns_transport == "doh"]
     assert touched
-    assert {one.refused for one in touched} == {Refused.MOVED}
+    assert {one.refused for one in touched} == {AdjustmentRefusal.MOVED}
 
 
 def test_waits_before_the_part_are_refused(found: Findings) -> None:
@@ -85,8 +85,8 @@ def test_waits_before_the_part_are_refused(found: Findings) -> None:
     ]
     touched = adjusted_results(found.plan, loads, {load.condition for load in loads})
     reasons = {one.refused for one in touched if one.comparison.treatment.dns_transport == "doh"}
-    assert reasons <= {Refused.LITTLE, Refused.MOVED}
-    assert Refused.LITTLE in reasons
+    assert reasons <= {AdjustmentRefusal.LITTLE, AdjustmentRefusal.MOVED}
+    assert AdjustmentRefusal.LITTLE in reasons
 
 
 def test_conditions_that_set_up_late_have_the_last_byte_only(found: Findings) -> None:
@@ -96,9 +96,9 @@ def test_conditions_that_set_up_late_have_the_last_byte_only(found: Findings) ->
 
 def test_failed_loads_and_few_pairs_are_refused(tmp_path: Path) -> None:
     late = findings_of(tmp_path / "late", TEXT, Faults(timeouts=True))
-    assert Refused.FAILED in {one.refused for one in late.adjusted}
+    assert AdjustmentRefusal.FAILED in {one.refused for one in late.adjusted}
     few = findings_of(tmp_path / "few", PLAN_TEXT.replace("blocks = 6", "blocks = 5"))
-    assert {one.refused for one in few.adjusted} <= {Refused.TOO_FEW, Refused.MOVED}
+    assert {one.refused for one in few.adjusted} <= {AdjustmentRefusal.TOO_FEW, AdjustmentRefusal.MOVED}
 
 
 def test_a_plan_that_stops_by_what_it_sees_has_none(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ from resolab.report.sentences import answers
 from resolab.stats import holm
 from resolab.store import (
     Environment,
+    IntervalWidth,
     StopReason,
-    WidthReached,
     build_tables,
     load_manifest,
     open_dataset,
@@ -154,7 +154,7 @@ def replace_manifest(folder: Path, moment: Environment):
         load_manifest(folder),
         stop_reason=StopReason.PRECISION,
         blocks_finished_count=10,
-        widths_reached=[WidthReached(name="a", treatment="a", baseline="b", ci_width_ms=9.5)],
+        widths_reached=[IntervalWidth(name="a", treatment="a", baseline="b", ci_width_ms=9.5)],
         environment_start=moment,
         environment_end=end,
     )

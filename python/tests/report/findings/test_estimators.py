@@ -46,7 +46,7 @@ def test_medians_differences_and_changes_have_sequences(findings: Findings) -> N
         loads = {arm: {} for arm in (one.comparison.treatment.id, one.comparison.baseline.id)}  # type: dict[str, dict[int, float]]
         for load in findings.loads:
             if load.condition in loads:
-                loads[load.condition][load.block] = PLT.of(load) or 0.0
+                loads[load.condition][load.block] = PLT.value_of_load(load) or 0.0
         treatment, baseline = (Sample.exact([loads[arm][block] for block in range(14)]) for arm in loads)
         same = difference_at_any_look(treatment, baseline)
         assert (one.difference_ms.ci_low, one.difference_ms.ci_high) == (same.ci_low, same.ci_high)

@@ -12,8 +12,8 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 from resolab.report import build_report, terminal_summary
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.interval_level import level_of, level_text, significance_of
-from resolab.report.h20.section import H20
-from resolab.report.s24.section import S24
+from resolab.report.h20.section import H20Section
+from resolab.report.s24.section import S24Section
 from resolab.stats import LEVEL, STOPPING_LEVEL, Estimate
 from resolab.store import build_tables, open_dataset
 
@@ -60,7 +60,7 @@ def test_every_estimate_has_the_level(folder: Path) -> None:
 def test_the_papers_tables_and_captions_say_it(folder: Path) -> None:
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
-        s24, h20 = S24(dataset, findings), H20(dataset, findings)
+        s24, h20 = S24Section(dataset, findings), H20Section(dataset, findings)
         drawings = [*s24.drawings(), *h20.drawings()]
         tables = [*s24.tables(), *h20.tables()]
     captions = {one.name: one.caption for one in drawings}

@@ -22,7 +22,7 @@ DSL = PLAN_TEXT.replace('profile = ["fiber", "4g"]', 'profile = ["fiber", "dsl"]
     '["example", "wikipedia"]', '["wikipedia"]'
 )
 PLAN = make_plan(DSL)
-LINKS = {name: Corpus.of_project().profile(name) for name in ("fiber", "dsl")}
+LINKS = {name: Corpus.from_project().profile(name) for name in ("fiber", "dsl")}
 ORACLE = Oracle(PLAN, RTT_MS, LINKS)
 
 

@@ -16,7 +16,7 @@ from resolab.report import build_report
 from resolab.report.compare.changes import compare_datasets
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.page_loads import by_block, paired_blocks, paired_samples, unpaired_count
+from resolab.report.findings.page_loads import paired_blocks, paired_samples, sample_by_block, unpaired_count
 from resolab.report.findings.planned import plan_of
 from resolab.report.plain_answers import plain_answers
 from resolab.stats import Method, paired_difference
@@ -101,7 +101,7 @@ def test_a_second_round_gives_no_further_pairs_but_its_mean(tmp_path: Path) -> N
 def test_the_mean_of_rounds_keeps_what_is_known_only_within_bounds() -> None:
     name = "all-pages.4g.doh.h3.full"
     loads = [load(0, name, 100.0), load(1, name, 50.0), load(0, name, 300.0), load(1, name, None, "page_timeout")]
-    blocks, sample = by_block(PLT, loads)
+    blocks, sample = sample_by_block(PLT, loads)
     assert blocks == [0, 1]
     assert sample.low.tolist() == [200.0, (50.0 + 30_000.0) / 2]
     assert sample.high.tolist() == [200.0, np.inf]

@@ -9,7 +9,7 @@ from resolab.report.build import build_report
 from resolab.report.findings.analysis import analyse
 from resolab.report.h20.networks import median_quantile, names_for_half, same_sign
 from resolab.report.h20.printed import vantage_points
-from resolab.report.h20.section import H20
+from resolab.report.h20.section import H20Section
 from resolab.report.named_table import NamedTable
 from resolab.stats import Sample, quantile
 from resolab.store import open_dataset
@@ -23,7 +23,7 @@ DOH_MS = [100.0, 110.0, 90.0, 105.0, 95.0, 100.0, 100.0, 100.0]
 def everything(folder: Path) -> tuple[dict[str, Drawing], dict[str, NamedTable], list[str]]:
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
-        h20 = H20(dataset, findings)
+        h20 = H20Section(dataset, findings)
         drawings = {drawing.name: drawing for drawing in h20.drawings()}
         tables = {table.name: table for table in h20.tables()}
         return drawings, tables, h20.missing()

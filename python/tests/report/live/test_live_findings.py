@@ -18,7 +18,7 @@ from resolab.report.live.answers import live_answers
 from resolab.report.live.failures import STATUSES, LiveStatus, _dropped, live_status, status_table
 from resolab.report.live.ground import live_environment, live_lines
 from resolab.report.live.lookups import sample_of_sites
-from resolab.report.live.section import Live
+from resolab.report.live.section import LiveSection
 from resolab.report.live.study import LiveStudy
 from resolab.store import build_tables, open_dataset
 from resolab.store.live.queries import LookupRow, StatusRow
@@ -50,7 +50,7 @@ class Told:
         with open_dataset(folder) as dataset:
             self.findings: Findings = analyse(dataset)
             assert self.findings.live is not None
-            live = Live(dataset, self.findings, self.findings.live)
+            live = LiveSection(dataset, self.findings, self.findings.live)
             self.drawings: dict[str, Drawing] = {one.name: one for one in live.drawings()}
             self.tables: dict[str, NamedTable] = {one.name: one for one in live.tables()}
             self.missing = live.missing()

@@ -27,7 +27,7 @@ from resolab.report.findings.analysis import analyse
 from resolab.report.s24.changes import sign_of
 from resolab.report.s24.printed import TABLE_2, plt_change_percent
 from resolab.report.s24.printed_quantiles import relative_quantiles
-from resolab.report.s24.section import S24
+from resolab.report.s24.section import S24Section
 from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset
 from resolab.store.outcomes import PLT
@@ -48,7 +48,7 @@ class Made:
         build_tables(folder)
         with open_dataset(folder) as dataset:
             self.loads: list[LoadRow] = dataset.measured_loads()
-            s24 = S24(dataset, analyse(dataset))
+            s24 = S24Section(dataset, analyse(dataset))
             self.drawings: dict[str, Drawing] = {one.name: one for one in s24.drawings()}
             self.tables: dict[str, NamedTable] = {one.name: one for one in s24.tables()}
 
@@ -60,7 +60,7 @@ class Made:
     def plts(self, profile: str, transport: str, mode: str) -> list[float | None]:
         wanted = (profile, transport, mode)
         return [
-            PLT.of(load)
+            PLT.value_of_load(load)
             for load in self.loads
             if (load.profile, load.dns_transport, load.requested_handshake_mode) == wanted
         ]
@@ -252,14 +252,14 @@ def test_what_failed_keeps_its_curve_below_one(faulty: Made) -> None:
     assert failed
     assert rows[-1]["cumulative_share_ratio"] == (4 - failed) / 4
     assert {row["failed_count"] for row in rows} == {failed}
-    total = sum(PLT.of(load) is None for load in faulty.loads)
+    total = sum(PLT.value_of_load(load) is None for load in faulty.loads)
     assert f"{total} of 48 loads failed" in faulty.drawings["s24_fig9"].caption
     lost = {row["failed_count"] for row in faulty.rows("s24_fig5", curve="DoH")}
     assert lost != {0}
 
 
 def test_what_a_dataset_lacks_is_said_and_not_drawn(faulty: Made) -> None:
-    missing = S24.missing(faulty.drawings)
+    missing = S24Section.missing(faulty.drawings)
     assert [line.partition(":")[0] for line in missing] == ["s24_fig11"]
     assert "instagram" in missing[0]
     assert not any(name.endswith("_plt_sum") for name in (*faulty.drawings, *faulty.tables))

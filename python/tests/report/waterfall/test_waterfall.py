@@ -54,7 +54,9 @@ def test_in_early_data_the_request_leaves_during_the_handshake(dataset: Path) ->
 
 def test_the_median_load_stands_for_a_condition(dataset: Path) -> None:
     with open_dataset(dataset) as opened:
-        loads = sorted((PLT.of(load) or 0, load.trial_id) for load in opened.measured_loads() if load.condition == FULL)
+        loads = sorted(
+            (PLT.value_of_load(load) or 0, load.trial_id) for load in opened.measured_loads() if load.condition == FULL
+        )
     (one,) = waterfalls(dataset, FULL)
     assert len(loads) == 6
     assert one.name == loads[2][1]

@@ -67,11 +67,11 @@ async def _measure(options: argparse.Namespace) -> Part:
     return table(compared(numbered(live), numbered(lab)))
 
 
-def sides_of(layout: Layout, options: argparse.Namespace) -> written.Sides:
+def sides_of(layout: Layout, options: argparse.Namespace) -> written.ComparisonSettings:
     """Join the box with the command line's options."""
     sites = [site for site in layout.sites if site.page in options.pages]
     resolver = _resolver(layout, options.resolver)
-    sides = written.Sides(
+    sides = written.ComparisonSettings(
         layout=layout,
         resolver=resolver,
         sites=sites,

@@ -48,7 +48,7 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Compared:
+class LiveLabComparison:
     """The comparison of a cell, or of all cells together."""
 
     cell: Cell
@@ -80,7 +80,7 @@ def numbered(loads: Iterable[Load]) -> list[Load]:
     return found
 
 
-def compared(live: Sequence[Load], lab: Sequence[Load]) -> list[Compared]:
+def compared(live: Sequence[Load], lab: Sequence[Load]) -> list[LiveLabComparison]:
     """Compare every cell, and then all cells together."""
     own, other = _by_pair(live), _by_pair(lab)
     cells = sorted({load.cell for load in (*live, *lab)})
@@ -100,14 +100,14 @@ def _by_pair(loads: Sequence[Load]) -> _Pairs:
     return found
 
 
-def _compared(cell: Cell, live: _Pairs, lab: _Pairs, is_of: Callable[[Cell], bool]) -> Compared:
+def _compared(cell: Cell, live: _Pairs, lab: _Pairs, is_of: Callable[[Cell], bool]) -> LiveLabComparison:
     mine = {key for key in live.keys() | lab.keys() if is_of(key[0])}
     both = sorted(key for key in mine if key in live and key in lab)
     kept = [key for key in both if live[key].plt_ms is not None or lab[key].plt_ms is not None]
     one, other = _sample([live[key] for key in kept]), _sample([lab[key] for key in kept])
     ratios = differences_of(_logarithms(one), _logarithms(other))
     margin = math.log1p(MARGIN_RATIO)
-    return Compared(
+    return LiveLabComparison(
         cell=cell,
         live_ms=median(one).value,
         lab_ms=median(other).value,
@@ -126,7 +126,7 @@ def _logarithms(sample: Sample) -> Sample:
     return Sample(np.log(sample.low), np.log(sample.high))
 
 
-def table(found: Sequence[Compared]) -> Part:
+def table(found: Sequence[LiveLabComparison]) -> Part:
     """Make the table; a cell without shown equivalence is missed."""
     part = Part(
         "live against lab",
@@ -148,7 +148,7 @@ def table(found: Sequence[Compared]) -> Part:
     return part
 
 
-def as_data(one: Compared) -> dict[str, object]:
+def as_data(one: LiveLabComparison) -> dict[str, object]:
     """Return the comparison for machines."""
     change = one.change
     return {

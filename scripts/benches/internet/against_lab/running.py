@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from benches.internet.against_lab.judged import Cell, Load
-from benches.internet.against_lab.written import LAB_PLAN, LIVE_PLAN, Sides, origins_of
+from benches.internet.against_lab.written import LAB_PLAN, LIVE_PLAN, ComparisonSettings, origins_of
 from resolab.engine import CoreProcess, find_core
 from resolab.errors import MachineError
 from resolab.internet import Box
@@ -33,7 +33,7 @@ def lab_plan(folder: Path) -> tuple[Plan, Corpus]:
     return load_plan(folder / LAB_PLAN, corpus), corpus
 
 
-async def rounds(sides: Sides, box: Box, folder: Path, say: Say) -> tuple[list[Load], list[Load]]:
+async def rounds(sides: ComparisonSettings, box: Box, folder: Path, say: Say) -> tuple[list[Load], list[Load]]:
     """Run all rounds; the first side of a round alternates."""
     live: list[Load] = []
     lab: list[Load] = []
@@ -49,7 +49,7 @@ async def rounds(sides: Sides, box: Box, folder: Path, say: Say) -> tuple[list[L
     return live, lab
 
 
-async def _live_round(sides: Sides, box: Box, folder: Path, number: int) -> list[Load]:
+async def _live_round(sides: ComparisonSettings, box: Box, folder: Path, number: int) -> list[Load]:
     await _prime(sides, box)
     dataset = folder / f"live-{number:03}"
     command = [*box.prefix(HOME), sys.executable, "-m", "resolab", "run", str(folder / LIVE_PLAN)]
@@ -69,7 +69,7 @@ async def _live_round(sides: Sides, box: Box, folder: Path, number: int) -> list
     return live_loads(sides, dataset)
 
 
-async def _prime(sides: Sides, box: Box) -> None:
+async def _prime(sides: ComparisonSettings, box: Box) -> None:
     """Make the resolver learn the zones of all names and, with a cache, the answers."""
     hosts = [origin.host for site in sides.sites for origin in origins_of(site)]
     command = [*box.prefix(HOME), str(find_core()), "query", "--resolver", sides.resolver.address]
@@ -88,7 +88,7 @@ async def _lab_round(testbed: Testbed, plan: Plan, number: int) -> list[Load]:
     return loads
 
 
-def live_loads(sides: Sides, dataset: Path) -> list[Load]:
+def live_loads(sides: ComparisonSettings, dataset: Path) -> list[Load]:
     """Read the loads of a live round, in order; the URL identifies the site."""
     pages = {site.url: site.page for site in sides.sites}
     return [load for file in finished_trials(dataset).values() for load in _loads_of(pages, [*read_trial(file)])]
@@ -112,7 +112,7 @@ def _load(cell: Cell, one: PageLoadRecord) -> Load:
     return Load(cell, 0, None if one.failure is not None else one.plt_ms, one.limit_ms)
 
 
-def expected_s(sides: Sides) -> float:
+def expected_s(sides: ComparisonSettings) -> float:
     """Estimate the duration, in s."""
     of_round = sides.loads * len(sides.sites) * len(sides.transports) * len(sides.browsers)
     return START_S + sides.rounds * (LIVE_RUN_S + of_round * (LIVE_LOAD_S + LAB_LOAD_S))

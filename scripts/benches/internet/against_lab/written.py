@@ -31,7 +31,7 @@ LIVE_PLAN, LAB_PLAN = "live.toml", "lab.toml"
 
 
 @dataclass(frozen=True)
-class Sides:
+class ComparisonSettings:
     """The settings common to both sides."""
 
     layout: Layout
@@ -66,7 +66,7 @@ def origins_of(site: Site) -> list[Origin]:
     return [origin for origin in site.origins if origin.host != site.domain]
 
 
-def check(sides: Sides) -> None:
+def check(sides: ComparisonSettings) -> None:
     """Refuse settings impossible to measure."""
     if missing := [one.value for one in sides.transports if one not in sides.resolver.transports]:
         raise ConfigurationError(f"resolver {sides.resolver.name} of the box has no {', '.join(missing)}")
@@ -78,7 +78,7 @@ def check(sides: Sides) -> None:
         )
 
 
-def write(sides: Sides, folder: Path, corpus: Corpus) -> None:
+def write(sides: ComparisonSettings, folder: Path, corpus: Corpus) -> None:
     """Write all files: `pages/`, `profiles/` and both plans."""
     check(sides)
     pages = {page.name: page for page in corpus.read_pages([site.page for site in sides.sites])}
@@ -90,7 +90,7 @@ def write(sides: Sides, folder: Path, corpus: Corpus) -> None:
     (folder / LAB_PLAN).write_text(lab_plan_text(sides), "utf-8")
 
 
-def _write_page(sides: Sides, site: Site, page: Page, folder: Path) -> None:
+def _write_page(sides: ComparisonSettings, site: Site, page: Page, folder: Path) -> None:
     # Of hosts that have settings alone.
     (folder / "empty").mkdir(parents=True)
     origins = origins_of(site)
@@ -125,14 +125,14 @@ def _write_page(sides: Sides, site: Site, page: Page, folder: Path) -> None:
     (folder / "page.toml").write_text(_text(tables), "utf-8")
 
 
-def profile_text(sides: Sides) -> str:
+def profile_text(sides: ComparisonSettings) -> str:
     """Write the profile: the round trip of the nearest address, no rate, no loss."""
     one_way: Mapping[str, object] = {"one_way_delay_ms": round(sides.base_rtt_ms / 2, DIGITS)}
     about = {"name": PROFILE, "source": "distances from home in an internet in a box"}
     return _text([("", about), ("[up]", one_way), ("[down]", one_way)])
 
 
-def live_plan_text(sides: Sides) -> str:
+def live_plan_text(sides: ComparisonSettings) -> str:
     """Write the live plan of a round; every block loads one page."""
     addresses = {one.value: sides.resolver.address_for(one) for one in sides.transports}
     return _text(
@@ -156,7 +156,7 @@ def live_plan_text(sides: Sides) -> str:
     )
 
 
-def lab_plan_text(sides: Sides) -> str:
+def lab_plan_text(sides: ComparisonSettings) -> str:
     """Write the lab's plan of a round; every block loads all pages."""
     factors = {
         "page": [site.page for site in sides.sites],
@@ -179,7 +179,7 @@ def lab_plan_text(sides: Sides) -> str:
     )
 
 
-def _about(sides: Sides, side: str, blocks: int) -> Mapping[str, object]:
+def _about(sides: ComparisonSettings, side: str, blocks: int) -> Mapping[str, object]:
     return {
         "name": f"box-{side}-{sides.cache.value}",
         "question": "Do page loads by live mode take what the same loads take in the lab?",
@@ -188,11 +188,11 @@ def _about(sides: Sides, side: str, blocks: int) -> Mapping[str, object]:
     }
 
 
-def _factors(sides: Sides) -> dict[str, object]:
+def _factors(sides: ComparisonSettings) -> dict[str, object]:
     return {"dns_transport": [one.value for one in sides.transports], "browser": list(sides.browsers)}
 
 
-def _paths(sides: Sides) -> Mapping[str, object]:
+def _paths(sides: ComparisonSettings) -> Mapping[str, object]:
     return {one.value: "native" if one in NATIVE else "stub" for one in sides.transports}
 
 

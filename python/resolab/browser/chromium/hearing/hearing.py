@@ -10,11 +10,11 @@ from contextlib import suppress
 from resolab.browser import failures
 from resolab.browser.chromium.cdp import Connection, Session
 from resolab.browser.chromium.context import Context
-from resolab.browser.chromium.failures import of_error_text
+from resolab.browser.chromium.failures import classify_error_text
 from resolab.browser.chromium.flags import DIRECT
-from resolab.browser.chromium.hearing.merging import SENT, Merging
+from resolab.browser.chromium.hearing.merging import SENT, SessionMerger
 from resolab.browser.chromium.hearing.sessions import Sessions
-from resolab.browser.heard import Heard, HearingRequest
+from resolab.browser.heard import ListeningRequest, LoadEvents
 from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS, CallTimeoutError, Json
 from resolab.browser.settings import BrowserSettings
 from resolab.records import PageFailure
@@ -22,16 +22,18 @@ from resolab.records import PageFailure
 Failure = tuple[PageFailure, str]
 
 
-class Hearing:
+class ChromiumLoadListener:
     """One load under listening, from its context to its result."""
 
-    def __init__(self, connection: Connection, asked: HearingRequest, settings: BrowserSettings, version: str) -> None:
+    def __init__(
+        self, connection: Connection, asked: ListeningRequest, settings: BrowserSettings, version: str
+    ) -> None:
         self._connection = connection
         self._asked = asked
         self._proxy = DIRECT if settings.any_name else None
         self._version = version
         self._changed = asyncio.Event()
-        self._merging = Merging("")
+        self._merging = SessionMerger("")
         self._main = ""
         self._last_s = 0.0
         self._began_s: float | None = None
@@ -40,7 +42,7 @@ class Hearing:
         self._broken: dict[str, str] = {}
         self._crash = asyncio.Event()
 
-    async def run(self) -> Heard:
+    async def run(self) -> LoadEvents:
         """Carry out the load; failures of the page or the browser never raise."""
         context: Context | None = None
         loader_id = ""
@@ -49,12 +51,12 @@ class Hearing:
             context = await Context.create(self._connection, proxy=self._proxy)
             failure, loader_id = await self._in_context(context)
         except REMOTE_ERRORS as error:
-            failure = failures.of_exception(error), str(error)
+            failure = failures.classify_exception(error), str(error)
         finally:
             if context is not None:
                 await context.dispose()
         status = self._statuses.get(loader_id)
-        if failure is None and (of_status := failures.of_status(status)):
+        if failure is None and (of_status := failures.classify_status(status)):
             failure = of_status, f"status {status}"
         return self._heard(failure, status)
 
@@ -62,7 +64,7 @@ class Hearing:
         page = await context.open_window()
         session = page.session
         self._main = session.session_id
-        self._merging = Merging(self._main)
+        self._merging = SessionMerger(self._main)
         sessions = Sessions(self._connection, self._take)
         try:
             await sessions.begin(self._main)
@@ -104,7 +106,7 @@ class Hearing:
         loader_id: str = answer.get("loaderId", "")
         # A document that is broken off has no load event.
         error = answer.get("errorText") or self._broken.get(loader_id)
-        return ((of_error_text(error), error) if error else None), loader_id
+        return ((classify_error_text(error), error) if error else None), loader_id
 
     async def _until_quiet(self, ends_s: float) -> None:
         loop = asyncio.get_running_loop()
@@ -136,9 +138,9 @@ class Hearing:
             return
         self._changed.set()
 
-    def _heard(self, failure: Failure | None, status: int | None) -> Heard:
+    def _heard(self, failure: Failure | None, status: int | None) -> LoadEvents:
         began_s, loaded_s = self._began_s, self._loaded_s
-        return Heard(
+        return LoadEvents(
             url=self._asked.url,
             browser="chromium",
             version=self._version,

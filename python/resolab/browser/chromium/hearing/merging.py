@@ -28,7 +28,7 @@ SENT = "Network.requestWillBeSent"
 ENDS = frozenset({"Network.loadingFinished", "Network.loadingFailed"})
 
 
-class Merging:
+class SessionMerger:
     """Takes events as they come."""
 
     def __init__(self, main_session: str) -> None:

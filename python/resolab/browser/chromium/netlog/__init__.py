@@ -4,7 +4,7 @@ For: whole logs, and logs still being written. Not for: judging loads by a log (
 by trial for other programs (`evidence.netlog`).
 """
 
-from resolab.browser.chromium.netlog.following import FollowedNetlog
+from resolab.browser.chromium.netlog.following import NetlogFollower
 from resolab.browser.chromium.netlog.reading import read_netlog
 
-__all__ = ["FollowedNetlog", "read_netlog"]
+__all__ = ["NetlogFollower", "read_netlog"]

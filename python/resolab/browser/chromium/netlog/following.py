@@ -13,11 +13,11 @@ from pathlib import Path
 from resolab.browser.browser_log import BrowserLog
 from resolab.browser.chromium.netlog.events import EventDecoder, Head, head_of, no_netlog
 from resolab.browser.chromium.netlog.lines import is_begin
-from resolab.browser.chromium.netlog.reading import Log
+from resolab.browser.chromium.netlog.reading import NetlogBuilder
 from resolab.errors import ConfigurationError
 
 
-class FollowedNetlog:
+class NetlogFollower:
     """The netlog of one browser process, read while growing."""
 
     def __init__(self, file: Path) -> None:
@@ -27,7 +27,7 @@ class FollowedNetlog:
         self._head_lines: list[str] = []
         self._head: Head | None = None
         self._decoder: EventDecoder | None = None
-        self._log = Log()
+        self._log = NetlogBuilder()
         self._since_ms = 0.0
 
     def mark(self) -> None:

@@ -8,12 +8,12 @@ through the job behind their socket.
 
 from collections import defaultdict
 
-from resolab.browser.browser_log import Sharing
+from resolab.browser.browser_log import SharingReason
 from resolab.browser.chromium.netlog.events import BEGIN, Event
 from resolab.browser.chromium.netlog.opening import (
-    Asked,
     Handlers,
-    Opening,
+    PartialConnection,
+    PartialRequest,
     asked_of,
     host_of,
     host_of_url,
@@ -21,16 +21,16 @@ from resolab.browser.chromium.netlog.opening import (
 )
 
 _SHARED = {
-    "HTTP2_SESSION_POOL_FOUND_EXISTING_SESSION_FROM_IP_POOL": Sharing.ADDRESS,
-    "QUIC_SESSION_POOL_MATCHING_IP_SESSION_FOUND": Sharing.ADDRESS,
-    "QUIC_SESSION_POOL_POOLED_WITH_DIFFERENT_IP_SESSION": Sharing.CERTIFICATE,
+    "HTTP2_SESSION_POOL_FOUND_EXISTING_SESSION_FROM_IP_POOL": SharingReason.ADDRESS,
+    "QUIC_SESSION_POOL_MATCHING_IP_SESSION_FOUND": SharingReason.ADDRESS,
+    "QUIC_SESSION_POOL_POOLED_WITH_DIFFERENT_IP_SESSION": SharingReason.CERTIFICATE,
 }
 
 
 class Requests:
     """Takes events in their order."""
 
-    def __init__(self, opened: dict[int, Opening]) -> None:
+    def __init__(self, opened: dict[int, PartialConnection]) -> None:
         self._open = opened
         self._sessions: dict[int, tuple[str | None, int | None]] = {}
         """Name and socket of each HTTP/2 session."""
@@ -38,12 +38,12 @@ class Requests:
         self._job_sockets: dict[int, int] = {}
         self._job_askers: dict[int, int] = {}
         self._urls: dict[int, tuple[str, str | None]] = {}
-        self._asked: list[Asked] = []
+        self._asked: list[PartialRequest] = []
         """Requests with the jobs behind their connections."""
-        self._session_requests: dict[int, list[Asked]] = defaultdict(list)
-        self.reasons: dict[tuple[int, str], Sharing] = {}
+        self._session_requests: dict[int, list[PartialRequest]] = defaultdict(list)
+        self.reasons: dict[tuple[int, str], SharingReason] = {}
         """Reasons for sharing by socket or QUIC session, complete after `finish`."""
-        self._told: dict[tuple[int, str], Sharing] = {}
+        self._told: dict[tuple[int, str], SharingReason] = {}
         self.handlers: Handlers = {
             "HTTP2_SESSION": self._h2_session,
             "HTTP2_SESSION_INITIALIZED": self._h2_socket,
@@ -58,7 +58,7 @@ class Requests:
     def finish(self) -> None:
         """Put sessions' requests and reasons to their sockets."""
         self.reasons = {key: reason for key, reason in self._told.items() if key[0] in self._open}
-        of_sockets: dict[int, list[Asked]] = defaultdict(list)
+        of_sockets: dict[int, list[PartialRequest]] = defaultdict(list)
         with_session = set()
         for session, (host, socket) in self._sessions.items():
             if socket is None or socket not in self._open:
@@ -120,4 +120,4 @@ class Requests:
             return
         self._job_askers[job] = event.source
         if (url := self._urls.get(event.source)) is not None:
-            self._asked.append(Asked(event.time_ms, *url, asker=event.source, job=job))
+            self._asked.append(PartialRequest(event.time_ms, *url, asker=event.source, job=job))

@@ -16,7 +16,7 @@ Handlers = dict[str, Callable[[Event], None]]
 
 
 @dataclass(slots=True, eq=False)
-class Asked:
+class PartialRequest:
     """A request being put together."""
 
     at_ms: float
@@ -40,7 +40,7 @@ class Asked:
 
 
 @dataclass(slots=True, eq=False)
-class Opening:
+class PartialConnection:
     """A connection being put together: a socket, or a QUIC session."""
 
     opened_ms: float = 0.0
@@ -57,15 +57,15 @@ class Opening:
     early_data: bool | None = None
     certificate_job: int | None = None
     connect_job: int | None = None
-    requests: list[Asked] = field(default_factory=list)
+    requests: list[PartialRequest] = field(default_factory=list)
 
 
-def asked_of(event: Event) -> Asked | None:
+def asked_of(event: Event) -> PartialRequest | None:
     """Read the request a session sends; heads are lists of `name: value`."""
     heads = event.params().get("headers")
     told = dict(_head(one) for one in heads if isinstance(one, str)) if isinstance(heads, list) else {}
     host = host_of(told.get(":authority"))
-    return None if host is None else Asked(event.time_ms, host, told.get(":path"))
+    return None if host is None else PartialRequest(event.time_ms, host, told.get(":path"))
 
 
 def _head(line: str) -> tuple[str, str]:

@@ -13,7 +13,14 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from resolab.browser.chromium.netlog.events import BEGIN, END, Event
-from resolab.browser.chromium.netlog.opening import Asked, Handlers, Opening, asked_of, host_of, number_of
+from resolab.browser.chromium.netlog.opening import (
+    Handlers,
+    PartialConnection,
+    PartialRequest,
+    asked_of,
+    host_of,
+    number_of,
+)
 from resolab.browser.tls_messages import server_took_ticket
 
 _INITIAL, _EARLY, _APPLICATION = "ENCRYPTION_INITIAL", "ENCRYPTION_ZERO_RTT", "ENCRYPTION_FORWARD_SECURE"
@@ -23,24 +30,24 @@ _KEPT_BYTES = 1 << 14
 
 
 @dataclass(slots=True)
-class _Wire:
+class _SessionPackets:
     """The known facts about a session's packets."""
 
     hello: dict[int, bytes] = field(default_factory=dict)
     """Parts of the server's first message by their offset."""
-    by_stream: dict[int, Asked] = field(default_factory=dict)
-    unsent: list[Asked] = field(default_factory=list)
+    by_stream: dict[int, PartialRequest] = field(default_factory=dict)
+    unsent: list[PartialRequest] = field(default_factory=list)
     """Requests with a head still without a packet."""
-    by_packet: dict[int, list[Asked]] = field(default_factory=lambda: defaultdict(list))
+    by_packet: dict[int, list[PartialRequest]] = field(default_factory=lambda: defaultdict(list))
     early_state: str | None = None
 
 
 class QuicSessions:
     """Takes events in their order."""
 
-    def __init__(self, opened: dict[int, Opening]) -> None:
+    def __init__(self, opened: dict[int, PartialConnection]) -> None:
         self._open = opened
-        self._wires: dict[int, _Wire] = {}
+        self._wires: dict[int, _SessionPackets] = {}
         self._asker: int | None = None
         """The source of the next request; the log names the source just before the session's own event."""
         self.handlers: Handlers = {
@@ -61,7 +68,7 @@ class QuicSessions:
         for source, wire in self._wires.items():
             self._judge(self._open[source], wire)
 
-    def _judge(self, one: Opening, wire: _Wire) -> None:
+    def _judge(self, one: PartialConnection, wire: _SessionPackets) -> None:
         if one.handshake_end_ms is None:
             return
         one.early_data = None if wire.early_state is None else wire.early_state == _ACCEPTED
@@ -73,8 +80,8 @@ class QuicSessions:
 
     def _session(self, event: Event) -> None:
         if event.phase == BEGIN:
-            self._wires[event.source] = _Wire()
-            self._open[event.source] = Opening(
+            self._wires[event.source] = _SessionPackets()
+            self._open[event.source] = PartialConnection(
                 opened_ms=event.time_ms,
                 is_quic=True,
                 alpn="h3",

@@ -6,22 +6,22 @@ stay unknown; nothing is guessed. Not for: lines and names (`events`), or the pa
 
 from pathlib import Path
 
-from resolab.browser.browser_log import BrowserLog, Carrier, Connection, Request, Sharing
+from resolab.browser.browser_log import BrowserLog, Connection, ConnectionTransport, Request, SharingReason
 from resolab.browser.chromium.netlog.events import Event, EventReader, Head
 from resolab.browser.chromium.netlog.http import Requests
 from resolab.browser.chromium.netlog.look_ups import LookUps
-from resolab.browser.chromium.netlog.opening import Opening
+from resolab.browser.chromium.netlog.opening import PartialConnection
 from resolab.browser.chromium.netlog.quic import QuicSessions
 from resolab.browser.chromium.netlog.sockets import Sockets
 
 _PROTOCOLS = {"http/1.1": "h1", "http/1.0": "h1", "h2": "h2"}
 
 
-class Log:
+class NetlogBuilder:
     """Takes events in their order."""
 
     def __init__(self) -> None:
-        self._open: dict[int, Opening] = {}
+        self._open: dict[int, PartialConnection] = {}
         self._sockets, self._quic = Sockets(self._open), QuicSessions(self._open)
         self._requests, self._look_ups = Requests(self._open), LookUps()
         parts = (self._sockets, self._quic, self._requests, self._look_ups)
@@ -54,7 +54,7 @@ class Log:
             is_cut_off=is_cut_off,
         )
 
-    def _connection(self, source: int, one: Opening) -> Connection:
+    def _connection(self, source: int, one: PartialConnection) -> Connection:
         for asked in one.requests:
             asked.made = None  # More may be known of it now than before.
         requests = tuple(sorted((asked.request() for asked in one.requests), key=lambda request: request.at_ms))
@@ -66,7 +66,7 @@ class Log:
             host=host,
             address=one.address,
             protocol=_PROTOCOLS.get(alpn, alpn) if settled and one.connected_ms is not None else None,
-            carrier=Carrier.QUIC if one.is_quic else Carrier.TCP,
+            carrier=ConnectionTransport.QUIC if one.is_quic else ConnectionTransport.TCP,
             opened_ms=one.opened_ms,
             connected_ms=one.connected_ms,
             handshake_start_ms=one.handshake_start_ms,
@@ -77,13 +77,13 @@ class Log:
             early_data=one.early_data,
             certificate=self._sockets.certificate(source, one.certificate_job),
             requests=requests,
-            shared_with={name: self._requests.reasons.get((source, name), Sharing.UNTOLD) for name in others},
+            shared_with={name: self._requests.reasons.get((source, name), SharingReason.UNTOLD) for name in others},
         )
 
 
 def read_netlog(file: Path) -> BrowserLog:
     """Read a log, plain or gzip, whole or cut off. Raise `ConfigurationError` for a file without a valid netlog."""
-    reader, log = EventReader(file), Log()
+    reader, log = EventReader(file), NetlogBuilder()
     for event in reader.events(log.names):
         log.take(event)
     return log.made(reader.head, is_cut_off=reader.is_cut_off)

@@ -6,7 +6,7 @@ For: opening, handshakes, certificates. Not for: requests (`http`) or QUIC (`qui
 import hashlib
 
 from resolab.browser.chromium.netlog.events import BEGIN, END, Event
-from resolab.browser.chromium.netlog.opening import Handlers, Opening, host_of, host_of_url, text_of
+from resolab.browser.chromium.netlog.opening import Handlers, PartialConnection, host_of, host_of_url, text_of
 
 _EARLY_DATA_ACCEPTED = 2
 """The value of BoringSSL's `ssl_early_data_accepted`."""
@@ -15,7 +15,7 @@ _EARLY_DATA_ACCEPTED = 2
 class Sockets:
     """Takes events in their order."""
 
-    def __init__(self, opened: dict[int, Opening]) -> None:
+    def __init__(self, opened: dict[int, PartialConnection]) -> None:
         self._open = opened
         self._group_hosts: dict[int, str] = {}
         """Name a connect job connects for."""
@@ -44,7 +44,7 @@ class Sockets:
     def _tcp(self, event: Event) -> None:
         if event.source_kind != "SOCKET":
             return
-        one = self._open.setdefault(event.source, Opening(opened_ms=event.time_ms))
+        one = self._open.setdefault(event.source, PartialConnection(opened_ms=event.time_ms))
         params = event.params()
         if event.phase == BEGIN:
             one.opened_ms = event.time_ms
@@ -56,7 +56,7 @@ class Sockets:
         if event.source_kind != "SOCKET":
             return
         if event.phase == BEGIN:
-            one = self._open.setdefault(event.source, Opening(opened_ms=event.time_ms))
+            one = self._open.setdefault(event.source, PartialConnection(opened_ms=event.time_ms))
             one.connect_job = event.dependency()
         elif event.source in self._open:
             self._open[event.source].closed_ms = event.time_ms

@@ -14,7 +14,7 @@ from resolab.browser import failures
 from resolab.browser.firefox.agent import CALL_TIMEOUT_S, Agent
 from resolab.browser.firefox.page import Page
 from resolab.browser.firefox.page_load import DISPOSE_TIMEOUT_S, EVERYTHING
-from resolab.browser.heard import Heard, HearingRequest
+from resolab.browser.heard import ListeningRequest, LoadEvents
 from resolab.browser.remote import REMOTE_ERRORS, Json
 from resolab.browser.result import PageLoad
 from resolab.records import PageFailure
@@ -25,29 +25,29 @@ _WHOLE = (None, PageFailure.HTTP_STATUS)
 """The failure values of loads with a load event."""
 
 
-class Hearing:
+class FirefoxLoadListener:
     """One load under listening, from its context to its result."""
 
-    def __init__(self, agent: Agent, context_id: int, asked: HearingRequest, version: str) -> None:
+    def __init__(self, agent: Agent, context_id: int, asked: ListeningRequest, version: str) -> None:
         self._agent = agent
         self._context_id = context_id
         self._asked = asked
-        self._empty = Heard(url=asked.url, browser="firefox", version=version)
+        self._empty = LoadEvents(url=asked.url, browser="firefox", version=version)
 
-    async def run(self) -> Heard:
+    async def run(self) -> LoadEvents:
         """Carry out the load; failures of the page or the browser never raise."""
         heard = self._empty
         try:
             heard = await self._listen()
         except REMOTE_ERRORS as error:
-            heard = self._failed(failures.of_exception(error), str(error))
+            heard = self._failed(failures.classify_exception(error), str(error))
         finally:
             if heard.failure is not PageFailure.BROWSER_HANG:
                 with suppress(*REMOTE_ERRORS):  # The load's own failure says why, or the next load's.
                     await self._agent.call("dispose", DISPOSE_TIMEOUT_S, contextId=self._context_id)
         return heard
 
-    async def _listen(self) -> Heard:
+    async def _listen(self) -> LoadEvents:
         asked, loop = self._asked, asyncio.get_running_loop()
         await self._agent.clear(EVERYTHING)
         page = await Page.open(self._agent, self._context_id, asked.url, wait=True, screenshot_folder=None)
@@ -66,10 +66,10 @@ class Hearing:
             return self._of_elsewhere(answer["rows"], answer["loadedMs"])
         return self._of(load, answer["rows"])
 
-    def _of_elsewhere(self, rows: list[Json], loaded_unix_ms: float) -> Heard:
+    def _of_elsewhere(self, rows: list[Json], loaded_unix_ms: float) -> LoadEvents:
         """Report a page gone elsewhere before its load event; the load event is the target page's."""
         status = next((row["status"] for row in reversed(rows) if row["policy"] == "document"), None)
-        failure = failures.of_status(status)
+        failure = failures.classify_status(status)
         return msgspec.structs.replace(
             self._empty,
             rows=rows,
@@ -80,7 +80,7 @@ class Hearing:
             failure_detail=failure and f"status {status}",
         )
 
-    def _of(self, load: PageLoad, rows: list[Json]) -> Heard:
+    def _of(self, load: PageLoad, rows: list[Json]) -> LoadEvents:
         timings = load.timings
         since = timings.navigation_start_unix_ms if timings else None
         loaded = timings.plt_ms if timings else None
@@ -98,5 +98,5 @@ class Hearing:
             failure_detail=load.failure_detail,
         )
 
-    def _failed(self, failure: PageFailure, detail: str | None) -> Heard:
+    def _failed(self, failure: PageFailure, detail: str | None) -> LoadEvents:
         return msgspec.structs.replace(self._empty, failure=failure, failure_detail=detail)

@@ -4,6 +4,6 @@ For: logs still being written, load by load. Not for: pages' requests, known fro
 (`firefox.network_log`), or judging (`resolab.live.judged`).
 """
 
-from resolab.browser.firefox.log.following import FollowedLog
+from resolab.browser.firefox.log.following import FirefoxLogFollower
 
-__all__ = ["FollowedLog"]
+__all__ = ["FirefoxLogFollower"]

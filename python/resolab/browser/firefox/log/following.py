@@ -10,11 +10,11 @@ from pathlib import Path
 
 from resolab.browser.browser_log import BrowserLog
 from resolab.browser.firefox.log.lines import line_of
-from resolab.browser.firefox.log.reading import Log
+from resolab.browser.firefox.log.reading import FirefoxLogBuilder
 from resolab.errors import ConfigurationError
 
 
-class FollowedLog:
+class FirefoxLogFollower:
     """The log of one browser process, read while growing."""
 
     def __init__(self, file: Path) -> None:
@@ -22,7 +22,7 @@ class FollowedLog:
         self._file = file
         self._read_bytes = 0
         self._rest = ""
-        self._log = Log()
+        self._log = FirefoxLogBuilder()
         self._since_ms = 0.0
 
     def mark(self) -> None:

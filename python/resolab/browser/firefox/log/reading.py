@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from resolab.browser.browser_log import BrowserLog, Carrier, Connection, LookUp, Request
+from resolab.browser.browser_log import BrowserLog, Connection, ConnectionTransport, LookUp, Request
 from resolab.browser.firefox.log.lines import Line
 
 if TYPE_CHECKING:
@@ -29,17 +29,17 @@ older handshake had no transaction."""
 
 
 @dataclass(slots=True, eq=False)
-class _Opened:
+class _PartialConnection:
     """A connection used by look-ups."""
 
-    carrier: Carrier
+    carrier: ConnectionTransport
     opened_ms: float
     host: str | None = None
     resumed: bool | None = None
     certificate_seen: bool = False
     early: bool = False
     """True when the connection was tried with early data."""
-    asked: list["_Asked"] = field(default_factory=list)
+    asked: list["_PartialLookUp"] = field(default_factory=list)
 
     @property
     def may_be_early(self) -> bool:
@@ -47,7 +47,7 @@ class _Opened:
 
         QUIC tries early data without a log line whenever a ticket exists.
         """
-        return self.early or (self.carrier is Carrier.QUIC and self.resumed is not False)
+        return self.early or (self.carrier is ConnectionTransport.QUIC and self.resumed is not False)
 
     @property
     def early_data(self) -> bool | None:
@@ -57,13 +57,13 @@ class _Opened:
 
 
 @dataclass(slots=True, eq=False)
-class _Asked:
+class _PartialLookUp:
     """One look-up, being put together from log lines."""
 
     name: str
     qtype: str
     begun_ms: float
-    over: _Opened | None = None
+    over: _PartialConnection | None = None
     sent_ms: float = 0.0
     early: bool | None = None
     """True when the request went in accepted early data, by the answer's head."""
@@ -75,32 +75,32 @@ class _Asked:
 
 
 @dataclass(slots=True)
-class _Ended:
+class _EndedHandshake:
     """An ended handshake, still without a notified transaction."""
 
     at_ms: float
     resumed: bool
 
 
-class Log:
+class FirefoxLogBuilder:
     """Takes lines in their order."""
 
     def __init__(self) -> None:
-        self._asked: list[_Asked] = []
-        self._new: _Asked | None = None
+        self._asked: list[_PartialLookUp] = []
+        self._new: _PartialLookUp | None = None
         """The look-up owning the next channel in the log."""
-        self._channels: dict[str, _Asked] = {}
-        self._made: _Asked | None = None
+        self._channels: dict[str, _PartialLookUp] = {}
+        self._made: _PartialLookUp | None = None
         """The look-up owning the next transaction in the log."""
-        self._transactions: dict[str, _Asked] = {}
-        self._connections: dict[str, _Opened] = {}
+        self._transactions: dict[str, _PartialLookUp] = {}
+        self._connections: dict[str, _PartialConnection] = {}
         self._carried: dict[str, str] = {}
         """Connection each transaction was given to."""
-        self._sessions: dict[str, _Opened] = {}
+        self._sessions: dict[str, _PartialConnection] = {}
         """Connections by QUIC session."""
         self._with_certificate: set[str] = set()
-        self._ended: list[_Ended] = []
-        self._answered: _Asked | None = None
+        self._ended: list[_EndedHandshake] = []
+        self._answered: _PartialLookUp | None = None
         patterns: tuple[tuple[str, str, Callable[..., None]], ...] = (
             ("nsHostResolver", r"TRR::SendHTTPRequest resolve (\S+) type (\d+)", self._look_up),
             ("nsHostResolver", r"TRR:OnStopRequest \S+ (\S+) (\d+) failed=\d code=(\w+)", self._look_up_ended),
@@ -124,8 +124,8 @@ class Log:
         )
         self._patterns = [(module, re.compile(pattern), take) for module, pattern, take in patterns]
         self._of_page = re.compile(rf"nsHttpTransaction::Init \[this={_POINTER} ")
-        self._h3_new: _Opened | None = None
-        self._reading: _Asked | None = None
+        self._h3_new: _PartialConnection | None = None
+        self._reading: _PartialLookUp | None = None
         """The look-up with an answer's head being read."""
 
     def take(self, line: Line) -> None:
@@ -165,7 +165,7 @@ class Log:
         return BrowserLog(connections=ordered, look_ups=look_ups, unix_offset_ms=0.0, is_cut_off=True)
 
     def _look_up(self, at_ms: float, name: str, kind: str) -> None:
-        self._new = _Asked(name.rstrip(".").lower(), _TYPES.get(kind, f"TYPE{kind}"), at_ms)
+        self._new = _PartialLookUp(name.rstrip(".").lower(), _TYPES.get(kind, f"TYPE{kind}"), at_ms)
         self._asked.append(self._new)
 
     def _channel(self, _: float, channel: str) -> None:
@@ -186,7 +186,7 @@ class Log:
         self._carried.pop(transaction, None)
 
     def _connection(self, at_ms: float, connection: str) -> None:
-        self._connections[connection] = _Opened(Carrier.TCP, at_ms)
+        self._connections[connection] = _PartialConnection(ConnectionTransport.TCP, at_ms)
 
     def _given(self, at_ms: float, connection: str, transaction: str) -> None:
         self._carried[transaction] = connection
@@ -226,7 +226,7 @@ class Log:
 
     def _h3_session(self, at_ms: float, session: str) -> None:
         self._with_certificate.discard(session)
-        self._h3_new = self._sessions[session] = _Opened(Carrier.QUIC, at_ms)
+        self._h3_new = self._sessions[session] = _PartialConnection(ConnectionTransport.QUIC, at_ms)
 
     def _h3_named(self, _: float, host: str) -> None:
         if self._h3_new is not None:
@@ -235,7 +235,7 @@ class Log:
     def _h3_added(self, at_ms: float, session: str, transaction: str) -> None:
         self._goes_over(at_ms, transaction, self._sessions.get(session))
 
-    def _goes_over(self, at_ms: float, transaction: str, one: _Opened | None) -> None:
+    def _goes_over(self, at_ms: float, transaction: str, one: _PartialConnection | None) -> None:
         asked = self._transactions.get(transaction)
         if asked is None or one is None or asked.ended_ms is not None:
             return
@@ -249,7 +249,7 @@ class Log:
             self._sessions[socket].certificate_seen = True
 
     def _handshake_ended(self, at_ms: float, socket: str) -> None:
-        self._ended.append(_Ended(at_ms, resumed=socket not in self._with_certificate))
+        self._ended.append(_EndedHandshake(at_ms, resumed=socket not in self._with_certificate))
         self._with_certificate.discard(socket)
 
     def _look_up_ended(self, at_ms: float, name: str, kind: str, code: str) -> None:
@@ -262,22 +262,22 @@ class Log:
         one = self._answered
         if one is not None and one.name == name.rstrip(".").lower():
             one.rcode = _RCODES.get(rcode, f"RCODE{rcode}")
-            if one.over is not None and one.over.carrier is Carrier.QUIC:
+            if one.over is not None and one.over.carrier is ConnectionTransport.QUIC:
                 # Only what has a handshake behind it gets an answer.
                 one.over.resumed = not one.over.certificate_seen
 
-    def _under_way(self, name: str, qtype: str) -> _Asked | None:
+    def _under_way(self, name: str, qtype: str) -> _PartialLookUp | None:
         wanted = name.rstrip(".").lower()
         same = (one for one in self._asked if one.ended_ms is None and (one.name, one.qtype) == (wanted, qtype))
         return next(same, None)
 
 
-def _connection(one: _Opened) -> Connection:
+def _connection(one: _PartialConnection) -> Connection:
     requests = [asked.request for asked in one.asked if asked.over is one and asked.request is not None]
     return Connection(
         host=one.host,
         address=None,
-        protocol="h3" if one.carrier is Carrier.QUIC else "h2",
+        protocol="h3" if one.carrier is ConnectionTransport.QUIC else "h2",
         carrier=one.carrier,
         opened_ms=one.opened_ms,
         resumed=one.resumed,
