@@ -22,7 +22,7 @@ from typing import Any
 
 from resolab.browser import Chromium
 from resolab.plan import Corpus, Plan, parse_plan
-from resolab.plan.draft import Draft, plan_text
+from resolab.plan.draft import PlanDraft, plan_text
 from resolab.records import PageLoadRecord
 from resolab.testbed import Testbed
 
@@ -133,9 +133,9 @@ def plan_of(page: str, profile: str) -> Plan:
         "http_version": ["h3"],
         "requested_handshake_mode": ["full"],
     }
-    draft = Draft(NAME, "Where does the spread of load times lie?", 1, 1, levels, {})
+    draft = PlanDraft(NAME, "Where does the spread of load times lie?", 1, 1, levels, {})
     text = plan_text(draft, Path.cwd()) + "[instrument]\nkeep_awake = true\n"
-    return parse_plan(text, NAME, Corpus.of_project())
+    return parse_plan(text, NAME, Corpus.from_project())
 
 
 async def measure(page: str, profile: str, count: int) -> list[Load]:
@@ -143,7 +143,7 @@ async def measure(page: str, profile: str, count: int) -> list[Load]:
     plan = plan_of(page, profile)
     (condition,) = plan.conditions()
     loads: list[Load] = []
-    async with Testbed(plan, Corpus.of_project(), plan.seed) as testbed:
+    async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
         browser = await testbed.browser_of(condition)
         assert isinstance(browser, Chromium)  # the plan has no other
         tracing = browser.tracing()

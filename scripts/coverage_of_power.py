@@ -5,20 +5,20 @@ For: knowing the value of a pilot. Not for: the intervals of a run.
 
 import argparse
 
-from resolab.stats.coverage.power import Held, held
+from resolab.stats.coverage.power import PilotCoverage, held
 from resolab.stats.coverage.sequence import KINDS
-from resolab.stats.power import Rule, at_most_wide, excludes_zero, within
+from resolab.stats.power import IntervalRule, aim_at_width, aim_within_margin, excludes_zero
 
 PAIRS = (8, 12, 24)
 AIMS = {
-    "difference of 8 ms": (excludes_zero(8.0), Rule()),
-    "width of 10 ms": (at_most_wide(10.0), Rule()),
-    "within ±8 ms": (within(8.0), Rule()),
-    "difference of 8 ms, sequence": (excludes_zero(8.0), Rule(at_any_look=True)),
+    "difference of 8 ms": (excludes_zero(8.0), IntervalRule()),
+    "width of 10 ms": (aim_at_width(10.0), IntervalRule()),
+    "within ±8 ms": (aim_within_margin(8.0), IntervalRule()),
+    "difference of 8 ms, sequence": (excludes_zero(8.0), IntervalRule(at_any_look=True)),
 }
 
 
-def _cell(one: Held) -> str:
+def _cell(one: PilotCoverage) -> str:
     silent = f", {one.silent_ratio * 100:.0f} % silent" if one.silent_ratio else ""
     return f"{one.held_ratio * 100:.0f} % ({one.low:g}, {one.median:g}, {one.high:g}){silent}"
 

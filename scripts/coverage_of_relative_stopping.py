@@ -6,10 +6,14 @@ For: knowing the value of the rule. Not for: intervals of a fixed number of bloc
 import argparse
 
 from resolab.stats import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, bootstrap
-from resolab.stats.coverage.stopping import KINDS, Rule, simulate, typical_width
+from resolab.stats.coverage.stopping import KINDS, WidthStoppingRule, simulate, typical_width
 
 TARGETS = (15, 25, 45)
-RULES = (Rule(0.95, 6), Rule(0.95, 12), Rule(STOPPING_LEVEL, STOPPING_MIN_BLOCKS))
+RULES = (
+    WidthStoppingRule(0.95, 6),
+    WidthStoppingRule(0.95, 12),
+    WidthStoppingRule(STOPPING_LEVEL, STOPPING_MIN_BLOCKS),
+)
 
 
 def main() -> None:

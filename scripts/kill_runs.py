@@ -171,7 +171,7 @@ def namespace_of(pid: int) -> str | None:
 def differences(folder: Path, blocks: int) -> list[str]:
     """Compare the existing trials with the plan's schedule."""
     manifest = json.loads((folder / "manifest.json").read_text())
-    plan = parse_plan(manifest["plan_text"], "plan.toml", Corpus.of_project())
+    plan = parse_plan(manifest["plan_text"], "plan.toml", Corpus.from_project())
     expected = [(one.trial_id, one.condition.id) for one in schedule(plan, manifest["seed"], blocks)]
     files = sorted((folder / "trials").iterdir())
     heads = [json.loads(file.read_text().partition("\n")[0]) for file in files if file.suffix == ".jsonl"]

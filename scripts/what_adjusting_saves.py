@@ -20,7 +20,7 @@ import numpy as np
 from resolab.installation import project_root
 from resolab.plan import ComparisonKind, Plan, parse_plan
 from resolab.report.findings.adjusted import adjusted_results
-from resolab.report.findings.parts import Adjusted
+from resolab.report.findings.parts import AdjustedComparison
 from resolab.stats import Estimate
 from resolab.store import load_manifest, open_dataset
 from resolab.store.outcomes import OUTCOMES
@@ -35,7 +35,7 @@ WHERE l.measured ORDER BY t.block, t.position
 """
 
 
-def adjusted_of(folder: Path, kinds: Sequence[ComparisonKind]) -> list[Adjusted]:
+def adjusted_of(folder: Path, kinds: Sequence[ComparisonKind]) -> list[AdjustedComparison]:
     """Adjust the comparisons of a dataset of either kind."""
     manifest = load_manifest(folder)
     plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), corpus=None)
@@ -73,7 +73,7 @@ def _hosts_count(page: dict[str, object]) -> int:
     return len({page["host"], *(one.get("host", page["host"]) for one in resources)})
 
 
-def print_rows(found: Iterable[Adjusted]) -> None:
+def print_rows(found: Iterable[AdjustedComparison]) -> None:
     """Print a row per comparison and part."""
     print("| treatment | part | pairs | p of the part | plain ms | adjusted ms | variance left | loads it takes |")
     print("|" + " --- |" * 8)
@@ -91,7 +91,7 @@ def print_rows(found: Iterable[Adjusted]) -> None:
         print(f"| {' | '.join(words)} |")
 
 
-def print_summary(found: Sequence[Adjusted], *, copies: bool) -> None:
+def print_summary(found: Sequence[AdjustedComparison], *, copies: bool) -> None:
     """Print median and range of each part's remaining variance and needed loads, by page and over all."""
     print("| part | page | comparisons | refused | variance left | loads it takes, refused ones as 1 |")
     print("|" + " --- |" * 6)
@@ -114,7 +114,7 @@ def _span(ratios: Iterable[float | None]) -> str:
     return f"{np.median(known):.2f} ({min(known):.2f} to {max(known):.2f})" if known else ""
 
 
-def _excluding(group: Sequence[Adjusted]) -> str:
+def _excluding(group: Sequence[AdjustedComparison]) -> str:
     offered = [one for one in group if one.adjusted_ms is not None]
     adjusted = sum(one.adjusted_ms is not None and one.adjusted_ms.ci_contains_zero is False for one in offered)
     plain = sum(one.plain_ms.ci_contains_zero is False for one in offered)

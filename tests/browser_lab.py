@@ -6,7 +6,7 @@ import time
 
 from resolab.plan import Corpus, parse_plan
 from resolab.records import PageLoadRecord, PathSummaryRecord
-from resolab.testbed import Kept, Testbed
+from resolab.testbed import KeptFolders, Testbed
 
 LIMIT_S = 8.0
 """Above the 5 s after which the C library asks a name server again that is gone: Firefox waits for that."""
@@ -34,11 +34,11 @@ page_timeout_s = {limit_s}
 @contextlib.asynccontextmanager
 async def one_condition(browser, resolver_path, screenshot_folder=None, *, dns_transport="doudp"):
     """A testbed and its condition."""
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     text = PLAN.format(browser=browser, resolver_path=resolver_path, limit_s=LIMIT_S, dns_transport=dns_transport)
     plan = parse_plan(text, "disturbed", corpus)
     (condition,) = plan.conditions()
-    async with Testbed(plan, corpus, plan.seed, kept=Kept(screenshot_folder=screenshot_folder)) as testbed:
+    async with Testbed(plan, corpus, plan.seed, kept=KeptFolders(screenshot_folder=screenshot_folder)) as testbed:
         yield testbed, condition
 
 

@@ -10,7 +10,7 @@ from edge_under_test import Edge, connection_of
 from lab import ROOT
 from real_servers import core_program
 
-from resolab.browser import BrowserSettings, Cleared, LoadRequest, LoadResult
+from resolab.browser import BrowserSettings, ClearedState, LoadRequest, LoadResult
 from resolab.engine import enter_prefix, find_core
 
 RESOLVER, ADDRESS, NETWORK = "dns.resolab.test", "10.77.0.1", "10.77.1."
@@ -105,7 +105,7 @@ class Lab:
     def set_policy(self, name, policy):
         self.edge.command("set_ticket_policy", name=name, policy=policy)
 
-    async def load(self, browser, host, *, cleared=Cleared(), close=None, warmup=True):  # noqa: B008
+    async def load(self, browser, host, *, cleared=ClearedState(), close=None, warmup=True):  # noqa: B008
         """Load the host's page; in between the edge closes connections: `"all"`, those of a name, or none."""
         before = []
         self.edge.records()

@@ -83,10 +83,10 @@ async def live_world(folder: Path, profile="fiber", on_record=lambda _record: No
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(path.close)
         origins = [
-            layout.Origin(host=host, address=address, folder=folder / host)
+            layout.PageOrigin(host=host, address=address, folder=folder / host)
             for host, address in {**SITES, **CDN}.items()
         ]
-        sites = [layout.Site(page=one.host, origins=(one,), path="/") for one in origins]
+        sites = [layout.PageSite(page=one.host, origins=(one,), path="/") for one in origins]
         config = folder / "edge.toml"
         config.write_text(layout.edge_configuration(folder / "ca", sites))
         edge = await engine.Edge.start(path.ready.pid, config, on_record=on_record)

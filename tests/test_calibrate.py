@@ -81,7 +81,7 @@ async def saturate(file):
         )  # fmt: skip
     finally:
         await path.close()
-    return Train.of(record), way
+    return Train.from_record(record), way
 
 
 def test_a_rate_one_percent_off_the_one_in_force_fails(tmp_path, privileged):

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from chromium_lab import ALTERNATIVE, PLAIN, RACES_COUNT, RESOLVER, browser_lab, play, play_in_turn, usual_winner
 
-from resolab.browser import Chromium, Cleared, DohSettings, H3Discovery
+from resolab.browser import Chromium, ClearedState, DohSettings, H3Discovery
 from resolab.errors import UnsupportedError
 from resolab.records import HttpVersion
 
@@ -30,7 +30,7 @@ def test_dns_cache_http_cache_and_sockets_go_one_by_one(lab):
     async def scene(browser):
         loads = {}
         for dns_cache, http_cache, sockets in COMBINATIONS:
-            cleared = Cleared(dns_cache=dns_cache, http_cache=http_cache, sockets=sockets)
+            cleared = ClearedState(dns_cache=dns_cache, http_cache=http_cache, sockets=sockets)
             loads[dns_cache, http_cache, sockets] = await lab.load(browser, PLAIN, cleared=cleared)
         return loads
 
@@ -53,8 +53,8 @@ def test_tickets_go_with_everything_else_or_not_at_all(lab):
     async def scene(browser):
         for kept in ("dns_cache", "http_cache", "sockets"):
             with pytest.raises(UnsupportedError, match="only with their whole context"):
-                await lab.load(browser, PLAIN, cleared=Cleared(tickets=True, **{kept: False}))
-        return [await lab.load(browser, PLAIN, cleared=Cleared(tickets=tickets)) for tickets in (True, False)]
+                await lab.load(browser, PLAIN, cleared=ClearedState(tickets=True, **{kept: False}))
+        return [await lab.load(browser, PLAIN, cleared=ClearedState(tickets=tickets)) for tickets in (True, False)]
 
     lab.set_policy(PLAIN, "early_data")
     without, with_tickets = play(Chromium, lab, scene, h3_hosts=(PLAIN,))
@@ -71,8 +71,8 @@ def warm_and_cold(lab):
 
     async def scene(browser):
         with pytest.raises(UnsupportedError, match="all its connections or none"):
-            await lab.load(browser, PLAIN, cleared=Cleared(doh_connection=False))
-        cleared = Cleared(sockets=False, doh_connection=False)
+            await lab.load(browser, PLAIN, cleared=ClearedState(doh_connection=False))
+        cleared = ClearedState(sockets=False, doh_connection=False)
         loads = [await lab.load(browser, PLAIN, cleared=cleared, close=PLAIN) for _ in range(2)]
         return loads, [await lab.load(browser, PLAIN, close="all")]
 
@@ -98,11 +98,11 @@ def test_the_resolvers_connection_stays_warm_while_the_pages_is_cold(warm_and_co
 def test_alt_svc_is_kept_while_the_http_cache_goes(lab):
     async def scene(browser):
         with pytest.raises(UnsupportedError, match="forgets Alt-Svc"):
-            await lab.load(browser, ALTERNATIVE, cleared=Cleared(tickets=True))
+            await lab.load(browser, ALTERNATIVE, cleared=ClearedState(tickets=True))
         loads = {}
         for policy, http_cache in itertools.product(("none", "resume", "early_data"), (True, False)):
             lab.set_policy(ALTERNATIVE, policy)
-            cleared = Cleared(http_cache=http_cache)
+            cleared = ClearedState(http_cache=http_cache)
             loads[policy, http_cache] = [
                 await lab.load(browser, ALTERNATIVE, cleared=cleared, close="all") for _ in range(RACES_COUNT)
             ]

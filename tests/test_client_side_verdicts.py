@@ -6,7 +6,7 @@ import pytest
 from chromium_lab import ADDRESS, PLAIN, RESOLVER, browser_lab
 
 from resolab.browser import Chromium, DohSettings, Firefox
-from resolab.live.judged import ToldBy, judge_load, log_settings
+from resolab.live.judged import FailureSource, judge_load, log_settings
 from resolab.records import BrowserName, ConnectionState, DnsFailure, HandshakeMode
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
@@ -77,5 +77,5 @@ def test_the_resolvers_connection_is_the_one_the_edge_saw(judged, policy):
 def test_a_failed_look_up_is_told_by_the_browsers_log(judged):
     load, verdict = judged["servfail"]
     assert {one["rcode"] for one in load.queries()} == {"SERVFAIL"}
-    assert (verdict.dns_failure, verdict.dns_failure_told_by) == (DnsFailure.SERVFAIL, ToldBy.BROWSER_LOG)
+    assert (verdict.dns_failure, verdict.dns_failure_told_by) == (DnsFailure.SERVFAIL, FailureSource.BROWSER_LOG)
     assert verdict.handshake_mode is None

@@ -9,7 +9,7 @@ import pytest
 from lab import ROOT
 
 from resolab import engine
-from resolab.browser import BrowserSettings, Cleared, DohSettings, Firefox, LoadRequest, PageLoad
+from resolab.browser import BrowserSettings, ClearedState, DohSettings, Firefox, LoadRequest, PageLoad
 from resolab.records import (
     ConnectionRecord,
     EdgeCloseConnections,
@@ -86,7 +86,7 @@ class Lab:
         )  # fmt: skip
         await self.firefox.start(self.prefix, settings)
 
-    async def load(self, page_policy, dns_policy=NO_TICKETS, *, warmup=True, cleared=Cleared(), close=None):  # noqa: B008
+    async def load(self, page_policy, dns_policy=NO_TICKETS, *, warmup=True, cleared=ClearedState(), close=None):  # noqa: B008
         await self.edge.set_ticket_policy(PAGE, page_policy)
         await self.edge.set_ticket_policy(RESOLVER, dns_policy)
         before = [0]
@@ -150,9 +150,9 @@ def test_states_with_pages_and_doh_over_h3(tmp_path, privileged):
         # Nothing of the loads before: neither tickets nor connections, the DoH server's included.
         fresh = await lab.load(EARLY_DATA, EARLY_DATA, warmup=False)
         assert (fresh.page, fresh.dns, fresh.dns_was_warm) == (FULL, {FULL}, False)
-        forgotten = await lab.load(EARLY_DATA, EARLY_DATA, cleared=Cleared(tickets=True))
+        forgotten = await lab.load(EARLY_DATA, EARLY_DATA, cleared=ClearedState(tickets=True))
         assert (forgotten.page, forgotten.dns) == (FULL, {FULL})
-        kept = await lab.load(EARLY_DATA, cleared=Cleared(doh_connection=False), close=PAGE)
+        kept = await lab.load(EARLY_DATA, cleared=ClearedState(doh_connection=False), close=PAGE)
         assert (kept.page, kept.dns_was_warm, kept.names) == (ZERO_RTT, True, {PAGE})
 
     play(tmp_path, scene)

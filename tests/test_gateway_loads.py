@@ -71,7 +71,7 @@ HELD_MS = 1_500.0
 
 @contextlib.asynccontextmanager
 async def lab(browser, transport="doh3", limit_s=30.0):
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     plan = parse_plan(PLAN.format(browser=browser, transport=transport, limit_s=limit_s), "gateway", corpus)
     async with Testbed(plan, corpus, plan.seed) as testbed:
         yield testbed, [one for one in plan.conditions() if one.resolver_path == "gateway"]

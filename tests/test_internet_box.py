@@ -16,7 +16,7 @@ import pytest
 from lab import ROOT, network_namespaces, wait_until
 
 from resolab.engine import CoreProcess, find_core
-from resolab.internet import Box, Knowledge, box_folder, compose, read_recursion
+from resolab.internet import Box, ResolverKnowledge, box_folder, compose, read_recursion
 from resolab.internet.failures import OPT_OUT_URL
 from resolab.internet.launching import missing_programs
 from resolab.internet.truth import knowledge_behind
@@ -168,14 +168,14 @@ def test_every_transport_answers_cold_and_warm(seen, name):
 @pytest.mark.parametrize("name", ASKED)
 def test_recursion_goes_from_the_root_to_the_zone_and_only_once(seen, name):
     first, later = first_asked(seen, name)
-    assert [seen.known(record) for record in first] == [Knowledge.ROOT, Knowledge.TOP]
-    assert {seen.known(record) for record in later} == {Knowledge.ANSWER}
+    assert [seen.known(record) for record in first] == [ResolverKnowledge.ROOT, ResolverKnowledge.TOP]
+    assert {seen.known(record) for record in later} == {ResolverKnowledge.ANSWER}
 
 
 def test_caches_keep_an_answer_as_long_as_its_ttl(seen):
     known = [{seen.known(record) for record in records} for records in seen.brief]
-    assert known[0] <= {Knowledge.ZONE, Knowledge.TOP}
-    assert known[1:] == [{Knowledge.ANSWER}, {Knowledge.ZONE}]
+    assert known[0] <= {ResolverKnowledge.ZONE, ResolverKnowledge.TOP}
+    assert known[1:] == [{ResolverKnowledge.ANSWER}, {ResolverKnowledge.ZONE}]
 
 
 def test_failures_show_as_what_they_are(seen):

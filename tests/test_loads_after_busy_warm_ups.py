@@ -59,8 +59,8 @@ def make_page(folder):
 async def scenario(browser, resolver_path, folder):
     make_page(folder)
     (folder / "plan.toml").write_text(PLAN.format(browser=browser, resolver_path=resolver_path))
-    plan = load_plan(folder / "plan.toml", Corpus.of_project())
-    corpus = Corpus.of_project(plan.own_pages)
+    plan = load_plan(folder / "plan.toml", Corpus.from_project())
+    corpus = Corpus.from_project(plan.own_pages)
     (condition,) = plan.conditions()
     began_ns = []
     async with Testbed(plan, corpus, plan.seed) as testbed:

@@ -15,8 +15,8 @@ from resolab import engine
 from resolab.plan import Condition, Corpus
 from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath
 from resolab.testbed import layout
-from resolab.testbed.distance import longest_rtt_ms, with_page_at
-from resolab.testbed.in_force import EdgeInForce
+from resolab.testbed.distance import longest_rtt_ms, move_page
+from resolab.testbed.in_force import AppliedEdgeState
 from resolab.testbed.sites import sites_of
 
 pytestmark = [pytest.mark.privileged, pytest.mark.slow]
@@ -60,7 +60,7 @@ def write_pages(folder):
             for host in (SHARING, OTHER_SHARING):
                 lines += [f'[serving."{host}"]', "address_group = 1", "certificate = 1"]
         (folder / page / "page.toml").write_text("\n".join(lines))
-    return Corpus.of_project({page: folder / page for page in ("big", "other")})
+    return Corpus.from_project({page: folder / page for page in ("big", "other")})
 
 
 class Lab:
@@ -97,8 +97,8 @@ async def scenario(folder):
     try:
         edge = await engine.Edge.start(path.ready.pid, config, on_record=ignore)
         programs.append(edge)
-        in_force, lab = EdgeInForce(edge, sites), Lab(path, edge)
-        profile = with_page_at(corpus.profile("ideal"), sites["big"])
+        in_force, lab = AppliedEdgeState(edge, sites), Lab(path, edge)
+        profile = move_page(corpus.profile("ideal"), sites["big"])
         await path.set_profile(profile, 1)
         await in_force.put(CONDITION)
         found = {"first": await lab.visit(FIRST, "/0.html"), "longest_rtt_ms": longest_rtt_ms(profile)}

@@ -22,7 +22,7 @@ from resolab.records import (
     QueryRecord,
     ResolverCache,
 )
-from resolab.testbed import Kept, Testbed
+from resolab.testbed import KeptFolders, Testbed
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 PLAN = """
@@ -78,10 +78,10 @@ def conditions_of(plan, browser):
 
 
 async def scenario(browser, folder):
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     plan = parse_plan(PLAN.format(browser=browser), "names", corpus)
     results = {}
-    async with Testbed(plan, corpus, plan.seed, kept=Kept(netlog_folder=folder / "netlogs")) as testbed:
+    async with Testbed(plan, corpus, plan.seed, kept=KeptFolders(netlog_folder=folder / "netlogs")) as testbed:
         for name, condition in conditions_of(plan, browser).items():
             results[name] = condition, await testbed.run_trial(condition, f"b000-{name}")
     return results

@@ -6,7 +6,7 @@ Judged by the only name server it can reach, from the browser's start until some
 import pytest
 from chromium_lab import PLAIN, browser_lab, play
 
-from resolab.browser import Chromium, Firefox, HearingRequest
+from resolab.browser import Chromium, Firefox, ListeningRequest
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 QUIET_AFTER_S = 8
@@ -26,7 +26,7 @@ def test_only_the_pages_name_is_asked(lab, make):
 
     async def scene(browser):
         return await browser.hear(
-            HearingRequest(url=f"https://{PLAIN}/", timeout_s=LIMIT_S, quiet_after_s=QUIET_AFTER_S)
+            ListeningRequest(url=f"https://{PLAIN}/", timeout_s=LIMIT_S, quiet_after_s=QUIET_AFTER_S)
         )
 
     heard = play(make, lab, scene, resolvable_names=("*",))

@@ -11,7 +11,7 @@ from resolab import engine
 from resolab.plan import Corpus
 from resolab.records import DnsTransport, HandshakeMode
 from resolab.testbed import layout
-from resolab.testbed.distance import with_resolver_at
+from resolab.testbed.distance import move_resolver
 from resolab.testbed.sites import sites_of
 
 pytestmark = [pytest.mark.privileged, pytest.mark.slow]
@@ -64,7 +64,7 @@ class Lab:
 
 
 async def scenario(folder):
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     config = folder / "edge.toml"
     config.write_text(layout.edge_configuration(folder / "ca", list(sites_of(corpus, ("example",)).values())))
     ignore = lambda _record: None  # noqa: E731
@@ -81,7 +81,7 @@ async def scenario(folder):
         programs.append(stub)
         lab, found = Lab(path, edge, stub), {}
         found["near"] = await lab.all_ms()
-        await path.set_profile(with_resolver_at(corpus.profile("ideal"), EXTRA_MS), 1)
+        await path.set_profile(move_resolver(corpus.profile("ideal"), EXTRA_MS), 1)
         found["far"] = await lab.all_ms()
         await path.set_profile(corpus.profile("ideal"), 1)
         await edge.set_name_behaviour(layout.EVERY_PAGES_NAME, delay_ms=MISS_MS)

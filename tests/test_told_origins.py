@@ -47,7 +47,7 @@ connection_sharing = "separate"
 
 
 async def trials(browser, alone):
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     plan = parse_plan(PLAN.format(browser=browser, alone=alone), "told", corpus)
     async with Testbed(plan, corpus, plan.seed) as testbed:
         return {

@@ -180,4 +180,4 @@ def _batched(queries: Sequence[Row], blocks: Sequence[object]) -> BatchedMean:
     times = {
         block: [one["query_response_time_ns"] / 1e6 for one in queries if one["block"] == block] for block in blocks
     }
-    return BatchedMean.of([sum(of) for of in times.values()], [len(of) for of in times.values()])
+    return BatchedMean.from_arrays([sum(of) for of in times.values()], [len(of) for of in times.values()])

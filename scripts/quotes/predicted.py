@@ -12,7 +12,7 @@ from typing import Any
 
 from resolab.pages.clone.names import host_name
 from resolab.pages.file import read_model
-from resolab.pages.path import Announced, in_lab, lab_load_ms, predicted_lookups
+from resolab.pages.path import AnnouncementMode, lab_load_ms, move_to_lab, predicted_lookups
 from resolab.plan import Corpus
 from resolab.testbed.misses import missed_names
 
@@ -54,14 +54,14 @@ def savings(models: Path, loads: Sequence[Mapping[str, Any]], rtt_ms: float) -> 
 
 def whole_loads(models: Path, loads: Sequence[Mapping[str, Any]], profile: str) -> list[LoadPrediction]:
     """Compare page by page the load time over DoUDP, the median of complete loads, with the prediction by structure."""
-    link = Corpus.of_project().profile(profile)
+    link = Corpus.from_project().profile(profile)
     times_ms: dict[str, list[float]] = {}
     for one in loads:
         if one["failure"] is None and not one["is_incomplete"]:
             times_ms.setdefault(one["page"], []).append(one["plt_ms"])
     return [
         LoadPrediction(
-            lab_load_ms(in_lab(read_model(models / f"{page}.page.json"), link), link), statistics.median(of_page)
+            lab_load_ms(move_to_lab(read_model(models / f"{page}.page.json"), link), link), statistics.median(of_page)
         )
         for page, of_page in times_ms.items()
     ]
@@ -73,7 +73,7 @@ def _predicted_ms(file: Path, dns_transport: str, rtt_ms: float) -> float:
         predicted_lookups(
             model, dns_transport=dns_transport, resolver_rtt_ms=rtt_ms, round_trip_ms=rtt_ms, announced=one
         )
-        for one in (Announced.NOT, Announced.WITH_FIRST)
+        for one in (AnnouncementMode.NOT, AnnouncementMode.WITH_FIRST)
     )
     return off.load_ms - pushed.load_ms
 

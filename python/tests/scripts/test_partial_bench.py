@@ -50,7 +50,7 @@ def exchange() -> Exchange:
 
 
 def test_what_is_beyond_the_closed_form_is_what_hosts_took() -> None:
-    judged = closed_form.of(exchange(), "full", DELAY_MS, RATES)
+    judged = closed_form.judge(exchange(), "full", DELAY_MS, RATES)
     assert judged is not None
     bytes_ms = (QUERY_BYTES + 28 + EARLY_BYTES + 28) * 8 / 1e3
     assert judged.first_closed_form_ms == pytest.approx(2 * ONE_WAY_MS + bytes_ms)

@@ -52,19 +52,19 @@ def one_by_one(transport: str, **changed: Any) -> Exchange:
     ],
 )
 def test_messages_have_their_frames(transport: str, message: tuple[int, int], alone: tuple[int, int]) -> None:
-    assert expected_bytes.of(in_message(transport), "full").application == message
-    assert expected_bytes.of(one_by_one(transport), "full").application == alone
+    assert expected_bytes.expect(in_message(transport), "full").application == message
+    assert expected_bytes.expect(one_by_one(transport), "full").application == alone
 
 
 def test_handshakes_are_hellos_certificate_and_what_proves_them() -> None:
     hellos = {"client_hello_bytes": 1462, "server_hello_bytes": 1210, "certificate_bytes": 428, "alpn": "dot"}
-    assert expected_bytes.of(one_by_one("dot", **hellos), "full").handshake == (1787, 1498)
+    assert expected_bytes.expect(one_by_one("dot", **hellos), "full").handshake == (1787, 1498)
     # Tickets' sizes are the server's, and so are QUIC's transport parameters.
     resumed = hellos | {"certificate_bytes": None, "client_hello_bytes": 1545}
-    assert expected_bytes.of(one_by_one("dot", **resumed), "zero_rtt").handshake == (None, 1585)
-    assert expected_bytes.of(one_by_one("doq", **resumed), "zero_rtt").handshake == (None, 1581)
-    assert expected_bytes.of(one_by_one("doq", **hellos), "full").handshake == (None, 1498)
-    assert expected_bytes.of(one_by_one("dotcp"), "full").handshake == (None, None)
+    assert expected_bytes.expect(one_by_one("dot", **resumed), "zero_rtt").handshake == (None, 1585)
+    assert expected_bytes.expect(one_by_one("doq", **resumed), "zero_rtt").handshake == (None, 1581)
+    assert expected_bytes.expect(one_by_one("doq", **hellos), "full").handshake == (None, 1498)
+    assert expected_bytes.expect(one_by_one("dotcp"), "full").handshake == (None, None)
 
 
 def datagrams() -> Exchange:
@@ -75,16 +75,18 @@ def datagrams() -> Exchange:
         for port in (1, 2)
         for up, payload in ((True, 97), (False, 122))
     ]
-    return Exchange(records, crossings, layers.of_messages(crossings))
+    return Exchange(records, crossings, layers.count_messages(crossings))
 
 
 def test_over_udp_packets_are_the_messages_and_nothing_else() -> None:
     whole = datagrams()
     assert all(sizes.is_as_expected(whole, "full", up=up) for up in (False, True))
     again = [*whole.crossings, whole.crossings[0]]
-    assert not sizes.is_as_expected(replace(whole, crossings=again, layers=layers.of_messages(again)), "full", up=True)
+    assert not sizes.is_as_expected(
+        replace(whole, crossings=again, layers=layers.count_messages(again)), "full", up=True
+    )
     longer = [*whole.crossings[:-1], replace(whole.crossings[-1], payload_bytes=123, ip_bytes=151)]
-    wrong = replace(whole, crossings=longer, layers=layers.of_messages(longer))
+    wrong = replace(whole, crossings=longer, layers=layers.count_messages(longer))
     assert sizes.is_as_expected(wrong, "full", up=True)
     assert not sizes.is_as_expected(wrong, "full", up=False)
 

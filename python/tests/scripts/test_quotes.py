@@ -12,7 +12,7 @@ from quotes import __main__ as quote
 from quotes.claims import Claims, counted, fisher, mean_of
 from quotes.predicted import later, savings, whole_loads
 from quotes.prose import counts_without_holm, given, holds, literal_numbers, render, unparted_causes
-from quotes.published import Published
+from quotes.published import PublishedDatasets
 from quotes.words import estimate, number, percent
 from resolab.stats import Sample, paired_difference
 
@@ -49,23 +49,23 @@ def arms(transport: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def test_a_load_that_lacks_resources_is_at_least_its_limit(results: Path) -> None:
-    found = Published(results).paired("run", "plt_ms", *arms("dot"))
+    found = PublishedDatasets(results).paired("run", "plt_ms", *arms("dot"))
     assert (found.n, found.censored_count) == (8, 2)
     expected = paired_difference(
         Sample.censored([110.0 + block for block in range(6)] + [None, None], [30_000.0] * 8), Sample.exact([100.0] * 8)
     )
     assert found == expected
-    assert Published(results).decided("run", "plt_ms", *arms("dot")) == "longer"
-    without = Published(results).paired("run", "plt_ms", *arms("dot"), complete_only=True)
+    assert PublishedDatasets(results).decided("run", "plt_ms", *arms("dot")) == "longer"
+    without = PublishedDatasets(results).paired("run", "plt_ms", *arms("dot"), complete_only=True)
     assert (without.n, without.censored_count) == (7, 1)
 
 
 def test_only_measured_loads_count(results: Path) -> None:
-    assert len(Published(results).loads("run")) == 16
+    assert len(PublishedDatasets(results).loads("run")) == 16
 
 
 def test_a_cell_must_be_one(results: Path) -> None:
-    published = Published(results)
+    published = PublishedDatasets(results)
     assert published.cell("run/tables/trials", "block", trial_id="b3-dot") == 3
     with pytest.raises(LookupError, match="8 rows have"):
         published.cell("run/tables/trials", "block", dns_transport="dot")
@@ -74,11 +74,11 @@ def test_a_cell_must_be_one(results: Path) -> None:
 
 
 def test_tables_of_a_report_are_read_as_printed(results: Path) -> None:
-    assert Published(results).report_rows("run", "a") == [{"x": "1", "y": "2 < 3"}]
+    assert PublishedDatasets(results).report_rows("run", "a") == [{"x": "1", "y": "2 < 3"}]
 
 
 def test_shares_of_a_report_are_read_as_printed(results: Path) -> None:
-    published = Published(results)
+    published = PublishedDatasets(results)
     names = ("count", "of", "share", "low", "high")
     assert tuple(published.report_share("run", "a", "copies:")[name] for name in names) == (20, 306, 6.5, 3.9, 10.1)
     assert published.report_share("run", "a", "of Cliff's delta")["high"] == 48.2
@@ -194,14 +194,14 @@ def test_what_is_shown_is_counted_with_and_without_holm() -> None:
 
 
 def test_a_median_is_shown_to_lie_near_a_value_or_not(results: Path) -> None:
-    claims = Claims(Published(results))
+    claims = Claims(PublishedDatasets(results))
     # Six of eight differences are 10 to 15 ms; two are at least the limit, beyond any margin.
     assert claims.within("run", "plt_ms", *arms("dot"), 5, around_ms=12.5) == pytest.approx(37 / 256)
     assert claims.within("run", "plt_ms", *arms("dot"), 5) > 0.9
 
 
 def test_a_cause_needs_arms_that_part_it(results: Path) -> None:
-    claims = Claims(Published(results))
+    claims = Claims(PublishedDatasets(results))
     assert claims.parted("run", *arms("dot")) == ""
     with pytest.raises(ValueError, match=r"run has no loads of .*doq"):
         claims.parted("run", *arms("doq"))
@@ -221,7 +221,7 @@ def test_the_first_byte_of_a_load_that_lacked_resources_was_seen(results: Path) 
     loads = results / "run" / "tables" / "page_loads.csv"
     head, *rows = loads.read_text().splitlines()
     loads.write_text("\n".join([head + ",response_start_ms", *(row + ",50" for row in rows)]) + "\n")
-    found = Published(results).paired("run", "response_start_ms", *arms("dot"))
+    found = PublishedDatasets(results).paired("run", "response_start_ms", *arms("dot"))
     assert (found.n, found.censored_count) == (8, 1)  # The one that timed out.
 
 

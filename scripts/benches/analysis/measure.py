@@ -20,7 +20,7 @@ from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.oracle import Oracle
 from resolab.report.h20.amortisation import amortisation_drawings, amortisation_table, amortisations
 from resolab.report.h20.responses import fastest_table, follow_up_table, response_drawings
-from resolab.report.h20.study import Study
+from resolab.report.h20.study import H20Study
 from resolab.report.s24.beside import paper_exchange_table
 from resolab.report.s24.exchanges import exchange_drawings, timings_of
 from resolab.report.s24.scope import scope_of
@@ -72,7 +72,7 @@ def _report(dataset: Dataset, figures: Path, parts_s: dict[str, float], counts: 
         if not all(table.rows for table in tables):
             raise RuntimeError("a table is empty")
     with part("H20 queries"):
-        study = Study(dataset, findings)
+        study = H20Study(dataset, findings)
         paid = amortisations(study)
         tables = [amortisation_table(study, paid), fastest_table(study), follow_up_table(study)]
         drawings = [*response_drawings(study), *amortisation_drawings(study, paid)]

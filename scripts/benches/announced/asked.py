@@ -79,7 +79,7 @@ async def open_path(
     profile: str, names_count: int, cases: Sequence[Case], folder: Path, congestion_control: str
 ) -> AsyncIterator[AnnouncedPath]:
     """Make a path, and run the edge behind the path."""
-    file = Corpus.of_project().profile_file(profile)
+    file = Corpus.from_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=True, on_record=lambda _record: None)
     config = folder / "edge.toml"
     config.write_text(_configuration(folder, names_count, cases), "utf-8")

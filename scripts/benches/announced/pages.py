@@ -13,7 +13,7 @@ from benches.common.corpus import page_models
 from benches.common.part import Part
 from benches.dns.cold import rates
 from resolab.pages.model import PageModel
-from resolab.pages.path import Announced, predicted_lookups
+from resolab.pages.path import AnnouncementMode, predicted_lookups
 
 TRANSPORT = "doh"
 SOME_MS = 5.0
@@ -47,7 +47,7 @@ def measure(bench: Bench) -> list[Part]:
     )
     columns = ["announced", "name delay", "lower quartile", "median", "upper quartile", f"pages below {SOME_MS:g} ms"]
     part = Part("pages", title, columns)
-    told = [one for one in Announced if one is not Announced.NOT]
+    told = [one for one in AnnouncementMode if one is not AnnouncementMode.NOT]
     for delay_ms, announced in itertools.product(NAME_DELAYS_MS, told):
         one = saving(models, announced, delay_ms, rates(bench.profile).rtt_ms)
         cells = [announced.value, f"{delay_ms:g}", f"{one.lower_quartile_ms:.0f}", f"{one.median_ms:.0f}"]
@@ -56,10 +56,10 @@ def measure(bench: Bench) -> list[Part]:
     return [part]
 
 
-def saving(models: Sequence[PageModel], announced: Announced, name_delay_ms: float, rtt_ms: float) -> Saving:
+def saving(models: Sequence[PageModel], announced: AnnouncementMode, name_delay_ms: float, rtt_ms: float) -> Saving:
     """Compare each page's load with and without announcement."""
     saved = [
-        _load_ms(model, Announced.NOT, name_delay_ms, rtt_ms) - _load_ms(model, announced, name_delay_ms, rtt_ms)
+        _load_ms(model, AnnouncementMode.NOT, name_delay_ms, rtt_ms) - _load_ms(model, announced, name_delay_ms, rtt_ms)
         for model in models
     ]
     lower, median, upper = statistics.quantiles(saved, n=4, method="inclusive")
@@ -67,7 +67,7 @@ def saving(models: Sequence[PageModel], announced: Announced, name_delay_ms: flo
     return Saving(announced.value, name_delay_ms, len(saved), lower, median, upper, few)
 
 
-def _load_ms(model: PageModel, announced: Announced, name_delay_ms: float, rtt_ms: float) -> float:
+def _load_ms(model: PageModel, announced: AnnouncementMode, name_delay_ms: float, rtt_ms: float) -> float:
     return predicted_lookups(
         model,
         dns_transport=TRANSPORT,

@@ -92,4 +92,4 @@ def plan(cells_of_way: Sequence[Cell], *, profile: str, loads: int) -> Plan:
         wanted = {cell.handshake for cell in cells_of_way if cell.http_version == version}
         if not_wanted := [handshake for handshake in handshakes if handshake not in wanted]:
             text += EXCLUDE.format(version=version, handshakes=not_wanted)
-    return parse_plan(text, f"the plan of {first.browser} {first.way}", Corpus.of_project())
+    return parse_plan(text, f"the plan of {first.browser} {first.way}", Corpus.from_project())

@@ -48,7 +48,7 @@ async def measure(
     whole = plan(cells_of_way, profile=profile, loads=loads)
     found: list[FirstByteLoad] = []
     problems: list[str] = []
-    async with Testbed(whole, Corpus.of_project(), whole.seed) as testbed:
+    async with Testbed(whole, Corpus.from_project(), whole.seed) as testbed:
         for planned in schedule(whole, whole.seed, whole.blocks):
             cell = cell_of(planned.condition)
             say(f"{cell.browser} {cell.way} {cell.http_version} {cell.handshake}, load {planned.block + 1} of {loads}")

@@ -32,7 +32,7 @@ async def measure(cells_of_way: Sequence[Cell], *, profile: str, loads: int, say
     """Load every cell `loads` times, in blocks of random order; the cells share browser and way."""
     whole = plan(cells_of_way, profile=profile, loads=loads)
     found = []
-    async with Testbed(whole, Corpus.of_project(), whole.seed) as testbed:
+    async with Testbed(whole, Corpus.from_project(), whole.seed) as testbed:
         for planned in schedule(whole, whole.seed, whole.blocks):
             cell = cell_of(planned.condition)
             say(f"{cell.browser} {cell.way} {cell.http_version} {cell.handshake}, load {planned.block + 1} of {loads}")
@@ -53,7 +53,7 @@ def judge(cell: Cell, result: TrialResult) -> Load:
 
 def round_trip_ms(name: str) -> float:
     """Return the round trip of a profile, in ms."""
-    return access_rtt_ms(Corpus.of_project().profile(name))
+    return access_rtt_ms(Corpus.from_project().profile(name))
 
 
 def cell_of(condition: Condition) -> Cell:

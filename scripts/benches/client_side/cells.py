@@ -114,7 +114,7 @@ class Group:
         )  # fmt: skip
 
     def _parsed(self, text: str) -> Plan:
-        return parse_plan(text, f"the plan of {self.browser} {self.way}", Corpus.of_project())
+        return parse_plan(text, f"the plan of {self.browser} {self.way}", Corpus.from_project())
 
 
 def groups(browsers: Sequence[str], ways: Sequence[str], versions: Sequence[str] = VERSIONS) -> list[Group]:

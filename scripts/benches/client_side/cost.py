@@ -15,7 +15,7 @@ import numpy as np
 from benches.client_side.cells import Group
 from benches.client_side.logged import LoggedBrowser
 from benches.common.part import Part, verdict
-from resolab.browser import Browser, BrowserSettings, Heard, HearingRequest, LoadRequest, LoadResult
+from resolab.browser import Browser, BrowserSettings, ListeningRequest, LoadEvents, LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
 from resolab.campaign.schedule import schedule
 from resolab.plan import Corpus
@@ -68,7 +68,7 @@ class BrowserPair:
         self._seen.append((is_logged, timings.plt_ms if timings is not None else None))
         return result
 
-    async def hear(self, asked: HearingRequest) -> Heard:
+    async def hear(self, asked: ListeningRequest) -> LoadEvents:
         """Listen with the silent browser."""
         return await self._silent.hear(asked)
 
@@ -107,7 +107,7 @@ async def measure(
     file = folder / f"cost.{group.browser}.{group.way}"
     pool = partial(BrowserPool, makers={name: lambda: BrowserPair(name, file, seen)})
     with mock.patch.object(testbed_module, "BrowserPool", pool):
-        async with Testbed(plan, Corpus.of_project(), plan.seed) as testbed:
+        async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
             for planned in schedule(plan, plan.seed, plan.blocks):
                 say(f"{group.browser} {group.way}, load {planned.block + 1} of {plan.blocks}")
                 await testbed.run_trial(planned.condition, planned.trial_id)

@@ -52,7 +52,7 @@ async def measure(
     seen: list[tuple[LoadResult, BrowserLog | None]] = []
     told = []
     with logged_browsers(folder, lambda load, log: seen.append((load, log))):
-        async with Testbed(plan, Corpus.of_project(), plan.seed) as testbed:
+        async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
             host = testbed.url_of(page).split("/")[2]
             for mode, planned in zip(TRUTH, schedule(plan, plan.seed, plan.blocks), strict=True):
                 say(f"{group.browser} {group.way}, {mode}")

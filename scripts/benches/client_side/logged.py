@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from unittest import mock
 
-from resolab.browser import Browser, BrowserSettings, Heard, HearingRequest, LoadRequest, LoadResult
+from resolab.browser import Browser, BrowserSettings, ListeningRequest, LoadEvents, LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
 from resolab.live.judged import LoadLog, log_settings
 from resolab.records import BrowserName
@@ -40,7 +40,7 @@ class LoggedBrowser:
         self._take(result, self._log.read())
         return result
 
-    async def hear(self, asked: HearingRequest) -> Heard:
+    async def hear(self, asked: ListeningRequest) -> LoadEvents:
         """Load once and listen."""
         return await self._browser.hear(asked)
 

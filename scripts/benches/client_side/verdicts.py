@@ -52,7 +52,7 @@ async def measure(
     found: list[VerdictPair] = []
     seen: list[tuple[LoadResult, BrowserLog | None]] = []
     with logged_browsers(folder, lambda load, log: seen.append((load, log))):
-        async with Testbed(plan, Corpus.of_project(), plan.seed) as testbed:
+        async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
             for planned in schedule(plan, plan.seed, plan.blocks):
                 condition = planned.condition
                 asked = f"{condition.requested_handshake_mode} {condition.requested_dns_handshake_mode}"

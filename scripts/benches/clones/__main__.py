@@ -75,7 +75,7 @@ def _measure(options: argparse.Namespace) -> int:
 
 def files_of(words: Sequence[str]) -> list[Path]:
     """Find models by file, by name, or by a pattern below pages/; each once."""
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     found: list[Path] = []
     for word in words:
         if word.endswith(ENDING) and Path(word).is_file():

@@ -20,7 +20,7 @@ from resolab.fidelity.bars import EVIDENCE_RATIO
 from resolab.pages.facts import evidence_ratio
 from resolab.pages.file import read_model
 from resolab.pages.model import PageModel
-from resolab.pages.path import in_lab, lab_load_ms
+from resolab.pages.path import lab_load_ms, move_to_lab
 from resolab.plan import Corpus
 
 LOAD_MOST_MS = 6_000.0
@@ -47,7 +47,7 @@ def measure(
     blocks: int, server_ms: float, run_ms: float, seed: int, keep: Path | None,
 ) -> int:  # fmt: skip
     """Measure the pages missing in the file; return the number of failed pages."""
-    profile = Corpus.of_project().profile(trials.PROFILE)
+    profile = Corpus.from_project().profile(trials.PROFILE)
     there = {line.get("page") for line in read_lines(out)}
     models = [model for file in files if (model := read_model(file)).name not in there]
     if len(models) < len(files):
@@ -72,7 +72,7 @@ def measure(
                 missed += 1
                 say(f"{model.name}: {error}")
                 continue
-            graph_ms = lab_load_ms(in_lab(model, profile), profile)
+            graph_ms = lab_load_ms(move_to_lab(model, profile), profile)
             effects = effects_of(model.name, of_one, times, graph_ms)
             add_lines(out, [msgspec.to_builtins(one) for one in effects])
     finally:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from resolab.pages.clone.roles import has_body, roles_of
 from resolab.pages.model import Discovery, Kind, Outcome, PageModel, Resource
-from resolab.pages.path import in_lab, lab_load_ms
+from resolab.pages.path import lab_load_ms, move_to_lab
 from resolab.records import LinkProfile
 
 _STEP_MS = 0.01
@@ -57,7 +57,7 @@ def changed_models(model: PageModel, profile: LinkProfile, *, server_ms: float, 
 
     A change by 0 ms is skipped.
     """
-    at_home = in_lab(model, profile)
+    at_home = move_to_lab(model, profile)
     base_ms = lab_load_ms(at_home, profile)
     found = [ChangedModel(ModelChange.SAME, "nothing", _named(model, ModelChange.SAME), 0.0)]
     for change, number in _numbers(model, at_home, profile, server_ms, run_ms).items():

@@ -16,7 +16,7 @@ from benches.clones.lines import Line, add_lines, read_lines
 from benches.common.progress import Progress
 from resolab.errors import ResolabError
 from resolab.fidelity.bars import shortfalls
-from resolab.fidelity.lab import Checked, CheckSettings, check_clone
+from resolab.fidelity.lab import CheckSettings, CloneCheck, check_clone
 from resolab.fidelity.measures import tau_between
 from resolab.pages.file import read_model
 from resolab.pages.model import PageModel
@@ -51,7 +51,7 @@ def measure(files: Sequence[Path], browsers: Sequence[str], loads: int, out: Pat
     return missed
 
 
-async def _all(file: Path, settings: CheckSettings) -> list[Checked]:
+async def _all(file: Path, settings: CheckSettings) -> list[CloneCheck]:
     return [one async for one in check_clone(file, settings)]
 
 
@@ -71,7 +71,7 @@ def foreseen_s(model: PageModel, loads: int) -> float:
     return START_S + loads * (LOAD_S + (starts[-1] + pause_ms) / 1000)
 
 
-def lines_of(checked: Sequence[Checked]) -> list[Line]:
+def lines_of(checked: Sequence[CloneCheck]) -> list[Line]:
     """Write a page in a browser: a line per load, then the similarity of their orders."""
     lines: list[Line] = [
         {**msgspec.to_builtins(one.fidelity), "failure": one.failure, "short": [*shortfalls(one.fidelity)]}

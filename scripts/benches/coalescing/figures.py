@@ -90,7 +90,7 @@ async def _start_capture(path: engine.Path, file: Path) -> None:
 async def _measure(profile: str, count: int, pages_kb: Sequence[int], scratch: Path) -> Part:
     config = _write_edge(scratch, pages_kb)
     part = _part(profile, count)
-    path_file = Corpus.of_project().profile_file(profile)
+    path_file = Corpus.from_project().profile_file(profile)
     path = await engine.Path.start(path_file, seed=1, keep_awake=True, on_record=lambda _record: None)
     try:
         with edge_behind(path.ready.pid, config) as ca_file:

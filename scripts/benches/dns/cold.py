@@ -90,7 +90,7 @@ def cells(transports: Sequence[str], handshakes: Sequence[str] = HANDSHAKES) -> 
 
 def rates(profile: str) -> flights.Rates:
     """Return the link of a profile."""
-    link = Corpus.of_project().profile(profile)
+    link = Corpus.from_project().profile(profile)
     one_way = (link.up.one_way_delay_ms, link.down.one_way_delay_ms)
     return flights.Rates(*one_way, link.up.rate_bps, link.down.rate_bps)
 

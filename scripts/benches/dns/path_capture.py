@@ -45,7 +45,7 @@ def read(file: Path) -> list[Crossing]:
     return sorted(crossings, key=lambda crossing: crossing.entered_ns)
 
 
-def _crossing(delivery: pcapng.Stamp, entered_ns: int) -> list[Crossing]:
+def _crossing(delivery: pcapng.PacketStamp, entered_ns: int) -> list[Crossing]:
     ip, up = delivery.packet, delivery.up
     packet = parse_ipv4(entered_ns, ip) if ip[0] >> 4 == 4 else None
     if packet is None:

@@ -72,7 +72,7 @@ class Testbed:
 async def testbed(core: str, profile: str, folder: Path, *, pause_ms: int, keep_awake: bool) -> AsyncIterator[Testbed]:
     """Make a path with the given binary."""
     os.environ["RESOLAB_CORE"] = core
-    file = Corpus.of_project().profile_file(profile)
+    file = Corpus.from_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=keep_awake, on_record=lambda _record: None)
     try:
         yield Testbed(path, folder, pause_ms)

@@ -19,17 +19,17 @@ from rich.console import Console
 
 from benches.fleet import light
 from resolab.campaign.blocks.one_block import carry_out_block
-from resolab.campaign.blocks.standing_testbeds import StandingTestbeds
+from resolab.campaign.blocks.standing_testbeds import TestbedPool
 from resolab.errors import ResolabError
-from resolab.fleet.agent import Agent, Place
+from resolab.fleet.agent import Agent, AgentSetup
 from resolab.fleet.at_vantage import plan_at
 from resolab.fleet.connection import connect_agent
 from resolab.fleet.invitation import Invitation, read_invitation
-from resolab.fleet.job import Job, Run, decode
-from resolab.fleet.limits import Limits
+from resolab.fleet.job import FleetRun, Job, decode
+from resolab.fleet.limits import AgentLimits
 from resolab.fleet.spool import Spool
-from resolab.fleet.transfer import AgentSide
-from resolab.fleet.worker_process import Patience, Problem, WorkerProcess
+from resolab.fleet.transfer import AgentClient
+from resolab.fleet.worker_process import BlockTimeLimit, WorkerProblem, WorkerProcess
 
 
 class InProcessWorker(WorkerProcess):
@@ -38,9 +38,9 @@ class InProcessWorker(WorkerProcess):
     def __init__(self, spool: Spool) -> None:
         super().__init__(spool.folder, spool.folder / "log")
         self._place = spool
-        self._testbeds = StandingTestbeds(light.light_testbed)
+        self._testbeds = TestbedPool(light.light_testbed)
 
-    async def run(self, job: Job, run_file: Path, patience: Patience) -> Problem | None:  # noqa: ARG002 -- a block here ends.
+    async def run(self, job: Job, run_file: Path, patience: BlockTimeLimit) -> WorkerProblem | None:  # noqa: ARG002 -- a block here ends.
         """Run a block of the job."""
         run = _read(run_file)
         try:
@@ -53,7 +53,7 @@ class InProcessWorker(WorkerProcess):
                 fleet_run=run.id,
             )
         except ResolabError as error:
-            return Problem("instrument", str(error))
+            return WorkerProblem("instrument", str(error))
         return None
 
     async def end(self) -> None:
@@ -61,8 +61,8 @@ class InProcessWorker(WorkerProcess):
         await self._testbeds.close()
 
 
-def _read(file: Path) -> Run:
-    return decode(file.read_bytes(), Run, what="a run")
+def _read(file: Path) -> FleetRun:
+    return decode(file.read_bytes(), FleetRun, what="a run")
 
 
 def main() -> int:
@@ -101,8 +101,8 @@ async def _agent(options: argparse.Namespace, file: Path) -> Agent:
     client = await connect_agent(invitation, say, wait=True)
     command = (sys.executable, "-m", "benches.fleet.light", str(options.trial_s))
     worker = InProcessWorker(spool) if options.here else WorkerProcess(spool.folder, spool.folder / "log", command)
-    place = Place(vantage, Limits(), light.make_run_start, {"resolab": "light"})
-    return Agent(AgentSide(client, vantage), place, spool, worker, say)
+    place = AgentSetup(vantage, AgentLimits(), light.make_run_start, {"resolab": "light"})
+    return Agent(AgentClient(client, vantage), place, spool, worker, say)
 
 
 def _through(invitation: Invitation, port: int | None) -> Invitation:

@@ -21,9 +21,9 @@ from benches.fleet.verdict import problems
 from benches.fleet.world import BenchFleet, a_world
 from resolab.errors import ResolabError
 from resolab.fleet.connection import connect_operator
-from resolab.fleet.fetch import Fetched, fetch
-from resolab.fleet.job import Run, RunState
-from resolab.fleet.operations import Operations
+from resolab.fleet.fetch import FetchResult, fetch
+from resolab.fleet.job import FleetRun, RunState
+from resolab.fleet.operations import FleetOperator
 from resolab.fleet.transfer import UnreachableError
 
 VANTAGES = ("fra", "iad", "nrt", "syd", "gru")
@@ -71,7 +71,7 @@ async def _round(world: BenchFleet, operator: Client, number: int, blocks: int, 
     chance = random.Random(f"{seed}.{number}")
     run = light.light_run(f"round-{number}", VANTAGES, blocks, seed + number)
     began, ended = time.monotonic(), _ended_count(world)
-    operations = Operations(operator)
+    operations = FleetOperator(operator)
     await operations.begin(run)
     await asyncio.gather(*(_strike(world, one, run, operator, chance) for one in FAULTS.values()))
     out = world.home / "datasets" / run.id
@@ -90,7 +90,7 @@ async def _round(world: BenchFleet, operator: Client, number: int, blocks: int, 
     return Round(number, time.monotonic() - began, found, count, ended)
 
 
-async def _strike(world: BenchFleet, fault: Fault, run: Run, operator: Client, chance: random.Random) -> None:
+async def _strike(world: BenchFleet, fault: Fault, run: FleetRun, operator: Client, chance: random.Random) -> None:
     """Start a fault at a random agent and moment."""
     agent = chance.choice(world.agents)
     own = random.Random(chance.random())
@@ -98,7 +98,7 @@ async def _strike(world: BenchFleet, fault: Fault, run: Run, operator: Client, c
     await fault(FaultContext(world, agent, run, operator, own))
 
 
-async def _until_done(world: BenchFleet, operations: Operations, run: Run) -> None:
+async def _until_done(world: BenchFleet, operations: FleetOperator, run: FleetRun) -> None:
     """Wait until every result is there and no job is left, including jobs queued twice."""
     while True:
         world.keep_running()
@@ -109,7 +109,7 @@ async def _until_done(world: BenchFleet, operations: Operations, run: Run) -> No
         await asyncio.sleep(PAUSE_S)
 
 
-async def _fetched(operator: Client, run: Run, out: Path) -> Fetched:
+async def _fetched(operator: Client, run: FleetRun, out: Path) -> FetchResult:
     for _ in range(TRIES):
         with contextlib.suppress(UnreachableError):
             return await fetch(operator, run, out)

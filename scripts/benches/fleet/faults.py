@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from nats.aio.client import Client
 
 from benches.fleet.world import BenchFleet, VantageAgent
-from resolab.fleet.job import Job, Run, encode
+from resolab.fleet.job import FleetRun, Job, encode
 from resolab.fleet.transfer import UnreachableError, asked
 
 CUT_S = 60.0
 CLOCK_OFF_S = 600
-Fault = Callable[["Moment"], Awaitable[None]]
+Fault = Callable[["FaultContext"], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class FaultContext:
     world: BenchFleet
     agent: VantageAgent
     """The agent struck by the fault, for faults of agents."""
-    run: Run
+    run: FleetRun
     operator: Client
     random: random.Random
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from resolab.campaign import ground, manifests
 from resolab.fleet import worker
-from resolab.fleet.job import Run
+from resolab.fleet.job import FleetRun
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.records import BrowserName, PageLoadRecord
-from resolab.store.manifest import RunStart
+from resolab.store.manifest import ProcessStart
 from resolab.testbed import TrialResult
 
 TRIALS_A_BLOCK = 2
@@ -79,17 +79,17 @@ def stub_versions() -> None:
     vars(ground)["_commit"] = lambda: "light"
 
 
-def make_run_start(plan: Plan) -> RunStart:
+def make_run_start(plan: Plan) -> ProcessStart:
     """Return the software and machine under the trials here."""
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     return ground.ground_now(plan, corpus, manifests.versions_now(plan))
 
 
-def light_run(name: str, vantages: Sequence[str], blocks: int, seed: int) -> Run:
+def light_run(name: str, vantages: Sequence[str], blocks: int, seed: int) -> FleetRun:
     """Make a run of light trials."""
     text = PLAN.format(blocks=blocks)
-    plan = parse_plan(text, "light.toml", Corpus.of_project())
-    return Run(
+    plan = parse_plan(text, "light.toml", Corpus.from_project())
+    return FleetRun(
         id=name,
         plan_name=plan.name,
         plan_text=text,

@@ -20,8 +20,8 @@ from benches.fleet.world import ManagedProcess
 from resolab.fleet.connection import connect_operator
 from resolab.fleet.fetch import fetch
 from resolab.fleet.invitation import invite
-from resolab.fleet.job import Run, RunState
-from resolab.fleet.operations import Operations
+from resolab.fleet.job import FleetRun, RunState
+from resolab.fleet.operations import FleetOperator
 from resolab.fleet.server import FleetServer
 from resolab.fleet.transfer import UnreachableError
 
@@ -75,7 +75,7 @@ async def _agents(home: Path, server: FleetServer, vantages: Sequence[str]) -> A
 
 async def _size(home: Path, server: FleetServer, operator: Client, vantages: list[str], count: int, seed: int) -> Size:
     run = light.light_run(f"size-{count}", vantages, count // len(vantages), seed)
-    operations, began = Operations(operator), time.monotonic()
+    operations, began = FleetOperator(operator), time.monotonic()
     await operations.begin(run)
     queued = time.monotonic()
     server_mb = await _until_done(server, operations, run)
@@ -91,7 +91,7 @@ async def _size(home: Path, server: FleetServer, operator: Client, vantages: lis
     return size
 
 
-async def _until_done(server: FleetServer, operations: Operations, run: Run) -> float:
+async def _until_done(server: FleetServer, operations: FleetOperator, run: FleetRun) -> float:
     """Wait until no job is left; return the server's peak memory, in MB."""
     most, left, moved = 0.0, len(run.jobs()), time.monotonic()
     while left:

@@ -10,8 +10,8 @@ from pathlib import Path
 from benches.fleet.light import TRIALS_A_BLOCK
 from resolab.campaign.schedule import block_schedule
 from resolab.fleet.at_vantage import plan_at
-from resolab.fleet.fetch import Fetched
-from resolab.fleet.job import Run
+from resolab.fleet.fetch import FetchResult
+from resolab.fleet.job import FleetRun
 from resolab.records import TrialRecord
 from resolab.store import finished_trials, read_trial
 
@@ -19,7 +19,7 @@ Done = Counter[tuple[int, int, str]]
 """The block, position and condition of each trial at a vantage point."""
 
 
-def problems(run: Run, fetched: Fetched, dataset: Path) -> list[str]:
+def problems(run: FleetRun, fetched: FetchResult, dataset: Path) -> list[str]:
     """Return the problems of a dataset, a line each."""
     found = [*fetched.refused, *fetched.manifest.warnings]
     short = {one: count for one, count in fetched.blocks_count.items() if count != run.blocks}
@@ -48,7 +48,7 @@ def _done(dataset: Path) -> dict[str, Done]:
     return done
 
 
-def _out_of_order(run: Run, vantage: str, done: Done) -> Iterator[str]:
+def _out_of_order(run: FleetRun, vantage: str, done: Done) -> Iterator[str]:
     """Compare the trials at a vantage point with the order by its seed."""
     plan = plan_at(run, vantage)
     ordered = Counter(

@@ -22,7 +22,7 @@ BROWSERS = ["chromium", "firefox"]
 def main() -> int:
     """Measure the selected parts and print the result."""
     options = _options()
-    models = Corpus.of_project().models()
+    models = Corpus.from_project().models()
     corpus_pages = [name for name, file in models.items() if file.parent.name == "corpus"]
     pages = options.pages or corpus_pages[:: 12 if options.quick else 1]
     loads = options.loads or (2 if options.quick else 6)

@@ -67,4 +67,4 @@ def plan(page: str, profile: str, browser: str) -> Plan:
     """Make a plan of all the gateway's arms on one page; Firefox lacks DoH3 and uses a stub."""
     native = "native" if browser == "chromium" else "stub"
     text = _PLAN.format(page=page, profile=profile, browser=browser, native=native)
-    return parse_plan(text, "bench-gateway", Corpus.of_project())
+    return parse_plan(text, "bench-gateway", Corpus.from_project())

@@ -66,7 +66,7 @@ def _rounds(bench: Bench) -> int:
 async def _measure(bench: Bench) -> Part:
     size = QUICK_BYTES if bench.quick else BODY_BYTES
     config = _edge_configuration(bench.scratch, size)
-    path_file = Corpus.of_project().profile_file(PROFILE)
+    path_file = Corpus.from_project().profile_file(PROFILE)
     path = await engine.Path.start(path_file, seed=1, keep_awake=False, on_record=lambda _record: None)
     found: dict[str, list[Transfer]] = {way: [] for way in WAYS}
     try:
@@ -100,7 +100,7 @@ async def _transfer(path_pid: int, edge: engine.Edge, way: str, size: int) -> Tr
     if way not in _VERSIONS:
         return await _timed(path_pid, edge, None, ADDRESS, size)
     ca_file = Path(edge.ready.ca_file)
-    resolver = engine.Resolver(
+    resolver = engine.ResolverTarget(
         url=f"h3://{EDGE_NAME}", name=EDGE_NAME, address=layout.RESOLVER_ADDRESS, ca_file=ca_file
     )
     settings = GatewaySettings(

@@ -62,7 +62,7 @@ def _load(bench: Bench, page: str, browser: str) -> PageLoadResults:
 async def _load_all(page: str, browser: str) -> PageLoadResults:
     wanted = plan(page, PROFILE, browser)
     arms = {arm: one for one in wanted.conditions() if (arm := _arm(one))}
-    async with Testbed(wanted, Corpus.of_project(), wanted.seed) as testbed:
+    async with Testbed(wanted, Corpus.from_project(), wanted.seed) as testbed:
         results = {arm: await testbed.run_trial(arms[arm], f"b000-t{i:03}") for i, arm in enumerate(ARMS)}
     return PageLoadResults(
         page,

@@ -30,7 +30,7 @@ from resolab.records import (
     QueryRecord,
     Record,
 )
-from resolab.testbed import Kept, Testbed
+from resolab.testbed import KeptFolders, Testbed
 
 PAGE, PROFILE = "example", "4g"
 LEAST_REQUEST_BYTES, LEAST_DOCUMENT_BYTES = 60, 300
@@ -73,7 +73,7 @@ def measure(bench: Bench) -> list[Part]:
     )
     part.remarks = ["loads whose packets cannot be told apart, or whose handshake was another one, are not among n"]
     times_ms = {browser: asyncio.run(_measure(bench, part, browser)) for browser in bench.browsers}
-    rtt_ms = access_rtt_ms(Corpus.of_project().profile(PROFILE))
+    rtt_ms = access_rtt_ms(Corpus.from_project().profile(PROFILE))
     trips = {_arm_text(*arm): count for arm, count in MUST.items()}
     held_against = {_arm_text(*arm): _arm_text(ConnectionSharing.SEPARATE, PageSpeculation.OFF, arm[2]) for arm in MUST}
     return [part, in_ms.part(times_ms, trips, held_against, rtt_ms)]
@@ -85,7 +85,7 @@ async def _measure(bench: Bench, part: Part, browser: str) -> dict[str, list[flo
     folder = bench.scratch / f"captures-{browser}"
     arms = [one for one in wanted.conditions() if one.resolver_path == "gateway"]
     times_ms: dict[str, list[float]] = {}
-    async with Testbed(wanted, Corpus.of_project(), wanted.seed, kept=Kept(capture_folder=folder)) as testbed:
+    async with Testbed(wanted, Corpus.from_project(), wanted.seed, kept=KeptFolders(capture_folder=folder)) as testbed:
         for condition in arms:
             seen: list[GatewayLoad] = []
             for number in range(bench.loads_count):

@@ -40,7 +40,7 @@ async def _rate_error(bench: Bench, rate_bps: int) -> float:
             packet_bytes=1_500,
             interval_us=interval_us,
         )
-        got = next(check.got for check in saturation_checks(Train.of(record), path.path.ready.profile.up))
+        got = next(check.got for check in saturation_checks(Train.from_record(record), path.path.ready.profile.up))
     return got / rate_bps - 1
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import stats
 
-from resolab.pages.facts import Facts, facts_of
+from resolab.pages.facts import PageFacts, facts_of
 from resolab.pages.model import PageModel
 
 
@@ -40,7 +40,7 @@ def measured(models: Sequence[PageModel]) -> Iterator[str]:
     yield from _shares(models, facts, own)
 
 
-def _shares(models: Sequence[PageModel], facts: Sequence[Facts], own: Sequence[float]) -> Iterator[str]:
+def _shares(models: Sequence[PageModel], facts: Sequence[PageFacts], own: Sequence[float]) -> Iterator[str]:
     shares = {
         "first party's requests": own,
         "hosts with one request": [one.single_request_hosts_count / one.hosts_count for one in facts],
@@ -56,7 +56,7 @@ def _shares(models: Sequence[PageModel], facts: Sequence[Facts], own: Sequence[f
         )
 
 
-def _correlations(facts: Sequence[Facts]) -> list[list[float]]:
+def _correlations(facts: Sequence[PageFacts]) -> list[list[float]]:
     columns = [
         (
             one.requests_count,

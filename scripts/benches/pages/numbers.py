@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from resolab.pages.facts import Facts, facts_of, leads_on
+from resolab.pages.facts import PageFacts, facts_of, leads_on
 from resolab.pages.generated import published
 from resolab.pages.model import Kind, PageModel
 from resolab.recordings import import_page
@@ -36,7 +36,7 @@ def _kb(page: PageModel, kind: Kind) -> float:
     return sum(one.wire_bytes for one in page.resources if one.kind is kind) / KB_BYTES
 
 
-NUMBERS: Mapping[str, Callable[[Facts], float]] = {
+NUMBERS: Mapping[str, Callable[[PageFacts], float]] = {
     "requests": lambda one: one.requests_count,
     "hosts": lambda one: one.hosts_count,
     "sites": lambda one: one.sites_count,

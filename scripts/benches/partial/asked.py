@@ -137,7 +137,7 @@ class PartialPath:
 @contextlib.asynccontextmanager
 async def bed(profile: str, delays_ms: Sequence[float], folder: Path) -> AsyncIterator[PartialPath]:
     """Make a path with a name behind the path for each delay."""
-    file = Corpus.of_project().profile_file(profile)
+    file = Corpus.from_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=True, on_record=lambda _record: None)
     try:
         yield PartialPath(path, profile, names(len(delays_ms)), delays_ms, folder)

@@ -66,7 +66,7 @@ def read(capture: Path, key_log: Path) -> Mapping[Flow, Directions]:
     """Dissect a path's capture; leave out a flow with any unreadable packet."""
     keys = key_log.read_bytes() if key_log.exists() else b""
     readable = capture.with_suffix(".readable.pcapng")
-    readable.write_bytes(pcapng.with_secrets(pcapng.of_client(capture.read_bytes()), keys))
+    readable.write_bytes(pcapng.insert_secrets(pcapng.keep_client_packets(capture.read_bytes()), keys))
     command = ["tshark", "-r", str(readable), *DECODE_AS, "-T", "pdml"]
     try:
         done = subprocess.run(command, capture_output=True, timeout=LIMIT_S, check=True)

@@ -15,7 +15,7 @@ from benches.partial import asked, closed_form
 from benches.partial.asked import Exchange
 from benches.partial.figures import Bench
 from resolab.plan import Corpus
-from resolab.stats.beyond import Beyond, beyond
+from resolab.stats.beyond import TailShares, beyond
 from resolab.stats.sample import Sample
 
 PROFILE = "lossy-4g-h20"
@@ -33,7 +33,7 @@ class Figure:
     """The figures of a transport."""
 
     transport: str
-    rounds: Beyond
+    rounds: TailShares
     """The rounds with any late name, of one message (treatment) and of one by one."""
     late_names: tuple[float, float]
     """The share of late names in all names, in one message and one by one."""
@@ -90,7 +90,7 @@ def _part(bench: Bench, found: Sequence[Figure]) -> Part:
     title = f"{bench.names_count} names over {PROFILE}: rounds with a late name, late names, one message / one by one"
     columns = ["transport", "n", "rounds with one", "difference", "names", "mean ms"]
     part = Part("loss", title, columns)
-    loss_ratio = Corpus.of_project().profile(PROFILE).up.loss_ratio
+    loss_ratio = Corpus.from_project().profile(PROFILE).up.loss_ratio
     one, each = expected_shares(loss_ratio, bench.names_count)
     part.remarks = [
         f"late: more than {PATIENCE_RTTS:g} round trips beyond those of the exchange",

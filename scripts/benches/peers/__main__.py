@@ -44,7 +44,7 @@ def main() -> int:
 
 
 async def _measure(options: argparse.Namespace) -> list[Part]:
-    corpus = Corpus.of_project()
+    corpus = Corpus.from_project()
     plan = measure.plan_of(options.pages, options.profiles, options.loads, corpus)
     cells_count = len(options.pages) * len(options.profiles)
     foreseen_s = START_S + cells_count * (options.loads + 1) * sum(LOAD_S.values())

@@ -58,7 +58,7 @@ class Peer:
     home: ChromiumHome
     short_waits: bool
 
-    async def loads(self, site: layout.Site, count: int) -> tuple[list[PeerLoad], float]:
+    async def loads(self, site: layout.PageSite, count: int) -> tuple[list[PeerLoad], float]:
         """Load a page `count` times in one invocation; return the loads and the total time in s."""
         with tempfile.TemporaryDirectory(dir=self.home.folder) as folder:
             began_s = time.monotonic()

@@ -21,7 +21,7 @@ from benches.peers.rule import BrowserTimings, failure_of
 from resolab.plan import Condition, Corpus, Plan, parse_plan, stream_seed
 from resolab.records import PageFailure, PageLoadRecord, look_up_ms
 from resolab.testbed import Testbed, TrialResult
-from resolab.testbed.layout import Site
+from resolab.testbed.layout import PageSite
 from resolab.testbed.sites import sites_of
 
 TOOLS = ("browsertime", "resolab")
@@ -89,7 +89,7 @@ class Lab:
         found, seconds = await self.peer.loads(site, count)
         return [Load(turn, seconds / count, one.plt_ms, one.response_start_ms, one.failure) for one in found]
 
-    async def _trial(self, condition: Condition, trial_id: str, site: Site, turn: int) -> Load:
+    async def _trial(self, condition: Condition, trial_id: str, site: PageSite, turn: int) -> Load:
         began_s = time.monotonic()
         result = await self.testbed.run_trial(condition, trial_id)
         return read(result, time.monotonic() - began_s, turn, site.request_count)

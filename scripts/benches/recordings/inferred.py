@@ -12,7 +12,7 @@ from resolab.pages.facts import depths
 from resolab.pages.model import Discovery, Evidence
 from resolab.recordings.building import build
 from resolab.recordings.har import read_har
-from resolab.recordings.opened import Form, open_recording
+from resolab.recordings.opened import RecordingForm, open_recording
 from resolab.recordings.recording import Recording
 
 LEAST_NAMED = 8
@@ -36,7 +36,7 @@ def compare(folder: Path) -> Iterator[InferenceAccuracy]:
     """Compare every recording with named discoverers in a folder."""
     for file in sorted(folder.glob("*.har*")):
         opened = open_recording(file)
-        if opened.form is not Form.HAR:
+        if opened.form is not RecordingForm.HAR:
             continue
         recording = read_har(opened.content, str(file))
         blind = read_har(opened.content, str(file))

@@ -70,7 +70,7 @@ class RedialPath:
 @contextlib.asynccontextmanager
 async def bed(profile: str, folder: Path) -> AsyncIterator[RedialPath]:
     """Make a path, and run the edge behind the path."""
-    file = Corpus.of_project().profile_file(profile)
+    file = Corpus.from_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=True, on_record=lambda _record: None)
     config = folder / "edge.toml"
     config.write_text(edge_configuration(folder / "ca", SERVER_ADDRESS, names(1), "early_data"), "utf-8")

@@ -83,10 +83,12 @@ class LiveStudy(H20Study):
         return sorted(
             (ResponseTimes.from_distribution(one) for one in found),
             key=lambda one: (
-                places.index(one.profile), self.resolver_order[one.resolver.name], transport_position(one.dns_transport),
+                places.index(one.profile),
+                self.resolver_order[one.resolver.name],
+                transport_position(one.dns_transport),
                 one.connection,
             ),
-        )  # fmt: skip
+        )
 
     @cached_property
     def response_times(self) -> list[ResponseTimes]:

@@ -19,7 +19,7 @@ from benches.common.progress import duration
 from benches.internet.against_lab import running, steady, written
 from benches.internet.against_lab.judged import compared, numbered, table
 from resolab.errors import ConfigurationError, ResolabError
-from resolab.internet import Layout, Resolver, box_folder, compose
+from resolab.internet import BoxLayout, BoxResolver, box_folder, compose
 from resolab.plan import Corpus
 from resolab.records import DnsTransport, ResolverCache
 
@@ -56,7 +56,7 @@ async def _measure(options: argparse.Namespace) -> Part:
     with box_folder(options.folder / BOX) as box_place:
         layout = steady.steady_layout(compose(box_place / "opt-out", options.pages), options.cache)
         sides = sides_of(layout, options)
-        written.write(sides, options.folder, Corpus.of_project())
+        written.write(sides, options.folder, Corpus.from_project())
         began_s = time.monotonic()
         print(f"{PROGRAM}: about {duration(running.expected_s(sides))}; all of it in {options.folder}", file=sys.stderr)
         box = steady.SteadyBox(layout, box_place)
@@ -67,7 +67,7 @@ async def _measure(options: argparse.Namespace) -> Part:
     return table(compared(numbered(live), numbered(lab)))
 
 
-def sides_of(layout: Layout, options: argparse.Namespace) -> written.ComparisonSettings:
+def sides_of(layout: BoxLayout, options: argparse.Namespace) -> written.ComparisonSettings:
     """Join the box with the command line's options."""
     sites = [site for site in layout.sites if site.page in options.pages]
     resolver = _resolver(layout, options.resolver)
@@ -86,7 +86,7 @@ def sides_of(layout: Layout, options: argparse.Namespace) -> written.ComparisonS
     return sides
 
 
-def _resolver(layout: Layout, name: str) -> Resolver:
+def _resolver(layout: BoxLayout, name: str) -> BoxResolver:
     try:
         return layout.resolver(name)
     except StopIteration:

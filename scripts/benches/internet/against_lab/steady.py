@@ -12,9 +12,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from resolab.internet import Box, Knowledge, Layout, Resolver, truth
-from resolab.internet.layout import DAY_S, Site, Zone
-from resolab.internet.servers import Program
+from resolab.internet import Box, BoxLayout, BoxResolver, ResolverKnowledge, truth
+from resolab.internet.layout import DAY_S, BoxSite, Zone
+from resolab.internet.servers import ServerProgram
 from resolab.internet.standard import SITE_SERVERS
 from resolab.internet.zones import NEGATIVE_TTL_S
 from resolab.plan.page import registrable_domain
@@ -24,7 +24,7 @@ TTL_S = {ResolverCache.HIT: DAY_S, ResolverCache.MISS: 0}
 _START_OF_ZONE = re.compile(rf"(IN SOA .* ){NEGATIVE_TTL_S}$", re.MULTILINE)
 
 
-def steady_layout(layout: Layout, cache: ResolverCache) -> Layout:
+def steady_layout(layout: BoxLayout, cache: ResolverCache) -> BoxLayout:
     """Give the names of all sites one TTL and, with recursion on each look-up, a common server for their zones."""
     domains = {registrable_domain(origin.host) for site in layout.sites for origin in site.origins}
     zones = tuple(_steady(zone, cache) if zone.origin in domains else zone for zone in layout.zones)
@@ -37,7 +37,7 @@ def _steady(zone: Zone, cache: ResolverCache) -> Zone:
     return msgspec.structs.replace(zone, records=records, server=server)
 
 
-def steady_program(program: Program, cache: ResolverCache) -> Program:
+def steady_program(program: ServerProgram, cache: ResolverCache) -> ServerProgram:
     """Give negative answers the same TTL as the other answers."""
     files = {
         name: _START_OF_ZONE.sub(rf"\g<1>{TTL_S[cache]}", text) if name.endswith(".zone") else text
@@ -46,14 +46,14 @@ def steady_program(program: Program, cache: ResolverCache) -> Program:
     return msgspec.structs.replace(program, files=files)
 
 
-def recursion_ms(layout: Layout, resolver: Resolver, sites: Iterable[Site], cache: ResolverCache) -> float:
+def recursion_ms(layout: BoxLayout, resolver: BoxResolver, sites: Iterable[BoxSite], cache: ResolverCache) -> float:
     """Return the wait of each look-up beyond the resolver; by the box's truth, all look-ups must wait equally."""
     if cache is ResolverCache.HIT:
         return 0.0
     hosts = [origin.host for site in sites for origin in site.origins]
     found = {
         truth(
-            layout, resolver, DnsTransport.DOUDP, host, connection="cold", knowledge=Knowledge.ZONE
+            layout, resolver, DnsTransport.DOUDP, host, connection="cold", knowledge=ResolverKnowledge.ZONE
         ).recursion_ms
         for host in hosts
     }  # fmt: skip
@@ -67,6 +67,6 @@ class SteadyBox(Box):
 
     cache = ResolverCache.HIT
 
-    def programs(self) -> list[Program]:
+    def programs(self) -> list[ServerProgram]:
         """List the servers, with the zones changed."""
         return [steady_program(program, self.cache) for program in super().programs()]

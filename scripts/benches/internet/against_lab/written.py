@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.errors import ConfigurationError
-from resolab.internet import Layout, Resolver, Site
+from resolab.internet import BoxLayout, BoxResolver, BoxSite
 from resolab.internet.failures import OPT_OUT_URL
-from resolab.internet.layout import HOME, Origin
+from resolab.internet.layout import HOME, BoxOrigin
 from resolab.manners import HARD_CAPS
 from resolab.plan import Corpus, Page
 from resolab.plan.serving import OF_THE_TESTBED
@@ -34,9 +34,9 @@ LIVE_PLAN, LAB_PLAN = "live.toml", "lab.toml"
 class ComparisonSettings:
     """The settings common to both sides."""
 
-    layout: Layout
-    resolver: Resolver
-    sites: Sequence[Site]
+    layout: BoxLayout
+    resolver: BoxResolver
+    sites: Sequence[BoxSite]
     transports: Sequence[DnsTransport]
     browsers: Sequence[str]
     cache: ResolverCache
@@ -61,7 +61,7 @@ class ComparisonSettings:
         return self.loads * self.rounds * len(self.transports) * len(self.browsers)
 
 
-def origins_of(site: Site) -> list[Origin]:
+def origins_of(site: BoxSite) -> list[BoxOrigin]:
     """List the page's own hosts, without the box's redirect to the page."""
     return [origin for origin in site.origins if origin.host != site.domain]
 
@@ -90,7 +90,7 @@ def write(sides: ComparisonSettings, folder: Path, corpus: Corpus) -> None:
     (folder / LAB_PLAN).write_text(lab_plan_text(sides), "utf-8")
 
 
-def _write_page(sides: ComparisonSettings, site: Site, page: Page, folder: Path) -> None:
+def _write_page(sides: ComparisonSettings, site: BoxSite, page: Page, folder: Path) -> None:
     # Of hosts that have settings alone.
     (folder / "empty").mkdir(parents=True)
     origins = origins_of(site)
