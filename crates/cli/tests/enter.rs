@@ -152,10 +152,15 @@ fn signals_reach_the_program() {
 
 #[test]
 fn a_process_that_is_no_path_is_refused() {
+    // Process 1 may be the parent of hosts: of a path whose parent was killed.
+    let mut other = Command::new("sleep").arg("60").spawn().unwrap();
     let output = Command::new(support::PROGRAM)
-        .args(["enter", "--path", "1", "--host", "client", "--", "true"])
+        .args(["enter", "--path", &other.id().to_string()])
+        .args(["--host", "client", "--", "true"])
         .output()
         .unwrap();
+    other.kill().unwrap();
+    other.wait().unwrap();
     assert_eq!(output.status.code(), Some(3));
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(message.contains("no path has this process id"), "{message}");

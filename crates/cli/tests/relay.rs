@@ -170,7 +170,10 @@ fn a_place_that_is_none_is_refused() {
             String::from_utf8(output.stderr).unwrap(),
         )
     };
-    let (code, words) = stub("1/relay");
+    let mut other = Command::new("sleep").arg("60").spawn().unwrap();
+    let (code, words) = stub(&format!("{}/relay", other.id()));
+    other.kill().unwrap();
+    other.wait().unwrap();
     assert_eq!(code, Some(4), "{words}");
     assert!(words.contains("no path"), "{words}");
     assert_eq!(stub("relay").0, Some(2));

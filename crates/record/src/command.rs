@@ -1,6 +1,6 @@
-//! Commands the long-running programs take on standard input, one JSON object per line; each is
-//! answered by a `command_done` record with the same `id`. The end of standard input ends the
-//! program.
+//! Commands of the long-running programs, read from standard input, one JSON object per line. A
+//! `command_done` record with the same `id` answers each command. The end of standard input ends
+//! the program.
 
 use crate::edge_control::RetryMode;
 use crate::edge_names::{FailureMode, NameDelay};
@@ -9,208 +9,212 @@ use crate::terms::TicketPolicy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// To `resolab-core path`.
+/// A command to `resolab-core path`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PathCommand {
-    /// Write `path_summary` and `flow` records of the window since the last summary (or the start)
+    /// Write `path_summary` and `flow` records of the window since the last summary (or the start),
     /// and begin a new window.
     Summary {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// Copied into the records.
+        /// Label copied into the records; `null` for no label.
         label: Option<String>,
     },
-    /// Put another profile in force; packets under way keep the times they have.
+    /// Put another profile in force. Packets under way keep their times.
     SetProfile {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// The new profile.
+        /// The new profile, put in force now.
         profile: Box<LinkProfile>,
-        /// Seed of the loss processes from here on; `null` keeps the streams running.
+        /// Seed of the loss processes from now on; `null` continues the random streams.
         seed: Option<u64>,
-        /// Whether the profile's schedule waits for `start_schedule`; absent: it starts now.
+        /// True when the profile's schedule waits for `start_schedule`; absent: the schedule starts
+        /// now.
         #[serde(default)]
         hold_schedule: bool,
     },
-    /// Put the profile as it was first in force again and count its schedule from now.
+    /// Restore the profile as first in force, and start its schedule now.
     StartSchedule {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
     },
-    /// Write every packet from now on into a pcapng file, once as it enters the link and once as it
-    /// is delivered; ends a capture under way.
+    /// Write every packet from now on into a pcapng file: once entering the link and once
+    /// delivered. The command ends a capture under way.
     StartCapture {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// The file, made new.
+        /// File of the capture, created anew.
         file: String,
     },
-    /// End the capture; the file is complete when this is answered.
+    /// End the capture. The file is complete when the command is answered.
     StopCapture {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
     },
 }
 
-/// To `resolab-core edge`.
+/// A command to `resolab-core edge`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EdgeCommand {
-    /// Ticket policy of one server name from now on.
+    /// Set the ticket policy of a server name from now on.
     SetTicketPolicy {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
         /// Server name (SNI); `null` means every name.
         name: Option<String>,
-        /// What it gives out from now on.
+        /// Ticket policy from now on.
         policy: TicketPolicy,
     },
-    /// Lifetime and number of the tickets of one server name from now on.
+    /// Set the lifetime and number of a server name's tickets from now on.
     SetTickets {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
         /// Server name (SNI); `null` means every name.
         name: Option<String>,
-        /// Seconds after which a ticket is not taken back, those given out before included; `null`
-        /// leaves it.
+        /// Lifetime of tickets, in s, also of tickets issued before; `null` keeps the lifetime.
         #[serde(default)]
         lifetime_s: Option<u32>,
-        /// Tickets given out by a handshake; `null` leaves it.
+        /// Number of tickets issued by a handshake; `null` keeps the number.
         #[serde(default)]
         per_handshake_count: Option<u32>,
     },
-    /// When QUIC clients must validate their address by a Retry, from the next Initial on.
+    /// Set the address validation of QUIC clients by a Retry, from the next Initial on.
     SetAddressValidation {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// Only listeners on this address; `null` means all.
+        /// Address of the listeners; `null` means all listeners.
         address: Option<String>,
-        /// When a Retry is sent.
+        /// Rule for sending a Retry.
         retry: RetryMode,
     },
-    /// Take or refuse new connections; open ones stay.
+    /// Take or refuse new connections. Open connections stay.
     SetAccepting {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// Whether new ones are taken.
+        /// True to take new connections; false to refuse them.
         accepting: bool,
-        /// Only this server name: its handshakes end with an alert. Not with `address`.
+        /// Only this server name: handshakes for the name end with an alert. Not together with
+        /// `address`.
         #[serde(default)]
         name: Option<String>,
-        /// Only listeners on this address: TCP ports and Do53 are closed, QUIC says
-        /// CONNECTION_REFUSED. Neither `name` nor `address`: every listener.
+        /// Only listeners on this address: TCP ports and Do53 are closed, QUIC sends
+        /// CONNECTION_REFUSED. Without `name` and `address` the command is for every listener.
         #[serde(default)]
         address: Option<String>,
     },
-    /// Swallow packets of connections that stay open, as a dead path does.
+    /// Swallow packets of connections as a dead path does. The connections stay open.
     SetBlackHole {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// Server name (SNI), the resolver's also for Do53; `null` means everything, and `false`
-        /// with it ends every black hole.
+        /// Server name (SNI); the resolver's name includes Do53. `null` means everything; `null`
+        /// with `false` ends every black hole.
         name: Option<String>,
-        /// Whether they are swallowed from now on.
+        /// True to swallow packets from now on.
         black_hole: bool,
     },
-    /// Close connections from the server's side: QUIC with CONNECTION_CLOSE and H3_NO_ERROR (or
-    /// DOQ_NO_ERROR), TLS with GOAWAY where there is one, close_notify and FIN.
+    /// Close connections from the server's side. QUIC uses CONNECTION_CLOSE with H3_NO_ERROR (or
+    /// DOQ_NO_ERROR). TLS uses GOAWAY where available, close_notify and FIN.
     CloseConnections {
-        /// Returned in `command_done`, after the closes were handed to the kernel.
+        /// Number of the command, returned in `command_done` after the kernel has taken the closes.
         id: u64,
-        /// Only connections with this server name; `null`, and no `names` either, means all.
+        /// Only connections with this server name. `null` without `names` means all connections.
         name: Option<String>,
-        /// Only connections with one of these server names, all chosen at once when the command
-        /// is carried out. Not with `name`.
+        /// Only connections with a server name in this list, all chosen at the same instant. Not
+        /// together with `name`.
         #[serde(default)]
         names: Option<Vec<String>>,
     },
-    /// Write a `connection` record for each open connection and `command_done` after all pending
-    /// records: what happened before is then on standard output.
+    /// Write a `connection` record for each open connection, and `command_done` after all pending
+    /// records. Records of everything before are then on standard output.
     Flush {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
     },
-    /// Add or replace a site while running; requests under way are answered as they began.
+    /// Add or replace a site while running. Requests under way are answered by the site's previous
+    /// state.
     LoadSite {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// Host name.
+        /// Host name of the site.
         host: String,
         /// Folder with the site's files; `null` for generated bodies alone.
         folder: Option<String>,
         /// Address of the host; `null` means the first web address of the configuration.
         address: Option<String>,
-        /// The site's other settings, as the keys of `[[site]]` in TOML; `null` means their defaults.
+        /// Other settings of the site, as the keys of `[[site]]` in TOML; `null` means their
+        /// defaults.
         settings: Option<String>,
     },
-    /// Take a site and the records of its name away; requests under way are answered.
+    /// Remove a site and the records of its name. Requests under way are answered.
     RemoveSite {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// Host name.
+        /// Host name of the site.
         host: String,
     },
-    /// Have the resolver's certificate cover these names beside its own, from the next ClientHello
-    /// on and instead of those before, and its connections serve the sites among them. Needs
-    /// `[coalescing]`.
+    /// Set the names covered by the resolver's certificate beside its own name. The names hold from
+    /// the next ClientHello on and replace earlier names. The resolver's connections serve the
+    /// sites among the names. Needs `[coalescing]`.
     CoverNames {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// Names and wildcards; none: connections for the resolver's name serve no site.
+        /// Names and wildcards. With an empty list, connections for the resolver's name serve no
+        /// site.
         names: Vec<String>,
     },
-    /// Whether connections under certificates that have `origin_frame` tell their origins, from the
-    /// next connection on; not the resolver's.
+    /// Turn ORIGIN frames on or off from the next connection on, for connections under certificates
+    /// with `origin_frame`. The resolver's connections are not affected.
     SetOriginFrames {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// Whether they do; at the start they do.
+        /// True to send ORIGIN frames, as at the start of the program.
         telling: bool,
     },
-    /// How queries for a name are treated from now on, instead of as before; without delay and
-    /// failure they are answered as usual.
+    /// Set the treatment of queries for a name from now on, replacing the previous treatment.
+    /// Without delay and failure, queries are answered as usual.
     SetNameBehaviour {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// The name, or a wildcard for all names below one.
+        /// The name, or a wildcard for all names below a name.
         name: String,
-        /// Constant extra delay; not together with `delay`.
+        /// Constant extra delay, in ms; not together with `delay`.
         #[serde(default)]
         delay_ms: Option<f64>,
         /// Extra delay drawn anew for each query.
         #[serde(default)]
         delay: Option<NameDelay>,
-        /// Failure mode.
+        /// Deliberate failure of the queries.
         #[serde(default)]
         failure: Option<FailureMode>,
     },
     /// Write an `edge_summary` record.
     Summary {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// Copied into the record.
+        /// Label copied into the record; `null` for no label.
         label: Option<String>,
     },
 }
 
-/// To `resolab-core stub`.
+/// A command to `resolab-core stub`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum StubCommand {
-    /// Close the upstream connection; the next query opens a new one.
+    /// Close the upstream connection. The next query opens a new connection.
     CloseConnections {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// Whether session tickets are dropped too, so that the next handshake is full.
+        /// True to drop session tickets, too, so the next handshake is full.
         forget_tickets: bool,
     },
-    /// With the next query, ask A, AAAA and HTTPS of these names, too, and answer from what comes
-    /// until connections are closed: as if a page's answers had been pushed.
+    /// With the next query, ask also for A, AAAA and HTTPS of these names. Until connections are
+    /// closed, answer from these responses, as if a page's answers had been pushed.
     PushAnswers {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// Host names.
+        /// Host names with answers to ask for.
         names: Vec<String>,
     },
 }

@@ -1,25 +1,25 @@
-//! Words and shapes of the edge's control: address validation, and the summary of the connections it
-//! took and refused.
+//! Words and shapes of the edge's control: address validation, and the summary of accepted and
+//! refused connections.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When a QUIC client must show, by a Retry (RFC 9000 section 8.1.2), that it owns its address.
+/// The rule for QUIC clients to prove their address by a Retry (RFC 9000 section 8.1.2).
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum RetryMode {
-    /// Never; the amplification limit alone protects (RFC 9000 section 8.1).
+    /// No Retry; the amplification limit alone protects (RFC 9000 section 8.1).
     #[default]
     Off,
-    /// Unless the client brings a token of an earlier connection's NEW_TOKEN.
+    /// A Retry, unless the client brings a token of an earlier connection's NEW_TOKEN.
     WithoutToken,
-    /// Every connection, whatever token it brings.
+    /// A Retry for every connection, with or without a token.
     Always,
 }
 
-/// What showed that a QUIC client owns its address.
+/// The proof of a QUIC client's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AddressProof {
@@ -27,40 +27,40 @@ pub enum AddressProof {
     RetryToken,
     /// A token from the NEW_TOKEN of an earlier connection.
     NewToken,
-    /// Nothing before the handshake itself.
+    /// No proof before the handshake itself.
     Handshake,
 }
 
-/// Connections the edge took and refused since it started.
+/// Connections accepted and refused by the edge since its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectionsSummary {
-    /// TCP connections accepted.
+    /// Number of TCP connections accepted.
     pub tcp_connections_count: u64,
-    /// QUIC connections accepted.
+    /// Number of QUIC connections accepted.
     pub quic_connections_count: u64,
-    /// Connections open now.
+    /// Number of connections open now.
     pub open_connections_count: u64,
-    /// DNS queries on connections; those of `doudp` are not in it.
+    /// Number of DNS queries on connections, without `doudp`.
     pub queries_count: u64,
-    /// HTTP requests other than DNS queries.
+    /// Number of HTTP requests other than DNS queries.
     pub requests_count: u64,
-    /// Retry packets sent.
+    /// Number of Retry packets sent.
     pub retries_count: u64,
-    /// Connections refused because the limit of all was reached.
+    /// Number of connections refused at the limit of all connections.
     pub refused_total_count: u64,
-    /// Connections refused because the limit of one address was reached.
+    /// Number of connections refused at the limit of an address.
     pub refused_peer_count: u64,
-    /// QUIC connections refused by command.
+    /// Number of QUIC connections refused by command.
     pub refused_command_count: u64,
-    /// Handshakes refused because the client has no version of TLS that is allowed here.
+    /// Number of handshakes refused because the client has no allowed version of TLS.
     pub refused_tls_version_count: u64,
-    /// Handshakes given up because they took too long.
+    /// Number of handshakes given up after too long a time.
     pub handshake_timeouts_count: u64,
-    /// Connections closed because a query or request did not become complete in time, or nothing
+    /// Number of connections closed because a query or request was not complete in time, or no data
     /// moved.
     pub slow_peers_count: u64,
-    /// Session tickets that can be taken back now.
+    /// Number of session tickets acceptable now.
     pub stored_tickets_count: u64,
-    /// Resident memory of the process.
+    /// Resident memory of the process, in bytes.
     pub resident_bytes: u64,
 }

@@ -1,5 +1,5 @@
-//! How the edge treats single names: extra delay and failure modes. Shapes of its configuration, its
-//! commands and its summary.
+//! The edge's treatment of single names: extra delay and failure modes. Shapes of the edge's
+//! configuration, commands and summary.
 
 use crate::edge_control::ConnectionsSummary;
 use crate::terms::DnsTransport;
@@ -7,122 +7,124 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Shape of a delay that is drawn anew for each query.
+/// The shape of a delay drawn anew for each query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DelayDistribution {
-    /// Always `mean_ms`.
+    /// Always `mean_ms`, for every query.
     Constant,
-    /// Between `min_ms` and `max_ms`.
+    /// Uniform between `min_ms` and `max_ms`.
     Uniform,
-    /// `min_ms` (absent: 0) and what is added to it, exponential with mean `mean_ms`.
+    /// `min_ms` (absent: 0) plus an exponential addition with mean `mean_ms`.
     Exponential,
-    /// Median `median_ms`, standard deviation of the logarithm `sigma`.
+    /// Log-normal with median `median_ms` and standard deviation of the logarithm `sigma`.
     Lognormal,
-    /// At least `min_ms`, tail index `shape`.
+    /// Pareto with minimum `min_ms` and tail index `shape`.
     Pareto,
-    /// One of `samples_ms`, all alike.
+    /// One of `samples_ms`, all with equal probability.
     Samples,
 }
 
-/// A delay drawn from a stream of its own. What the distribution does not take is absent.
+/// A delay drawn from a separate random stream. Fields unused by the distribution are absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NameDelay {
-    /// What the delays look like; which of the fields below it takes is said there.
+    /// Distribution of the delays; each field below lists the distributions using the field.
     pub distribution: DelayDistribution,
-    /// Of `constant`, `exponential`.
+    /// Mean in ms, of `constant` and `exponential`.
     #[serde(default)]
     pub mean_ms: Option<f64>,
-    /// Of `uniform`, `exponential`, `pareto`.
+    /// Minimum in ms, of `uniform`, `exponential` and `pareto`.
     #[serde(default)]
     pub min_ms: Option<f64>,
-    /// Of `uniform`; with the others no delay is longer than this.
+    /// Maximum in ms, of `uniform`; for other distributions, the longest delay.
     #[serde(default)]
     pub max_ms: Option<f64>,
-    /// Of `lognormal`.
+    /// Median in ms, of `lognormal`.
     #[serde(default)]
     pub median_ms: Option<f64>,
-    /// Of `lognormal`.
+    /// Standard deviation of the logarithm, of `lognormal`.
     #[serde(default)]
     pub sigma: Option<f64>,
-    /// Of `pareto`.
+    /// Tail index, of `pareto`.
     #[serde(default)]
     pub shape: Option<f64>,
-    /// Of `samples`.
+    /// Delays to choose from in ms, of `samples`.
     #[serde(default)]
     pub samples_ms: Option<Vec<f64>>,
-    /// Share of the queries that are delayed, the others are not; absent: all.
+    /// Share of delayed queries, 0 to 1; other queries are not delayed. Absent: all queries.
     #[serde(default)]
     pub share_ratio: Option<f64>,
-    /// Seed of the stream; absent: 1.
+    /// Seed of the random stream; absent: 1.
     #[serde(default)]
     pub seed: Option<u64>,
 }
 
-/// What the edge does with queries for a name instead of answering them from its records.
+/// The edge's deliberate failure of queries for a name, in place of an answer from its records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureMode {
-    /// The name does not exist.
+    /// The answer is NXDOMAIN: the name does not exist.
     Nxdomain,
-    /// SERVFAIL.
+    /// The answer is SERVFAIL.
     Servfail,
-    /// REFUSED.
+    /// The answer is REFUSED.
     Refused,
     /// No answer at all; a stream or request stays open.
     Drop,
-    /// Over UDP an empty answer with TC, as if it were too long; elsewhere answered.
+    /// Over UDP: an empty answer with TC, as for too long an answer. Over other transports: the
+    /// usual answer.
     Truncated,
 }
 
-/// What the edge did since it was started; written by a `summary` command and at the end.
+/// The edge's counts since its start, written by a `summary` command and at the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EdgeSummaryRecord {
-    /// Of the command; `null` at the end.
+    /// Label of the command; `null` at the end, and without a label.
     pub label: Option<String>,
-    /// `CLOCK_MONOTONIC` now.
+    /// Instant of this record, `CLOCK_MONOTONIC` in ns.
     pub monotonic_ns: u64,
-    /// DNS messages by transport (`doudp`, `dotcp`, ...); transports without any are absent.
+    /// Number of DNS messages by transport (`doudp`, `dotcp`, ...); transports without messages are
+    /// absent.
     pub queries: BTreeMap<String, u64>,
-    /// Answers by response code, forwarded ones not among them.
+    /// Number of answers by response code, forwarded answers excluded.
     pub rcodes: BTreeMap<String, u64>,
-    /// Messages that are no query or whose names have the failure mode `drop`: not answered.
+    /// Number of unanswered messages: no query, or a name with the failure mode `drop`.
     pub unanswered_count: u64,
-    /// Queries with an extra delay.
+    /// Number of queries with an extra delay.
     pub delayed_count: u64,
-    /// Queries with a failure mode.
+    /// Number of queries with a failure mode.
     pub failed_on_purpose_count: u64,
-    /// Queries forwarded upstream.
+    /// Number of queries forwarded upstream.
     pub forwarded_count: u64,
-    /// Of these, those that got SERVFAIL for want of an answer.
+    /// Number of forwarded queries answered by SERVFAIL for lack of an answer.
     pub forward_failed_count: u64,
-    /// The wire-format cache; `null` when it is off.
+    /// The wire-format cache; `null` when the cache is off.
     pub wire_cache: Option<WireCacheSummary>,
-    /// Connections, and what was refused.
+    /// Connections accepted and refused by the edge.
     #[serde(default)]
     pub connections: Option<ConnectionsSummary>,
 }
 
-/// Figures of the wire-format cache.
+/// The counts of the wire-format cache.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WireCacheSummary {
-    /// Answers taken from it.
+    /// Number of answers taken from the cache.
     pub hit_count: u64,
-    /// Answers that could have been in it and were not.
+    /// Number of cacheable answers missing from the cache.
     pub miss_count: u64,
-    /// Hits by hits and misses; `null` without either.
+    /// Share of hits in hits and misses, 0 to 1; `null` without hits and misses.
     pub hit_ratio: Option<f64>,
-    /// Answers in it now.
+    /// Number of answers in the cache now.
     pub entry_count: u64,
-    /// Bytes of those answers.
+    /// Number of bytes of these answers.
     pub entry_bytes: u64,
-    /// Times it was emptied because what is answered had changed.
+    /// Number of times the cache was emptied after a change of the answers.
     pub invalidation_count: u64,
 }
 
 impl DnsTransport {
-    /// As records spell it.
+    /// Returns the transport's spelling in records.
     pub fn text(self) -> &'static str {
         match self {
             Self::Doudp => "doudp",

@@ -1,11 +1,11 @@
-//! The closed list of measured failures, `<phase>_<what>`. A failure is data: `null` means success.
-//! Not for broken instruments: those end the process with an exit code.
+//! The closed list of measured failures, named `<phase>_<what>`. A failure is data: `null` means
+//! success. Not for broken instruments: these end the process with an exit code.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write};
 
-/// Why a query, connection or request failed.
+/// The reason for the failure of a query, connection or request.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -13,18 +13,18 @@ use std::fmt::{self, Write};
 pub enum Failure {
     /// The resolver's host name had no address.
     BootstrapFailed,
-    /// The peer answered the SYN with a reset, or nothing listens.
+    /// The peer answered the SYN with a reset, or no program listens.
     TcpConnectRefused,
-    /// No answer to the SYN in time.
+    /// No answer to the SYN came in time.
     TcpConnectTimeout,
-    /// No route, no address of this machine to come from, or the network said unreachable.
+    /// No route, no usable source address on this machine, or the network answered unreachable.
     TcpConnectUnreachable,
     /// The peer broke off the TLS handshake.
     TlsHandshakeFailed,
     /// The TLS handshake did not end in time.
     TlsHandshakeTimeout,
-    /// The TLS handshake ended, and the peer had not chosen the protocol that the transport needs, such as
-    /// HTTP/2 for DoH (RFC 7301, RFC 9113 section 3.2).
+    /// The TLS handshake ended, but the peer had not chosen the protocol needed by the transport,
+    /// e.g. HTTP/2 for DoH (RFC 7301, RFC 9113 section 3.2).
     TlsAlpnMismatch,
     /// The peer's certificate was not accepted.
     TlsCertificateInvalid,
@@ -32,33 +32,34 @@ pub enum Failure {
     QuicHandshakeFailed,
     /// The QUIC handshake did not end in time.
     QuicHandshakeTimeout,
-    /// The kernel sent no packet of the QUIC handshake: no route, or no address of this machine to come from.
+    /// The kernel sent no packet of the QUIC handshake: no route, or no usable source address on
+    /// this machine.
     QuicHandshakeUnreachable,
-    /// No response to the query in time.
+    /// No response to the query came in time.
     QueryTimeout,
-    /// ICMP port unreachable or a like refusal of the query.
+    /// The query was refused by ICMP port unreachable or the like.
     QueryRefused,
-    /// The kernel did not send the query: no route, or no address of this machine to come from; or the
-    /// network said unreachable.
+    /// The kernel did not send the query (no route, or no usable source address on this machine),
+    /// or the network answered unreachable.
     QueryUnreachable,
     /// The connection ended before the response was complete.
     QueryConnectionClosed,
     /// The response was no valid answer to the query.
     QueryMalformed,
-    /// The response was truncated and could not be had whole.
+    /// The response was truncated, and the whole response was not available.
     QueryTruncated,
-    /// The response carried an error code other than NXDOMAIN.
+    /// The response had an error code other than NXDOMAIN.
     DnsRcode,
     /// The DoH exchange ended with a status other than 200.
     HttpStatus,
-    /// HTTP framing failed.
+    /// HTTP framing failed during the exchange.
     HttpProtocol,
-    /// None of the above; `failure_detail` says what.
+    /// Another reason, given in `failure_detail`.
     Other,
 }
 
 impl fmt::Display for Failure {
-    /// As records spell it.
+    /// Writes the failure's name in records.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, letter) in format!("{self:?}").char_indices() {
             if at > 0 && letter.is_ascii_uppercase() {

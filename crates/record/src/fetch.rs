@@ -1,5 +1,5 @@
-//! The record of a name and a page fetched together: which connections that took, when the name and
-//! the page were there, and whether a request sent before the name was known was of use.
+//! The record of a name and a page fetched together: the connections used, the instants of name and
+//! page, and the use of a request sent before the name was known.
 
 use crate::failure::Failure;
 use crate::hello::HelloFacts;
@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 
-/// How a query and a page's request share connections.
+/// The sharing of connections between a query and a page's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CoalescingMode {
-    /// Each on a connection of its own.
+    /// Each on a separate connection.
     Separate,
     /// DoH3 and the page on one HTTP/3 connection.
     SharedConnection,
@@ -21,36 +21,36 @@ pub enum CoalescingMode {
     PrivateAlpn,
 }
 
-/// What became of a request sent beside the query.
+/// The outcome of a request sent beside the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Speculation {
-    /// It was not sent: nothing said that the connection is good for the page.
+    /// The request was not sent: no evidence allowed the connection for the page.
     NotSent,
-    /// Its response is the page.
+    /// The response to the request is the page.
     Used,
-    /// It was sent, and its response did not count.
+    /// The request was sent, and its response was discarded.
     Discarded,
 }
 
-/// Where it is known from that the connection's certificate covers the page's host.
+/// The source of the knowledge about the certificate's coverage of the page's host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CoverageSource {
     /// The certificate of this connection, after its handshake.
     Connection,
-    /// An earlier connection to the same server, whose ticket this one uses: early data leaves
-    /// before the server has said anything.
+    /// An earlier connection to the same server, with its ticket used here: early data leaves
+    /// before any message of the server.
     Earlier,
 }
 
-/// Why the resolver's connection was good for the page once the name was known.
+/// The reason for using the resolver's connection for the page, once the name was known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SharedBecause {
     /// The certificate covers the host, and the name's address is the connection's.
     Address,
-    /// The certificate covers the host, and an ORIGIN frame (RFC 9412) names it.
+    /// The certificate covers the host, and an ORIGIN frame (RFC 9412) has the host's origin.
     Origin,
 }
 
@@ -59,92 +59,99 @@ pub enum SharedBecause {
 pub struct FetchConnection {
     /// Address and port of the server.
     pub address: SocketAddr,
-    /// Server name asked for.
+    /// Requested server name (SNI).
     pub server_name: String,
     /// Negotiated ALPN, verbatim; `null` before the end of the handshake.
     pub alpn: Option<String>,
-    /// What happened; `null` before the end of the handshake.
+    /// Actual handshake; `null` before the end of the handshake.
     pub handshake_mode: Option<HandshakeMode>,
-    /// Whether offered early data was accepted; `null` when none was offered.
+    /// True when offered early data was accepted; `null` when no early data was offered.
     pub early_data_accepted: Option<bool>,
-    /// Whether the server had given an address token (RFC 9000 section 8.1.3) that this connection
-    /// came back with.
+    /// True when this connection brought an address token given by the server before (RFC 9000
+    /// section 8.1.3).
     pub address_token_used: bool,
-    /// Whether the server validated our address by a Retry packet; `null` while it still may.
+    /// True when the server validated our address by a Retry packet; `null` while a Retry is still
+    /// possible.
     pub quic_retry: Option<bool>,
-    /// The connection was wanted.
+    /// The connection was wanted, in ns since `time_origin_ns`.
     pub quic_handshake_start_ns: Option<u64>,
-    /// Its handshake ended.
+    /// End of the handshake, in ns since `time_origin_ns`; `null` without an end.
     pub quic_handshake_end_ns: Option<u64>,
-    /// Smallest round trip time it measured.
+    /// Smallest round trip time measured by the connection, in ns; `null` without a measurement.
     pub connection_min_rtt_ns: Option<u64>,
-    /// QUIC packets of ours held lost.
+    /// Number of our QUIC packets declared lost; `null` without a connection.
     pub retransmitted_count: Option<u32>,
-    /// UDP payload sent until the fetch ended.
+    /// Bytes of UDP payload sent until the end of the fetch; `null` without a connection.
     pub sent_bytes: Option<u64>,
-    /// UDP payload received until then.
+    /// Bytes of UDP payload received until the end of the fetch; `null` without a connection.
     pub received_bytes: Option<u64>,
-    /// The hellos.
+    /// The hellos of the connection.
     #[serde(flatten)]
     pub hello_facts: HelloFacts,
 }
 
-/// One name and page, whatever became of them. Instants are nanoseconds since `time_origin_ns`.
+/// One name and page, fetched successfully or not. Instants are nanoseconds since `time_origin_ns`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FetchRecord {
-    /// How connections are shared.
+    /// Sharing of connections between query and page.
     pub coalescing_mode: CoalescingMode,
-    /// Whether the page was to be asked for beside the query.
+    /// True when the page was to be requested beside the query.
     pub speculative: bool,
     /// URL of the page.
     pub url: String,
     /// The resolver as given, a URL.
     pub resolver: String,
-    /// `priming` only fetched tickets, address tokens and what the server says of its origins.
+    /// Purpose of the fetch; `priming` only fetched tickets, address tokens and the server's
+    /// origins.
     pub purpose: QueryPurpose,
     /// Position among the fetches of this run, from 0.
     pub sequence: u64,
-    /// `CLOCK_MONOTONIC` when name and page were wanted, before any socket existed for them.
+    /// Start of the fetch, `CLOCK_MONOTONIC` in ns: name and page were wanted, and no socket
+    /// existed yet.
     pub time_origin_ns: u64,
-    /// Asked for, of every connection.
+    /// Handshake requested of every connection.
     pub requested_handshake_mode: HandshakeMode,
-    /// In the order they were opened; the first carries the query.
+    /// Connections in the order of their opening; the first carries the query.
     pub connections: Vec<FetchConnection>,
-    /// The query was handed to the connection.
+    /// Hand-over of the query to the connection, in ns since `time_origin_ns`; `null` when the
+    /// query never left.
     pub query_start_ns: Option<u64>,
-    /// The answer was there: the name is known.
+    /// Arrival of the answer, in ns since `time_origin_ns`: the name is known. `null` without an
+    /// answer.
     pub name_complete_ns: Option<u64>,
-    /// Response code as text.
+    /// Response code as text; `null` without a response.
     pub rcode: Option<String>,
-    /// Addresses of the answer.
+    /// Addresses in the answer.
     pub addresses: Vec<IpAddr>,
-    /// What became of the request sent beside the query; `null` when none was wanted.
+    /// Outcome of the request sent beside the query; `null` when no early request was wanted.
     pub speculation: Option<Speculation>,
-    /// For a request sent beside the query: where it is known from that it may be.
+    /// Source of the permission for a request sent beside the query; `null` without this request.
     pub coverage_source: Option<CoverageSource>,
-    /// Why name and page shared a connection; `null` when they did not.
+    /// Reason for name and page sharing a connection; `null` when not shared.
     pub shared_because: Option<SharedBecause>,
-    /// The request whose response is the page was handed to the connection.
+    /// Hand-over of the page's request to the connection, in ns since `time_origin_ns`; `null` when
+    /// not sent.
     pub page_request_ns: Option<u64>,
-    /// The head of the response was there.
+    /// Arrival of the response's head, in ns since `time_origin_ns`; `null` without a response.
     pub page_head_ns: Option<u64>,
-    /// The first bytes of the page and the name were there, whichever was later; without a name no
-    /// page counts.
+    /// Arrival of the page's first bytes or of the name, the later of both, in ns since
+    /// `time_origin_ns`. Without a name no page counts: `null`.
     pub page_first_byte_ns: Option<u64>,
-    /// The whole page and the name were there.
+    /// Arrival of the whole page or of the name, the later of both, in ns since `time_origin_ns`;
+    /// `null` on failure.
     pub page_complete_ns: Option<u64>,
-    /// Status of the response.
+    /// Status of the response; `null` without a response.
     pub status: Option<u16>,
-    /// Bytes of the page.
+    /// Length of the page, in bytes; `null` without a page.
     pub page_bytes: Option<u64>,
-    /// `name_complete_ns` in round trips of the connections (the smallest any of them measured).
+    /// `name_complete_ns` in round trips: the smallest measured by any of the connections.
     pub name_round_trip_count: Option<f64>,
-    /// `page_first_byte_ns` in round trips.
+    /// `page_first_byte_ns` in round trips, as `name_round_trip_count`.
     pub first_byte_round_trip_count: Option<f64>,
-    /// `page_complete_ns` in round trips.
+    /// `page_complete_ns` in round trips, as `name_round_trip_count`.
     pub page_round_trip_count: Option<f64>,
-    /// `null` means success.
+    /// Reason for the failure; `null` means success.
     pub failure: Option<Failure>,
-    /// One line for people.
+    /// The failure in one line for people; `null` on success.
     pub failure_detail: Option<String>,
 }

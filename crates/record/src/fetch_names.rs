@@ -1,52 +1,56 @@
-//! The record of a document and the addresses of the names it needs: how these names became known, and
-//! how long they kept the document's reader waiting.
+//! The record of a document and the addresses of its names: the announcement of the names, and the
+//! wait of the document's reader for their addresses.
 
 use crate::failure::Failure;
 use crate::fetch::CoalescingMode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How the names a document needs become known to who fetches it.
+/// The source of a document's names for the fetching client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NameAnnouncement {
-    /// By the document itself.
+    /// The document itself has the names.
     Document,
-    /// By a 103 before the document (RFC 8297), with `Link: <https://NAME>; rel=dns-prefetch`.
+    /// A 103 response before the document (RFC 8297), with `Link: <https://NAME>;
+    /// rel=dns-prefetch`.
     EarlyHints,
-    /// By a private key of the HTTPS record of the document's own name (RFC 9460 section 14.3).
+    /// A private key in the HTTPS record of the document's own name (RFC 9460 section 14.3).
     HttpsRecord,
-    /// By their answers: DoH responses that the document's server pushes (RFC 9113 section 8.4).
+    /// The names' answers: DoH responses pushed by the document's server (RFC 9113 section 8.4).
     ServerPush,
 }
 
 /// One name of a document. Instants are nanoseconds since the fetch's `time_origin_ns`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AnnouncedName {
-    /// The name.
+    /// The host name, found or announced.
     pub name: String,
-    /// It stood in what had come of the document; `null` when the document does not have it.
+    /// Arrival of the name in the document, in ns since `time_origin_ns`; `null` for a name not in
+    /// the document.
     pub found_ns: Option<u64>,
-    /// It was announced before the document; `null` when it was not.
+    /// Announcement of the name before the document, in ns since `time_origin_ns`; `null` for a
+    /// name not announced.
     pub announced_ns: Option<u64>,
-    /// Its query was handed to the connection; `null` when it never had to be asked.
+    /// Hand-over of the name's query to the connection, in ns since `time_origin_ns`; `null` when
+    /// no query was needed.
     pub asked_ns: Option<u64>,
-    /// Its answer was there.
+    /// Arrival of the name's answer, in ns since `time_origin_ns`; `null` without an answer.
     pub answered_ns: Option<u64>,
-    /// Whether the answer was pushed.
+    /// True when the answer was pushed.
     pub pushed: bool,
-    /// Response code as text.
+    /// Response code as text; `null` without a response.
     pub rcode: Option<String>,
-    /// Why it has no answer; `null` when it has one.
+    /// Reason for the missing answer; `null` for a name with an answer.
     pub failure: Option<Failure>,
 }
 
-/// A document and the addresses of the names in it. Instants are nanoseconds since `time_origin_ns`.
+/// A document and the addresses of its names. Instants are nanoseconds since `time_origin_ns`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FetchNamesRecord {
-    /// How names were to become known before the document says them.
+    /// Requested source of the document's names.
     pub announcement: NameAnnouncement,
-    /// Whether the document came over the resolver's connection.
+    /// Sharing of the resolver's connection with the document.
     pub coalescing_mode: CoalescingMode,
     /// URL of the document.
     pub url: String,
@@ -54,35 +58,42 @@ pub struct FetchNamesRecord {
     pub resolver: String,
     /// Position among the fetches of this run, from 0.
     pub sequence: u64,
-    /// `CLOCK_MONOTONIC` when the document was wanted: the resolver's connection was open by then;
-    /// `null` when it never was.
+    /// Start of the fetch, `CLOCK_MONOTONIC` in ns: the document was wanted, with the resolver's
+    /// connection open. `null` when the connection never opened.
     pub time_origin_ns: Option<u64>,
-    /// Smallest round trip the resolver's connection saw.
+    /// Smallest round trip time of the resolver's connection, in ns; `null` without a measurement.
     pub connection_min_rtt_ns: Option<u64>,
-    /// The address of the document's own name was there.
+    /// Arrival of the address of the document's own name, in ns since `time_origin_ns`; `null`
+    /// without an address.
     pub name_complete_ns: Option<u64>,
-    /// The request for the document was handed to the connection.
+    /// Hand-over of the document's request to the connection, in ns since `time_origin_ns`; `null`
+    /// when not sent.
     pub document_request_ns: Option<u64>,
-    /// The first bytes of the document were there.
+    /// Arrival of the document's first bytes, in ns since `time_origin_ns`; `null` without a
+    /// response.
     pub document_first_byte_ns: Option<u64>,
-    /// The whole document was there.
+    /// Arrival of the whole document, in ns since `time_origin_ns`; `null` for an incomplete
+    /// document.
     pub document_complete_ns: Option<u64>,
-    /// Status of the response.
+    /// Status of the response; `null` without a response.
     pub status: Option<u16>,
-    /// Bytes of the document.
+    /// Length of the document, in bytes; `null` without a document.
     pub document_bytes: Option<u64>,
-    /// The names of the document and those announced, in the order they became known.
+    /// Names in the document and announced names, in the order of their discovery.
     pub names: Vec<AnnouncedName>,
-    /// The last address of a name in the document was there, or the document was, whichever was later.
+    /// Arrival of the last address of a name in the document, or of the document, the later of
+    /// both, in ns since `time_origin_ns`. `null` for an incomplete document, or for a name without
+    /// an answer.
     pub names_complete_ns: Option<u64>,
-    /// Longest time from a name standing in the document to its address being there.
+    /// Longest time from a name's arrival in the document to the arrival of its address, in ns;
+    /// `null` for a name without an answer.
     pub name_wait_ns: Option<u64>,
-    /// Names announced or pushed that the document does not have.
+    /// Number of names announced or pushed but not in the document.
     pub unneeded_count: u32,
-    /// Pushed responses that were no answer to a question about a name, for whoever pushes them.
+    /// Number of pushed responses refused: no answer to a question about a name, from any server.
     pub refused_push_count: u32,
-    /// `null` means success.
+    /// Reason for the failure; `null` means success.
     pub failure: Option<Failure>,
-    /// One line for people.
+    /// The failure in one line for people; `null` on success.
     pub failure_detail: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! What the hellos of a TLS or QUIC handshake were and took on the wire; part of every record of a
-//! connection. Not for: when they came, or what was negotiated beside the key exchange.
+//! The hellos of a TLS or QUIC handshake and their size on the wire; part of every connection's
+//! record. Not for: the hellos' instants, or negotiated parameters beside the key exchange.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,20 +12,20 @@ pub enum KeyExchangeGroup {
     /// X25519MLKEM768: X25519 with ML-KEM-768 (FIPS 203).
     #[serde(rename = "x25519mlkem768")]
     X25519Mlkem768,
-    /// x25519 (RFC 7748).
+    /// The group x25519 (RFC 7748).
     #[serde(rename = "x25519")]
     X25519,
-    /// secp256r1, also P-256.
+    /// The group secp256r1, also P-256.
     #[serde(rename = "secp256r1")]
     Secp256r1,
-    /// secp384r1, also P-384.
+    /// The group secp384r1, also P-384.
     #[serde(rename = "secp384r1")]
     Secp384r1,
 }
 
 impl KeyExchangeGroup {
-    /// Every group, in the order in which Chromium and Firefox prefer them: the default of both our
-    /// roles. As they do, our clients send shares of the first two.
+    /// Every group, in the order preferred by Chromium and Firefox: the default of our clients and
+    /// servers. Like these browsers, our clients send shares of the first two.
     pub const ALL: [Self; 4] = [
         Self::X25519Mlkem768,
         Self::X25519,
@@ -33,7 +33,7 @@ impl KeyExchangeGroup {
         Self::Secp384r1,
     ];
 
-    /// Its number in IANA's registry of TLS groups.
+    /// Returns the number in IANA's registry of TLS groups.
     pub const fn code(self) -> u16 {
         match self {
             Self::X25519Mlkem768 => 0x11ec,
@@ -43,12 +43,12 @@ impl KeyExchangeGroup {
         }
     }
 
-    /// The group of a number; `None` for groups that are not spoken here.
+    /// Returns the group of a number; `None` for groups without support here.
     pub fn of_code(code: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|group| group.code() == code)
     }
 
-    /// As in records and settings.
+    /// Returns the name in records and settings.
     pub const fn name(self) -> &'static str {
         match self {
             Self::X25519Mlkem768 => "x25519mlkem768",
@@ -59,40 +59,43 @@ impl KeyExchangeGroup {
     }
 }
 
-/// The hellos of one connection; part of its record, on the same level as its fields. All `null`
-/// without TLS or before they were seen. Bytes are those of handshake messages, their four bytes of
-/// header included, TLS records, QUIC frames and packet headers not.
+/// The hellos of a connection; part of its record, on the same level as its fields. All fields are
+/// `null` without TLS, and for messages not seen. Bytes are lengths of handshake messages with
+/// their 4-byte headers, without TLS records, QUIC frames and packet headers.
 ///
-/// Packets are UDP datagrams, counted as they pass the socket, or the TCP segments that the bytes
-/// need at the connection's segment size, which is a calculation: no end sees its segments.
+/// Packets are UDP datagrams, counted at the socket, or TCP segments. Segments are calculated from
+/// the bytes and the connection's segment size, because neither end sees its segments.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HelloFacts {
-    /// Group the keys were agreed in; `null` for a group no client of ours speaks.
+    /// Group of the key exchange; `null` for a group without support in our clients.
     #[serde(default)]
     pub key_exchange_group: Option<KeyExchangeGroup>,
-    /// Whether the server asked for a second ClientHello with another key share
-    /// (HelloRetryRequest, RFC 8446 section 4.1.4), which takes a round trip.
+    /// True when the server requested a second ClientHello with another key share
+    /// (HelloRetryRequest, RFC 8446 section 4.1.4). The request costs a round trip. `null` while
+    /// undecided.
     #[serde(default)]
     pub hello_retry_request: Option<bool>,
-    /// The first ClientHello.
+    /// Length of the first ClientHello, in bytes; `null` when not seen.
     #[serde(default)]
     pub client_hello_bytes: Option<u32>,
-    /// Packets of the first ClientHello. Over QUIC those that begin with an Initial packet: at the
-    /// client sent before anything came, at the edge received until the message was whole; such as
-    /// were sent again are among them.
+    /// Number of packets of the first ClientHello; `null` when not counted. Over QUIC: packets
+    /// beginning with an Initial packet, retransmitted packets included. The client counts packets
+    /// sent before the first received packet, the edge packets received until the message was
+    /// whole.
     #[serde(default)]
     pub client_hello_packets_count: Option<u32>,
-    /// The ServerHello, not a HelloRetryRequest.
+    /// Length of the ServerHello (not of a HelloRetryRequest), in bytes; `null` when not seen.
     #[serde(default)]
     pub server_hello_bytes: Option<u32>,
-    /// The server's certificates, DER, without framing; `null` when none was sent, as in a resumed
-    /// handshake.
+    /// Length of the server's certificates in DER, in bytes, without framing; `null` when not sent,
+    /// as in a resumed handshake.
     #[serde(default)]
     pub certificate_bytes: Option<u32>,
-    /// Packets of the server's flight, ServerHello to Finished. Over QUIC those that begin with an
-    /// Initial or Handshake packet, acknowledgements alone left out: at the edge sent before the client answered, at the client
-    /// received until its handshake was over. Over TCP at the client `null` where early data was
-    /// accepted: an answer may have come along.
+    /// Number of packets of the server's flight, ServerHello to Finished; `null` when not counted.
+    /// Over QUIC: packets beginning with an Initial or Handshake packet, without packets of
+    /// acknowledgements alone. The edge counts packets sent before the client's answer, the client
+    /// packets received until the end of the handshake. Over TCP at the client: `null` with
+    /// accepted early data, because a response may have come along.
     #[serde(default)]
     pub server_flight_packets_count: Option<u32>,
 }

@@ -1,5 +1,5 @@
-//! Shapes of an internet of many hosts joined at one exchange: its configuration, its ready line, its
-//! commands and the counts of what passed. IPv4 only.
+//! Shapes of an internet of many hosts joined at an exchange: configuration, ready line, commands,
+//! and the counts of passing packets. IPv4 only.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,10 +9,10 @@ use std::net::Ipv4Addr;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InternetConfig {
-    /// Seed of the hosts' loss; `null` is 1.
+    /// Seed of the hosts' losses; `null` means 1.
     #[serde(default)]
     pub seed: Option<u64>,
-    /// Largest IP packet of every host; `null` is 1500.
+    /// Largest IP packet of every host, in bytes; `null` means 1500.
     #[serde(default)]
     pub mtu_bytes: Option<u32>,
     /// The hosts; in TOML each is a `[[host]]`.
@@ -20,152 +20,158 @@ pub struct InternetConfig {
     pub hosts: Vec<InternetHost>,
 }
 
-/// One host and its way to the exchange.
+/// One host and its path to the exchange.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InternetHost {
-    /// Small letters, digits and `-`; for `enter --host`.
+    /// Name of the host for `enter --host`: small letters, digits and `-`.
     pub name: String,
-    /// Its source address where a program chooses none; `null` in a configuration is the first of its
-    /// prefixes that is one address, and without such the second of its first prefix.
+    /// Source address of the host when a program chooses no address. In a configuration, `null`
+    /// means the first of the host's prefixes with a single address. Without this prefix: the
+    /// second address of the first prefix.
     #[serde(default)]
     pub address: Option<Ipv4Addr>,
-    /// Between host and exchange, in each direction: a packet takes its sender's and its receiver's.
+    /// Delay between host and exchange in each direction, in ms. A packet takes its sender's and
+    /// its receiver's delay.
     #[serde(default)]
     pub one_way_ms: f64,
-    /// Of what it sends; `null` is no limit.
+    /// Rate of sent packets, in Mbit/s; `null` means no limit.
     #[serde(default)]
     pub rate_up_mbps: Option<f64>,
-    /// Of what it receives; `null` is no limit.
+    /// Rate of received packets, in Mbit/s; `null` means no limit.
     #[serde(default)]
     pub rate_down_mbps: Option<f64>,
-    /// Share of packets lost between host and exchange, in each direction, independent of each other.
+    /// Share of packets lost between host and exchange, in each direction, independent of each
+    /// other, 0 to 1.
     #[serde(default)]
     pub loss_ratio: f64,
-    /// How many packets may wait for a rate, in each direction; `null` is no limit.
+    /// Largest number of packets waiting for a rate, in each direction; `null` means no limit.
     #[serde(default)]
     pub queue_packets: Option<u64>,
-    /// Whether nothing goes in or out.
+    /// True when no packet enters or leaves the host.
     #[serde(default)]
     pub down: bool,
-    /// What is delivered to it; in TOML each is a `[[host.network]]`.
+    /// Addresses delivered to the host; in TOML each is a `[[host.network]]`.
     #[serde(alias = "network")]
     pub networks: Vec<InternetNetwork>,
 }
 
-/// Addresses that are a host's: programs in it can use any of them.
+/// Addresses of a host; its programs can use any of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InternetNetwork {
-    /// `a.b.c.d/length`, the network's first address.
+    /// The network's first address and prefix length, `a.b.c.d/length`.
     pub prefix: String,
-    /// What packets to and from these addresses take beyond the host's own way, in each direction; of
-    /// the longest prefix an address is in.
+    /// Delay of packets to and from these addresses beyond the host's own, in each direction, in
+    /// ms. The longest prefix with the address counts.
     #[serde(default)]
     pub extra_one_way_ms: f64,
 }
 
-/// An internet stands: programs can be placed in its hosts with `resolab-core enter --path PID --host NAME`.
+/// An internet is ready: programs can be placed in its hosts with `resolab-core enter --path PID
+/// --host NAME`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InternetReadyRecord {
     /// Process id of the internet, for `enter --path`.
     pub pid: u32,
-    /// The hosts, complete.
+    /// The hosts, with all defaults filled in.
     pub hosts: Vec<InternetHost>,
-    /// Largest IP packet.
+    /// Largest IP packet, in bytes.
     pub mtu_bytes: u32,
-    /// Seed of the hosts' loss.
+    /// Seed of the hosts' losses.
     pub seed: u64,
-    /// Whether the thread that carries the packets got real-time scheduling.
+    /// True when the packet-carrying thread got real-time scheduling.
     pub realtime_scheduling: bool,
-    /// Whether idle processors are kept from halting.
+    /// True when idle processors are kept from halting.
     pub keep_awake: bool,
-    /// Whether the hosts are in a user namespace of an ordinary user.
+    /// True when the hosts are in a user namespace of an ordinary user.
     pub rootless: bool,
 }
 
-/// To `resolab-core internet`.
+/// A command to `resolab-core internet`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum InternetCommand {
-    /// Change a host's way to the exchange from now on; packets under way keep the times they have.
+    /// Change a host's path to the exchange from now on. Packets under way keep their times.
     SetHost {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// Which.
+        /// Name of the host.
         name: String,
-        /// `null` leaves it.
+        /// Delay between host and exchange, in ms; `null` keeps the value.
         #[serde(default)]
         one_way_ms: Option<f64>,
-        /// `null` leaves it.
+        /// Share of packets lost, 0 to 1; `null` keeps the value.
         #[serde(default)]
         loss_ratio: Option<f64>,
-        /// Whether nothing goes in or out, not even what is on its way; `null` leaves it.
+        /// True when no packet enters or leaves, packets under way included; `null` keeps the
+        /// value.
         #[serde(default)]
         down: Option<bool>,
     },
-    /// Write an `internet_flows` record of the window since the last one (or the start) and begin a
-    /// new window.
+    /// Write an `internet_flows` record of the window since the last record (or the start), and
+    /// begin a new window.
     Count {
-        /// Returned in `command_done`.
+        /// Number of the command, returned in `command_done`.
         id: u64,
-        /// Copied into the record.
+        /// Label copied into the record; `null` for no label.
         #[serde(default)]
         label: Option<String>,
     },
 }
 
-/// What passed the exchange in a window of time.
+/// The packets passing the exchange in a window of time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InternetFlowsRecord {
-    /// From the command.
+    /// Label from the command; `null` without a label.
     pub label: Option<String>,
-    /// Start of the window, `CLOCK_MONOTONIC`.
+    /// Start of the window, `CLOCK_MONOTONIC` in ns.
     pub window_start_ns: u64,
-    /// End of the window, `CLOCK_MONOTONIC`.
+    /// End of the window, `CLOCK_MONOTONIC` in ns.
     pub window_end_ns: u64,
-    /// What hosts sent, ordered by source host, destination, protocol and port.
+    /// Packets sent by hosts, ordered by source host, destination, protocol and port.
     pub flows: Vec<InternetFlow>,
-    /// Packets sent that stand in no flow: not IPv4, or beyond the limit of flows.
+    /// Number of packets sent but in no flow: not IPv4, or beyond the limit of flows.
     pub unlisted_packets_count: u64,
-    /// Packets delivered.
+    /// Number of packets delivered.
     pub delivered_packets_count: u64,
-    /// Packets to addresses that are no host's: gone without an answer.
+    /// Number of packets to addresses without a host: dropped without an answer.
     pub unowned_packets_count: u64,
-    /// Packets from addresses that are not their sender's: gone, too.
+    /// Number of packets with a source address not belonging to their sender: dropped, too.
     pub foreign_source_packets_count: u64,
-    /// Packets lost at hosts with a `loss_ratio`.
+    /// Number of packets lost at hosts with a `loss_ratio`.
     pub lost_packets_count: u64,
-    /// Packets full queues refused.
+    /// Number of packets refused by full queues.
     pub dropped_queue_count: u64,
-    /// Packets of or to a host that was down.
+    /// Number of packets from or to a host while down.
     pub dropped_down_count: u64,
-    /// Packets the instrument itself lost: must be 0 where anything is measured.
+    /// Number of packets lost by the instrument itself: must be 0 for any measurement.
     pub dropped_device_count: u64,
-    /// Delivered minus due over the packets delivered: median; `null` without packets.
+    /// Median lateness of the delivered packets (delivered minus due), in ns; `null` without
+    /// packets.
     pub lateness_p50_ns: Option<u64>,
-    /// 99th percentile.
+    /// 99th percentile of the lateness, in ns; `null` without packets.
     pub lateness_p99_ns: Option<u64>,
-    /// Largest.
+    /// Largest lateness, in ns; `null` without packets.
     pub lateness_max_ns: Option<u64>,
 }
 
-/// Packets of one host to one port of one address, whatever became of them.
+/// The packets of a host to one port of one address, delivered or not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct InternetFlow {
-    /// Who sent them.
+    /// Name of the sending host.
     pub source_host: String,
-    /// Where they were to go.
+    /// Destination address of the packets.
     pub destination_address: Ipv4Addr,
-    /// Whose that is; `null`: nobody's.
+    /// Host of the destination address; `null` for an address without a host.
     pub destination_host: Option<String>,
     /// `udp`, `tcp`, or the IP protocol number as text.
     pub protocol: String,
-    /// `null`: an answer to a port that its receiver's kernel had chosen (from 10240 on, sent from one
-    /// below), a later fragment, or a protocol without ports.
+    /// Destination port. `null` for an answer to a port chosen by the receiver's kernel (from 10240
+    /// on, sent from a port below), a later fragment, or a protocol without ports.
     pub destination_port: Option<u16>,
-    /// How many.
+    /// Number of packets in the flow.
     pub packets_count: u64,
-    /// Their IP bytes.
+    /// Number of IP bytes in the flow.
     pub total_bytes: u64,
 }

@@ -1,14 +1,13 @@
-//! Names and shapes of everything resolab-core writes out and reads as commands: the seam between
-//! the Rust half that moves packets and the Python half that runs experiments.
+//! Names and shapes of resolab-core's output records and input commands: the interface between the
+//! Rust half (moving packets) and the Python half (running experiments).
 //!
-//! For: one JSON object per line, each with a `record` (or, for input, a `command`) tag.
-//! Not for: I/O, clocks or logic. JSON Schemas for Python are generated from these types
-//! (`resolab-core schema`), so a shape is written down exactly once.
+//! For: one JSON object per line, each with a `record` (or, for input, a `command`) tag. Not for:
+//! I/O, clocks or logic. JSON Schemas for Python are generated from these types (`resolab-core
+//! schema`). Every shape is therefore written down exactly once.
 //!
-//! Conventions: units stand in the names; instants called `*_ns` inside a record with a
-//! `time_origin_ns` are nanoseconds since that origin; `time_origin_ns` and `monotonic_ns` are
-//! `CLOCK_MONOTONIC` nanoseconds, shared by every process of one machine; what did not happen is
-//! `null`, never 0.
+//! Conventions: units are in the names. Instants `*_ns` of a record with a `time_origin_ns` are
+//! nanoseconds since this origin. `time_origin_ns` and `monotonic_ns` are `CLOCK_MONOTONIC`
+//! nanoseconds, shared by all processes of a machine. `null` means: did not happen; never 0.
 
 mod calibration;
 mod command;
@@ -91,29 +90,29 @@ pub use trial_flag::TrialFlag;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Version of the record format: the minor number grows with additions a reader may ignore, the
-/// major number with changes a reader must know.
+/// Version of the record format. The minor number grows with additions safe to ignore by a reader,
+/// the major number with all other changes.
 pub const FORMAT_VERSION: &str = "1.21";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub enum Record {
-    /// First line of every stream.
+    /// The first line of every stream.
     Start(StartRecord),
-    /// A command read from standard input was carried out, or was not.
+    /// The outcome of a command read from standard input.
     CommandDone(CommandDoneRecord),
-    /// The emulated path stands.
+    /// The emulated path is ready.
     PathReady(Box<PathReadyRecord>),
-    /// The link's profile was replaced while the path stood.
+    /// The link's profile was replaced during the path's lifetime.
     ProfileChanged(Box<ProfileChangedRecord>),
-    /// What the link did since the last summary.
+    /// The link's counts since the last summary.
     PathSummary(Box<PathSummaryRecord>),
     /// Wire totals of one flow since the last summary.
     Flow(Box<FlowRecord>),
-    /// An internet of many hosts stands.
+    /// An internet of many hosts is ready.
     InternetReady(Box<InternetReadyRecord>),
-    /// What passed an internet's exchange since the last count.
+    /// The packets passing an internet's exchange since the last count.
     InternetFlows(Box<InternetFlowsRecord>),
     /// A train of packets went through the link.
     Probe(Box<ProbeRecord>),
@@ -121,7 +120,7 @@ pub enum Record {
     BulkTransfer(BulkTransferRecord),
     /// A profile was measured through the path.
     Calibration(Box<CalibrationRecord>),
-    /// The edge is listening.
+    /// The edge is listening on its sockets.
     EdgeReady(EdgeReadyRecord),
     /// A connection to the edge ended.
     Connection(Box<ConnectionRecord>),
@@ -129,44 +128,44 @@ pub enum Record {
     EdgeQuery(EdgeQueryRecord),
     /// The edge answered one HTTP request for a page's resource.
     EdgeRequest(EdgeRequestRecord),
-    /// What the edge did so far.
+    /// The edge's counts since its start.
     EdgeSummary(Box<EdgeSummaryRecord>),
-    /// The stub is listening.
+    /// The stub is listening on its sockets.
     StubReady(StubReadyRecord),
-    /// One DNS query by our client or stub, whatever became of it.
+    /// One DNS query by our client or stub, successful or not.
     Query(Box<QueryRecord>),
-    /// How a resolver treated a message with no question or several.
+    /// A resolver's handling of a message with no question or several.
     QuestionsProbe(Box<QuestionsProbeRecord>),
-    /// A relay stands.
+    /// A relay is ready.
     RelayReady(RelayReadyRecord),
-    /// A host's round trips.
+    /// The round trips of a host.
     Ping(PingRecord),
-    /// A name and a page fetched together, whatever became of them.
+    /// A name and a page fetched together, successfully or not.
     Fetch(Box<FetchRecord>),
-    /// A document and the addresses of the names it needs, whatever became of them.
+    /// A document and the addresses of its names, successful or not.
     FetchNames(Box<FetchNamesRecord>),
-    /// A gateway is listening.
+    /// A gateway is listening on its sockets.
     GatewayReady(Box<GatewayReadyRecord>),
     /// A browser's connection to a gateway ended.
     GatewayLeg(Box<GatewayLegRecord>),
-    /// A gateway's connection upstream was let go.
+    /// A gateway gave an upstream connection up.
     GatewayConnection(Box<GatewayConnectionRecord>),
-    /// A request passed a gateway, whatever became of it.
+    /// A request passed a gateway, successfully or not.
     GatewayRequest(Box<GatewayRequestRecord>),
     /// A gateway was to ask for a document before its name was known.
     GatewaySpeculation(Box<GatewaySpeculationRecord>),
-    /// What a load run did since the last such line.
+    /// The counts of a load run since the last such line.
     LoadProgress(LoadProgressRecord),
-    /// What a load run did.
+    /// The result of a load run.
     Load(Box<LoadRecord>),
-    /// First line of a trial's file.
+    /// The first line of a trial's file.
     Trial(Box<TrialRecord>),
-    /// One page load, whatever became of it.
+    /// One page load, successful or not.
     PageLoad(Box<PageLoadRecord>),
     /// One request of a page load.
     Resource(Box<ResourceRecord>),
-    /// How a trial over the real network was carried out.
+    /// The circumstances of a trial over the real network.
     LiveTrial(Box<LiveTrialRecord>),
-    /// Last line of a trial's file.
+    /// The last line of a trial's file.
     TrialEnd(TrialEndRecord),
 }

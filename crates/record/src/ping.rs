@@ -1,11 +1,11 @@
-//! The record of a host's round trips, measured with packets or connections made for nothing else.
-//! Not for: the round trips a query's own connection met; those stand in its record.
+//! The record of a host's round trips, measured with packets or connections sent for this purpose
+//! only. Not for: round trips of a query's own connection; see its record.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// What was sent and waited for.
+/// The packets sent and awaited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PingMethod {
@@ -13,53 +13,53 @@ pub enum PingMethod {
     Icmp,
     /// SYN and SYN-ACK of a connection closed at once (RFC 9293 section 3.5).
     Tcp,
-    /// A long header of no version there is, and the list of versions it is answered with (RFC 9000
+    /// A long header with a nonexistent version, and the list of versions in its answer (RFC 9000
     /// section 6).
     Quic,
 }
 
-/// Why a ping has no round trip.
+/// The reason for a ping without a round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PingFailure {
-    /// No answer in time.
+    /// No answer came in time.
     Timeout,
-    /// A reset, or ICMP said that nothing listens.
+    /// A reset came, or ICMP reported no listener.
     Refused,
-    /// No route, or the network said unreachable.
+    /// No route, or the network answered unreachable.
     Unreachable,
-    /// The system refused to send.
+    /// The system refused to send the ping.
     Other,
 }
 
-/// A method that was not taken.
+/// A method tried without success.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PassedOver {
-    /// Which.
+    /// Method of the pings.
     pub method: PingMethod,
-    /// Port, where it has one.
+    /// Port of the pings; `null` for a method without ports.
     pub port: Option<u16>,
-    /// One line for people: the system's refusal, or that nothing came back.
+    /// One line for people: the system's refusal, or the lack of any answer.
     pub reason: String,
 }
 
-/// Pings of one address, by the first method that was answered.
+/// Pings of one address, by the first method with an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PingRecord {
-    /// Who was pinged.
+    /// Address of the pinged host.
     pub address: IpAddr,
     /// The resolver as given, a URL; `null` when only an address was given.
     pub resolver: Option<String>,
-    /// `CLOCK_MONOTONIC` before the first was sent.
+    /// Instant before the first ping was sent, `CLOCK_MONOTONIC` in ns.
     pub time_origin_ns: u64,
-    /// `null`: none was answered.
+    /// Method of the pings; `null` when no method was answered.
     pub method: Option<PingMethod>,
-    /// Port, where the method has one.
+    /// Port of the pings; `null` for a method without ports.
     pub port: Option<u16>,
-    /// Round trip of each, in the order sent, nanoseconds, to the kernel's receipt of the answer
-    /// where it says; `null` for one without answer.
+    /// Round trip time of each ping in ns, in the order sent, to the kernel's receipt of the answer
+    /// where known; `null` for a ping without an answer.
     pub rtt_ns: Vec<Option<u64>>,
-    /// Of each, `null` where there is a round trip.
+    /// Failure of each ping; `null` for a ping with a round trip.
     pub failures: Vec<Option<PingFailure>>,
     /// Methods tried before, in order.
     pub passed_over: Vec<PassedOver>,

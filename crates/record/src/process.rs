@@ -1,30 +1,31 @@
-//! Records every program writes about itself.
+//! Records of every program about itself.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// First line of every stream: who speaks, in which format, and how its clock stands to the wall's.
+/// The first line of every stream: program, format version, and the offset of its clock from wall
+/// time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StartRecord {
-    /// [`crate::FORMAT_VERSION`] of the writer.
+    /// Format version of the writer ([`crate::FORMAT_VERSION`]).
     pub format_version: String,
-    /// Subcommand, e.g. `edge`.
+    /// Subcommand of the program, e.g. `edge`.
     pub program: String,
-    /// resolab-core's version.
+    /// Version of resolab-core, as text.
     pub version: String,
-    /// `CLOCK_MONOTONIC` now.
+    /// Instant of this record, `CLOCK_MONOTONIC` in ns.
     pub monotonic_ns: u64,
-    /// `CLOCK_REALTIME` at the same moment, nanoseconds since the Unix epoch.
+    /// `CLOCK_REALTIME` at the same instant, in ns since the Unix epoch.
     pub wall_time_unix_ns: u64,
 }
 
 /// The answer to one command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandDoneRecord {
-    /// The command's own `id`.
+    /// Number of the command, its own `id`.
     pub id: u64,
-    /// `CLOCK_MONOTONIC` when it was carried out.
+    /// Instant of carrying out the command, `CLOCK_MONOTONIC` in ns.
     pub monotonic_ns: u64,
-    /// `null`, or one line that says what was wrong with it.
+    /// The error of the command, in one line; `null` without an error.
     pub error: Option<String>,
 }

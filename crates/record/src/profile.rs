@@ -1,104 +1,108 @@
-//! Shapes of an access-link profile, in files, commands and records alike. Not for: what the values
-//! do or which are allowed; that is the link crate's.
+//! Shapes of an access-link profile, in files, commands and records alike. Not for: the effect of
+//! the values or their allowed ranges (the link crate).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a full queue behaves.
+/// The behaviour of a full queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueDiscipline {
-    /// Arrivals that do not fit are dropped.
+    /// Arrivals without room in the queue are dropped.
     Droptail,
-    /// Besides, packets that would leave after too long a wait are dropped (CoDel, RFC 8289).
+    /// As `droptail`; in addition, packets leaving after too long a wait are dropped (CoDel, RFC
+    /// 8289).
     Codel,
 }
 
-/// Bursty loss: a chain of two states that moves once per packet (Gilbert 1960, Elliott 1963). As in
-/// netem, the state moves first and the packet is lost by the state it was in before.
+/// Bursty loss: a chain of two states with one step per packet (Gilbert 1960, Elliott 1963). As in
+/// netem, the state moves first, and the previous state decides the packet's loss.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliott {
-    /// Probability per packet to leave the good state.
+    /// Probability per packet to leave the good state, 0 to 1.
     pub good_to_bad_ratio: f64,
-    /// Probability per packet to leave the bad state; with the default losses, 1 / mean burst length.
+    /// Probability per packet to leave the bad state, 0 to 1; with the default losses, 1 / mean
+    /// burst length.
     pub bad_to_good_ratio: f64,
-    /// Share of packets lost in the good state; absent: 0.
+    /// Share of packets lost in the good state, 0 to 1; absent: 0.
     #[serde(default)]
     pub good_loss_ratio: Option<f64>,
-    /// Share of packets lost in the bad state; absent: 1.
+    /// Share of packets lost in the bad state, 0 to 1; absent: 1.
     #[serde(default)]
     pub bad_loss_ratio: Option<f64>,
 }
 
-/// Shape of a varying delay.
+/// The shape of a varying delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JitterDistribution {
-    /// Normal about the one-way delay.
+    /// The delay is normal about the one-way delay.
     Normal,
-    /// The whole one-way delay is log-normal, so never negative however large its spread.
+    /// The whole one-way delay is log-normal, hence never negative at any spread.
     Lognormal,
 }
 
-/// Variation of the one-way delay: a process in time that keeps packets in order, unless
+/// Variation of the one-way delay: a process in time. Packets stay in order, unless
 /// `per_packet_reordering` is set. Either a standard deviation or quantiles are given.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Jitter {
-    /// Standard deviation of the delay; its mean stays `one_way_delay_ms`.
+    /// Standard deviation of the delay, in ms; the mean stays `one_way_delay_ms`.
     #[serde(default)]
     pub standard_deviation_ms: Option<f64>,
-    /// Shape, with a standard deviation; absent: normal.
+    /// Shape of the delay with a standard deviation; absent: normal.
     #[serde(default)]
     pub distribution: Option<JitterDistribution>,
-    /// Equally spaced quantiles, lowest to highest, of what is added to `one_way_delay_ms`.
+    /// Equally spaced quantiles of the addition to `one_way_delay_ms`, in ms, lowest to highest.
     #[serde(default)]
     pub quantiles_ms: Option<Vec<f64>>,
-    /// Time between independent values of the process; absent: 10 standard deviations, at least 10.
+    /// Time between independent values of the process, in ms; absent: 10 standard deviations, at
+    /// least 10.
     #[serde(default)]
     pub interval_ms: Option<f64>,
-    /// Every packet's delay is drawn on its own; packets overtake each other.
+    /// True to draw the delay of every packet separately; packets then overtake each other.
     #[serde(default)]
     pub per_packet_reordering: bool,
 }
 
-/// How other traffic on the link comes.
+/// The arrival process of other traffic on the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CrossTrafficModel {
     /// Independent packets at a constant mean rate.
     Poisson,
-    /// The same during random times, silence in between.
+    /// As `poisson` during random times, with silence in between.
     OnOff,
 }
 
-/// Traffic of others that takes up queue and rate but is delivered to nobody.
+/// Other traffic on the link, taking queue and rate but delivered to no host.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CrossTraffic {
-    /// How it comes.
+    /// Arrival process of the traffic.
     pub model: CrossTrafficModel,
-    /// Mean bits of IP packets per second, while it is on.
+    /// Mean rate of the traffic while on, in bits of IP packets per second.
     pub rate_bps: f64,
-    /// Length of its packets; absent: 1,500.
+    /// Length of the traffic's packets, in bytes; absent: 1,500.
     #[serde(default)]
     pub packet_bytes: Option<u32>,
-    /// Mean of the exponential time it is on; with `on_off` only.
+    /// Mean of the exponential time on, in ms; with `on_off` only.
     #[serde(default)]
     pub on_ms: Option<f64>,
-    /// Mean of the exponential time it is off; with `on_off` only.
+    /// Mean of the exponential time off, in ms; with `on_off` only.
     #[serde(default)]
     pub off_ms: Option<f64>,
 }
 
-/// A token bucket that drops what comes above its rate, at once: nothing waits.
+/// A token bucket dropping packets above its rate at once, without any wait.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicerSettings {
-    /// Bits of IP packets per second that its tokens come in at.
+    /// Rate of new tokens, in bits of IP packets per second.
     pub rate_bps: f64,
-    /// Bytes of tokens that gather while nothing comes; so much passes at once.
+    /// Size of the bucket, in bytes. Tokens gather up to this size without traffic, and a burst of
+    /// this size passes at once.
     pub burst_bytes: u64,
 }
 
@@ -106,58 +110,59 @@ pub struct PolicerSettings {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DirectionProfile {
-    /// Delay added to every packet after the queue.
+    /// Delay added to every packet after the queue, in ms.
     pub one_way_delay_ms: f64,
-    /// How that delay varies; absent: not at all.
+    /// Variation of the one-way delay; absent: no variation.
     #[serde(default)]
     pub jitter: Option<Jitter>,
-    /// Bits of IP packets per second; `null` or absent: no limit.
+    /// Rate of the link, in bits of IP packets per second; `null` or absent: no limit.
     #[serde(default)]
     pub rate_bps: Option<f64>,
-    /// Instead of a rate: mahimahi packet-delivery trace, relative to the profile's file. Records of
-    /// a path have its absolute path.
+    /// Mahimahi packet-delivery trace in place of a rate, relative to the profile's file. Records
+    /// of a path have the absolute path.
     #[serde(default)]
     pub trace_file: Option<String>,
     /// Share of packets lost on entry, independent of each other, 0 to 1.
     #[serde(default)]
     pub loss_ratio: f64,
-    /// Bursty loss on entry, on top of the independent one.
+    /// Bursty loss on entry, in addition to the independent loss; absent: no bursty loss.
     #[serde(default)]
     pub gilbert_elliott: Option<GilbertElliott>,
-    /// Drops on entry what comes faster than a rate, before any queue; absent: nothing.
+    /// Drops on entry above a rate, before any queue; absent: no drops.
     #[serde(default)]
     pub policer: Option<PolicerSettings>,
-    /// What the rate counts for every packet beyond its IP length, e.g. the link layer's framing.
+    /// Bytes counted by the rate for every packet beyond its IP length, e.g. the link layer's
+    /// framing.
     #[serde(default)]
     pub packet_overhead_bytes: Option<u32>,
-    /// Bytes that may wait for the link; absent: no limit where `queue_packets` is given, else rate x
-    /// round trip, at least 10 full packets (CoDel: 1,000).
+    /// Largest number of bytes waiting for the link. Absent: no limit with `queue_packets`; else
+    /// rate x round trip, at least 10 full packets (CoDel: 1,000).
     #[serde(default)]
     pub queue_bytes: Option<u64>,
-    /// Packets that may wait for the link; absent: no limit but that in bytes.
+    /// Largest number of packets waiting for the link; absent: only the limit in bytes.
     #[serde(default)]
     pub queue_packets: Option<u64>,
-    /// What a full queue does.
+    /// Behaviour of a full queue; absent: `droptail`.
     #[serde(default)]
     pub queue_discipline: Option<QueueDiscipline>,
-    /// CoDel's acceptable standing wait; absent: 5.
+    /// CoDel's acceptable standing wait, in ms; absent: 5.
     #[serde(default)]
     pub codel_target_ms: Option<f64>,
-    /// CoDel's sliding window, a worst-case round trip; absent: 100.
+    /// CoDel's sliding window, a worst-case round trip, in ms; absent: 100.
     #[serde(default)]
     pub codel_interval_ms: Option<f64>,
-    /// Traffic of others on the same link.
+    /// Other traffic on the same link; absent: no other traffic.
     #[serde(default)]
     pub cross_traffic: Option<CrossTraffic>,
 }
 
-/// Servers that are farther away than the others, behind the same access link.
+/// Servers farther away than the others, behind the same access link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FarNetwork {
-    /// Their addresses, `a.b.c.d/len`; the longest prefix that holds an address counts.
+    /// Addresses of the servers, `a.b.c.d/len`; the longest matching prefix counts.
     pub network: String,
-    /// Added to the link's delay in either direction.
+    /// Delay added to the link's delay in each direction, in ms.
     pub extra_one_way_delay_ms: f64,
 }
 
@@ -165,18 +170,19 @@ pub struct FarNetwork {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduledChange {
-    /// When, counted from the start of the schedule.
+    /// Time of the change, in ms from the start of the schedule.
     pub after_ms: f64,
-    /// Nothing enters the link for so long; absent: 0.
+    /// Duration of an outage without any packet entering the link, in ms; absent: 0.
     #[serde(default)]
     pub outage_ms: Option<f64>,
-    /// Name of the profile whose directions come into force; absent: the directions below, or none.
+    /// Name of the profile with the directions to put in force; absent: the directions below, or no
+    /// new directions.
     #[serde(default)]
     pub profile: Option<String>,
-    /// Client to server from then on; a record has that of the profile named.
+    /// Direction client to server from then on. In a record: the direction of the named profile.
     #[serde(default)]
     pub up: Option<DirectionProfile>,
-    /// Server to client from then on.
+    /// Direction server to client from then on. In a record: the direction of the named profile.
     #[serde(default)]
     pub down: Option<DirectionProfile>,
 }
@@ -185,21 +191,21 @@ pub struct ScheduledChange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkProfile {
-    /// Identifier, as used in plans and columns.
+    /// Identifier of the profile, in plans and columns.
     pub name: String,
-    /// Where the numbers come from.
+    /// Source of the numbers, as text.
     pub source: String,
-    /// Largest IP packet; absent: 1,500.
+    /// Largest IP packet, in bytes; absent: 1,500.
     #[serde(default)]
     pub mtu_bytes: Option<u32>,
-    /// Client to server.
+    /// The direction client to server.
     pub up: DirectionProfile,
-    /// Server to client.
+    /// The direction server to client.
     pub down: DirectionProfile,
-    /// Servers with extra delay; absent: none.
+    /// Servers with extra delay; absent: no servers.
     #[serde(default)]
     pub far: Option<Vec<FarNetwork>>,
-    /// Changes while it is in force, in the order of their times; absent: none.
+    /// Changes while the profile is in force, in the order of their times; absent: no changes.
     #[serde(default)]
     pub schedule: Option<Vec<ScheduledChange>>,
 }

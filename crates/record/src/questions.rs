@@ -1,5 +1,5 @@
-//! How a resolver treats a message with no question or several, as `probe-questions` found it. Not
-//! for: queries of one question.
+//! A resolver's handling of a message with no question or several, as found by `probe-questions`.
+//! Not for: queries of one question.
 
 use crate::failure::Failure;
 use crate::terms::DnsTransport;
@@ -7,59 +7,60 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 
-/// What became of a message's questions.
+/// The handling of a message's questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionsHandling {
-    /// No response in time.
+    /// No response came in time.
     Dropped,
-    /// The connection or the message's stream was ended instead of a response.
+    /// The connection or the message's stream ended without a response.
     Closed,
-    /// A response with an error code, which `rcode` names; over HTTP also a status other than 200.
+    /// A response with an error code, named by `rcode`; over HTTP also a status other than 200.
     Error,
-    /// A response without an error and without a record for any of them.
+    /// A response without an error and without a record for any question.
     None,
-    /// Records for the first one alone.
+    /// Records for the first question alone.
     First,
-    /// Records for some of them.
+    /// Records for some of the questions.
     Part,
-    /// Records for each of them.
+    /// Records for each of the questions.
     All,
 }
 
-/// One message with no question or several, sent on a connection of its own.
+/// One message with no question or several, sent on a separate connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QuestionsProbeRecord {
-    /// Transport used.
+    /// DNS transport of the message.
     pub dns_transport: DnsTransport,
     /// The resolver as given, a URL.
     pub resolver: String,
-    /// Address and port asked; `null` when its host name has no known address.
+    /// Address and port of the resolver; `null` when its host name has no known address.
     pub resolver_address: Option<SocketAddr>,
-    /// `false`: the resolver's certificate was not checked in any way; `null` without TLS.
+    /// False when the resolver's certificate was not checked in any way; `null` without TLS.
     pub certificate_checked: Option<bool>,
-    /// Questions in the message (QDCOUNT).
+    /// Number of questions in the message (QDCOUNT).
     pub question_count: u16,
-    /// What became of them; `null` when the message was not sent, or what came was no DNS message and
-    /// had no error code either.
+    /// Handling of the questions. `null` when the message was not sent, or when the received data
+    /// was no DNS message and had no error code.
     pub handling: Option<QuestionsHandling>,
-    /// Questions for which records of the type asked for, or an alias, came; a name without such
-    /// records looks like one that was passed over. `null` without a response that can be read.
+    /// Number of questions answered by records of the queried type or an alias. A name without
+    /// these records looks like a name passed over. `null` without a readable response.
     pub answered_count: Option<u16>,
-    /// Questions in the response.
+    /// Number of questions in the response; `null` without a response.
     pub response_question_count: Option<u16>,
-    /// Response code as text.
+    /// Response code as text; `null` without a response.
     pub rcode: Option<String>,
-    /// Whether the response over UDP was truncated, so that this one came over TCP.
+    /// True when the response over UDP was truncated and the message was repeated over TCP.
     pub over_tcp: bool,
-    /// DNS message sent; 0 when none was.
+    /// Length of the DNS message sent, in bytes; 0 when no message was sent.
     pub query_bytes: u32,
-    /// DNS message received.
+    /// Length of the DNS message received, in bytes; `null` without a response.
     pub response_bytes: Option<u32>,
-    /// From the message handed to the connection to the response complete.
+    /// Time from the hand-over of the message to the complete response, in ns; `null` without a
+    /// response.
     pub query_exchange_ns: Option<u64>,
-    /// Why there is no response, or none that can be read.
+    /// Reason for no response, or for an unreadable response; `null` otherwise.
     pub failure: Option<Failure>,
-    /// One line for people.
+    /// The failure in one line for people; `null` without a failure.
     pub failure_detail: Option<String>,
 }

@@ -1,8 +1,8 @@
-//! Response codes of DNS (IANA, DNS RCODEs) as records spell them, whichever program writes them. Not
-//! for: what a code means to a client or a server.
+//! Response codes of DNS (IANA, DNS RCODEs) as spelled in records of all programs. Not for: the
+//! meaning of a code for a client or a server.
 
-/// Of the codes a message's header has room for, by number; `RCODE` and the number where there is no
-/// name.
+/// The names of the codes in a message's header, by number. A code without a name is `RCODE` and
+/// its number.
 pub const RCODE_NAMES: [&str; 16] = [
     "NOERROR",
     "FORMERR",
@@ -22,7 +22,7 @@ pub const RCODE_NAMES: [&str; 16] = [
     "RCODE15",
 ];
 
-/// The name of a response code, EDNS's upper bits included.
+/// Returns the name of a response code, with the upper bits of EDNS.
 pub fn rcode_text(number: u16) -> String {
     match number {
         16 => "BADVERS".to_owned(),

@@ -1,17 +1,17 @@
-//! What a relay says of itself. Not for: traffic; it is not counted.
+//! The relay's record of itself. Not for: traffic; the relay counts no packets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The relay stands; its host can be entered.
+/// The relay is ready; programs can enter its host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RelayReadyRecord {
-    /// Process id, for `enter --path` and `stub --listen-in`.
+    /// Process id of the relay, for `enter --path` and `stub --listen-in`.
     pub pid: u32,
-    /// Name of its host, for `enter --host`.
+    /// Name of the relay's host, for `enter --host`.
     pub host: String,
-    /// Whether it carries IPv6.
+    /// True when the relay carries IPv6.
     pub ipv6: bool,
-    /// Largest IP packet inside.
+    /// Largest IP packet inside, in bytes.
     pub mtu_bytes: u32,
 }

@@ -1,10 +1,10 @@
-//! The closed vocabularies shared by many records (docs/glossary.md). Not for failures: those are
-//! in `failure`.
+//! The closed vocabularies shared by many records (docs/glossary.md). Not for failures: see
+//! `failure`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a DNS query travels.
+/// The transport of a DNS query.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -35,12 +35,13 @@ impl DnsTransport {
         Self::Doq,
     ];
 
-    /// Its place in [`Self::ALL`], for tables by transport.
+    /// Returns the position in [`Self::ALL`], for tables by transport.
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// Whether it has a TLS handshake, and with it certificates, tickets and handshake modes.
+    /// Returns true for a transport with a TLS handshake, hence with certificates, tickets and
+    /// handshake modes.
     pub const fn is_encrypted(self) -> bool {
         match self {
             Self::Doudp | Self::Dotcp => false,
@@ -48,7 +49,7 @@ impl DnsTransport {
         }
     }
 
-    /// The HTTP version its queries are requests of; none where no HTTP is spoken.
+    /// Returns the HTTP version of the transport's queries; `None` without HTTP.
     pub const fn http_version(self) -> Option<HttpVersion> {
         match self {
             Self::Doudp | Self::Dotcp | Self::Dot | Self::Doq => None,
@@ -57,7 +58,7 @@ impl DnsTransport {
         }
     }
 
-    /// Whether its connection is a QUIC connection.
+    /// Returns true for a transport over QUIC connections.
     pub const fn is_over_quic(self) -> bool {
         match self {
             Self::Doudp | Self::Dotcp | Self::Dot | Self::Doh => false,
@@ -66,78 +67,78 @@ impl DnsTransport {
     }
 }
 
-/// A TLS 1.3 or QUIC handshake: as asked for in `requested_handshake_mode`, as it happened in
-/// `handshake_mode`.
+/// A TLS 1.3 or QUIC handshake: the requested handshake in `requested_handshake_mode`, the actual
+/// handshake in `handshake_mode`.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum HandshakeMode {
-    /// No ticket used.
+    /// A handshake without a ticket.
     Full,
-    /// A ticket used, without early data.
+    /// A handshake with a ticket, without early data.
     Resumed,
-    /// A ticket used, and the request itself was accepted as early data.
+    /// A handshake with a ticket; the request itself was accepted as early data.
     ZeroRtt,
 }
 
-/// HTTP version spoken, or asked for.
+/// An HTTP version, requested or used.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum HttpVersion {
-    /// HTTP/1.1 (RFC 9112).
+    /// HTTP/1.1 (RFC 9112), with `http/1.1` as ALPN.
     H1,
-    /// HTTP/2 (RFC 9113).
+    /// HTTP/2 (RFC 9113), with `h2` as ALPN.
     H2,
-    /// HTTP/3 (RFC 9114).
+    /// HTTP/3 (RFC 9114), with `h3` as ALPN.
     H3,
-    /// Whatever browser and site agree on: only ever asked for, never what was spoken.
+    /// Any version agreed by browser and site: only a requested version, never a used version.
     Any,
 }
 
-/// Whether a query found its connection open.
+/// The state of a query's connection at its start.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionState {
-    /// Set-up belongs to this query.
+    /// The connection's set-up belongs to this query.
     Cold,
-    /// An open connection was reused.
+    /// The query reused an open connection.
     Warm,
 }
 
-/// What the edge gives out for later handshakes, per server name.
+/// The edge's rule for issuing and accepting session tickets, per server name.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum TicketPolicy {
-    /// No session tickets, and none accepted: every handshake is full.
+    /// No session tickets are issued or accepted: every handshake is full.
     None,
     /// Tickets without early data: handshakes can be resumed.
     Resume,
-    /// Tickets that allow early data: 0-RTT.
+    /// Tickets with permission for early data: 0-RTT.
     EarlyData,
-    /// Tickets are taken back but early data offered with them is rejected.
+    /// Tickets are accepted, but early data offered with a ticket is rejected.
     RejectEarlyData,
 }
 
-/// Which browser loads the page.
+/// The browser of a page load.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum BrowserName {
-    /// Chromium.
+    /// The browser is Chromium.
     Chromium,
-    /// Firefox.
+    /// The browser is Firefox.
     Firefox,
 }
 
-/// Who asks over Do53 when the browser speaks no `DoH` itself.
+/// The resolver asking over Do53 when the browser itself uses no `DoH`.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -145,58 +146,58 @@ pub enum BrowserName {
 pub enum NameResolution {
     /// The browser's own stub resolver.
     BuiltIn,
-    /// The C library's: addresses only, no HTTPS records.
+    /// The C library's resolver: addresses only, no HTTPS records.
     Getaddrinfo,
 }
 
-/// How a browser comes to speak HTTP/3 to an origin.
+/// The reason for a browser's use of HTTP/3 to an origin.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum H3Discovery {
-    /// Told at its start: no race against TCP, from the first request on.
+    /// Forced at the browser's start: no race against TCP, from the first request on.
     Forced,
-    /// By the `alpn` of the name's HTTPS record (RFC 9460), in a race against TCP.
+    /// The `alpn` of the name's HTTPS record (RFC 9460), in a race against TCP.
     HttpsRecord,
-    /// By an earlier response's Alt-Svc field (RFC 7838): the warm-up goes over h2, the measured
-    /// load over h3.
+    /// The Alt-Svc field of an earlier response (RFC 7838): the warm-up uses h2, the measured load
+    /// h3.
     AltSvc,
 }
 
-/// Whether a resolver has an answer in its cache or must fetch it first.
+/// The presence of an answer in a resolver's cache.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ResolverCache {
-    /// Answered at once.
+    /// The answer is in the cache: answered at once.
     Hit,
-    /// Answered after the time the plan gives a miss.
+    /// The answer must be fetched: answered after the plan's time for a miss.
     Miss,
 }
 
-/// Browser settings of a published study, with what they got wrong.
+/// The browser settings of a published study, including their errors.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum BrowserPreset {
-    /// Hounsel et al. (WWW 2020): Firefox.
+    /// Hounsel et al. (WWW 2020), with Firefox.
     H20,
-    /// Sengupta et al. (IEEE TNSM 2024): Chromium.
+    /// Sengupta et al. (IEEE TNSM 2024), with Chromium.
     S24,
 }
 
-/// How a `DoH` query is sent (RFC 8484, section 4.1).
+/// The method of a `DoH` query (RFC 8484, section 4.1).
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum DohMethod {
-    /// In the URL.
+    /// GET, with the query in the URL.
     Get,
-    /// As the request's body.
+    /// POST, with the query as the request's body.
     Post,
 }
 

@@ -1,6 +1,6 @@
-//! Shapes of a trial's file: what frames it and what the browser saw. Written by the campaign (the
-//! Python half) between the records of the programs, and kept here so that every shape has one
-//! source.
+//! Shapes of a trial's file: its first and last line, and the browser's view. The campaign (the
+//! Python half) writes these records between the records of the programs. The shapes are kept here
+//! because every shape has a single source.
 
 use crate::gateway::ConnectionSharing;
 use crate::terms::{
@@ -10,50 +10,51 @@ use crate::terms::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a browser reaches the resolver.
+/// The browser's path to the resolver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ResolverPath {
-    /// The browser's own resolver speaks the transport.
+    /// The browser's own resolver uses the transport.
     Native,
-    /// The browser asks our stub over Do53; the stub speaks the transport.
+    /// The browser asks our stub over Do53; the stub uses the transport.
     Stub,
-    /// The browser asks our gateway over Do53, which speaks the transport, and loads the page
-    /// through it: the page's connections are the gateway's.
+    /// The browser asks our gateway over Do53; the gateway uses the transport. The browser loads
+    /// the page through the gateway: the page's connections are the gateway's.
     Gateway,
 }
 
-/// Whether a gateway asks for a page's document before the browser does.
+/// A gateway's request for a page's document before the browser's own request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PageSpeculation {
-    /// It does not.
+    /// The gateway does not ask before the browser.
     Off,
-    /// In the flight of the first query for its name.
+    /// The gateway asks in the flight of the first query for the document's name.
     Document,
 }
 
-/// Whether a stub asks queries that come together in one message, as a client that takes partial responses.
+/// A stub's gathering of simultaneous queries into one message, as a client taking partial
+/// responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueryGathering {
-    /// Each leaves at once.
+    /// Each query leaves at once.
     Off,
-    /// Those that come within 5 ms of the first.
+    /// Queries within 5 ms of the first query leave in one message.
     On,
 }
 
-/// Whether the answers for a page's names come before the browser asks for them, as if they were pushed.
+/// Answers for a page's names before the browser asks, as if pushed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerPush {
-    /// They come when they are asked for.
+    /// The answers come after the browser's queries.
     Off,
-    /// A stub asks for all of the page's names with the document's.
+    /// A stub asks for all of the page's names together with the document's name.
     PageNames,
 }
 
-/// Why a page load failed.
+/// The reason for a failed page load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PageFailure {
@@ -61,13 +62,14 @@ pub enum PageFailure {
     PageTimeout,
     /// The name could not be resolved.
     Dns,
-    /// No connection to the origin.
+    /// No connection to the origin was possible.
     Connect,
-    /// TLS or certificate.
+    /// The TLS handshake or the certificate check failed.
     Tls,
     /// The document's status was not 2xx.
     HttpStatus,
-    /// The load event came, but not all of the page's requests were answered: `plt_ms` is no load time.
+    /// The load event came, but not all of the page's requests were answered: `plt_ms` is no load
+    /// time.
     Incomplete,
     /// The browser or its renderer died.
     BrowserCrash,
@@ -75,111 +77,114 @@ pub enum PageFailure {
     BrowserHang,
     /// The driver could not carry out the load.
     Driver,
-    /// The edge, the stub or the gateway ended during the load, as the trial's flags say;
-    /// `failure_detail` is what the browser made of it.
+    /// The edge, the stub or the gateway ended during the load, as named by the trial's flags.
+    /// `failure_detail` is the browser's own error.
     LabEnded,
-    /// Nothing was contacted, as the site or the resolver is to be left alone; `failure_detail` says why.
+    /// No server was contacted, because the site or the resolver is to be left alone.
+    /// `failure_detail` gives the reason.
     LeftAlone,
-    /// None of the above; `failure_detail` says what.
+    /// Another reason, given in `failure_detail`.
     Other,
 }
 
-/// What became of a page's look-up that failed, by the edge's records. Browsers give one error for
-/// all of them.
+/// The reason for a failed look-up of a page, by the edge's records. Browsers report the same error
+/// for all reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DnsFailure {
-    /// The name does not exist.
+    /// The name does not exist (NXDOMAIN).
     Nxdomain,
-    /// The server failed.
+    /// The server failed to answer (SERVFAIL).
     Servfail,
-    /// The server refused.
+    /// The server refused to answer (REFUSED).
     Refused,
     /// The query arrived and was not answered.
     Timeout,
-    /// No query arrived: the connection or the way to the server failed.
+    /// No query arrived: the connection or the path to the server failed.
     Transport,
 }
 
-/// First line of a trial's file.
+/// The first line of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRecord {
-    /// [`crate::FORMAT_VERSION`] of the writer.
+    /// Format version of the writer ([`crate::FORMAT_VERSION`]).
     pub format_version: String,
     /// Identifier within the dataset, e.g. `b003-t017`.
     pub trial_id: String,
-    /// Block, from 0.
+    /// Number of the block, from 0.
     pub block: u32,
     /// Position in the block's random order, from 0.
     pub position: u32,
     /// Identifier of the condition: its levels joined, in the order of the factors.
     pub condition: String,
-    /// Page's name.
+    /// Name of the page.
     pub page: String,
-    /// Access link's name.
+    /// Name of the access link's profile.
     pub profile: String,
     /// DNS transport of the page load.
     pub dns_transport: DnsTransport,
-    /// How the browser reaches it.
+    /// Path of the browser to the resolver.
     pub resolver_path: ResolverPath,
     /// HTTP version of the page load.
     pub http_version: HttpVersion,
-    /// Handshake asked for on the page's connection.
+    /// Handshake requested for the page's connection.
     pub requested_handshake_mode: HandshakeMode,
-    /// Browser that loads the page.
+    /// Browser of the page load.
     #[serde(default = "chromium")]
     pub browser: BrowserName,
-    /// How the browser comes to speak HTTP/3 to the page's origin.
+    /// Reason for the browser's use of HTTP/3 to the page's origin.
     #[serde(default = "forced")]
     pub h3_discovery: H3Discovery,
-    /// Who asks over Do53.
+    /// Resolver used by the browser for Do53.
     #[serde(default = "built_in")]
     pub name_resolution: NameResolution,
-    /// How the browser's own `DoH` queries are sent; `null`: as the browser does it by itself.
+    /// Method of the browser's own `DoH` queries; `null` means the browser's default.
     #[serde(default)]
     pub doh_method: Option<DohMethod>,
-    /// Whether the look-up shall find its connection to the resolver open.
+    /// Requested state of the resolver's connection at the look-up.
     #[serde(default = "cold")]
     pub dns_connection_state: ConnectionState,
-    /// Handshake asked for on the resolver's connection.
+    /// Handshake requested for the resolver's connection.
     #[serde(default = "full")]
     pub requested_dns_handshake_mode: HandshakeMode,
-    /// Which of the plan's identical copies of this condition it is, from 1: an A/A pair has two.
+    /// Number of this copy among the plan's identical copies of the condition, from 1; an A/A pair
+    /// has two copies.
     #[serde(default = "first")]
     pub replicate: u32,
-    /// How much longer than the access link's round trip the resolver's is.
+    /// Round trip time to the resolver beyond the access link's, in ms.
     #[serde(default)]
     pub resolver_extra_rtt_ms: f64,
-    /// Whether the resolver has the page's names in its cache.
+    /// Presence of the page's names in the resolver's cache.
     #[serde(default = "hit")]
     pub resolver_cache: ResolverCache,
-    /// Browser settings of a study, in force beside the other factors; `null`: none.
+    /// Browser settings of a study, in force beside the other factors; `null` means no preset.
     #[serde(default)]
     pub browser_preset: Option<BrowserPreset>,
-    /// Which of a page's connections a gateway shares among its names.
+    /// Rule of a gateway for sharing connections among a page's names.
     #[serde(default = "separate")]
     pub connection_sharing: ConnectionSharing,
-    /// Whether a gateway asks for the page's document before the browser does.
+    /// Request of a gateway for the page's document before the browser's own request.
     #[serde(default = "off")]
     pub speculation: PageSpeculation,
-    /// Whether a stub gathers the browser's queries into messages.
+    /// Gathering of the browser's queries into messages by a stub.
     #[serde(default = "each_alone")]
     pub query_gathering: QueryGathering,
-    /// Whether a stub has the answers for the page's names before the browser asks.
+    /// Answers for the page's names at a stub before the browser asks.
     #[serde(default = "not_pushed")]
     pub answer_push: AnswerPush,
-    /// Share of the page's names that the resolver has not while the page is loaded, drawn name by name.
+    /// Share of the page's names missing from the resolver's cache during the load, 0 to 1, drawn
+    /// name by name.
     #[serde(default)]
     pub resolver_miss_ratio: f64,
-    /// The resolver's name, as the plan has it; `lab` is the lab's own.
+    /// Name of the resolver in the plan; `lab` is the lab's own resolver.
     #[serde(default = "lab")]
     pub resolver: String,
-    /// Where the trial was run from, as the plan has it; `lab` is the lab's client host.
+    /// Vantage point of the trial, as named in the plan; `lab` is the lab's client host.
     #[serde(default = "lab")]
     pub vantage_point: String,
-    /// `CLOCK_MONOTONIC` at the trial's start.
+    /// Start of the trial, `CLOCK_MONOTONIC` in ns.
     pub monotonic_ns: u64,
-    /// Wall time at the trial's start, nanoseconds since the Unix epoch.
+    /// Wall time at the trial's start, in ns since the Unix epoch.
     pub wall_time_unix_ns: u64,
     /// One-minute load average at the trial's start.
     pub load_average_1min: f64,
@@ -224,161 +229,174 @@ fn lab() -> String {
     "lab".into()
 }
 
-/// Last line of a trial's file: without it the trial did not end.
+/// The last line of a trial's file. A file without this line is of an unfinished trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialEndRecord {
-    /// As in the first line.
+    /// Identifier of the trial, as in the first line.
     pub trial_id: String,
-    /// `CLOCK_MONOTONIC` at the end.
+    /// End of the trial, `CLOCK_MONOTONIC` in ns.
     pub monotonic_ns: u64,
-    /// Why the values should be read with care: words of [`crate::TrialFlag`], or of the one of
-    /// another version; empty for a clean trial.
+    /// Reasons for reading the values with care: words of [`crate::TrialFlag`], of this or another
+    /// version. The list is empty for a clean trial.
     pub flags: Vec<String>,
-    /// Every packet of the trial, relative to the dataset; `null`: not kept.
+    /// File with every packet of the trial, relative to the dataset; `null` when not kept.
     #[serde(default)]
     pub capture_file: Option<String>,
-    /// TLS secrets of the trial's connections, relative to the dataset; `null`: not kept.
+    /// File with the TLS secrets of the trial's connections, relative to the dataset; `null` when
+    /// not kept.
     #[serde(default)]
     pub key_log_file: Option<String>,
-    /// Log of the browser process that loaded the page, relative to the dataset: of all its trials;
-    /// `null`: not kept.
+    /// Log of the browser process of the page load, relative to the dataset. The log covers all
+    /// trials of this process. `null` when not kept.
     #[serde(default)]
     pub netlog_file: Option<String>,
 }
 
-/// One page load. Instants ending in `_ms` are milliseconds since navigationStart as the browser
-/// gives them (W3C Navigation Timing, Paint Timing, Largest Contentful Paint).
+/// One page load. Instants ending in `_ms` are milliseconds since navigationStart as given by the
+/// browser (W3C Navigation Timing, Paint Timing, Largest Contentful Paint).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PageLoadRecord {
-    /// Document's URL.
+    /// URL of the document.
     pub url: String,
-    /// Browser's name, e.g. `chromium`.
+    /// Name of the browser, e.g. `chromium`.
     pub browser: String,
-    /// Browser's version.
+    /// Version of the browser, as text.
     pub browser_version: String,
-    /// `false` for the load that only primes caches and tickets.
+    /// False for a load only priming caches and tickets.
     pub measured: bool,
-    /// Handshake asked for on the page's connection.
+    /// Handshake requested for the page's connection.
     pub requested_handshake_mode: HandshakeMode,
-    /// Handshake that happened for the document's request, as the edge saw it; `null` when no
-    /// request arrived.
+    /// Actual handshake of the document's request, as seen by the edge; `null` when no request
+    /// arrived.
     pub handshake_mode: Option<HandshakeMode>,
-    /// Protocol of the document as the browser names it (ALPN id), e.g. `h3`.
+    /// Protocol of the document as named by the browser (ALPN id), e.g. `h3`; `null` when the
+    /// browser gave no value.
     pub next_hop_protocol: Option<String>,
-    /// navigationStart, milliseconds since the Unix epoch.
+    /// Start of the navigation (W3C navigationStart), in ms since the Unix epoch; `null` when the
+    /// browser gave no value.
     pub navigation_start_unix_ms: Option<f64>,
-    /// W3C fetchStart.
+    /// W3C fetchStart, in ms; `null` when the browser gave no value.
     pub fetch_start_ms: Option<f64>,
-    /// W3C domainLookupStart.
+    /// W3C domainLookupStart, in ms; `null` when the browser gave no value.
     pub domain_lookup_start_ms: Option<f64>,
-    /// W3C domainLookupEnd.
+    /// W3C domainLookupEnd, in ms; `null` when the browser gave no value.
     pub domain_lookup_end_ms: Option<f64>,
-    /// W3C connectStart.
+    /// W3C connectStart, in ms; `null` when the browser gave no value.
     pub connect_start_ms: Option<f64>,
-    /// W3C connectEnd, secure handshake included.
+    /// W3C connectEnd, in ms, secure handshake included; `null` when the browser gave no value.
     pub connect_end_ms: Option<f64>,
-    /// W3C requestStart.
+    /// W3C requestStart, in ms; `null` when the browser gave no value.
     pub request_start_ms: Option<f64>,
-    /// W3C responseStart: the document's first byte.
+    /// W3C responseStart, in ms: the document's first byte; `null` when the browser gave no value.
     pub response_start_ms: Option<f64>,
-    /// W3C responseEnd.
+    /// W3C responseEnd, in ms; `null` when the browser gave no value.
     pub response_end_ms: Option<f64>,
-    /// W3C domInteractive.
+    /// W3C domInteractive, in ms; `null` when the browser gave no value.
     pub dom_interactive_ms: Option<f64>,
-    /// W3C domContentLoadedEventStart.
+    /// W3C domContentLoadedEventStart, in ms; `null` when the browser gave no value.
     pub dom_content_loaded_ms: Option<f64>,
-    /// W3C loadEventStart minus navigationStart, look-up inside: the page load time.
+    /// Page load time, in ms: W3C loadEventStart minus navigationStart, look-up inside; `null`
+    /// without a load event.
     pub plt_ms: Option<f64>,
-    /// First contentful paint.
+    /// First contentful paint, in ms; `null` when the browser gave no value.
     pub fcp_ms: Option<f64>,
-    /// Largest contentful paint.
+    /// Largest contentful paint, in ms; `null` when the browser gave no value.
     pub lcp_ms: Option<f64>,
-    /// W3C transferSize summed over document and resources.
+    /// W3C transferSize summed over document and resources, in bytes; `null` when the browser gave
+    /// no value.
     pub transfer_size_bytes: Option<u64>,
-    /// Requests of the page, the document included.
+    /// Number of requests of the page, the document included; `null` when the browser gave no
+    /// value.
     pub request_count: Option<u32>,
-    /// `null` means success.
+    /// Reason for the failure; `null` means success.
     pub failure: Option<PageFailure>,
-    /// One line for people.
+    /// The failure in one line for people; `null` on success.
     pub failure_detail: Option<String>,
-    /// The load's time limit.
+    /// Time limit of the load, in ms.
     pub limit_ms: f64,
-    /// Handshake that happened on the connection of the page's look-up, as the edge saw it; `null`
-    /// when none was seen or the transport has none.
+    /// Actual handshake of the connection for the page's look-up, as seen by the edge. `null` when
+    /// no handshake was seen, or the transport has no handshake.
     #[serde(default)]
     pub dns_handshake_mode: Option<HandshakeMode>,
-    /// Whether the page's look-up found its connection open, as the edge saw it.
+    /// State of the connection for the page's look-up, as seen by the edge: warm means already
+    /// open. `null` without a look-up or without a connection.
     #[serde(default)]
     pub dns_connection_state: Option<ConnectionState>,
-    /// What became of the look-up when `failure` is `dns`, as the edge saw it.
+    /// Reason for the failed look-up, as seen by the edge, when `failure` is `dns`; `null`
+    /// otherwise.
     #[serde(default)]
     pub dns_failure: Option<DnsFailure>,
-    /// Names asked during the load that the page did not need.
+    /// Names queried during the load but not needed by the page.
     #[serde(default)]
     pub foreign_names: Vec<String>,
-    /// End of the last response that came before the load event, the document's included (Resource
-    /// Timing's responseEnd).
+    /// End of the last response before the load event, in ms, the document's included (Resource
+    /// Timing's responseEnd); `null` without a load event.
     #[serde(default)]
     pub last_byte_ms: Option<f64>,
-    /// Load time without the look-up plus a separately measured look-up; never to be mixed with
-    /// `plt_ms`.
+    /// Load time without the look-up, plus a separately measured look-up, in ms. `null` when either
+    /// is missing. Never mix this time with `plt_ms`.
     #[serde(default)]
     pub plt_sum_ms: Option<f64>,
-    /// Whether the browser had the page's addresses when the load began; cold means it had not.
+    /// State of the browser's DNS cache at the start of the load: cold means without the page's
+    /// addresses. `null` when unknown.
     #[serde(default)]
     pub dns_cache_state: Option<ConnectionState>,
-    /// Whether the browser had the page's responses when the load began.
+    /// State of the browser's HTTP cache at the start of the load: warm means with responses of the
+    /// page. `null` when unknown.
     #[serde(default)]
     pub http_cache_state: Option<ConnectionState>,
-    /// Whether the browser had connections to the page's origins when the load began.
+    /// State of the browser's connections to the page's origins at the start of the load: warm
+    /// means open. `null` when unknown.
     #[serde(default)]
     pub socket_state: Option<ConnectionState>,
-    /// Whether the browser had session tickets of the page's origins when the load began.
+    /// State of the browser's session tickets for the page's origins at the start of the load: warm
+    /// means present. `null` when unknown.
     #[serde(default)]
     pub ticket_state: Option<ConnectionState>,
-    /// Errors the page or the browser wrote to the console, one line each.
+    /// Errors written to the console by the page or the browser, one line each.
     #[serde(default)]
     pub console_errors: Vec<String>,
-    /// Screenshot of a failed load, relative to the dataset.
+    /// Screenshot of a failed load, relative to the dataset; `null` without a screenshot.
     #[serde(default)]
     pub screenshot_file: Option<String>,
 }
 
-/// One request of a measured page load (W3C Resource Timing), the document included.
+/// One request of a measured page load (W3C Resource Timing), the document included. Instants
+/// ending in `_ms` are milliseconds since navigationStart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceRecord {
-    /// URL.
+    /// URL of the request.
     pub url: String,
-    /// `navigation`, `img`, `script`, `css` and so on (W3C initiatorType).
+    /// W3C initiatorType: `navigation`, `img`, `script`, `css` and others.
     pub initiator_type: String,
-    /// ALPN id as the browser names it.
+    /// Protocol as named by the browser (ALPN id); `null` when the browser gave no value.
     pub next_hop_protocol: Option<String>,
-    /// W3C startTime.
+    /// W3C startTime, in ms.
     pub start_ms: f64,
-    /// W3C domainLookupStart.
+    /// W3C domainLookupStart, in ms; `null` when the browser gave no value.
     pub domain_lookup_start_ms: Option<f64>,
-    /// W3C domainLookupEnd.
+    /// W3C domainLookupEnd, in ms; `null` when the browser gave no value.
     pub domain_lookup_end_ms: Option<f64>,
-    /// W3C connectStart.
+    /// W3C connectStart, in ms; `null` when the browser gave no value.
     pub connect_start_ms: Option<f64>,
-    /// W3C secureConnectionStart.
+    /// W3C secureConnectionStart, in ms; `null` when the browser gave no value.
     #[serde(default)]
     pub secure_connection_start_ms: Option<f64>,
-    /// W3C connectEnd.
+    /// W3C connectEnd, in ms; `null` when the browser gave no value.
     pub connect_end_ms: Option<f64>,
-    /// W3C requestStart.
+    /// W3C requestStart, in ms; `null` when the browser gave no value.
     pub request_start_ms: Option<f64>,
-    /// W3C responseStart.
+    /// W3C responseStart, in ms; `null` when the browser gave no value.
     pub response_start_ms: Option<f64>,
-    /// W3C responseEnd.
+    /// W3C responseEnd, in ms; `null` when the browser gave no value.
     pub response_end_ms: Option<f64>,
-    /// W3C transferSize.
+    /// W3C transferSize, in bytes; `null` when the browser gave no value.
     pub transfer_size_bytes: Option<u64>,
-    /// W3C encodedBodySize.
+    /// W3C encodedBodySize, in bytes; `null` when the browser gave no value.
     pub encoded_body_bytes: Option<u64>,
-    /// HTTP status.
+    /// HTTP status of the response; `null` when the browser gave no value.
     pub status: Option<u16>,
-    /// Media type of the answer, as the browser names it.
+    /// Media type of the response, as named by the browser; `null` when the browser gave no value.
     #[serde(default)]
     pub content_type: Option<String>,
 }

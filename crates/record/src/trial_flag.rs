@@ -1,44 +1,45 @@
-//! Why a trial is to be read with care: every flag there is, with its meaning.
+//! The flags of trials: every reason for reading a trial with care, with its meaning.
 //!
-//! For: one list that whoever flags a trial and whoever explains flags share. Not for: when a flag
-//! is set; that is the judgement of whoever runs trials. A trial's last line holds flags as text,
-//! so that a reader opens datasets with flags it does not know.
+//! For: one list shared by flagging trials and explaining flags. Not for: the conditions for
+//! setting a flag; the code running trials decides. A trial's last line has flags as text, so
+//! readers can open datasets with unknown flags.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Why the values of a trial should be read with care.
+/// A reason for reading the values of a trial with care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialFlag {
-    /// The load asked no DNS query for its page.
+    /// The load sent no DNS query for its page.
     NoLookupInLoad,
-    /// The load asked a DNS query for its page, where its name was to be known beforehand.
+    /// The load sent a DNS query for its page, although the name was to be known beforehand.
     LookupInLoad,
-    /// The look-up came over another transport than asked for.
+    /// The look-up used another transport than requested.
     DnsTransportMismatch,
-    /// The look-up's connection was warm where cold was asked for, or the reverse.
+    /// The look-up's connection was warm instead of cold as requested, or the reverse.
     DnsConnectionMismatch,
-    /// The look-up's connection had another handshake than asked for.
+    /// The look-up's connection had another handshake than requested.
     DnsHandshakeMismatch,
-    /// No two of the stub's queries shared a message, where queries were to be gathered.
+    /// No two of the stub's queries shared a message, although queries were to be gathered.
     NothingGathered,
-    /// Another name than the page's was looked up during the load.
+    /// The load looked up a name other than the page's names.
     ForeignName,
-    /// The document came over another HTTP version.
+    /// The document used another HTTP version than requested.
     HttpVersionMismatch,
-    /// The document came on a connection that was open before the measured load.
+    /// The document came on a connection opened before the measured load.
     PageConnectionMismatch,
-    /// The edge gave no account of a connection that the load used: it is taken for one that was
-    /// open before.
+    /// The edge has no record of a connection used by the load; the connection counts as opened
+    /// before.
     ConnectionRecordMissing,
-    /// Connections or queries of the warm-up were still under way when the measured load began.
+    /// Connections or queries of the warm-up were still under way at the start of the measured
+    /// load.
     ConnectionsLeftOpen,
     /// The load ended well without all of its page: a look-up or connection of a part had failed.
     ResourcesMissing,
-    /// The emulated path gave no account of the load.
+    /// The emulated path wrote no summary of the load.
     PathSummaryMissing,
-    /// The emulated path was later than the plan allows.
+    /// The emulated path was later than allowed by the plan.
     LatenessExceeded,
     /// The emulated path itself lost packets.
     DeviceDrops,

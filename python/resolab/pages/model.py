@@ -14,7 +14,7 @@ changes."""
 
 
 class Kind(enum.StrEnum):
-    """What a request was for, in the words of Fetch's destinations, `image` for all images."""
+    """The purpose of a request, in the words of Fetch's destinations, `image` for all images."""
 
     DOCUMENT = "document"
     STYLESHEET = "stylesheet"
@@ -29,12 +29,12 @@ class Kind(enum.StrEnum):
 
 
 class Discovery(enum.StrEnum):
-    """What made the browser ask."""
+    """The reason for a browser's request."""
 
     NAVIGATION = "navigation"
     """The page's own address."""
     REDIRECT = "redirect"
-    """The answer to the parent, status 3xx."""
+    """The answer to the parent request, status 3xx."""
     DOCUMENT = "document"
     """Markup of the parent, found by the parser or the preload scanner."""
     STYLESHEET = "stylesheet"
@@ -48,7 +48,7 @@ class Discovery(enum.StrEnum):
 
 
 class Evidence(enum.StrEnum):
-    """How it is known who discovered a request."""
+    """The source of the knowledge about a request's discoverer."""
 
     INITIATOR = "initiator"
     """The recording names the discoverer."""
@@ -57,11 +57,11 @@ class Evidence(enum.StrEnum):
     REFERER = "referer"
     """The request's Referer names the document, and the request's type fits a discoverer in the document."""
     INFERRED = "inferred"
-    """By order and type alone: the latest possible discoverer."""
+    """Order and type alone give the discoverer: the latest possible discoverer."""
 
 
 class Cors(enum.StrEnum):
-    """Mode of a request that is no navigation (Fetch, request mode and credentials mode)."""
+    """The mode of a request other than a navigation (Fetch, request mode and credentials mode)."""
 
     NO = "no_cors"
     ANONYMOUS = "anonymous"
@@ -69,7 +69,7 @@ class Cors(enum.StrEnum):
 
 
 class ScriptMode(enum.StrEnum):
-    """How markup asks for a script (HTML, section 4.12.1)."""
+    """The markup's mode for a script (HTML, section 4.12.1)."""
 
     SYNC = "sync"
     ASYNC = "async"
@@ -78,7 +78,7 @@ class ScriptMode(enum.StrEnum):
 
 
 class Outcome(enum.StrEnum):
-    """How a request ended."""
+    """The end of a request."""
 
     ANSWERED = "answered"
     FAILED = "failed"
@@ -86,104 +86,111 @@ class Outcome(enum.StrEnum):
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One request and its answer. Others name it by its place in `resources`, counted from 0."""
+    """One request and its answer. Other parts refer to a request by its position in `resources`, counted from 0."""
 
     host: int
-    """Place of its host in `hosts`."""
+    """Position of the request's host in `hosts`, from 0."""
     kind: Kind
     discovery: Discovery
     evidence: Evidence
     parent: int | None = None
-    """Who discovered it; none for the page's own document."""
+    """Position of the request leading to this request; `null` for the page's own document."""
     frame: int = 0
-    """Document it belongs to; of a document in a frame, the document around that."""
+    """Position of the request's document; for a document in a frame, the document around the frame."""
     start_ms: float
-    """When the browser wanted it, since the page's own request."""
+    """Start of the request in the browser, in ms since the page's own request."""
     due_ms: float | None = None
-    """When its script asked for it, since that script could first have run; of requests by scripts and late ones."""
+    """Time from the earliest possible run of the request's script to the request, in ms. Only for requests by scripts
+    and late requests; `null` otherwise."""
     place: float | None = None
-    """Share of the parent document that had arrived when it was found, 0 to 1; only of what markup names."""
+    """Share of the parent document received at the discovery, 0 to 1. Only for requests named by markup; `null`
+    otherwise."""
     method: str = "GET"
     status: int = 200
     outcome: Outcome = Outcome.ANSWERED
     wire_bytes: int = 0
-    """Body as it travelled, coding included, framing and head not."""
+    """Length of the body on the wire, in bytes, with content coding, without framing and head."""
     raw_bytes: int = 0
-    """Body without content coding."""
+    """Length of the body without content coding, in bytes."""
     request_bytes: int = 0
-    """Body of the request."""
+    """Length of the request's body, in bytes."""
     server_time_ms: float = 0.0
-    """From the request to the first byte of its answer, without the round trip."""
+    """Time from the request to the first byte of its answer, in ms, without the round trip."""
     first_byte_ms: float | None = None
-    """When the first byte of its answer came in the recording, since the page's own request."""
+    """Arrival of the answer's first byte in the recording, in ms since the page's own request. `null` without an
+    answer."""
     receive_ms: float = 0.0
-    """From the first byte of the answer to its last, in the recording."""
+    """Time from the first byte of the answer to its last byte in the recording, in ms."""
     run_ms: float = 0.0
-    """Computing time of a script or style sheet, where a trace told it."""
+    """Computing time of a script or style sheet, in ms, if known from a trace."""
     priority: str | None = None
-    """The browser's first word on it (`VeryHigh` to `VeryLow`, Chromium's names)."""
+    """First priority given by the browser (`VeryHigh` to `VeryLow`, Chromium's names); `null` when unknown."""
     script_mode: ScriptMode | None = None
     preload: bool = False
-    """Asked for by a preload, for which its element waited."""
+    """True for a request by a preload, with an element waiting for the preload."""
     cors: Cors = Cors.NO
     preflight: bool = False
-    """A preflight went before it (Fetch, CORS-preflight)."""
+    """True when a preflight came before the request (Fetch, CORS-preflight)."""
     after_load: bool = False
-    """It began after the load event: no part of the page load time."""
+    """True when the request began after the load event: no part of the page load time."""
     repeats: int | None = None
-    """First request of the same URL, if it was not that."""
+    """Position of the first request with the same URL and method; `null` for this first request itself."""
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A name the page asked, without the name, which a clone makes up."""
+    """A host of the page, without its name. A clone makes up a name."""
 
     site: int
-    """Hosts of one registrable domain have the same number; 0 is that of the page's final document."""
+    """Number of the host's registrable domain, the same for all hosts of the domain; 0 is the domain of the page's
+    final document."""
     name: str | None = None
-    """Its real name, only where the import was told to keep names."""
+    """Real name of the host, only if the import was told to keep names; `null` otherwise."""
     protocols: tuple[str, ...] = ()
-    """HTTP versions that were seen (`h1`, `h2`, `h3`), empty where the recording does not say."""
+    """HTTP versions seen (`h1`, `h2`, `h3`); empty when missing in the recording."""
     address_group: int | None = None
-    """Hosts answered from one address have the same number; none where the recording does not say."""
+    """Number of the answering address, the same for all hosts answered from this address; `null` when missing in the
+    recording."""
     certificate: int | None = None
-    """Hosts whose names stood on one certificate have the same number; none where the recording does not say."""
+    """Number of the certificate, the same for all hosts with names on this certificate; `null` when missing in the
+    recording."""
     alt_svc: bool | None = None
-    """Whether its answers advertised HTTP/3 (RFC 7838); none without response heads."""
+    """True when answers of the host advertised HTTP/3 (RFC 7838); `null` without response heads."""
     https_record: bool | None = None
-    """Whether its name has an HTTPS record (RFC 9460); none where nobody asked."""
+    """True when the host's name has an HTTPS record (RFC 9460); `null` when not looked up."""
     round_trip_ms: float | None = None
-    """Smallest round trip seen in its handshakes; none without one."""
+    """Smallest round trip time in the host's handshakes, in ms; `null` without a handshake."""
     connection_count: int | None = None
-    """Connections the browser opened to it, 0 if its requests went over those of others; none where not told."""
+    """Number of connections opened by the browser to the host, 0 with all requests over connections of other hosts;
+    `null` when missing in the recording."""
 
 
 class Loss(msgspec.Struct, frozen=True):
-    """Something the recording does not tell, or that was left out."""
+    """A fact missing in the recording, or a part left out."""
 
     what: str
     count: int
-    """How many requests, hosts or pages it holds for; 0: for all of it."""
+    """Number of requests, hosts or pages affected; 0 means all."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where a model comes from."""
+    """The source of a model."""
 
     form: str
-    """`har`, `cdp`, `trial`, `record` (a browser of ours was listened to), `generated`."""
+    """Form of the recording: `har`, `cdp`, `trial`, `record` (a browser of ours was recorded), `generated`."""
     creator: str | None = None
     browser: str | None = None
     recorded: str | None = None
-    """Year and month."""
+    """Year and month of the recording."""
     sha256: str | None = None
-    """Of the file read."""
+    """SHA-256 of the recording's file."""
     initiators: bool = False
-    """Whether it names discoverers at all."""
+    """True when the recording names discoverers at all."""
     async_stacks: bool = False
-    """Whether stacks go on through timers and promises, so that images made by scripts have their script."""
+    """True when stacks continue through timers and promises, so images made by scripts have their script."""
 
 
 class PageModel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A page: its requests in the order of their start, the page's own first."""
+    """A page: its requests in the order of their start, the page's own request first."""
 
     format: str = FORMAT
     name: str
@@ -191,7 +198,7 @@ class PageModel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hosts: tuple[Host, ...]
     resources: tuple[Resource, ...]
     load_ms: float | None = None
-    """Load event, since the page's own request; none where the recording has none."""
+    """Load event, in ms since the page's own request; `null` when missing in the recording."""
     dom_content_loaded_ms: float | None = None
     losses: tuple[Loss, ...] = ()
 

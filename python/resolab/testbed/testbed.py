@@ -55,6 +55,8 @@ SETTLE_MS = 60.0
 """The time beyond a round trip, in ms, for closes to arrive and acknowledgements to pass before the measured load."""
 FORGETTING_ATTEMPTS = 8
 """The number of attempts to make a browser forget its warm-up, before the load is measured and flagged anyway."""
+ANSWER_ROUND_TRIPS = 3
+"""Round trips of a handshake and a request, with one to spare."""
 REHEARSALS = 3
 """The number of browsers allowed to break in their first load before the testbed is unusable."""
 HEARING_LABEL = "hearing"
@@ -328,10 +330,16 @@ class Testbed(RunningParts):
             self._records, cleared_ns, kept_address=layout.RESOLVER_ADDRESS if is_kept else None
         )
         self._records[:] = without_open_connections(self._records)
-        if found and self._attempts_count >= FORGETTING_ATTEMPTS:
+        if not found:
+            return True
+        if self._attempts_count >= FORGETTING_ATTEMPTS:
             self._left_open = True
             return True
-        return not found
+        # Firefox opens a connection again whose handshake was cancelled, each time. A handshake and a request that are
+        # left alone come to their end, and the next attempt closes the connection for good.
+        pause_ms = self._attempts_count * (ANSWER_ROUND_TRIPS * longest_rtt_ms(self._profile(condition)) + SETTLE_MS)
+        await asyncio.sleep(pause_ms / 1000)
+        return False
 
     async def _close_connections(self, condition: Condition) -> None:
         try:

@@ -114,7 +114,8 @@ fn push(
         Part::U8 => content.push(number(text, "number up to 255")?),
         Part::U16 => content.extend(number::<u16>(text, "number up to 65535")?.to_be_bytes()),
         Part::U32 => content.extend(number::<u32>(text, "number")?.to_be_bytes()),
-        Part::Time => content.extend(time_s(text)?.to_be_bytes()),
+        // 32 bits each (RFC 1035 section 3.3.13); only a TTL ends at 31.
+        Part::Time => content.extend(seconds(text, u32::MAX)?.to_be_bytes()),
         Part::Rest => content.extend(unescape(text)?),
         Part::Text | Part::Texts | Part::Service => push_text(content, text)?,
     }
@@ -228,8 +229,13 @@ fn name_bytes(rest: &[u8]) -> Option<usize> {
 /// The maximum TTL, in s (RFC 2181 section 8).
 const TIME_MAX_S: u32 = 0x7FFF_FFFF;
 
-/// Reads a number of seconds, also in a form like `1h30m`.
+/// Reads a TTL in seconds, also in a form like `1h30m`.
 pub fn time_s(text: &str) -> Result<u32, String> {
+    seconds(text, TIME_MAX_S)
+}
+
+/// Reads a number of seconds up to `most_s`, also in a form like `1h30m`.
+fn seconds(text: &str, most_s: u32) -> Result<u32, String> {
     let wrong = || format!("`{text}` is no time");
     let (mut total, mut number) = (0_u64, None::<u64>);
     for character in text.chars() {
@@ -256,8 +262,8 @@ pub fn time_s(text: &str) -> Result<u32, String> {
     let total = total.saturating_add(number.unwrap_or(0));
     u32::try_from(total)
         .ok()
-        .filter(|&seconds| seconds <= TIME_MAX_S)
-        .ok_or_else(|| format!("`{text}` is longer than {TIME_MAX_S} s"))
+        .filter(|&seconds| seconds <= most_s)
+        .ok_or_else(|| format!("`{text}` is longer than {most_s} s"))
 }
 
 /// Reads the data of a record of the configuration, as in a zone file with absolute names. Two

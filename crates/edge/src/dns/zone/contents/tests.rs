@@ -111,6 +111,14 @@ fn service_bindings_are_those_of_the_rfc() {
 }
 
 #[test]
+fn times_of_a_start_of_authority_have_32_bits() {
+    let text = "ns host 7 4294967295 2147483648 1 2147483649";
+    let (_, data) = parse_content("SOA", text).unwrap();
+    assert!(data.ends_with(&[0xFF, 0xFF, 0xFF, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 1, 0x80, 0, 0, 1]));
+    assert!(parse_content("SOA", "ns host 7 4294967296 1 1 1").is_err());
+}
+
+#[test]
 fn what_is_wrong_is_said() {
     for (record_type, value, part) in [
         ("A", "::1", "`::1` is no IPv4 address"),
