@@ -10,9 +10,9 @@ fn main() {
     let mut above_build = Path::new(&out)
         .ancestors()
         .skip_while(|folder| !folder.ends_with("build"));
-    let profile = above_build
-        .nth(1)
-        .and_then(Path::file_name)
-        .map_or_else(|| "unknown".into(), |name| name.to_string_lossy().into_owned());
+    let profile = above_build.nth(1).and_then(Path::file_name).map_or_else(
+        || "unknown".into(),
+        |name| name.to_string_lossy().into_owned(),
+    );
     println!("cargo::rustc-env=RESOLAB_BUILD_PROFILE={profile}");
 }

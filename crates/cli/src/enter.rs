@@ -2,7 +2,9 @@
 //! code is the program's. Not for: entering a host; see `resolab_link::enter`.
 
 use crate::output;
-use resolab_link::enter::{self, Account, Ending, EnterError, Guest, Order, Program};
+use resolab_link::enter::{
+    self, Account, EnterError, ExitCause, HostProgram, Program, RunningProgram,
+};
 use resolab_link::hosts::{HOSTS, SERVER_ADDRESS};
 use std::ffi::OsString;
 use std::fs;
@@ -62,8 +64,12 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-fn start(arguments: Arguments, hosts_text: String) -> Result<Guest, EnterError> {
-    let account = arguments.user.as_deref().map(Account::named).transpose()?;
+fn start(arguments: Arguments, hosts_text: String) -> Result<RunningProgram, EnterError> {
+    let account = arguments
+        .user
+        .as_deref()
+        .map(Account::find_by_name)
+        .transpose()?;
     let mut program = Program {
         nameserver: arguments.nameserver,
         hosts_text,
@@ -71,10 +77,10 @@ fn start(arguments: Arguments, hosts_text: String) -> Result<Guest, EnterError> 
         command: arguments.command,
     };
     let (Some(path), Some(host)) = (arguments.path, arguments.host) else {
-        return enter::start_here(&program);
+        return enter::start_on_machine(&program);
     };
     program.nameserver.get_or_insert(default_nameserver(&host));
-    enter::start(&Order {
+    enter::start(&HostProgram {
         path,
         host,
         program,
@@ -94,7 +100,7 @@ fn default_nameserver(host: &str) -> IpAddr {
     address.into()
 }
 
-fn accompany(guest: Guest) -> ExitCode {
+fn accompany(guest: RunningProgram) -> ExitCode {
     if !guest.own_processes {
         output::note(
             "no pid namespace here: if this process is killed, processes the program has started \
@@ -102,12 +108,14 @@ fn accompany(guest: Guest) -> ExitCode {
         );
     }
     match guest.wait() {
-        Ok(Ending::Program(code)) => ExitCode::from(code),
-        Ok(Ending::CallerEnded) => output::fail(
+        Ok(ExitCause::Program(code)) => ExitCode::from(code),
+        Ok(ExitCause::CallerEnded) => output::fail(
             KILLED,
             "the process that started this one ended, so the program was killed",
         ),
-        Ok(Ending::PathEnded) => output::fail(KILLED, "the path ended, so the program was killed"),
+        Ok(ExitCause::PathEnded) => {
+            output::fail(KILLED, "the path ended, so the program was killed")
+        }
         Err(error) => output::fail(
             output::EXIT_INTERNAL,
             format!("failed to wait for the program: {error}"),

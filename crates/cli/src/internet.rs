@@ -12,7 +12,7 @@ use crate::standing::{ending, say_what_was_refused, wait_for_last_record};
 use commands::{Controller, ServeError};
 use resolab_link::carrying::keep_awake;
 use resolab_link::clock;
-use resolab_link::hosts::grants::Grants;
+use resolab_link::hosts::grants::Capabilities;
 use resolab_link::hosts::rights;
 use resolab_link::seeing::capture::Capture;
 use resolab_link::star::{Star, StarError, config};
@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         let what = format!("keep processors awake: {error}");
         return failed(output::EXIT_MACHINE, what);
     }
-    if let Err(error) = rights::give_up() {
+    if let Err(error) = rights::drop_capabilities() {
         return failed(output::EXIT_MACHINE, format!("give up rights: {error}"));
     }
     if let Some(file) = &arguments.pcap {
@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn announce(config: &InternetConfig, grants: &Grants, keep_awake: bool) -> io::Result<()> {
+fn announce(config: &InternetConfig, grants: &Capabilities, keep_awake: bool) -> io::Result<()> {
     output::write_record(&output::start_record("internet", clock::monotonic_ns()))?;
     output::write_record(&Record::InternetReady(Box::new(InternetReadyRecord {
         pid: std::process::id(),

@@ -14,10 +14,10 @@ pub(crate) use commands::id_of;
 
 use announce::{Conditions, announce, exit_code, failed};
 use commands::{Controller, ServeError};
-use resolab_link::carrying::ferry::FerryError;
+use resolab_link::carrying::ferry::ForwarderError;
 use resolab_link::carrying::keep_awake;
 use resolab_link::hosts::rights;
-use resolab_link::path::{Backend, Path, Wishes};
+use resolab_link::path::{Backend, Path, PathOptions};
 use resolab_link::profile;
 use resolab_link::seeing::capture::Capture;
 use resolab_record::{LinkProfile, PathBackend};
@@ -102,7 +102,7 @@ fn run_ours(
     backend: Backend,
     in_records: PathBackend,
 ) -> ExitCode {
-    let wishes = Wishes {
+    let wishes = PathOptions {
         backend,
         ipv6: arguments.ipv6,
         offloads: !arguments.no_offloads,
@@ -117,7 +117,7 @@ fn run_ours(
         let what = format!("keep processors awake: {error}");
         return failed(output::EXIT_MACHINE, what);
     }
-    if let Err(error) = rights::give_up() {
+    if let Err(error) = rights::drop_capabilities() {
         return failed(output::EXIT_MACHINE, format!("give up rights: {error}"));
     }
     if let Some(file) = arguments.pcap {
@@ -171,7 +171,7 @@ fn carry(
             match served {
                 Ok(()) => stay.end(began),
                 // A signal ended the ferry first: nothing is left to serve.
-                Err(ServeError::Ferry(FerryError::Gone)) => {}
+                Err(ServeError::Ferry(ForwarderError::Gone)) => {}
                 // The ferry ends next, and then asks.
                 Err(error) => drop(broken.send(error.into())),
             }

@@ -5,7 +5,9 @@ use crate::output;
 use crate::refusal::Refusal;
 use resolab_link::clock;
 use resolab_link::enter::EnterError;
-use resolab_link::probe::{BulkOrder, MIN_PACKET_BYTES, Measurer, ProbeError, TrainOrder};
+use resolab_link::probe::{
+    BulkParameters, LinkProbe, MIN_PACKET_BYTES, ProbeError, TrainParameters,
+};
 use resolab_record::{LinkDirection, Record};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -145,7 +147,7 @@ fn udp(wanted: Udp) -> Result<Vec<Record>, Failure> {
             wanted.packets
         )));
     }
-    let order = TrainOrder {
+    let order = TrainParameters {
         label: wanted.to.label,
         packets_count: wanted.packets,
         packet_bytes: wanted.packet_bytes,
@@ -157,7 +159,7 @@ fn udp(wanted: Udp) -> Result<Vec<Record>, Failure> {
         Directions::Down => &[LinkDirection::Down],
         Directions::Both => &[LinkDirection::Up, LinkDirection::Down],
     };
-    let measurer = Measurer::join(wanted.to.path)?;
+    let measurer = LinkProbe::join(wanted.to.path)?;
     let trains = measurer.trains(&order, directions)?;
     Ok(trains
         .into_iter()
@@ -171,7 +173,7 @@ fn tcp(wanted: Tcp) -> Result<Vec<Record>, Failure> {
             "failed to send for longer than {LONGEST_S} s, the warm-up included: give less"
         )));
     }
-    let order = BulkOrder {
+    let order = BulkParameters {
         label: wanted.to.label,
         direction: match wanted.direction {
             Direction::Up => LinkDirection::Up,
@@ -181,7 +183,7 @@ fn tcp(wanted: Tcp) -> Result<Vec<Record>, Failure> {
         counted: Duration::from_secs_f64(wanted.seconds),
         congestion_control: wanted.congestion_control,
     };
-    let measurer = Measurer::join(wanted.to.path)?;
+    let measurer = LinkProbe::join(wanted.to.path)?;
     Ok(vec![Record::BulkTransfer(measurer.bulk(&order)?)])
 }
 

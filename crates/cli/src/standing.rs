@@ -3,7 +3,7 @@
 
 use crate::output;
 use crate::refusal::Refusal;
-use resolab_link::hosts::grants::Grants;
+use resolab_link::hosts::grants::Capabilities;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::mpsc::Receiver;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const LAST_RECORD_WAIT: Duration = Duration::from_millis(500);
 
 /// Prints the drawbacks of capabilities not granted by the machine.
-pub fn say_what_was_refused(grants: &Grants) {
+pub fn say_what_was_refused(grants: &Capabilities) {
     if !grants.realtime_scheduling {
         output::note(
             "no real-time scheduling: packets can be late by milliseconds on a busy machine; run \

@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 use crate::times::deadline_ms;
 use clap::ValueEnum;
 use resolab_dns::stub::{ClientLimits, ConnectionPolicy, Stub, StubOptions};
-use resolab_link::enter::{self, Listening};
+use resolab_link::enter::{self, ListeningSockets};
 use resolab_record::{CommandDoneRecord, Record, StubCommand, StubReadyRecord};
 use resolab_transport::clock::monotonic_ns;
 use std::io;
@@ -137,7 +137,7 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
     let policy = connections.policy()?;
     // Before all else that may start threads: it takes a process of one.
     let listening = listen_in
-        .map(|(pid, host)| enter::listen_in(pid, &host, listen))
+        .map(|(pid, host)| enter::open_host_sockets(pid, &host, listen))
         .transpose()
         .map_err(Refusal::machine)?;
     let client = client.client(&upstream, edns.options())?;
@@ -154,7 +154,7 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
     };
     let stub = match listening {
         None => runtime.block_on(Stub::bind(listen, client, options, records.clone())),
-        Some(Listening { udp, tcp }) => {
+        Some(ListeningSockets { udp, tcp }) => {
             let _context = runtime.enter();
             Stub::over(udp, tcp, client, options, records.clone())
         }

@@ -5,7 +5,7 @@
 //! Not for: asking the resolver (the stub).
 
 use crate::names::canonical;
-use crate::world::World;
+use crate::world::GatewayState;
 use hickory_proto::op::{Message, ResponseCode};
 use hickory_proto::rr::rdata::svcb::{Alpn, SVCB, SvcParamKey, SvcParamValue};
 use hickory_proto::rr::rdata::{A, HTTPS};
@@ -22,9 +22,9 @@ use std::sync::Arc;
 const TTL_S: u32 = 60;
 
 /// The gateway's answers to a stub's clients.
-pub(crate) struct Answers(pub Arc<World>);
+pub(crate) struct GatewayAnswers(pub Arc<GatewayState>);
 
-impl Answering for Answers {
+impl Answering for GatewayAnswers {
     fn at_once(&self, query: &Message, question: &Question) -> Option<Message> {
         let world = &self.0;
         world.count_query();
@@ -59,7 +59,7 @@ impl Answering for Answers {
     }
 }
 
-impl Answers {
+impl GatewayAnswers {
     /// Learns the name's real addresses. With the trigger `dns`, also opens a connection to the
     /// name.
     fn learn(&self, question: &Question, response: Result<&Response, &MeasuredFailure>) {

@@ -7,37 +7,37 @@ mod entry;
 mod passing;
 mod priority;
 
-use crate::leg::{Arrived, Down, Leg, Up};
-use crate::upstream::Connection;
-use entry::Entry;
+use crate::leg::{Down, DownstreamConnection, IncomingRResponseSinkst, RequestBody};
+use crate::upstream::UpstreamConnection;
+use entry::RequestRecorder;
 use http::{Method, Request, StatusCode};
-use priority::Priority;
+use priority::PriorityForwarder;
 use resolab_http::streaming::{BodyWriter, ResetReason, ResponseReader};
 use resolab_record::{ConnectionReason, Failure};
 use resolab_transport::client::MeasuredFailure;
 use std::sync::Arc;
 
 /// A request given to an upstream connection.
-pub(crate) struct Exchange {
-    leg: Arc<Leg>,
-    entry: Entry,
-    up: Option<Up>,
-    down: Down,
-    sent: Sent,
-    priority: Priority,
+pub(crate) struct GatewayExchange {
+    leg: Arc<DownstreamConnection>,
+    entry: RequestRecorder,
+    up: Option<RequestBody>,
+    down: ResponseSink,
+    sent: SentUpstreamRequest,
+    priority: PriorityForwarder,
     /// The head, kept while the request may be repeated; only for requests without a body.
     again: Option<Request<()>>,
 }
 
 /// A request on its upstream connection, with its two directions.
-pub(crate) struct Sent {
+pub(crate) struct SentUpstreamRequest {
     pub body: BodyWriter,
     pub response: ResponseReader,
-    pub connection: Arc<Connection>,
+    pub connection: Arc<UpstreamConnection>,
     pub reason: ConnectionReason,
 }
 
-impl Sent {
+impl SentUpstreamRequest {
     /// Returns true when the request left before the end of the connection's handshake.
     pub fn is_early(&self) -> bool {
         self.response.request_left_early()
@@ -46,9 +46,12 @@ impl Sent {
 
 /// Gives a request to an upstream connection. `None` when the request was refused or failed; the
 /// browser already has the answer.
-pub(crate) async fn begin(leg: &Arc<Leg>, arrived: Arrived) -> Option<Exchange> {
-    let mut entry = Entry::new(leg, &arrived);
-    let Arrived {
+pub(crate) async fn begin(
+    leg: &Arc<DownstreamConnection>,
+    arrived: IncomingRequest,
+) -> Option<GatewayExchange> {
+    let mut entry = RequestRecorder::new(leg, &arrived);
+    let IncomingRequest {
         head,
         mut up,
         mut down,
@@ -75,13 +78,13 @@ pub(crate) async fn begin(leg: &Arc<Leg>, arrived: Arrived) -> Option<Exchange> 
     match sent {
         Ok(sent) => {
             entry.sent(&sent);
-            Some(Exchange {
+            Some(GatewayExchange {
                 leg: Arc::clone(leg),
                 entry,
                 up,
                 down,
                 sent,
-                priority: Priority::new(priority),
+                priority: PriorityForwarder::new(priority),
                 again,
             })
         }
@@ -95,11 +98,11 @@ pub(crate) async fn begin(leg: &Arc<Leg>, arrived: Arrived) -> Option<Exchange> 
 
 /// Returns the request sent early, or sends the request now.
 async fn send_first(
-    leg: &Leg,
+    leg: &DownstreamConnection,
     head: &Request<()>,
     ends: bool,
-    entry: &mut Entry,
-) -> Result<Sent, MeasuredFailure> {
+    entry: &mut RequestRecorder,
+) -> Result<SentUpstreamRequest, MeasuredFailure> {
     let speculations = &leg.world.speculations;
     if ends {
         speculations.learn(leg, head);
@@ -115,7 +118,11 @@ async fn send_first(
 
 /// Sends the request on a suitable connection. Uses another connection when the server ended the
 /// first, or takes no more requests, before anything was sent.
-async fn send(leg: &Leg, head: &Request<()>, ends: bool) -> Result<Sent, MeasuredFailure> {
+async fn send(
+    leg: &DownstreamConnection,
+    head: &Request<()>,
+    ends: bool,
+) -> Result<SentUpstreamRequest, MeasuredFailure> {
     match send_once(leg, head, ends).await {
         Err((_, Some(connection))) if !connection.takes_requests() => {
             send_once(leg, head, ends).await
@@ -126,15 +133,15 @@ async fn send(leg: &Leg, head: &Request<()>, ends: bool) -> Result<Sent, Measure
 }
 
 async fn send_once(
-    leg: &Leg,
+    leg: &DownstreamConnection,
     head: &Request<()>,
     ends: bool,
-) -> Result<Sent, (MeasuredFailure, Option<Arc<Connection>>)> {
+) -> Result<SentUpstreamRequest, (MeasuredFailure, Option<Arc<UpstreamConnection>>)> {
     let found = leg.world.upstreams.find(&leg.host).await;
     let (connection, reason) = found.map_err(|failure| (failure, None))?;
     let at_most = leg.world.options.deadline;
     match connection.begin(head.clone(), ends, at_most).await {
-        Ok((body, response)) => Ok(Sent {
+        Ok((body, response)) => Ok(SentUpstreamRequest {
             body,
             response,
             connection,
@@ -151,7 +158,7 @@ fn is_for(head: &Request<()>, host: &str) -> bool {
 }
 
 /// Answers a request from the gateway, when the request cannot be passed on.
-async fn answer_here(down: Down, status: StatusCode, entry: &mut Entry) {
+async fn answer_here(down: ResponseSink, status: StatusCode, entry: &mut RequestRecorder) {
     let detail = format!("the gateway answered {status}");
     entry.failed(MeasuredFailure::new(Failure::HttpStatus, detail));
     let mut head = http::Response::new(());

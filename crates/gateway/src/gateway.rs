@@ -1,9 +1,9 @@
 //! The whole gateway: its start, each new load, its end. Not for: the events of a load.
 
-use crate::answering::Answers;
+use crate::answering::GatewayAnswers;
 use crate::options::GatewayOptions;
-use crate::upstream::{CONNECTION_WINDOW_BYTES, Resolver, STREAM_WINDOW_BYTES};
-use crate::world::{LEGS_MAX_COUNT, World};
+use crate::upstream::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES, SharedResolver};
+use crate::world::{GatewayState, LEGS_MAX_COUNT};
 use resolab_dns::stub::{Answering, Stub};
 use resolab_dns::{ClientError, DnsClient};
 use resolab_record::{ConnectionSharing, DnsTransport, GatewayReadyRecord, HandshakeMode, Record};
@@ -57,7 +57,7 @@ enum LoadEnd {
 /// A listening gateway, with its stub.
 pub struct Gateway {
     stub: Stub,
-    world: Arc<World>,
+    world: Arc<GatewayState>,
 }
 
 impl Gateway {
@@ -84,15 +84,15 @@ impl Gateway {
         } else {
             resolver
         };
-        let world = Arc::new(World::new(options, authority, records.clone()));
-        let answers: Arc<dyn Answering> = Arc::new(Answers(Arc::clone(&world)));
+        let world = Arc::new(GatewayState::new(options, authority, records.clone()));
+        let answers: Arc<dyn Answering> = Arc::new(GatewayAnswers(Arc::clone(&world)));
         let stub = Stub::bind_answering(listen, resolver, deadline.into(), records, answers);
         let stub = stub.await.map_err(|source| GatewayError::Listen {
             address: listen,
             source,
         })?;
         if takes_pages {
-            world.upstreams.set_resolver(Resolver {
+            world.upstreams.set_resolver(SharedResolver {
                 connection: stub.resolver_connection(),
                 host,
                 handshake_mode: requested.unwrap_or(HandshakeMode::Full),

@@ -14,7 +14,7 @@ pub(crate) mod quic;
 pub(crate) mod tcp;
 mod up;
 
-pub(crate) use arrived::Arrived;
-pub(crate) use down::{Down, DownBody};
-pub(crate) use held::Leg;
-pub(crate) use up::Up;
+pub(crate) use arrived::IncomingRequest;
+pub(crate) use down::{ResponseBodySink, ResponseSink};
+pub(crate) use held::DownstreamConnection;
+pub(crate) use up::RequestBody;

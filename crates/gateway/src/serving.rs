@@ -2,7 +2,7 @@
 //! sockets (`leg`).
 
 use crate::leg;
-use crate::world::World;
+use crate::world::GatewayState;
 use resolab_record::{HttpVersion, RetryMode};
 use resolab_transport::server::{AuthorityError, QuicControl, QuicListener, QuicSettings};
 use socket2::{Domain, Socket, Type};
@@ -47,13 +47,13 @@ pub enum ServingError {
 
 /// The tasks serving all names' sockets.
 #[derive(Default)]
-pub(crate) struct Sockets(Mutex<Vec<JoinHandle<()>>>);
+pub(crate) struct NameSockets(Mutex<Vec<JoinHandle<()>>>);
 
-impl Sockets {
+impl NameSockets {
     /// Serves a name at its address; needs the context of a tokio runtime.
     pub fn open(
         &self,
-        world: &Arc<World>,
+        world: &Arc<GatewayState>,
         name: &str,
         address: Ipv4Addr,
     ) -> Result<(), ServingError> {
@@ -62,7 +62,12 @@ impl Sockets {
         opened.map_err(|source| ServingError::Listen { address, source })
     }
 
-    fn try_open(&self, world: &Arc<World>, name: &str, address: SocketAddr) -> io::Result<()> {
+    fn try_open(
+        &self,
+        world: &Arc<GatewayState>,
+        name: &str,
+        address: SocketAddr,
+    ) -> io::Result<()> {
         let versions = &world.options.leg_versions;
         let name: Arc<str> = name.into();
         let alpn = tcp_alpn(versions);
@@ -112,7 +117,7 @@ fn bind_here(socket: &Socket, address: SocketAddr) -> io::Result<()> {
     socket.bind(&address.into())
 }
 
-fn listen_quic(world: &World, address: SocketAddr) -> io::Result<QuicListener> {
+fn listen_quic(world: &GatewayState, address: SocketAddr) -> io::Result<QuicListener> {
     let socket = Socket::new(Domain::IPV4, Type::DGRAM, None)?;
     bind_here(&socket, address)?;
     QuicListener::over_small(

@@ -11,7 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The destination of a request.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct RequestTarget<'a> {
     /// The host of the request.
     pub host: &'a str,
     /// The addresses of the host.
@@ -22,7 +22,7 @@ pub struct Wanted<'a> {
 
 /// The facts about a connection and one host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Known<'a> {
+pub struct ConnectionFactsForHost<'a> {
     /// The name the connection was opened for.
     pub opened_for: &'a str,
     /// The server's address of the connection.
@@ -37,7 +37,7 @@ pub struct Known<'a> {
     pub is_resolvers: bool,
 }
 
-impl Known<'_> {
+impl ConnectionFactsForHost<'_> {
     /// Returns the facts used by the rule of name and page together.
     fn said(&self) -> Knowledge {
         Knowledge {
@@ -50,7 +50,7 @@ impl Known<'_> {
 
 /// The reason against sending a request on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotShared {
+pub enum SharingRefusal {
     /// The setting does not share connections between names.
     BySetting,
     /// The server answered 421 for the host.
@@ -68,9 +68,9 @@ pub enum NotShared {
 /// Applies the rule for the setting.
 pub fn may_carry(
     sharing: ConnectionSharing,
-    wanted: &Wanted<'_>,
-    known: &Known<'_>,
-) -> Result<ConnectionReason, NotShared> {
+    wanted: &RequestTarget<'_>,
+    known: &ConnectionFactsForHost<'_>,
+) -> Result<ConnectionReason, SharingRefusal> {
     if known.opened_for.eq_ignore_ascii_case(wanted.host) && known.address.port() == wanted.port {
         // An Origin Set holds what the connection was opened for without naming it (RFC 8336
         // section 2.3), and there is no other to go to after a 421.
@@ -78,19 +78,19 @@ pub fn may_carry(
     }
     let is_resolver_setting = sharing == ConnectionSharing::ResolverConnection;
     if sharing == ConnectionSharing::Separate || known.is_resolvers != is_resolver_setting {
-        return Err(NotShared::BySetting);
+        return Err(SharingRefusal::BySetting);
     }
     if known.is_misdirected {
-        return Err(NotShared::Misdirected);
+        return Err(SharingRefusal::Misdirected);
     }
     match known.certificate_covers {
-        None => return Err(NotShared::HandshakeUnderWay),
-        Some(false) => return Err(NotShared::Certificate),
+        None => return Err(SharingRefusal::HandshakeUnderWay),
+        Some(false) => return Err(SharingRefusal::Certificate),
         Some(true) => (),
     }
     if known.origin_named == Some(false) {
         // What a set does not name it forbids, whatever the address (RFC 8336 section 2.4).
-        return Err(NotShared::OriginSet);
+        return Err(SharingRefusal::OriginSet);
     }
     let because = known
         .said()
@@ -113,7 +113,7 @@ pub fn may_carry(
             | ConnectionSharing::Certificate
             | ConnectionSharing::ResolverConnection,
             Some(SharedBecause::Origin) | None,
-        ) => Err(NotShared::Address),
+        ) => Err(SharingRefusal::Address),
     }
 }
 
@@ -127,7 +127,7 @@ mod tests {
 
     /// Calls `judge` with all combinations of facts about a connection, and with a host's address
     /// and port.
-    fn each(mut judge: impl FnMut(Known<'static>, IpAddr, u16)) {
+    fn each(mut judge: impl FnMut(ConnectionFactsForHost<'static>, IpAddr, u16)) {
         let address: SocketAddr = "192.0.2.1:443".parse().unwrap();
         let choices = [None, Some(false), Some(true)];
         for opened_for in ["a.test", "b.test"] {
@@ -138,7 +138,7 @@ mod tests {
                 for is_misdirected in [false, true] {
                     for ip in ["192.0.2.1", "192.0.2.9"] {
                         for port in [443, 8443] {
-                            let known = Known {
+                            let known = ConnectionFactsForHost {
                                 opened_for,
                                 address,
                                 certificate_covers,
@@ -156,11 +156,11 @@ mod tests {
 
     fn judge(
         sharing: ConnectionSharing,
-        known: &Known<'_>,
+        known: &ConnectionFactsForHost<'_>,
         ip: IpAddr,
         port: u16,
-    ) -> Result<ConnectionReason, NotShared> {
-        let wanted = Wanted {
+    ) -> Result<ConnectionReason, SharingRefusal> {
+        let wanted = RequestTarget {
             host: "A.test",
             addresses: &[ip],
             port,
@@ -223,16 +223,19 @@ mod tests {
     fn the_resolver_s_connection_is_a_setting_of_its_own() {
         let setting = ConnectionSharing::ResolverConnection;
         each(|known, ip, port| {
-            let resolvers = Known {
+            let resolvers = ConnectionFactsForHost {
                 is_resolvers: true,
                 ..known
             };
             let is_own = known.opened_for == "a.test" && port == 443;
             if !is_own {
-                assert_eq!(judge(setting, &known, ip, port), Err(NotShared::BySetting));
+                assert_eq!(
+                    judge(setting, &known, ip, port),
+                    Err(SharingRefusal::BySetting)
+                );
                 for other in ALL {
                     let judged = judge(other, &resolvers, ip, port);
-                    assert_eq!(judged, Err(NotShared::BySetting));
+                    assert_eq!(judged, Err(SharingRefusal::BySetting));
                 }
             }
             assert_eq!(
@@ -243,7 +246,7 @@ mod tests {
     }
 
     /// Opened for b.test at 192.0.2.1, with a certificate for a.test, too, and without an Origin Set.
-    const GOOD: Known<'static> = Known {
+    const GOOD: ConnectionFactsForHost<'static> = ConnectionFactsForHost {
         opened_for: "b.test",
         address: SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 443),
         certificate_covers: Some(true),
@@ -254,15 +257,15 @@ mod tests {
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
     const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 9));
 
-    fn named(origin_named: bool) -> Known<'static> {
-        Known {
+    fn named(origin_named: bool) -> ConnectionFactsForHost<'static> {
+        ConnectionFactsForHost {
             origin_named: Some(origin_named),
             ..GOOD
         }
     }
 
-    fn misdirected() -> Known<'static> {
-        Known {
+    fn misdirected() -> ConnectionFactsForHost<'static> {
+        ConnectionFactsForHost {
             is_misdirected: true,
             ..GOOD
         }
@@ -270,22 +273,28 @@ mod tests {
 
     #[test]
     fn browsers_go_by_address_and_certificate() {
-        let covers = |certificate_covers| Known {
+        let covers = |certificate_covers| ConnectionFactsForHost {
             certificate_covers,
             ..GOOD
         };
-        let at = |known: Known<'_>, ip| judge(BrowserRule, &known, ip, 443);
+        let at = |known: ConnectionFactsForHost<'_>, ip| judge(BrowserRule, &known, ip, 443);
         assert_eq!(at(GOOD, HERE), Ok(ConnectionReason::Address));
-        assert_eq!(at(GOOD, ELSEWHERE), Err(NotShared::Address));
-        assert_eq!(at(named(true), ELSEWHERE), Err(NotShared::Address));
-        assert_eq!(at(named(false), HERE), Err(NotShared::OriginSet));
-        assert_eq!(at(covers(Some(false)), HERE), Err(NotShared::Certificate));
-        assert_eq!(at(covers(None), HERE), Err(NotShared::HandshakeUnderWay));
-        assert_eq!(at(misdirected(), HERE), Err(NotShared::Misdirected));
+        assert_eq!(at(GOOD, ELSEWHERE), Err(SharingRefusal::Address));
+        assert_eq!(at(named(true), ELSEWHERE), Err(SharingRefusal::Address));
+        assert_eq!(at(named(false), HERE), Err(SharingRefusal::OriginSet));
+        assert_eq!(
+            at(covers(Some(false)), HERE),
+            Err(SharingRefusal::Certificate)
+        );
+        assert_eq!(
+            at(covers(None), HERE),
+            Err(SharingRefusal::HandshakeUnderWay)
+        );
+        assert_eq!(at(misdirected(), HERE), Err(SharingRefusal::Misdirected));
         let other_port = judge(BrowserRule, &GOOD, HERE, 8443);
-        assert_eq!(other_port, Err(NotShared::Address));
+        assert_eq!(other_port, Err(SharingRefusal::Address));
         let separate = judge(Separate, &GOOD, HERE, 443);
-        assert_eq!(separate, Err(NotShared::BySetting));
+        assert_eq!(separate, Err(SharingRefusal::BySetting));
     }
 
     #[test]
@@ -294,12 +303,22 @@ mod tests {
         for (sharing, known, port, expected) in [
             (OriginFrame, named(true), 443, Ok(origin)),
             (OriginFrame, named(true), 8443, Ok(origin)),
-            (OriginFrame, GOOD, 443, Err(NotShared::Address)),
+            (OriginFrame, GOOD, 443, Err(SharingRefusal::Address)),
             (Certificate, named(true), 443, Ok(origin)),
             (Certificate, GOOD, 443, Ok(certificate)),
-            (Certificate, GOOD, 8443, Err(NotShared::Address)),
-            (Certificate, named(false), 443, Err(NotShared::OriginSet)),
-            (Certificate, misdirected(), 443, Err(NotShared::Misdirected)),
+            (Certificate, GOOD, 8443, Err(SharingRefusal::Address)),
+            (
+                Certificate,
+                named(false),
+                443,
+                Err(SharingRefusal::OriginSet),
+            ),
+            (
+                Certificate,
+                misdirected(),
+                443,
+                Err(SharingRefusal::Misdirected),
+            ),
         ] {
             let judged = judge(sharing, &known, ELSEWHERE, port);
             assert_eq!(judged, expected, "{sharing:?} {known:?}");
@@ -308,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_connection_is_its_own_name_s_whatever_is_said_of_others() {
-        let own = Known {
+        let own = ConnectionFactsForHost {
             opened_for: "a.test",
             is_misdirected: true,
             ..named(false)
@@ -316,6 +335,6 @@ mod tests {
         let reason = Ok(ConnectionReason::OwnName);
         assert_eq!(judge(Separate, &own, ELSEWHERE, 443), reason);
         let other_port = judge(Certificate, &own, ELSEWHERE, 8443);
-        assert_eq!(other_port, Err(NotShared::Misdirected));
+        assert_eq!(other_port, Err(SharingRefusal::Misdirected));
     }
 }

@@ -7,11 +7,11 @@
 
 mod fired;
 
-use crate::exchange::Sent;
-use crate::leg::Leg;
+use crate::exchange::SentUpstreamRequest;
+use crate::leg::DownstreamConnection;
 use crate::names::canonical;
-use crate::world::World;
-use fired::Fired;
+use crate::world::GatewayState;
+use fired::SpeculativeRequest;
 pub(crate) use fired::coverage_source;
 use http::{Method, Request};
 use resolab_record::{DiscardedBecause, Speculation};
@@ -31,28 +31,28 @@ pub(crate) struct Speculations(Mutex<State>);
 #[derive(Default)]
 struct State {
     /// The first GET of the latest load, for each name.
-    documents: HashMap<String, Document>,
+    documents: HashMap<String, RememberedDocument>,
     /// The name whose document to request early, until its query comes.
     wanted: Option<String>,
     /// The early request, until the browser's request comes.
-    under_way: Option<UnderWay>,
+    under_way: Option<PendingSpeculation>,
 }
 
-struct UnderWay {
+struct PendingSpeculation {
     name: String,
-    fired: oneshot::Receiver<Fired>,
+    fired: oneshot::Receiver<SpeculativeRequest>,
     /// The task sending the request; ends when dropped.
     sending: JoinSet<()>,
 }
 
-struct Document {
+struct RememberedDocument {
     load: u64,
     head: Request<()>,
 }
 
 impl Speculations {
     /// Remembers a request, when the request is the first for its name in this load.
-    pub fn learn(&self, leg: &Leg, head: &Request<()>) {
+    pub fn learn(&self, leg: &DownstreamConnection, head: &Request<()>) {
         let is_small = head_bytes(head) <= HEAD_MAX_BYTES;
         if head.method() != Method::GET || !is_small {
             return;
@@ -60,7 +60,7 @@ impl Speculations {
         let mut state = self.state();
         let known = state.documents.get(&*leg.host);
         if known.is_none_or(|known| known.load != leg.load) {
-            let document = Document {
+            let document = RememberedDocument {
                 load: leg.load,
                 head: head.clone(),
             };
@@ -92,7 +92,7 @@ impl Speculations {
     /// HTTPS record first, but the query for this record does not count. A document requested
     /// before the address may fill the server's first window, so the address would wait for the
     /// next window.
-    pub fn on_query(&self, world: &Arc<World>, name: &str) {
+    pub fn on_query(&self, world: &Arc<GatewayState>, name: &str) {
         let mut state = self.state();
         if state.wanted.take_if(|wanted| wanted == name).is_none() {
             return;
@@ -103,12 +103,12 @@ impl Speculations {
         let (world, host, query_ns) = (Arc::clone(world), name.to_owned(), monotonic_ns());
         let mut sending = JoinSet::new();
         sending.spawn(async move {
-            let fired = Fired::fire(&world, host, head, query_ns).await;
+            let fired = SpeculativeRequest::fire(&world, host, head, query_ns).await;
             if let Err(unclaimed) = told.send(fired) {
                 unclaimed.discard(DiscardedBecause::Unclaimed).await;
             }
         });
-        state.under_way = Some(UnderWay {
+        state.under_way = Some(PendingSpeculation {
             name: name.to_owned(),
             fired,
             sending,
@@ -119,9 +119,9 @@ impl Speculations {
     /// early request when usable.
     pub async fn claim(
         &self,
-        leg: &Leg,
+        leg: &DownstreamConnection,
         head: &Request<()>,
-    ) -> Option<(Speculation, Option<Sent>)> {
+    ) -> Option<(Speculation, Option<SentUpstreamRequest>)> {
         let mine = {
             let mut state = self.state();
             state.under_way.take_if(|it| *it.name == *leg.host)

@@ -9,6 +9,6 @@ mod locations;
 mod opened;
 mod servers;
 
-pub(crate) use connection::Connection;
-pub(crate) use opened::{Resolver, Upstreams};
+pub(crate) use connection::UpstreamConnection;
+pub(crate) use opened::{SharedResolver, UpstreamConnections};
 pub(crate) use servers::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES};

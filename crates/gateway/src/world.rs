@@ -2,9 +2,9 @@
 
 use crate::names::NameTable;
 use crate::options::GatewayOptions;
-use crate::serving::{ServingError, Sockets};
+use crate::serving::{NameSockets, ServingError};
 use crate::speculation::Speculations;
-use crate::upstream::Upstreams;
+use crate::upstream::UpstreamConnections;
 use resolab_record::Record;
 use resolab_transport::server::{CertificateAuthority, ServerPolicies, TicketTerms};
 use std::net::Ipv4Addr;
@@ -17,9 +17,9 @@ use tokio::sync::{Semaphore, watch};
 pub(crate) const LEGS_MAX_COUNT: u32 = 4_096;
 
 /// The state shared by everything in a gateway.
-pub(crate) struct World {
+pub(crate) struct GatewayState {
     pub options: Arc<GatewayOptions>,
-    pub upstreams: Arc<Upstreams>,
+    pub upstreams: Arc<UpstreamConnections>,
     pub authority: CertificateAuthority,
     pub policies: Arc<ServerPolicies>,
     pub records: Sender<Record>,
@@ -31,13 +31,13 @@ pub(crate) struct World {
     pub places: Arc<Semaphore>,
     pub speculations: Speculations,
     names: Mutex<NameTable>,
-    pub sockets: Sockets,
+    pub sockets: NameSockets,
     next_leg: AtomicU64,
     next_request: AtomicU64,
     queries_count: AtomicU64,
 }
 
-impl World {
+impl GatewayState {
     pub fn new(
         options: GatewayOptions,
         authority: CertificateAuthority,
@@ -48,7 +48,10 @@ impl World {
         // Resumption on a leg would be a difference between loads that no network has.
         let policies = ServerPolicies::new(resolab_record::TicketPolicy::None, false);
         Self {
-            upstreams: Arc::new(Upstreams::new(Arc::clone(&options), records.clone())),
+            upstreams: Arc::new(UpstreamConnections::new(
+                Arc::clone(&options),
+                records.clone(),
+            )),
             options,
             authority,
             policies: Arc::new(policies),
@@ -58,7 +61,7 @@ impl World {
             places: Arc::new(Semaphore::new(LEGS_MAX_COUNT as usize)),
             speculations: Speculations::default(),
             names: Mutex::new(names),
-            sockets: Sockets::default(),
+            sockets: NameSockets::default(),
             next_leg: AtomicU64::new(0),
             next_request: AtomicU64::new(0),
             queries_count: AtomicU64::new(0),

@@ -19,9 +19,9 @@ pub(crate) mod signals;
 mod supervise;
 
 pub use account::Account;
-pub use here::start_here;
-pub use listening::{Listening, listen_in};
-pub use supervise::{Ending, Guest};
+pub use here::start_on_machine;
+pub use listening::{ListeningSockets, open_host_sockets};
+pub use supervise::{ExitCause, RunningProgram};
 
 use nix::errno::Errno;
 use nix::unistd::Pid;
@@ -31,7 +31,7 @@ use thiserror::Error;
 
 /// A program to run and the host to run the program in.
 #[derive(Debug, Clone)]
-pub struct Order {
+pub struct HostProgram {
     /// Process id of the path.
     pub path: i32,
     /// Name of a host of the path.
@@ -111,7 +111,7 @@ pub enum EnterError {
 
 impl EnterError {
     /// Makes the error of a host refused by the kernel.
-    pub(crate) fn refused(path: Pid, host: impl AsRef<str>, error: Errno) -> Self {
+    pub(crate) fn make_refusal(path: Pid, host: impl AsRef<str>, error: Errno) -> Self {
         Self::Join {
             path,
             host: host.as_ref().to_owned(),
@@ -122,7 +122,7 @@ impl EnterError {
 
 /// Starts the program in a host of a path. The calling process must have a single thread, and is in
 /// the host's namespaces afterwards.
-pub fn start(order: &Order) -> Result<Guest, EnterError> {
+pub fn start(order: &HostProgram) -> Result<RunningProgram, EnterError> {
     let path = join::join_host(Pid::from_raw(order.path), &order.host)?;
-    supervise::start(&order.program, Some(path), Ending::PathEnded)
+    supervise::start(&order.program, Some(path), ExitCause::PathEnded)
 }

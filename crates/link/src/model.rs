@@ -9,7 +9,7 @@
 //! fed to queue and rate; their releases are not carried.
 
 use crate::elements::burst_loss::BurstLoss;
-use crate::elements::codel::{self, Codel, DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS, Waiting};
+use crate::elements::codel::{self, Codel, CodelPacket, DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS};
 use crate::elements::cross_traffic::{self, CrossTraffic};
 use crate::elements::delay::{Delay, to_ns};
 use crate::elements::droptail::Droptail;
@@ -269,7 +269,7 @@ impl DirectionModel {
         let admitted = match &mut self.queue {
             Queue::Droptail(queue) => queue.admit(now_ns, start_ns, bytes),
             Queue::Codel(queue) => {
-                let packet = Waiting {
+                let packet = CodelPacket {
                     arrived_ns: now_ns,
                     bytes,
                     tag,
@@ -316,7 +316,7 @@ impl DirectionModel {
         }
     }
 
-    fn serve_waiting(&mut self, packet: Waiting<Traffic>) {
+    fn serve_waiting(&mut self, packet: CodelPacket<Traffic>) {
         let service = self
             .rate
             .serve(packet.arrived_ns, packet.bytes + self.overhead_bytes);

@@ -81,7 +81,7 @@ pub enum NetemError {
 
 /// The capabilities granted by the machine.
 #[derive(Debug)]
-pub struct NetemGrants {
+pub struct NetemCapabilities {
     /// True when a user namespace was needed.
     pub rootless: bool,
     /// True when the random draws follow from the seed (netem accepts a seed since Linux 6.6).

@@ -2,13 +2,13 @@
 //! ferry between the hosts. Everything belongs to this process and ends with the process. Not for:
 //! the command line or records on standard output.
 
-use crate::carrying::ferry::{Ferry, FerryControl, FerryError, ending_signals};
+use crate::carrying::ferry::{ForwarderControl, ForwarderError, PacketForwarder, ending_signals};
 use crate::carrying::punctual;
 use crate::devices::device::{Device, TunDevice};
-use crate::devices::packet_device::far_side::{FarSide, FarSideError};
-use crate::hosts::anchor::{drop_anchor, weigh_anchor};
+use crate::devices::packet_device::far_side::{FarNamespace, FarSideError};
+use crate::hosts::anchor::{end_anchor, start_anchor};
 use crate::hosts::device::{self, HostDevice};
-use crate::hosts::grants::Grants;
+use crate::hosts::grants::Capabilities;
 use crate::hosts::namespace::{self, RefusedSetting};
 use crate::hosts::remedies;
 use crate::hosts::tun;
@@ -28,10 +28,10 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum PathError {
     /// No right to make namespaces.
-    #[error("make network namespaces: {0}; {remedy}", remedy = remedies::namespaces())]
+    #[error("make network namespaces: {0}; {remedy}", remedy = remedies::suggest_for_namespaces())]
     Namespaces(Errno),
     /// No TUN device can be made.
-    #[error("open {file}: {0}; {remedy}", file = tun::DEVICE_FILE, remedy = remedies::tun(*.0))]
+    #[error("open {file}: {0}; {remedy}", file = tun::DEVICE_FILE, remedy = remedies::suggest_for_tun(*.0))]
     Tun(Errno),
     /// No packet device can be made.
     #[error(transparent)]
@@ -51,7 +51,7 @@ pub enum PathError {
     Start(Errno),
     /// The ferry failed while carrying packets.
     #[error(transparent)]
-    Ferry(#[from] FerryError),
+    Ferry(#[from] ForwarderError),
 }
 
 /// The kind of device joining a host to the link.
@@ -66,16 +66,16 @@ pub enum Backend {
 /// The maker of the hosts' devices.
 enum DeviceMaker {
     Tun { offloads: bool },
-    Packet(FarSide),
+    Packet(FarNamespace),
 }
 
 impl DeviceMaker {
-    fn new(wishes: Wishes, mtu_bytes: u32) -> Result<Self, PathError> {
+    fn new(wishes: PathOptions, mtu_bytes: u32) -> Result<Self, PathError> {
         Ok(match wishes.backend {
             Backend::Tun => Self::Tun {
                 offloads: wishes.offloads,
             },
-            Backend::Packet => Self::Packet(FarSide::enter(mtu_bytes as usize)?),
+            Backend::Packet => Self::Packet(FarNamespace::enter(mtu_bytes as usize)?),
         })
     }
 
@@ -102,7 +102,7 @@ impl DeviceMaker {
 
 /// The options of a path.
 #[derive(Debug, Clone, Copy)]
-pub struct Wishes {
+pub struct PathOptions {
     /// Kind of device joining the hosts to the link.
     pub backend: Backend,
     /// True for IPv6 addresses in both hosts.
@@ -115,13 +115,13 @@ pub struct Wishes {
 #[derive(Debug)]
 pub struct Path {
     /// The ferry moving the packets.
-    pub ferry: Ferry,
+    pub ferry: PacketForwarder,
     /// The control for requests to the ferry.
-    pub control: FerryControl,
+    pub control: ForwarderControl,
     /// The devices of both hosts.
     pub devices: Devices,
     /// The capabilities granted by the machine.
-    pub grants: Grants,
+    pub grants: Capabilities,
     /// The processes holding the hosts.
     pub anchors: Anchors,
 }
@@ -132,7 +132,7 @@ pub struct Anchors(pub(crate) Vec<Pid>);
 
 impl Drop for Anchors {
     fn drop(&mut self) {
-        self.0.drain(..).for_each(weigh_anchor);
+        self.0.drain(..).for_each(end_anchor);
     }
 }
 
@@ -148,10 +148,10 @@ pub struct Devices {
 impl Path {
     /// Makes the hosts and the link by a complete profile. The process must have a single thread;
     /// the thread gets real-time scheduling where possible.
-    pub fn open(profile: &LinkProfile, seed: u64, wishes: Wishes) -> Result<Self, PathError> {
+    pub fn open(profile: &LinkProfile, seed: u64, wishes: PathOptions) -> Result<Self, PathError> {
         ending_signals().thread_block().map_err(PathError::Start)?;
         // Before the user namespace, inside which the right to it does not count.
-        let realtime_scheduling = punctual::make_punctual();
+        let realtime_scheduling = punctual::request_realtime();
         let rootless = namespace::gain_rights().map_err(PathError::Namespaces)?;
         let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
         let mut anchors = Anchors(Vec::new());
@@ -165,8 +165,8 @@ impl Path {
             server,
             largest_mtu_bytes,
         };
-        let (ferry, control) = Ferry::new(client_end, server_end, profile, seed)?;
-        let grants = Grants {
+        let (ferry, control) = PacketForwarder::new(client_end, server_end, profile, seed)?;
+        let grants = Capabilities {
             realtime_scheduling,
             rootless,
             refused_settings,
@@ -187,7 +187,7 @@ impl Devices {
         for host in HOSTS {
             self.device(host)
                 .set_mtu(mtu_bytes)
-                .map_err(|error| refused(host, "MTU", error))?;
+                .map_err(|error| make_refusal(host, "MTU", error))?;
         }
         Ok(())
     }
@@ -197,7 +197,7 @@ impl Devices {
     pub fn new_drops_count(&mut self, host: Host) -> Result<u64, PathError> {
         self.device(host)
             .new_drops_count()
-            .map_err(|error| refused(host, "reading its drop counter", error))
+            .map_err(|error| make_refusal(host, "reading its drop counter", error))
     }
 
     fn device(&mut self, host: Host) -> &mut HostDevice {
@@ -221,16 +221,17 @@ fn make_host(
     let device = make_device(host, mtu_bytes, ipv6)?;
     anchors
         .0
-        .push(drop_anchor(host).map_err(|error| refused(host, "anchor process", error))?);
+        .push(start_anchor(host).map_err(|error| make_refusal(host, "anchor process", error))?);
     Ok((end, device, refused_settings))
 }
 
 pub(crate) fn make_device(host: Host, mtu_bytes: u32, ipv6: bool) -> Result<HostDevice, PathError> {
     let mut device = HostDevice::bring_up(mtu_bytes)
-        .map_err(|device::Refused { step, error }| refused(host, step, error))?;
-    give_addresses(&mut device, host, false).map_err(|error| refused(host, "IPv4", error))?;
+        .map_err(|device::RefusedStep { step, error }| make_refusal(host, step, error))?;
+    give_addresses(&mut device, host, false).map_err(|error| make_refusal(host, "IPv4", error))?;
     if ipv6 {
-        give_addresses(&mut device, host, true).map_err(|error| refused(host, "IPv6", error))?;
+        give_addresses(&mut device, host, true)
+            .map_err(|error| make_refusal(host, "IPv6", error))?;
     }
     Ok(device)
 }
@@ -251,19 +252,19 @@ fn give_addresses(device: &mut HostDevice, host: Host, ipv6: bool) -> Result<(),
         (Host::Server, true) => (SERVER_NETWORK_V6.into(), PREFIX_LENGTH_V6),
     };
     match host {
-        Host::Client => device.lead_to(network, prefix),
+        Host::Client => device.add_route(network, prefix),
         Host::Server => {
-            device.keep_here(network, prefix)?;
+            device.add_local_route(network, prefix)?;
             let further = FURTHER_SERVER_NETWORKS.iter().filter(|_| !ipv6);
             for &(network, prefix) in further {
-                device.keep_here(network.into(), prefix)?;
+                device.add_local_route(network.into(), prefix)?;
             }
             Ok(())
         }
     }
 }
 
-pub(crate) fn refused(host: Host, step: &'static str, error: Errno) -> PathError {
+pub(crate) fn make_refusal(host: Host, step: &'static str, error: Errno) -> PathError {
     PathError::Network {
         host: host.name(),
         step,

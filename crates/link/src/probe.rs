@@ -14,9 +14,9 @@ mod send;
 mod train;
 mod wall_offset;
 
-pub use bulk::BulkOrder;
+pub use bulk::BulkParameters;
 pub use error::ProbeError;
-pub use train::{MIN_PACKET_BYTES, TrainOrder};
+pub use train::{MIN_PACKET_BYTES, TrainParameters};
 
 use crate::carrying::punctual;
 use hosts::HostNetworks;
@@ -25,12 +25,12 @@ use resolab_record::{BulkTransferRecord, LinkDirection, ProbeRecord};
 
 /// A process ready to measure a path.
 #[derive(Debug)]
-pub struct Measurer {
+pub struct LinkProbe {
     networks: HostNetworks,
     realtime_granted: bool,
 }
 
-impl Measurer {
+impl LinkProbe {
     /// Gets access to both hosts of a path. The process must have a single thread.
     pub fn join(path: i32) -> Result<Self, ProbeError> {
         // Before the path's user namespace, inside which the right to it does not count. Threads
@@ -48,14 +48,14 @@ impl Measurer {
     /// direction, in the same order.
     pub fn trains(
         self,
-        order: &TrainOrder,
+        order: &TrainParameters,
         directions: &[LinkDirection],
     ) -> Result<Vec<ProbeRecord>, ProbeError> {
         train::run(&self.networks, order, directions, self.realtime_granted)
     }
 
     /// Sends over one TCP connection for a while.
-    pub fn bulk(self, order: &BulkOrder) -> Result<BulkTransferRecord, ProbeError> {
+    pub fn bulk(self, order: &BulkParameters) -> Result<BulkTransferRecord, ProbeError> {
         bulk::run(&self.networks, order)
     }
 }

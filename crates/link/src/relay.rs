@@ -12,7 +12,7 @@ mod ipv6;
 mod slirp;
 
 use crate::enter::signals;
-use crate::hosts::anchor::{drop_anchor, weigh_anchor};
+use crate::hosts::anchor::{end_anchor, start_anchor};
 use crate::hosts::namespace::own_user_namespace;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -92,7 +92,7 @@ impl Relay {
         own_user_namespace().map_err(RelayError::Namespaces)?;
         unshare(CloneFlags::CLONE_NEWNET).map_err(RelayError::Namespaces)?;
         configure(ipv6).map_err(set_up("give programs in it their ports"))?;
-        let anchor = drop_anchor(RELAY_HOST).map_err(set_up("hold its namespaces"))?;
+        let anchor = start_anchor(RELAY_HOST).map_err(set_up("hold its namespaces"))?;
         let relay = Self {
             slirp: waiting.go()?,
             anchor,
@@ -150,7 +150,7 @@ impl Relay {
 impl Drop for Relay {
     fn drop(&mut self) {
         self.slirp.end();
-        weigh_anchor(self.anchor);
+        end_anchor(self.anchor);
     }
 }
 

@@ -10,14 +10,14 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
     text: String,
-    figure: Figure,
+    figure: ResultFigure,
     comparison: Comparison,
     limit: f64,
     unit: Unit,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Figure {
+enum ResultFigure {
     Count(Count),
     /// The response time of queries, counted from the planned send time.
     ResponseTime(Quantile),
@@ -96,10 +96,12 @@ impl FromStr for Condition {
         let figure = figure(name.trim()).ok_or_else(refuse)?;
         let (limit, unit) = number(rest.trim()).ok_or_else(refuse)?;
         let fits = match figure {
-            Figure::Count(_) => unit != Unit::Time,
-            Figure::Rate => unit == Unit::None,
-            Figure::RateError => unit == Unit::Percent,
-            Figure::ResponseTime(_) | Figure::Lateness(_) | Figure::Cpu => unit == Unit::Time,
+            ResultFigure::Count(_) => unit != Unit::Time,
+            ResultFigure::Rate => unit == Unit::None,
+            ResultFigure::RateError => unit == Unit::Percent,
+            ResultFigure::ResponseTime(_) | ResultFigure::Lateness(_) | ResultFigure::Cpu => {
+                unit == Unit::Time
+            }
         };
         fits.then(|| Self {
             text: text.to_owned(),
@@ -112,19 +114,19 @@ impl FromStr for Condition {
     }
 }
 
-fn figure(name: &str) -> Option<Figure> {
+fn figure(name: &str) -> Option<ResultFigure> {
     let name = name.to_ascii_lowercase();
     if let Some(quantile) = quantile(&name) {
-        return Some(Figure::ResponseTime(quantile));
+        return Some(ResultFigure::ResponseTime(quantile));
     }
     if let Some(quantile) = name.strip_prefix("late_").and_then(quantile) {
-        return Some(Figure::Lateness(quantile));
+        return Some(ResultFigure::Lateness(quantile));
     }
     Some(match name.as_str() {
-        "rate" => Figure::Rate,
-        "rate_error" => Figure::RateError,
-        "cpu" => Figure::Cpu,
-        other => Figure::Count(count(other)?),
+        "rate" => ResultFigure::Rate,
+        "rate_error" => ResultFigure::RateError,
+        "cpu" => ResultFigure::Cpu,
+        other => ResultFigure::Count(count(other)?),
     })
 }
 
@@ -177,12 +179,12 @@ fn number(text: &str) -> Option<(f64, Unit)> {
 
 /// A condition met by a result, with the value found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Held<'a> {
+pub struct MetCondition<'a> {
     condition: &'a Condition,
     found: f64,
 }
 
-impl fmt::Display for Held<'_> {
+impl fmt::Display for MetCondition<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Condition { text, unit, .. } = self.condition;
         match unit {
@@ -196,7 +198,7 @@ impl fmt::Display for Held<'_> {
 impl Condition {
     /// Returns the value found when the condition holds. A time without measurements counts as 0:
     /// above no limit, and below every limit. A run without answers must not look good.
-    pub fn held(&self, record: &LoadRecord) -> Option<Held<'_>> {
+    pub fn held(&self, record: &LoadRecord) -> Option<MetCondition<'_>> {
         let found = self.found(record);
         let holds = match self.comparison {
             Comparison::Above => found > self.limit,
@@ -205,26 +207,26 @@ impl Condition {
             Comparison::AtMost => found <= self.limit,
         };
         let condition = self;
-        holds.then_some(Held { condition, found })
+        holds.then_some(MetCondition { condition, found })
     }
 
     fn found(&self, record: &LoadRecord) -> f64 {
         let none = TimeDistribution::default();
         match &self.figure {
-            Figure::Count(count) => {
+            ResultFigure::Count(count) => {
                 let count = count.of(record) as f64;
                 match self.unit {
                     Unit::Percent => 100.0 * count / (record.sent_count.max(1) as f64),
                     Unit::None | Unit::Time => count,
                 }
             }
-            Figure::ResponseTime(quantile) => quantile.of(&record.query_response_time),
-            Figure::Lateness(quantile) => {
+            ResultFigure::ResponseTime(quantile) => quantile.of(&record.query_response_time),
+            ResultFigure::Lateness(quantile) => {
                 quantile.of(record.send_lateness.as_ref().unwrap_or(&none))
             }
-            Figure::Rate => record.completed_rate_per_s,
-            Figure::RateError => 100.0 * record.rate_error_ratio.unwrap_or_default().abs(),
-            Figure::Cpu => record.client_cpu_per_query_ns.unwrap_or_default(),
+            ResultFigure::Rate => record.completed_rate_per_s,
+            ResultFigure::RateError => 100.0 * record.rate_error_ratio.unwrap_or_default().abs(),
+            ResultFigure::Cpu => record.client_cpu_per_query_ns.unwrap_or_default(),
         }
     }
 }
@@ -268,7 +270,7 @@ impl Quantile {
 mod tests {
     use super::*;
     use crate::counting::Tally;
-    use crate::plan::Extent;
+    use crate::plan::SendLimit;
     use crate::plan::tests::plan;
     use crate::summary::{self, RunFacts};
 
@@ -290,7 +292,7 @@ mod tests {
             client_cpu_ns: 2_000_000,
             stopped_early: false,
         };
-        let plan = plan(1, 1, 1, Extent::Count(1000));
+        let plan = plan(1, 1, 1, SendLimit::Count(1000));
         LoadRecord {
             rate_error_ratio: Some(0.002),
             completed_rate_per_s: 492.5,

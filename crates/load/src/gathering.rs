@@ -5,4 +5,4 @@ pub mod runtime;
 
 mod rule;
 
-pub use rule::{Gatherer, Gathering, gathering_limit};
+pub use rule::{GatheringRule, GatheringState, gathering_limit};

@@ -10,20 +10,20 @@ mod supply;
 
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
-use crate::plan::{Pace, WorkerPlan};
-use carrier::Carrier;
+use crate::plan::{LoadPacing, WorkerPlan};
+use carrier::ConnectionSet;
 
 /// Runs from `start_ns` until the supply is used up and every query has ended, or until the run
 /// stands still.
 pub fn run(
     worker: &WorkerPlan,
     start_ns: u64,
-    carrier: &mut impl Carrier,
+    carrier: &mut impl ConnectionSet,
     live: &LiveCounters,
     tally: &mut Tally,
 ) -> Result<(), LoadError> {
     match worker.plan.pace {
-        Pace::Closed => closed::run(worker, start_ns, carrier, live, tally),
-        Pace::Open { .. } => open::run(worker, start_ns, carrier, live, tally),
+        LoadPacing::Closed => closed::run(worker, start_ns, carrier, live, tally),
+        LoadPacing::Open { .. } => open::run(worker, start_ns, carrier, live, tally),
     }
 }

@@ -89,19 +89,19 @@ impl<'names> Template<'names> {
 
 /// The queries ready to send, in the order of the file.
 #[derive(Debug)]
-pub struct Names {
+pub struct QueryTemplates {
     messages: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<MessageSpan>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct MessageSpan {
     start: u32,
     length: u16,
     question_end: u16,
 }
 
-impl Names {
+impl QueryTemplates {
     /// Reads a file, or standard input for `-`. Without `edns`, queries have no EDNS, like
     /// dnsperf's queries; padding is for encrypted transports.
     pub fn read(
@@ -161,7 +161,7 @@ impl Names {
     }
 
     fn push(&mut self, message: &[u8]) {
-        self.places.push(Place {
+        self.places.push(MessageSpan {
             start: self.messages.len() as u32,
             length: message.len() as u16,
             question_end: question_end(message) as u16,
@@ -195,9 +195,9 @@ impl Names {
 
     /// Returns the order of queries of worker `index` of `workers`. Workers take queries in turn;
     /// together they keep the order of the file.
-    pub fn order(&self, index: u32, workers: u32) -> Order {
+    pub fn order(&self, index: u32, workers: u32) -> QueryOrder {
         let count = self.places.len() as u32;
-        Order {
+        QueryOrder {
             next: index % count,
             step: workers % count,
             count,
@@ -207,13 +207,13 @@ impl Names {
 
 /// The endless sequence of a worker's query numbers.
 #[derive(Debug, Clone)]
-pub struct Order {
+pub struct QueryOrder {
     next: u32,
     step: u32,
     count: u32,
 }
 
-impl Order {
+impl QueryOrder {
     /// Returns the next query number.
     pub fn take(&mut self) -> u32 {
         let taken = self.next;
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn reads_what_dnsperf_reads() {
-        let names = Names::parse(EXAMPLE, None, false).unwrap();
+        let names = QueryTemplates::parse(EXAMPLE, None, false).unwrap();
         assert_eq!(names.count(), 3);
         let first = names.get(0);
         assert_eq!(
@@ -284,7 +284,8 @@ mod tests {
 
     #[test]
     fn reads_lists_of_popular_names() {
-        let names = Names::parse("\u{feff}1,a.test\r\n2,b.test AAAA\r\n", None, false).unwrap();
+        let names =
+            QueryTemplates::parse("\u{feff}1,a.test\r\n2,b.test AAAA\r\n", None, false).unwrap();
         assert_eq!(&names.get(0).message[12..], b"\x01a\x04test\0\0\x01\0\x01");
         assert_eq!(&names.get(1).message[12..], b"\x01b\x04test\0\0\x1c\0\x01");
     }
@@ -292,14 +293,14 @@ mod tests {
     #[test]
     fn edns_is_there_when_asked_for_and_padded_when_encrypted() {
         let edns = Some(EdnsOptions::default());
-        let plain = Names::parse("a.test", edns, false).unwrap();
+        let plain = QueryTemplates::parse("a.test", edns, false).unwrap();
         let template = plain.get(0);
         assert_eq!(
             template.message.len(),
             template.question_end + BARE_OPT_BYTES
         );
         assert_eq!(template.message[ADDITIONAL_COUNT_AT], 1);
-        let padded = Names::parse("a.test", edns, true).unwrap();
+        let padded = QueryTemplates::parse("a.test", edns, true).unwrap();
         assert_eq!(padded.get(0).message.len(), 128);
     }
 
@@ -311,10 +312,12 @@ mod tests {
             ("# only\n", "there are none"),
             ("a.test\nb.test,c.test", "line 2: read \"b.test,c.test\""),
         ] {
-            let error = Names::parse(text, None, false).unwrap_err().to_string();
+            let error = QueryTemplates::parse(text, None, false)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(says), "{error}");
         }
-        let error = Names::read(Path::new("/nonexistent/names"), None, false).unwrap_err();
+        let error = QueryTemplates::read(Path::new("/nonexistent/names"), None, false).unwrap_err();
         assert!(error.to_string().contains("/nonexistent/names"));
     }
 
@@ -323,7 +326,7 @@ mod tests {
         fn workers_together_ask_in_the_order_of_the_file(count in 1..40_u32, workers in 1..9_u32) {
             let lines: Vec<_> = (0..count).map(|index| format!("n{index}.test")).collect();
             let text = lines.join("\n");
-            let names = Names::parse(&text, None, false).unwrap();
+            let names = QueryTemplates::parse(&text, None, false).unwrap();
             let mut orders: Vec<_> = (0..workers).map(|index| names.order(index, workers)).collect();
             for position in 0..200 {
                 let asked = orders[(position % workers) as usize].take();

@@ -1,8 +1,8 @@
 //! The plan of a load run, and each worker's share of the plan. Not for: executing the plan.
 
 use crate::counting::slots::SLOTS_MAX;
-use crate::gathering::Gathering;
-use crate::names::Names;
+use crate::gathering::GatheringRule;
+use crate::names::QueryTemplates;
 use crate::timing::schedule::Schedule;
 use crate::timing::start_gate::StartGate;
 use resolab_dns::ResolverAddress;
@@ -23,7 +23,7 @@ pub enum Arrivals {
 
 /// The pacing of queries.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Pace {
+pub enum LoadPacing {
     /// A query leaves when another query ends.
     Closed,
     /// Queries leave by a schedule.
@@ -37,7 +37,7 @@ pub enum Pace {
 
 /// The condition for the end of sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum SendLimit {
     /// Sending ends after this time.
     Duration(Duration),
     /// Sending ends after this number of queries.
@@ -58,7 +58,7 @@ pub struct LoadPlan {
     /// The HTTP method of DoH queries.
     pub doh_method: DohMethod,
     /// The queries, sent in order and repeated.
-    pub names: Arc<Names>,
+    pub names: Arc<QueryTemplates>,
     /// The number of threads sharing the load.
     pub threads: u32,
     /// The number of connections of all workers together; at least one per worker.
@@ -66,13 +66,13 @@ pub struct LoadPlan {
     /// The number of outstanding queries of all workers together; at least one per connection.
     pub outstanding: u32,
     /// The pacing of queries.
-    pub pace: Pace,
+    pub pace: LoadPacing,
     /// The condition for the end of sending.
-    pub extent: Extent,
+    pub extent: SendLimit,
     /// The time limit for an answer, and for a connection.
     pub timeout: Duration,
     /// The rule for gathering answers.
-    pub gathering: Gathering,
+    pub gathering: GatheringRule,
     /// True to use UDP segmentation offload.
     pub segmentation_offload: bool,
     /// True to wait for the next send by spinning.
@@ -110,8 +110,8 @@ impl LoadPlan {
                 connections: share(u64::from(self.connections), index) as u32,
                 outstanding: share(u64::from(self.outstanding), index) as u32,
                 count: match self.extent {
-                    Extent::Duration(_) => None,
-                    Extent::Count(count) => Some(share(count, index)),
+                    SendLimit::Duration(_) => None,
+                    SendLimit::Count(count) => Some(share(count, index)),
                 },
                 gate: Arc::clone(gate),
             })
@@ -131,7 +131,7 @@ impl WorkerPlan {
 
     /// Returns the schedule of this worker from `start_ns`; `None` in a closed loop.
     pub fn schedule(&self, start_ns: u64) -> Option<Schedule> {
-        let Pace::Open {
+        let LoadPacing::Open {
             rate_per_s,
             arrivals,
         } = self.plan.pace
@@ -151,8 +151,8 @@ impl WorkerPlan {
     /// run.
     pub fn send_until_ns(&self, start_ns: u64) -> u64 {
         match self.plan.extent {
-            Extent::Duration(duration) => start_ns + duration.as_nanos() as u64,
-            Extent::Count(_) => u64::MAX,
+            SendLimit::Duration(duration) => start_ns + duration.as_nanos() as u64,
+            SendLimit::Count(_) => u64::MAX,
         }
     }
 
@@ -170,7 +170,7 @@ pub(crate) mod tests {
         threads: u32,
         connections: u32,
         outstanding: u32,
-        extent: Extent,
+        extent: SendLimit,
     ) -> Arc<LoadPlan> {
         Arc::new(LoadPlan {
             resolver: "udp://127.0.0.1".parse().unwrap(),
@@ -178,14 +178,14 @@ pub(crate) mod tests {
             tls: None,
             certificate_checked: None,
             doh_method: DohMethod::Get,
-            names: Arc::new(Names::parse("a.test A\n", None, false).unwrap()),
+            names: Arc::new(QueryTemplates::parse("a.test A\n", None, false).unwrap()),
             threads,
             connections,
             outstanding,
-            pace: Pace::Closed,
+            pace: LoadPacing::Closed,
             extent,
             timeout: Duration::from_secs(5),
-            gathering: Gathering::Adaptive,
+            gathering: GatheringRule::Adaptive,
             segmentation_offload: false,
             spin: false,
             seed: 0,
@@ -194,7 +194,7 @@ pub(crate) mod tests {
 
     #[test]
     fn shares_add_up_to_the_whole_and_differ_by_one_at_most() {
-        let plan = plan(3, 10, 100, Extent::Count(1000));
+        let plan = plan(3, 10, 100, SendLimit::Count(1000));
         let shares = plan.shares(&Arc::new(StartGate::new(3)));
         let all = |of: fn(&WorkerPlan) -> u64| shares.iter().map(of).collect::<Vec<_>>();
         assert_eq!(all(|share| u64::from(share.connections)), [4, 3, 3]);
@@ -205,10 +205,10 @@ pub(crate) mod tests {
     #[test]
     fn a_duration_ends_sending_and_a_count_does_not() {
         let gate = Arc::new(StartGate::new(1));
-        let timed = plan(1, 1, 1, Extent::Duration(Duration::from_secs(2))).shares(&gate);
+        let timed = plan(1, 1, 1, SendLimit::Duration(Duration::from_secs(2))).shares(&gate);
         assert_eq!(timed[0].send_until_ns(5), 2_000_000_005);
         assert_eq!(timed[0].count, None);
-        let counted = plan(1, 1, 1, Extent::Count(7)).shares(&gate);
+        let counted = plan(1, 1, 1, SendLimit::Count(7)).shares(&gate);
         assert_eq!(counted[0].send_until_ns(5), u64::MAX);
     }
 }

@@ -42,7 +42,7 @@ pub fn run(
             // Both are dropped on the way out, whichever that is: also by a panic, after which nobody
             // waits for this worker.
             let _done = done;
-            let _leaving = Leaving(Arc::clone(&worker.gate));
+            let _leaving = StartGuard(Arc::clone(&worker.gate));
             transports::run(&worker, &counters)
         };
         let spawned = thread::Builder::new().name(name).spawn(body);
@@ -55,7 +55,7 @@ pub fn run(
     let start_ns = gate.arrive();
     let cpu_before_ns = process_cpu_ns();
     if let Some(start_ns) = start_ns {
-        let watch = Watch {
+        let watch = ProgressReporter {
             live: &live,
             interval,
             start_ns,
@@ -75,9 +75,9 @@ pub fn run(
 }
 
 /// A guard of a worker thread. When dropped before the start, the guard calls off the start.
-struct Leaving(Arc<StartGate>);
+struct StartGuard(Arc<StartGate>);
 
-impl Drop for Leaving {
+impl Drop for StartGuard {
     fn drop(&mut self) {
         self.0.call_off();
     }
@@ -111,13 +111,13 @@ fn collect(workers: Vec<Worker>) -> Result<Tally, LoadError> {
     }
 }
 
-struct Watch<'a> {
+struct ProgressReporter<'a> {
     live: &'a [Arc<LiveCounters>],
     interval: Duration,
     start_ns: u64,
 }
 
-impl Watch<'_> {
+impl ProgressReporter<'_> {
     /// Reports at the end of each interval, until every worker has dropped the sending end of the
     /// channel.
     fn until_ended(&self, ended: &Receiver<()>, progress: Progress<'_>) {

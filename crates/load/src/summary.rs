@@ -1,8 +1,8 @@
 //! Makes the record of a load run from the plan and the tally. Not for: counting.
 
 use crate::counting::{Tally, Times};
-use crate::gathering::{Gathering, gathering_limit};
-use crate::plan::{Arrivals, LoadPlan, Pace};
+use crate::gathering::{GatheringRule, gathering_limit};
+use crate::plan::{Arrivals, LoadPacing, LoadPlan};
 use resolab_record::{DohMethod, LoadPace, LoadRecord, RCODE_NAMES, TimeDistribution};
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
         histogram_upper_ns,
         histogram_count,
         coalescing_wait_limit_ns: coalescing_wait_limit_ns(plan),
-        coalescing_adaptive: matches!(plan.gathering, Gathering::Adaptive),
+        coalescing_adaptive: matches!(plan.gathering, GatheringRule::Adaptive),
         coalescing_wait_mean_ns: mean(tally.gathering_wait_sum_ns, tally.wake_count),
         wake_count: tally.wake_count,
         answers_per_wake: mean(tally.woken_answer_count, tally.wake_count),
@@ -82,8 +82,8 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
 
 fn coalescing_wait_limit_ns(plan: &LoadPlan) -> u64 {
     let limit = match plan.gathering {
-        Gathering::Adaptive => gathering_limit(plan.resolver.transport),
-        Gathering::Fixed(wait) => wait,
+        GatheringRule::Adaptive => gathering_limit(plan.resolver.transport),
+        GatheringRule::Fixed(wait) => wait,
     };
     limit.as_nanos() as u64
 }
@@ -107,8 +107,8 @@ fn mean(sum: u64, count: u64) -> f64 {
 
 fn pace(plan: &LoadPlan) -> LoadPace {
     match plan.pace {
-        Pace::Closed => LoadPace::Closed,
-        Pace::Open { arrivals, .. } => match arrivals {
+        LoadPacing::Closed => LoadPace::Closed,
+        LoadPacing::Open { arrivals, .. } => match arrivals {
             Arrivals::Constant => LoadPace::Constant,
             Arrivals::Poisson => LoadPace::Poisson,
         },
@@ -117,8 +117,8 @@ fn pace(plan: &LoadPlan) -> LoadPace {
 
 fn asked_rate(plan: &LoadPlan) -> Option<f64> {
     match plan.pace {
-        Pace::Closed => None,
-        Pace::Open { rate_per_s, .. } => Some(rate_per_s),
+        LoadPacing::Closed => None,
+        LoadPacing::Open { rate_per_s, .. } => Some(rate_per_s),
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod support;
 
-use resolab_load::{Extent, Gathering, LoadError};
+use resolab_load::{GatheringRule, LoadError, SendLimit};
 use resolab_record::{Failure, LoadPace};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +46,7 @@ fn segmentation_and_fixed_waits_change_no_count_and_are_recorded() {
     let server = Server::start("udp", answers_all());
     let mut plan = server.plan();
     plan.segmentation_offload = true;
-    plan.gathering = Gathering::Fixed(Duration::from_micros(300));
+    plan.gathering = GatheringRule::Fixed(Duration::from_micros(300));
     let record = run_checked(plan);
     assert_eq!(record.completed_count, 1000);
     assert!(record.segmentation_offload && !record.coalescing_adaptive);
@@ -71,7 +71,7 @@ fn what_a_server_drops_is_lost() {
             }),
         );
         let mut plan = server.plan();
-        plan.extent = Extent::Count(200);
+        plan.extent = SendLimit::Count(200);
         plan.timeout = Duration::from_millis(500);
         let record = run_checked(plan);
         assert_eq!(
@@ -97,7 +97,7 @@ fn an_answer_after_the_timeout_is_late() {
     let mut plan = server.plan();
     (plan.threads, plan.connections, plan.outstanding) = (1, 1, 1);
     plan.timeout = Duration::from_millis(200);
-    plan.extent = Extent::Count(50);
+    plan.extent = SendLimit::Count(50);
     let record = run_checked(plan);
     assert!(record.lost_count >= 1, "{}", record.lost_count);
     assert_eq!(record.late_count, record.lost_count);
@@ -179,7 +179,7 @@ fn error_codes_are_answers_and_counted_by_name() {
 fn a_closed_udp_port_fails_queries_and_a_tcp_one_the_run() {
     let mut plan = Server::start("udp", answers_all()).plan();
     plan.timeout = Duration::from_millis(500);
-    plan.extent = Extent::Count(100);
+    plan.extent = SendLimit::Count(100);
     let record = run_checked(plan);
     assert_eq!(record.completed_count, 0);
     assert!(record.failures[&Failure::QueryRefused] > 0);
@@ -194,7 +194,7 @@ fn a_server_that_dies_ends_a_run_of_a_count() {
     for scheme in ["tcp", "tls"] {
         let server = Server::start(scheme, answers_all());
         let mut plan = server.plan();
-        plan.extent = Extent::Count(100_000_000);
+        plan.extent = SendLimit::Count(100_000_000);
         plan.timeout = Duration::from_millis(300);
         let record = run_until_the_server_dies(server, plan, 200);
         let failure = Some(Failure::TcpConnectRefused);
@@ -208,7 +208,7 @@ fn a_server_that_dies_ends_a_run_of_a_count() {
 fn a_run_of_a_duration_waits_for_a_server_all_of_it() {
     let server = Server::start("tcp", answers_all());
     let mut plan = server.plan();
-    plan.extent = Extent::Duration(Duration::from_secs(2));
+    plan.extent = SendLimit::Duration(Duration::from_secs(2));
     plan.timeout = Duration::from_millis(100);
     let record = run_until_the_server_dies(server, plan, 200);
     assert!(record.run_ns >= 2_000_000_000, "{record:?}");

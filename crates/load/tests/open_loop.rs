@@ -3,7 +3,7 @@
 
 mod support;
 
-use resolab_load::{Arrivals, Extent, LoadPlan, Pace};
+use resolab_load::{Arrivals, LoadPacing, LoadPlan, SendLimit};
 use resolab_record::{Failure, LoadPace, LoadRecord};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use support::{Reaction, Server, answer_to, answers_all, run_checked, run_until_t
 
 fn open(server: &Server, rate_per_s: f64, arrivals: Arrivals, count: u64) -> LoadPlan {
     let mut plan = server.plan();
-    plan.pace = Pace::Open {
+    plan.pace = LoadPacing::Open {
         rate_per_s,
         arrivals,
     };
-    plan.extent = Extent::Count(count);
+    plan.extent = SendLimit::Count(count);
     plan.outstanding = 4000;
     plan
 }
@@ -87,7 +87,7 @@ fn poisson_arrivals_have_the_rate_and_the_seeds_instants() {
 fn a_duration_ends_the_schedule() {
     let server = Server::start("udp", answers_all());
     let mut plan = open(&server, 1_000.0, Arrivals::Constant, 0);
-    plan.extent = Extent::Duration(Duration::from_millis(300));
+    plan.extent = SendLimit::Duration(Duration::from_millis(300));
     assert_eq!(run_checked(plan).sent_count, 300);
 }
 
@@ -138,8 +138,8 @@ fn a_server_that_drops_cannot_slow_the_schedule() {
 #[test]
 fn a_server_that_dies_ends_the_run() {
     for extent in [
-        Extent::Count(100_000_000),
-        Extent::Duration(Duration::from_secs(1)),
+        SendLimit::Count(100_000_000),
+        SendLimit::Duration(Duration::from_secs(1)),
     ] {
         let server = Server::start("tcp", answers_all());
         let mut plan = open(&server, 1_000.0, Arrivals::Constant, 0);

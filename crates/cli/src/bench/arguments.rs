@@ -8,7 +8,8 @@ use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::client::tls_of;
 use resolab_dns::{ClientOptions, EdnsOptions, Padding, ResolverAddress};
 use resolab_load::{
-    Arrivals, Condition, Extent, Gathering, LONGEST_NS, LoadPlan, Names, Pace, SLOTS_MAX,
+    Arrivals, Condition, GatheringRule, LONGEST_NS, LoadPacing, LoadPlan, QueryTemplates,
+    SLOTS_MAX, SendLimit,
 };
 use resolab_record::DnsTransport;
 use resolab_transport::client::Sha256;
@@ -96,7 +97,7 @@ pub struct Arguments {
     /// Closed loop: time between the first answer and reading all answers; saves processor time per
     /// query. auto: up to 100, by the response times; 0: never.
     #[arg(long, value_name = "auto|MICROSECONDS", default_value = "auto", value_parser = gathering)]
-    coalesce: Gathering,
+    coalesce: GatheringRule,
     /// DoUDP: hand queries to the kernel in trains (UDP_SEGMENT). Recorded. Not for measurements of
     /// a path without segmentation, like loopback.
     #[arg(long)]
@@ -192,12 +193,12 @@ fn number_within(text: &str, range: &RangeInclusive<f64>) -> Result<f64, String>
     }
 }
 
-fn gathering(text: &str) -> Result<Gathering, String> {
+fn gathering(text: &str) -> Result<GatheringRule, String> {
     if text == "auto" {
-        return Ok(Gathering::Adaptive);
+        return Ok(GatheringRule::Adaptive);
     }
     match text.parse() {
-        Ok(micros @ 0..=100_000) => Ok(Gathering::Fixed(Duration::from_micros(micros))),
+        Ok(micros @ 0..=100_000) => Ok(GatheringRule::Fixed(Duration::from_micros(micros))),
         _ => Err("give auto, or microseconds up to 100000".to_owned()),
     }
 }
@@ -224,8 +225,10 @@ impl Arguments {
             warn_once();
         }
         let names = match &self.names {
-            Some(path) => Names::read(path, self.edns_options(), tls.is_some()),
-            None => Names::parse(&self.name.join("\n"), self.edns_options(), tls.is_some()),
+            Some(path) => QueryTemplates::read(path, self.edns_options(), tls.is_some()),
+            None => {
+                QueryTemplates::parse(&self.name.join("\n"), self.edns_options(), tls.is_some())
+            }
         };
         let (connections, outstanding) = self.limits()?;
         Ok(LoadPlan {
@@ -282,23 +285,25 @@ impl Arguments {
         })
     }
 
-    fn pace(&self) -> Pace {
+    fn pace(&self) -> LoadPacing {
         let arrivals = if self.poisson {
             Arrivals::Poisson
         } else {
             Arrivals::Constant
         };
-        self.rate.map_or(Pace::Closed, |rate_per_s| Pace::Open {
-            rate_per_s,
-            arrivals,
-        })
+        self.rate
+            .map_or(LoadPacing::Closed, |rate_per_s| LoadPacing::Open {
+                rate_per_s,
+                arrivals,
+            })
     }
 
-    fn extent(&self) -> Extent {
+    fn extent(&self) -> SendLimit {
         let duration = self
             .duration
             .map_or(DEFAULT_DURATION, Duration::from_secs_f64);
-        self.count.map_or(Extent::Duration(duration), Extent::Count)
+        self.count
+            .map_or(SendLimit::Duration(duration), SendLimit::Count)
     }
 
     /// Returns the numbers of connections and outstanding queries. The shares of workers need at
@@ -392,19 +397,22 @@ mod tests {
     #[test]
     fn paces_extents_and_waits() {
         let plain = read("").unwrap();
-        assert_eq!(plain.pace(), Pace::Closed);
-        assert_eq!(plain.extent(), Extent::Duration(DEFAULT_DURATION));
-        assert_eq!(plain.coalesce, Gathering::Adaptive);
+        assert_eq!(plain.pace(), LoadPacing::Closed);
+        assert_eq!(plain.extent(), SendLimit::Duration(DEFAULT_DURATION));
+        assert_eq!(plain.coalesce, GatheringRule::Adaptive);
         let open = read("--rate 2.5 --poisson --duration 0.5 --coalesce 70").unwrap();
-        let expected = Pace::Open {
+        let expected = LoadPacing::Open {
             rate_per_s: 2.5,
             arrivals: Arrivals::Poisson,
         };
         assert_eq!(open.pace(), expected);
-        assert_eq!(open.extent(), Extent::Duration(Duration::from_millis(500)));
-        let fixed = Gathering::Fixed(Duration::from_micros(70));
+        assert_eq!(
+            open.extent(),
+            SendLimit::Duration(Duration::from_millis(500))
+        );
+        let fixed = GatheringRule::Fixed(Duration::from_micros(70));
         assert_eq!(open.coalesce, fixed);
-        assert_eq!(read("--count 7").unwrap().extent(), Extent::Count(7));
+        assert_eq!(read("--count 7").unwrap().extent(), SendLimit::Count(7));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::path::{id_of, write_done};
 use crate::refusal::Refusal;
 use resolab_link::hosts::device::HostDevice;
 use resolab_link::star::config::check_way;
-use resolab_link::star::control::{Ended, StarControl};
+use resolab_link::star::control::{StarControl, ThreadEnded};
 use resolab_link::star::model::{HostChange, StarModel};
 use resolab_record::{InternetCommand, InternetConfig, Record};
 use std::io::{self, BufRead};
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 /// The reason for the end of serving commands; messages follow "failed to".
 #[derive(Debug)]
 pub enum ServeError {
-    Ended(Ended),
+    Ended(ThreadEnded),
     Device(nix::errno::Errno),
     Input(io::Error),
     Output(io::Error),

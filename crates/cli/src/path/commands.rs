@@ -4,7 +4,7 @@
 use super::announce::{self, Conditions, say_what_was_not_captured};
 use crate::output;
 use crate::refusal::Refusal;
-use resolab_link::carrying::ferry::{FerryControl, FerryError};
+use resolab_link::carrying::ferry::{ForwarderControl, ForwarderError};
 use resolab_link::carrying::window::Window;
 use resolab_link::hosts::Host;
 use resolab_link::path::{Devices, PathError};
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 /// The reason for the end of serving commands; messages follow "failed to".
 #[derive(Debug)]
 pub enum ServeError {
-    Ferry(FerryError),
+    Ferry(ForwarderError),
     Devices(PathError),
     Input(io::Error),
     Output(io::Error),
@@ -48,7 +48,7 @@ impl From<ServeError> for Refusal {
 
 /// The state of the commands thread.
 pub struct Controller {
-    pub control: FerryControl,
+    pub control: ForwarderControl,
     pub devices: Devices,
     pub profile: LinkProfile,
     pub conditions: Conditions,
@@ -197,14 +197,14 @@ impl Controller {
 /// Answers a capture command. An unwritable file is an error of the command, not of the path.
 fn answer_capture(
     id: u64,
-    changed: Result<Option<CaptureReport>, FerryError>,
+    changed: Result<Option<CaptureReport>, ForwarderError>,
 ) -> Result<(), ServeError> {
     match changed {
         Ok(captured) => {
             say_what_was_not_captured(captured);
             write_done(id, None)
         }
-        Err(FerryError::Capture(error)) => write_done(id, Some(format!("failed to {error}"))),
+        Err(ForwarderError::Capture(error)) => write_done(id, Some(format!("failed to {error}"))),
         Err(error) => Err(ServeError::Ferry(error)),
     }
 }

@@ -8,7 +8,7 @@ use crate::output;
 use crate::refusal::Refusal;
 use resolab_link::carrying::ferry::ending_signals;
 use resolab_link::carrying::keep_awake;
-use resolab_link::netem::{NetemError, NetemGrants, NetemPath, NetemWindow};
+use resolab_link::netem::{NetemCapabilities, NetemError, NetemPath, NetemWindow};
 use resolab_link::profile;
 use resolab_record::{
     LinkProfile, PathBackend, PathCommand, PathSummaryRecord, ProfileChangedRecord, Record,
@@ -91,7 +91,7 @@ fn code(error: &NetemError) -> u8 {
     }
 }
 
-fn say_what_was_refused(grants: &NetemGrants) {
+fn say_what_was_refused(grants: &NetemCapabilities) {
     if !grants.seeded {
         output::note(
             "the random draws do not follow from the seed: that takes Linux 6.6 and iproute2 6.6",

@@ -1,8 +1,8 @@
 //! The record of one request, filled in during the exchange and written when dropped. A request cut
 //! off also has a record with the steps it reached. Not for: passing the request.
 
-use super::Sent;
-use crate::leg::{Arrived, Leg};
+use super::SentUpstreamRequest;
+use crate::leg::{DownstreamConnection, IncomingRequest};
 use http::StatusCode;
 use resolab_http::streaming::BrokenOff;
 use resolab_record::{Failure, GatewayRequestRecord, Record, Speculation};
@@ -11,13 +11,13 @@ use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
 
 /// A record being filled in.
-pub(super) struct Entry {
-    leg: Arc<Leg>,
+pub(super) struct RequestRecorder {
+    leg: Arc<DownstreamConnection>,
     record: Box<GatewayRequestRecord>,
 }
 
-impl Entry {
-    pub fn new(leg: &Arc<Leg>, arrived: &Arrived) -> Self {
+impl RequestRecorder {
+    pub fn new(leg: &Arc<DownstreamConnection>, arrived: &IncomingRequest) -> Self {
         let (head, uri) = (&arrived.head, arrived.head.uri());
         let priority = head.headers().get("priority");
         let priority = priority.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
@@ -65,7 +65,7 @@ impl Entry {
     }
 
     /// Notes the request's connection, and the instant of the first sending only.
-    pub fn sent(&mut self, sent: &Sent) {
+    pub fn sent(&mut self, sent: &SentUpstreamRequest) {
         self.record.connection_id = Some(sent.connection.identity.id);
         self.record.connection_reason = Some(sent.reason);
         self.record.sent_early = Some(sent.is_early());
@@ -73,7 +73,7 @@ impl Entry {
     }
 
     /// Notes a repeat, on another connection or the same.
-    pub fn sent_again(&mut self, sent: &Sent) {
+    pub fn sent_again(&mut self, sent: &SentUpstreamRequest) {
         self.record.sent_again_count += 1;
         self.sent(sent);
     }
@@ -141,7 +141,7 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for RequestRecorder {
     fn drop(&mut self) {
         let ended = self.record.last_passed_ns.is_some() || self.record.failure.is_some();
         // Cut off with its leg or its load, which the browser ends.

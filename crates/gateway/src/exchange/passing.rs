@@ -1,9 +1,9 @@
 //! Both directions of one exchange at the same time. Not for: beginning the exchange.
 
-use super::entry::Entry;
-use super::priority::Priority;
-use super::{Exchange, Sent, send};
-use crate::leg::{Down, DownBody, Leg, Up};
+use super::entry::RequestRecorder;
+use super::priority::PriorityForwarder;
+use super::{GatewayExchange, SentUpstreamRequest, send};
+use crate::leg::{DownstreamConnection, RequestBody, ResponseBodySink, ResponseSink};
 use http::{Request, StatusCode};
 use resolab_http::streaming::{BodyReader, BodyWriter, BrokenOff, ResetReason};
 use resolab_record::ConnectionReason;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const AGAIN_MAX_COUNT: u32 = 3;
 
 /// The reason for repeating a request.
-enum Refused {
+enum RepeatReason {
     /// Status 421 on a connection opened for another name (RFC 9110 section 15.5.20).
     Misdirected,
     /// Rejected early data: status 425 (RFC 8470 section 5.2), or rejection in the handshake.
@@ -25,14 +25,14 @@ enum Refused {
 }
 
 /// The reason for an exchange's early end.
-enum Ended {
+enum EarlyEnd {
     /// The browser does not want the response.
     Unwanted,
     /// The stream upstream broke off.
     Upstream(BrokenOff),
 }
 
-impl Exchange {
+impl GatewayExchange {
     /// Passes everything on until the response has ended, or the exchange was broken off.
     pub async fn run(self) {
         let Self {
@@ -46,7 +46,7 @@ impl Exchange {
         } = self;
         let body_bytes = AtomicU64::new(0);
         let body = std::mem::replace(&mut sent.body, BodyWriter::nothing());
-        let mut awaited = Awaited {
+        let mut awaited = AwaitedRequest {
             leg: &leg,
             sent,
             priority,
@@ -61,8 +61,8 @@ impl Exchange {
         entry.request_body(body_bytes.load(Ordering::Relaxed));
         match ended {
             Ok(()) => (),
-            Err(Ended::Unwanted) => entry.cancelled(),
-            Err(Ended::Upstream(broken)) => {
+            Err(EarlyEnd::Unwanted) => entry.cancelled(),
+            Err(EarlyEnd::Upstream(broken)) => {
                 entry.broke_off(&broken, awaited.sent.connection.is_closed());
             }
         }
@@ -72,9 +72,9 @@ impl Exchange {
 /// Runs both directions until the response has ended. A server may answer before receiving the
 /// whole request.
 async fn both(
-    downloading: impl Future<Output = Result<(), Ended>>,
-    uploading: impl Future<Output = Result<(), Ended>>,
-) -> Result<(), Ended> {
+    downloading: impl Future<Output = Result<(), EarlyEnd>>,
+    uploading: impl Future<Output = Result<(), EarlyEnd>>,
+) -> Result<(), EarlyEnd> {
     let (mut downloading, mut uploading) = (pin!(downloading), pin!(uploading));
     let mut is_uploaded = false;
     loop {
@@ -82,50 +82,54 @@ async fn both(
             biased;
             ended = &mut downloading => return ended,
             uploaded = &mut uploading, if !is_uploaded => match uploaded {
-                Err(Ended::Unwanted) => return Err(Ended::Unwanted),
+                Err(EarlyEnd::Unwanted) => return Err(EarlyEnd::Unwanted),
                 // What the server makes of half a request is its response.
-                Err(Ended::Upstream(_)) | Ok(()) => is_uploaded = true,
+                Err(EarlyEnd::Upstream(_)) | Ok(()) => is_uploaded = true,
             },
         }
     }
 }
 
 async fn upload(
-    up: Option<Up>,
+    up: Option<RequestBody>,
     mut body: BodyWriter,
     passed_bytes: &AtomicU64,
-) -> Result<(), Ended> {
+) -> Result<(), EarlyEnd> {
     let Some(mut up) = up else {
         return Ok(());
     };
-    while let Some(piece) = up.piece().await.map_err(|_| Ended::Unwanted)? {
+    while let Some(piece) = up.piece().await.map_err(|_| EarlyEnd::Unwanted)? {
         let bytes = piece.len() as u64;
-        body.send(piece).await.map_err(Ended::Upstream)?;
+        body.send(piece).await.map_err(EarlyEnd::Upstream)?;
         passed_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
-    let trailers = up.trailers().await.map_err(|_| Ended::Unwanted)?;
-    body.finish(trailers).await.map_err(Ended::Upstream)
+    let trailers = up.trailers().await.map_err(|_| EarlyEnd::Unwanted)?;
+    body.finish(trailers).await.map_err(EarlyEnd::Upstream)
 }
 
 /// A request waiting for its response.
-struct Awaited<'a> {
-    leg: &'a Leg,
-    sent: Sent,
-    priority: Priority,
+struct AwaitedRequest<'a> {
+    leg: &'a DownstreamConnection,
+    sent: SentUpstreamRequest,
+    priority: PriorityForwarder,
     /// The head, kept while the request may be repeated.
     again: Option<Request<()>>,
     again_count: u32,
 }
 
-impl Awaited<'_> {
-    async fn download(&mut self, mut down: Down, entry: &mut Entry) -> Result<(), Ended> {
+impl AwaitedRequest<'_> {
+    async fn download(
+        &mut self,
+        mut down: ResponseSink,
+        entry: &mut RequestRecorder,
+    ) -> Result<(), EarlyEnd> {
         let (head, mut body) = match self.last_head(&mut down, entry).await {
             Ok(read) => read,
-            Err(Ended::Upstream(broken)) => {
+            Err(EarlyEnd::Upstream(broken)) => {
                 down.fail(broken.reason);
-                return Err(Ended::Upstream(broken));
+                return Err(EarlyEnd::Upstream(broken));
             }
-            Err(Ended::Unwanted) => return Err(Ended::Unwanted),
+            Err(EarlyEnd::Unwanted) => return Err(EarlyEnd::Unwanted),
         };
         entry.head(head.status());
         let ends = body.is_empty_by_now();
@@ -133,12 +137,12 @@ impl Awaited<'_> {
             entry.last();
         }
         let sent = down.head(head, ends).await;
-        let mut down = sent.map_err(|_| Ended::Unwanted)?;
+        let mut down = sent.map_err(|_| EarlyEnd::Unwanted)?;
         entry.head_passed();
         match self.pass_body(&mut body, &mut down, entry).await {
-            Err(Ended::Upstream(broken)) => {
+            Err(EarlyEnd::Upstream(broken)) => {
                 down.fail(broken.reason).await;
-                Err(Ended::Upstream(broken))
+                Err(EarlyEnd::Upstream(broken))
             }
             passed => passed,
         }
@@ -147,14 +151,14 @@ impl Awaited<'_> {
     /// Waits for the head of the final response; passes interim responses on meanwhile.
     async fn last_head(
         &mut self,
-        down: &mut Down,
-        entry: &mut Entry,
-    ) -> Result<(http::Response<()>, BodyReader), Ended> {
+        down: &mut ResponseSink,
+        entry: &mut RequestRecorder,
+    ) -> Result<(http::Response<()>, BodyReader), EarlyEnd> {
         loop {
             let head = tokio::select! {
                 biased;
                 head = self.sent.response.head() => head,
-                () = down.unwanted() => return Err(Ended::Unwanted),
+                () = down.unwanted() => return Err(EarlyEnd::Unwanted),
                 update = self.priority.changed() => {
                     self.priority.pass(&update, &self.sent, entry).await;
                     continue;
@@ -169,13 +173,13 @@ impl Awaited<'_> {
                 }
                 Ok((interim, None)) => {
                     let passed = down.interim(interim).await;
-                    passed.map_err(|_| Ended::Unwanted)?;
+                    passed.map_err(|_| EarlyEnd::Unwanted)?;
                     entry.interim();
                 }
                 Err(broken) => {
                     let refused = self.refused_by_end(&broken);
                     if !self.send_again(refused, down, entry).await? {
-                        return Err(Ended::Upstream(broken));
+                        return Err(EarlyEnd::Upstream(broken));
                     }
                 }
             }
@@ -184,40 +188,44 @@ impl Awaited<'_> {
 
     /// Returns the reason for repeating a request, when the status concerns the connection rather
     /// than the request.
-    fn refused_by(&self, status: StatusCode) -> Option<Refused> {
+    fn refused_by(&self, status: StatusCode) -> Option<RepeatReason> {
         let is_shared = self.sent.reason != ConnectionReason::OwnName;
         match status {
-            StatusCode::MISDIRECTED_REQUEST if is_shared => Some(Refused::Misdirected),
-            StatusCode::TOO_EARLY if self.sent.is_early() => Some(Refused::Early),
+            StatusCode::MISDIRECTED_REQUEST if is_shared => Some(RepeatReason::Misdirected),
+            StatusCode::TOO_EARLY if self.sent.is_early() => Some(RepeatReason::Early),
             _ => None,
         }
     }
 
     /// Returns the reason for repeating a request, when its stream ended without a response. After
     /// any other end the request may have been carried out.
-    fn refused_by_end(&self, broken: &BrokenOff) -> Option<Refused> {
+    fn refused_by_end(&self, broken: &BrokenOff) -> Option<RepeatReason> {
         if self.sent.is_early() && self.sent.connection.may_begin_again() {
-            return Some(Refused::Early);
+            return Some(RepeatReason::Early);
         }
-        (broken.reason == ResetReason::Refused).then_some(Refused::Unprocessed)
+        (broken.reason == ResetReason::Refused).then_some(RepeatReason::Unprocessed)
     }
 
     /// Repeats a refused request, when a repeat may help. Returns true when the request was
     /// repeated.
     async fn send_again(
         &mut self,
-        refused: Option<Refused>,
-        down: &mut Down,
-        entry: &mut Entry,
-    ) -> Result<bool, Ended> {
+        refused: Option<RepeatReason>,
+        down: &mut ResponseSink,
+        entry: &mut RequestRecorder,
+    ) -> Result<bool, EarlyEnd> {
         tokio::select! {
             biased;
             is_sent = self.try_again(refused, entry) => Ok(is_sent),
-            () = down.unwanted() => Err(Ended::Unwanted),
+            () = down.unwanted() => Err(EarlyEnd::Unwanted),
         }
     }
 
-    async fn try_again(&mut self, refused: Option<Refused>, entry: &mut Entry) -> bool {
+    async fn try_again(
+        &mut self,
+        refused: Option<RepeatReason>,
+        entry: &mut RequestRecorder,
+    ) -> bool {
         let (Some(refused), Some(head)) = (refused, self.again.as_ref()) else {
             return false;
         };
@@ -229,17 +237,17 @@ impl Awaited<'_> {
         let connection = &self.sent.connection;
         let at_most = world.options.deadline;
         match refused {
-            Refused::Misdirected => {
+            RepeatReason::Misdirected => {
                 let opened_for = &connection.identity.host;
                 world.upstreams.note_misdirected(opened_for, &self.leg.host);
             }
-            Refused::Early => {
+            RepeatReason::Early => {
                 // Once it has ended, and not before (RFC 8470 section 5.2).
                 if !connection.handshake_has_ended(at_most).await {
                     return false;
                 }
             }
-            Refused::Unprocessed => (),
+            RepeatReason::Unprocessed => (),
         }
         let Ok(sent) = send(self.leg, head, true).await else {
             return false;
@@ -253,14 +261,14 @@ impl Awaited<'_> {
     async fn pass_body(
         &mut self,
         body: &mut BodyReader,
-        down: &mut DownBody,
-        entry: &mut Entry,
-    ) -> Result<(), Ended> {
+        down: &mut ResponseBodySink,
+        entry: &mut RequestRecorder,
+    ) -> Result<(), EarlyEnd> {
         loop {
             let piece = tokio::select! {
                 biased;
-                piece = body.data() => piece.map_err(Ended::Upstream)?,
-                () = down.unwanted() => return Err(Ended::Unwanted),
+                piece = body.data() => piece.map_err(EarlyEnd::Upstream)?,
+                () = down.unwanted() => return Err(EarlyEnd::Unwanted),
                 update = self.priority.changed() => {
                     self.priority.pass(&update, &self.sent, entry).await;
                     continue;
@@ -271,17 +279,17 @@ impl Awaited<'_> {
             };
             let bytes = piece.len();
             let sent = down.send(piece).await;
-            sent.map_err(|_| Ended::Unwanted)?;
+            sent.map_err(|_| EarlyEnd::Unwanted)?;
             entry.piece_passed(bytes);
         }
         let trailers = tokio::select! {
             biased;
-            trailers = body.trailers() => trailers.map_err(Ended::Upstream)?,
-            () = down.unwanted() => return Err(Ended::Unwanted),
+            trailers = body.trailers() => trailers.map_err(EarlyEnd::Upstream)?,
+            () = down.unwanted() => return Err(EarlyEnd::Unwanted),
         };
         entry.last();
         let finished = down.finish(trailers).await;
-        finished.map_err(|_| Ended::Unwanted)?;
+        finished.map_err(|_| EarlyEnd::Unwanted)?;
         entry.last_passed();
         Ok(())
     }

@@ -1,17 +1,17 @@
 //! The browser's updates of a request's priority, passed on to the request's upstream connection
 //! (RFC 9218 section 7). Not for: the meaning of priorities.
 
-use super::Sent;
-use super::entry::Entry;
+use super::SentUpstreamRequest;
+use super::entry::RequestRecorder;
 use resolab_http::{PriorityUpdate, RequestPriority};
 
 /// The browser's priority updates, and the number of the last update passed on.
-pub(super) struct Priority {
+pub(super) struct PriorityForwarder {
     said: Option<RequestPriority>,
     passed_number: u32,
 }
 
-impl Priority {
+impl PriorityForwarder {
     pub fn new(said: Option<RequestPriority>) -> Self {
         Self {
             said,
@@ -28,7 +28,12 @@ impl Priority {
     }
 
     /// Passes an update on. Does nothing over HTTP/2, because its library has no such frame.
-    pub async fn pass(&mut self, update: &PriorityUpdate, sent: &Sent, entry: &mut Entry) {
+    pub async fn pass(
+        &mut self,
+        update: &PriorityUpdate,
+        sent: &SentUpstreamRequest,
+        entry: &mut RequestRecorder,
+    ) {
         self.passed_number = update.number;
         let Some(stream) = sent.response.stream() else {
             return;

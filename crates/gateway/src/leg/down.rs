@@ -1,6 +1,6 @@
 //! A response sent to the browser. Not for: receiving the response from upstream.
 
-use super::h1::{Piece, Pieces};
+use super::h1::{BodyPiece, Http1Body};
 use bytes::Bytes;
 use h2::server::SendResponse;
 use http::header::CONTENT_LENGTH;
@@ -17,22 +17,22 @@ type H3Response = h3::server::RequestStream<Sender<Bytes>, Bytes>;
 const PIECES_WAITING_COUNT: usize = 2;
 
 /// The sender of a response, before its head.
-pub(crate) enum Down {
-    H1(oneshot::Sender<Response<Pieces>>),
+pub(crate) enum ResponseSink {
+    H1(oneshot::Sender<Response<Http1Body>>),
     H2(SendResponse<Bytes>),
     H3(Box<H3Response>, TakenBack),
 }
 
 /// The sender of a response's body, after its head.
-pub(crate) enum DownBody {
+pub(crate) enum ResponseBodySink {
     /// The body over HTTP/1.1, with the bytes left of the head's length: hyper stops reading after
     /// the last byte.
-    H1(mpsc::Sender<Piece>, Option<u64>),
+    H1(mpsc::Sender<BodyPiece>, Option<u64>),
     H2(BodyWriter),
     H3(BodyWriter, TakenBack),
 }
 
-impl Down {
+impl ResponseSink {
     /// Sends an interim head. Does nothing over HTTP/1.1, because hyper only has interim 100.
     pub async fn interim(&mut self, head: Response<()>) -> Result<(), BrokenOff> {
         match self {
@@ -43,20 +43,23 @@ impl Down {
     }
 
     /// Sends the head; `ends` also ends the response.
-    pub async fn head(self, head: Response<()>, ends: bool) -> Result<DownBody, BrokenOff> {
+    pub async fn head(self, head: Response<()>, ends: bool) -> Result<ResponseBodySink, BrokenOff> {
         match self {
             Self::H1(waiting) => {
                 let (sender, pieces) = mpsc::channel(PIECES_WAITING_COUNT);
                 let head = in_version(head, Version::HTTP_11);
                 let length = head.headers().get(CONTENT_LENGTH);
                 let left = length.and_then(|length| length.to_str().ok()?.parse().ok());
-                let response = head.map(|()| Pieces::new(pieces, ends));
+                let response = head.map(|()| Http1Body::new(pieces, ends));
                 waiting.send(response).map_err(|_| gone())?;
-                Ok(DownBody::H1(sender, if ends { Some(0) } else { left }))
+                Ok(ResponseBodySink::H1(
+                    sender,
+                    if ends { Some(0) } else { left },
+                ))
             }
             Self::H2(mut respond) => {
                 let stream = respond.send_response(in_version(head, Version::HTTP_2), ends)?;
-                Ok(DownBody::H2(if ends {
+                Ok(ResponseBodySink::H2(if ends {
                     BodyWriter::nothing()
                 } else {
                     BodyWriter::h2(stream)
@@ -64,7 +67,10 @@ impl Down {
             }
             Self::H3(mut stream, taken_back) => {
                 stream.send_response(head).await?;
-                Ok(DownBody::H3(BodyWriter::h3_response(*stream), taken_back))
+                Ok(ResponseBodySink::H3(
+                    BodyWriter::h3_response(*stream),
+                    taken_back,
+                ))
             }
         }
     }
@@ -93,7 +99,7 @@ impl Down {
     }
 }
 
-impl DownBody {
+impl ResponseBodySink {
     /// Sends the next piece, as soon as the browser takes it.
     pub async fn send(&mut self, piece: Bytes) -> Result<(), BrokenOff> {
         match self {

@@ -1,8 +1,8 @@
 //! HTTP/1.1 towards the browser: one exchange after another on a connection. Interim responses do
 //! not pass, because hyper cannot send them. Not for: upgrades.
 
-use super::queue::Queue;
-use super::{Arrived, Down, Leg, Up};
+use super::queue::RequestQueue;
+use super::{Down, DownstreamConnection, IncomingRResponseSinkst, RequestBody};
 use bytes::Bytes;
 use http::header::{CONNECTION, HOST, HeaderName, TE, TRANSFER_ENCODING, UPGRADE};
 use http::uri::{Authority, Scheme};
@@ -24,30 +24,30 @@ use tokio::sync::{mpsc, oneshot};
 const BUFFER_BYTES: usize = 128 * 1_024;
 
 /// A part of a response's body, or the body's failure.
-pub(crate) type Piece = Result<Frame<Bytes>, BrokenOff>;
+pub(crate) type BodyPiece = Result<Frame<Bytes>, BrokenOff>;
 
 /// A response's body in hyper's form.
-pub(crate) struct Pieces {
-    pieces: mpsc::Receiver<Piece>,
+pub(crate) struct Http1Body {
+    pieces: mpsc::Receiver<BodyPiece>,
     is_empty: bool,
 }
 
-impl Pieces {
-    pub fn new(pieces: mpsc::Receiver<Piece>, is_empty: bool) -> Self {
+impl Http1Body {
+    pub fn new(pieces: mpsc::Receiver<BodyPiece>, is_empty: bool) -> Self {
         Self { pieces, is_empty }
     }
 }
 
-impl hyper::body::Body for Pieces {
+impl hyper::body::Body for Http1Body {
     type Data = Bytes;
-    type Error = Broken;
+    type Error = BrokenResponse;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, BrokenResponse>>> {
         let piece = self.pieces.poll_recv(cx);
-        piece.map(|piece| piece.map(|piece| piece.map_err(|error| Broken(error.detail))))
+        piece.map(|piece| piece.map(|piece| piece.map_err(|error| BrokenResponse(error.detail))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -66,11 +66,11 @@ impl hyper::body::Body for Pieces {
 /// The failure of a response's rest.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Broken(String);
+pub(crate) struct BrokenResponse(String);
 
 /// Serves the connection until the browser or the end of the load ends it.
-pub(super) async fn serve(leg: &Arc<Leg>, stream: TlsStream) {
-    let queue = Queue::start(leg);
+pub(super) async fn serve(leg: &Arc<DownstreamConnection>, stream: TlsStream) {
+    let queue = RequestQueue::start(leg);
     let service = service_fn(|request| answer(&queue, request));
     let mut builder = http1::Builder::new();
     builder
@@ -85,38 +85,43 @@ pub(super) async fn serve(leg: &Arc<Leg>, stream: TlsStream) {
         .await;
 }
 
-async fn answer(queue: &Queue, request: Request<Incoming>) -> Result<Response<Pieces>, Broken> {
+async fn answer(
+    queue: &RequestQueue,
+    request: Request<Incoming>,
+) -> Result<Response<Http1Body>, BrokenResponse> {
     let received_ns = monotonic_ns();
     let (mut head, body) = request.into_parts();
     let authority = head.headers.remove(HOST);
     let authority = authority.and_then(|host| host.to_str().ok()?.parse().ok());
-    let authority: Authority = authority.ok_or_else(|| Broken("no host".to_owned()))?;
+    let authority: Authority = authority.ok_or_else(|| BrokenResponse("no host".to_owned()))?;
     head.uri = absolute(&head.uri, authority)?;
     remove_hop_by_hop(&mut head.headers);
     let (down, response) = oneshot::channel();
-    let arrived = Arrived {
+    let arrived = IncomingRequest {
         head: Request::from_parts(head, ()),
-        up: Up::H1(body, None),
-        down: Down::H1(down),
+        up: RequestBody::H1(body, None),
+        down: ResponseSink::H1(down),
         version: HttpVersion::H1,
         priority: None,
         received_ns,
     };
     queue.push(arrived).await;
-    let response = response.await.map_err(|_| Broken("no answer".to_owned()))?;
+    let response = response
+        .await
+        .map_err(|_| BrokenResponse("no answer".to_owned()))?;
     let (mut head, body) = response.into_parts();
     remove_hop_by_hop(&mut head.headers);
     Ok(Response::from_parts(head, body))
 }
 
-fn absolute(target: &Uri, authority: Authority) -> Result<Uri, Broken> {
+fn absolute(target: &Uri, authority: Authority) -> Result<Uri, BrokenResponse> {
     let mut parts = target.clone().into_parts();
     parts.scheme = Some(Scheme::HTTPS);
     parts.authority = Some(authority);
     parts
         .path_and_query
         .get_or_insert_with(|| http::uri::PathAndQuery::from_static("/"));
-    Uri::from_parts(parts).map_err(|error| Broken(error.to_string()))
+    Uri::from_parts(parts).map_err(|error| BrokenResponse(error.to_string()))
 }
 
 /// Removes fields between neighbours only (RFC 9110 section 7.6.1); HTTP/2 forbids these fields

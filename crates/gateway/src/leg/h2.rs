@@ -1,7 +1,7 @@
 //! HTTP/2 towards the browser. Not for: the exchange of a request.
 
-use super::queue::Queue;
-use super::{Arrived, Down, Leg, Up};
+use super::queue::RequestQueue;
+use super::{Down, DownstreamConnection, IncomingRResponseSinkst, RequestBody};
 use crate::serving::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES, STREAMS_MAX_COUNT};
 use h2::Reason;
 use http::Request;
@@ -21,7 +21,7 @@ const SEND_BUFFER_BYTES: usize = 512 * 1_024;
 const CLOSE_LEAVES_WITHIN: Duration = Duration::from_secs(1);
 
 /// Serves the connection until the browser or the end of the load ends it.
-pub(super) async fn serve(leg: &Arc<Leg>, stream: TlsStream) {
+pub(super) async fn serve(leg: &Arc<DownstreamConnection>, stream: TlsStream) {
     let mut builder = h2::server::Builder::new();
     builder
         .max_concurrent_streams(STREAMS_MAX_COUNT)
@@ -37,7 +37,7 @@ pub(super) async fn serve(leg: &Arc<Leg>, stream: TlsStream) {
     let Ok(mut http) = handshake else {
         return;
     };
-    let queue = Queue::start(leg);
+    let queue = RequestQueue::start(leg);
     let mut load_ended = std::pin::pin!(leg.load_ended());
     loop {
         let accepted = tokio::select! {
@@ -54,10 +54,10 @@ pub(super) async fn serve(leg: &Arc<Leg>, stream: TlsStream) {
             return;
         };
         let (head, body) = request.into_parts();
-        queue.push_now(Arrived {
+        queue.push_now(IncomingRequest {
             head: Request::from_parts(head, ()),
-            up: Up::Streamed(Box::new(BodyReader::h2(body))),
-            down: Down::H2(respond),
+            up: RequestBody::Streamed(Box::new(BodyReader::h2(body))),
+            down: ResponseSink::H2(respond),
             version: HttpVersion::H2,
             priority: None,
             received_ns: monotonic_ns(),

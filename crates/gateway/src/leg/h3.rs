@@ -1,7 +1,7 @@
 //! HTTP/3 towards the browser. Not for: the exchange of a request.
 
-use super::queue::Queue;
-use super::{Arrived, Down, Leg, Up};
+use super::queue::RequestQueue;
+use super::{Down, DownstreamConnection, IncomingRResponseSinkst, RequestBody};
 use bytes::Bytes;
 use h3::server::RequestResolver;
 use http::header::CONTENT_LENGTH;
@@ -18,9 +18,9 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 /// Serves the connection until its end.
-pub(super) async fn serve(leg: &Arc<Leg>, quic: &Connection) {
+pub(super) async fn serve(leg: &Arc<DownstreamConnection>, quic: &Connection) {
     let mut transport = Http3Quic::server(quic.clone()).with_heads_of_at_most(HEAD_MAX_BYTES);
-    let told = Told {
+    let told = LaterMessages {
         taken_back: transport.taken_back_streams(),
         priorities: transport.priority_updates(),
     };
@@ -30,9 +30,9 @@ pub(super) async fn serve(leg: &Arc<Leg>, quic: &Connection) {
     let Ok(mut http) = builder.build::<_, Bytes>(transport).await else {
         return;
     };
-    let reading = Arc::new(Reading {
+    let reading = Arc::new(HeadReader {
         told,
-        queue: Queue::start(leg),
+        queue: RequestQueue::start(leg),
         deadline: leg.world.options.deadline,
     });
     // The transport's limit on streams bounds it. Ends with the leg.
@@ -44,20 +44,20 @@ pub(super) async fn serve(leg: &Arc<Leg>, quic: &Connection) {
 }
 
 /// The browser's later messages about its requests: cancellations and priority updates.
-struct Told {
+struct LaterMessages {
     taken_back: TakenBackStreams,
     priorities: PriorityUpdates,
 }
 
 /// Reads each request's head while its packets arrive. A stalled head delays no other request, and
 /// requests leave in the order of their complete heads.
-struct Reading {
-    told: Told,
-    queue: Queue,
+struct HeadReader {
+    told: LaterMessages,
+    queue: RequestQueue,
     deadline: Duration,
 }
 
-impl Reading {
+impl HeadReader {
     async fn read_head(self: Arc<Self>, resolver: RequestResolver<Http3Quic, Bytes>) {
         // A stream without a whole head is no request; h3 has reset it.
         let read = timeout(self.deadline, resolver.resolve_request()).await;
@@ -75,10 +75,10 @@ impl Reading {
             // Its end may come in a packet behind it.
             let _ = timeout(self.deadline, body.has_begun()).await;
         }
-        self.queue.push_now(Arrived {
+        self.queue.push_now(IncomingRequest {
             head,
-            up: Up::Streamed(Box::new(body)),
-            down: Down::H3(Box::new(send), taken_back),
+            up: RequestBody::Streamed(Box::new(body)),
+            down: ResponseSink::H3(Box::new(send), taken_back),
             version: HttpVersion::H3,
             priority: Some(priority),
             received_ns,

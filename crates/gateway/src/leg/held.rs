@@ -1,8 +1,8 @@
 //! One downstream connection: the wait before its handshake goes on, and its record. Not for:
 //! serving the connection.
 
-use crate::upstream::Connection;
-use crate::world::World;
+use crate::upstream::UpstreamConnection;
+use crate::world::GatewayState;
 use resolab_record::{GatewayLegRecord, GatewayTrigger, HttpVersion, Record};
 use resolab_transport::client::MeasuredFailure;
 use resolab_transport::clock::monotonic_ns;
@@ -14,8 +14,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 /// A downstream connection. Its record is written after the end of its last request.
-pub(crate) struct Leg {
-    pub world: Arc<World>,
+pub(crate) struct DownstreamConnection {
+    pub world: Arc<GatewayState>,
     pub load: u64,
     pub id: u64,
     pub host: Arc<str>,
@@ -28,10 +28,10 @@ pub(crate) struct Leg {
     _place: OwnedSemaphorePermit,
 }
 
-impl Leg {
+impl DownstreamConnection {
     /// Makes the state of a connection, after its ClientHello has arrived.
     pub fn new(
-        world: &Arc<World>,
+        world: &Arc<GatewayState>,
         host: &Arc<str>,
         facts: Arc<HandshakeFacts>,
         place: OwnedSemaphorePermit,
@@ -73,7 +73,7 @@ impl Leg {
     /// and the answer another round trip later. Losses in QUIC's handshake are not TCP's, so the
     /// smallest measured round trip counts. Firefox opens a TCP connection 50 ms after the QUIC
     /// connection, and takes the connection ready first.
-    async fn hold_as_over_tcp(&self, connection: &Connection) {
+    async fn hold_as_over_tcp(&self, connection: &UpstreamConnection) {
         if connection.identity.http_version != HttpVersion::H3 {
             return;
         }
@@ -99,7 +99,7 @@ impl Leg {
     }
 }
 
-impl Drop for Leg {
+impl Drop for DownstreamConnection {
     fn drop(&mut self) {
         let failure = self.failure.get();
         let record = GatewayLegRecord {

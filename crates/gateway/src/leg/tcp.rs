@@ -1,8 +1,8 @@
 //! Downstream connections over TCP: delayed by the trigger, then TLS, then HTTP by ALPN. Not for:
 //! HTTP.
 
-use super::{Leg, h1, h2};
-use crate::world::World;
+use super::{DownstreamConnection, h1, h2};
+use crate::world::GatewayState;
 use resolab_record::Failure;
 use resolab_transport::client::MeasuredFailure;
 use resolab_transport::server::{ByteCounts, HandshakeFacts, TlsStream};
@@ -19,7 +19,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// Accepts connections until the task is dropped.
 pub(crate) async fn serve(
-    world: Arc<World>,
+    world: Arc<GatewayState>,
     host: Arc<str>,
     listener: TcpListener,
     alpn: Vec<Vec<u8>>,
@@ -42,7 +42,7 @@ pub(crate) async fn serve(
 }
 
 async fn serve_leg(
-    world: &Arc<World>,
+    world: &Arc<GatewayState>,
     host: &Arc<str>,
     tcp: TcpStream,
     alpn: &[Vec<u8>],
@@ -61,7 +61,7 @@ async fn serve_leg(
         return;
     }
     let facts = Arc::<HandshakeFacts>::default();
-    let leg = Leg::new(world, host, Arc::clone(&facts), place);
+    let leg = DownstreamConnection::new(world, host, Arc::clone(&facts), place);
     let accepting = async {
         if !leg.released(true).await {
             return None;

@@ -8,14 +8,14 @@ use std::future::poll_fn;
 use std::pin::Pin;
 
 /// The body of a request.
-pub(crate) enum Up {
+pub(crate) enum RequestBody {
     /// The body over HTTP/2 and HTTP/3.
     Streamed(Box<BodyReader>),
     /// The body over HTTP/1.1, and the trailers read with it.
     H1(Incoming, Option<HeaderMap>),
 }
 
-impl Up {
+impl RequestBody {
     /// Returns true when the body is already known to be empty.
     pub fn is_empty_by_now(&mut self) -> bool {
         match self {

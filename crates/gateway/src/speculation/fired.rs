@@ -1,9 +1,9 @@
 //! One speculative request: sent when allowed, then compared with the browser's request and the
 //! name's answer. Not for: choosing the request.
 
-use crate::exchange::Sent;
-use crate::upstream::Connection;
-use crate::world::World;
+use crate::exchange::SentUpstreamRequest;
+use crate::upstream::UpstreamConnection;
+use crate::world::GatewayState;
 use http::Request;
 use resolab_http::streaming::{BodyReader, BodyWriter, ResponseReader};
 use resolab_record::{
@@ -17,23 +17,23 @@ use std::sync::mpsc::Sender;
 use tokio::time::timeout;
 
 /// A speculative request, sent or not, and its record.
-pub(super) struct Fired {
-    request: Option<Underway>,
+pub(super) struct SpeculativeRequest {
+    request: Option<SentSpeculation>,
     record: GatewaySpeculationRecord,
     records: Sender<Record>,
 }
 
 /// A speculative request already sent.
-struct Underway {
+struct SentSpeculation {
     head: Request<()>,
-    connection: Arc<Connection>,
+    connection: Arc<UpstreamConnection>,
     response: ResponseReader,
 }
 
-impl Fired {
+impl SpeculativeRequest {
     /// Sends the request, when the resolver's connection is known to cover the name.
     pub async fn fire(
-        world: &Arc<World>,
+        world: &Arc<GatewayState>,
         host: String,
         head: Option<Request<()>>,
         query_ns: u64,
@@ -60,7 +60,7 @@ impl Fired {
         fired
     }
 
-    async fn send(&mut self, world: &Arc<World>, head: Request<()>) {
+    async fn send(&mut self, world: &Arc<GatewayState>, head: Request<()>) {
         let at_most = world.options.deadline;
         let opened = timeout(at_most, world.upstreams.resolvers_opened()).await;
         let Ok(Some(connection)) = opened else {
@@ -78,7 +78,7 @@ impl Fired {
         record.connection_id = Some(connection.identity.id);
         record.coverage_source = Some(coverage);
         record.path = head.uri().path_and_query().map(ToString::to_string);
-        self.request = Some(Underway {
+        self.request = Some(SentSpeculation {
             head,
             connection,
             response,
@@ -89,9 +89,9 @@ impl Fired {
     /// usable.
     pub async fn judged(
         mut self,
-        world: &Arc<World>,
+        world: &Arc<GatewayState>,
         head: &Request<()>,
-    ) -> (Speculation, Option<Sent>) {
+    ) -> (Speculation, Option<SentUpstreamRequest>) {
         let Some(underway) = self.request.as_ref() else {
             return (Speculation::NotSent, None);
         };
@@ -108,7 +108,10 @@ impl Fired {
         (Speculation::Used, sent)
     }
 
-    async fn discarded(self, because: DiscardedBecause) -> (Speculation, Option<Sent>) {
+    async fn discarded(
+        self,
+        because: DiscardedBecause,
+    ) -> (Speculation, Option<SentUpstreamRequest>) {
         self.discard(because).await;
         (Speculation::Discarded, None)
     }
@@ -125,7 +128,7 @@ impl Fired {
     }
 }
 
-impl Drop for Fired {
+impl Drop for SpeculativeRequest {
     /// Writes the record, when nothing more can happen to the request.
     fn drop(&mut self) {
         if self.request.is_some() {
@@ -139,9 +142,9 @@ impl Drop for Fired {
     }
 }
 
-impl Underway {
-    fn used(self, reason: ConnectionReason) -> Sent {
-        Sent {
+impl SentSpeculation {
+    fn used(self, reason: ConnectionReason) -> SentUpstreamRequest {
+        SentUpstreamRequest {
             body: BodyWriter::nothing(),
             response: self.response,
             connection: self.connection,

@@ -1,8 +1,8 @@
 //! One upstream connection, from its first packet to its end. Not for: deciding about requests on
 //! the connection (`sharing`).
 
-use super::identity::Identity;
-use super::servers::{Server, Way};
+use super::identity::ConnectionIdentity;
+use super::servers::{HttpClientKind, UpstreamServer};
 use h3::quic::StreamId;
 use http::{Method, Request, Version};
 use resolab_http::streaming::{BodyWriter, ResponseReader};
@@ -22,15 +22,15 @@ use tokio::time::timeout;
 const CLOSE_LEAVES_WITHIN: Duration = Duration::from_secs(1);
 
 /// An open upstream connection.
-pub(crate) struct Connection {
-    pub identity: Identity,
+pub(crate) struct UpstreamConnection {
+    pub identity: ConnectionIdentity,
     pub address: SocketAddr,
     /// True when the server takes no more requests on the connection.
     is_draining: AtomicBool,
-    client: Client,
+    client: UpstreamClient,
 }
 
-enum Client {
+enum UpstreamClient {
     /// The HTTP/2 client; `None` while closing.
     H2(Mutex<Option<Arc<H2Client>>>),
     H3(Box<H3Client>),
@@ -38,10 +38,13 @@ enum Client {
     Resolver(Arc<H3Client>),
 }
 
-impl Connection {
+impl UpstreamConnection {
     /// Wraps the resolver's open connection. The connection's start is the start of its opening,
     /// from the log of its set-up.
-    pub(super) fn resolvers(client: Arc<H3Client>, mut identity: Identity) -> Option<Self> {
+    pub(super) fn resolvers(
+        client: Arc<H3Client>,
+        mut identity: ConnectionIdentity,
+    ) -> Option<Self> {
         let setup = Arc::clone(&client.quic().log);
         let address = setup.peer_address()?;
         let began_ns = setup.bootstrap.start_ns();
@@ -54,34 +57,34 @@ impl Connection {
             identity,
             address,
             is_draining: AtomicBool::new(false),
-            client: Client::Resolver(client),
+            client: UpstreamClient::Resolver(client),
         })
     }
 
     /// Returns true when this is the resolver's connection with this client.
     pub fn is(&self, resolvers: &Arc<H3Client>) -> bool {
-        matches!(&self.client, Client::Resolver(client) if Arc::ptr_eq(client, resolvers))
+        matches!(&self.client, UpstreamClient::Resolver(client) if Arc::ptr_eq(client, resolvers))
     }
 
     /// Returns true when this is the resolver's connection.
     pub fn is_resolvers(&self) -> bool {
-        matches!(self.client, Client::Resolver(_))
+        matches!(self.client, UpstreamClient::Resolver(_))
     }
 
     fn http3(&self) -> Option<&H3Client> {
         match &self.client {
-            Client::H2(_) => None,
-            Client::H3(client) => Some(client),
-            Client::Resolver(client) => Some(client),
+            UpstreamClient::H2(_) => None,
+            UpstreamClient::H3(client) => Some(client),
+            UpstreamClient::Resolver(client) => Some(client),
         }
     }
 
     /// Opens a connection within `at_most`. With early data, returns before the end of the
     /// handshake. `None` when the load ends before; then nothing more is sent on the connection.
     pub(super) async fn open(
-        server: &Server,
+        server: &UpstreamServer,
         address: SocketAddr,
-        identity: Identity,
+        identity: ConnectionIdentity,
         at_most: Duration,
         load_ended: impl Future<Output = ()>,
     ) -> Option<Result<Self, MeasuredFailure>> {
@@ -89,8 +92,12 @@ impl Connection {
         setup.set_peer_address(address);
         let opening = async {
             match &server.way {
-                Way::H2(tls) => open_h2(tls, (address, at_most), setup, load_ended).await,
-                Way::H3(quic) => open_h3(quic, (address, at_most), setup, load_ended).await,
+                HttpClientKind::H2(tls) => {
+                    open_h2(tls, (address, at_most), setup, load_ended).await
+                }
+                HttpClientKind::H3(quic) => {
+                    open_h3(quic, (address, at_most), setup, load_ended).await
+                }
             }
         };
         let client = match opening.await? {
@@ -126,12 +133,12 @@ impl Connection {
         }
         let request = in_version(request, self.identity.http_version);
         let begun = match &self.client {
-            Client::H2(client) => match h2_of(client) {
+            UpstreamClient::H2(client) => match h2_of(client) {
                 Some(client) => client.begin(request, ends).await,
                 None => Err(ended()),
             },
-            Client::H3(client) => client.begin(request, ends).await,
-            Client::Resolver(client) => client.begin(request, ends).await,
+            UpstreamClient::H3(client) => client.begin(request, ends).await,
+            UpstreamClient::Resolver(client) => client.begin(request, ends).await,
         };
         let begun = begun.inspect_err(|failure| self.note_failure(failure))?;
         self.identity.count_request();
@@ -153,13 +160,13 @@ impl Connection {
     /// Waits for the end of the connection.
     async fn ended(&self) {
         match &self.client {
-            Client::H2(client) => {
+            UpstreamClient::H2(client) => {
                 if let Some(client) = h2_of(client) {
                     client.ended().await;
                 }
             }
-            Client::H3(client) => drop(client.quic().connection.closed().await),
-            Client::Resolver(client) => drop(client.quic().connection.closed().await),
+            UpstreamClient::H3(client) => drop(client.quic().connection.closed().await),
+            UpstreamClient::Resolver(client) => drop(client.quic().connection.closed().await),
         }
     }
 
@@ -183,8 +190,10 @@ impl Connection {
     /// an orderly way (RFC 9113 section 6.8) still serves its pending requests.
     pub fn takes_requests(&self) -> bool {
         let is_open = match &self.client {
-            Client::H2(client) => h2_of(client).is_some_and(|client| client.takes_requests()),
-            Client::H3(_) | Client::Resolver(_) => !self.is_closed(),
+            UpstreamClient::H2(client) => {
+                h2_of(client).is_some_and(|client| client.takes_requests())
+            }
+            UpstreamClient::H3(_) | UpstreamClient::Resolver(_) => !self.is_closed(),
         };
         is_open && !self.is_draining.load(Ordering::Relaxed)
     }
@@ -198,21 +207,21 @@ impl Connection {
 
     pub fn is_closed(&self) -> bool {
         match &self.client {
-            Client::H2(client) => h2_of(client).is_none_or(|client| client.is_closed()),
-            Client::H3(client) => client.is_closed(),
-            Client::Resolver(client) => client.is_closed(),
+            UpstreamClient::H2(client) => h2_of(client).is_none_or(|client| client.is_closed()),
+            UpstreamClient::H3(client) => client.is_closed(),
+            UpstreamClient::Resolver(client) => client.is_closed(),
         }
     }
 
     /// Returns true when the certificate covers a host; `None` before the certificate has arrived.
     pub fn covers(&self, host: &str) -> Option<bool> {
         match &self.client {
-            Client::H2(_) => {
+            UpstreamClient::H2(_) => {
                 let leaf = self.identity.setup.peer_leaf();
                 leaf.map(|leaf| leaf_covers(leaf, host))
             }
-            Client::H3(client) => certificate_covers(&client.quic().connection, host),
-            Client::Resolver(client) => certificate_covers(&client.quic().connection, host),
+            UpstreamClient::H3(client) => certificate_covers(&client.quic().connection, host),
+            UpstreamClient::Resolver(client) => certificate_covers(&client.quic().connection, host),
         }
     }
 
@@ -248,7 +257,7 @@ impl Connection {
     /// Closes in an orderly way, and writes the record.
     pub async fn close(&self) {
         match &self.client {
-            Client::H2(client) => {
+            UpstreamClient::H2(client) => {
                 let client = client.lock().unwrap_or_else(PoisonError::into_inner).take();
                 match client.map(Arc::try_unwrap) {
                     Some(Ok(client)) => client.close(CLOSE_LEAVES_WITHIN).await,
@@ -261,11 +270,11 @@ impl Connection {
                     None => (),
                 }
             }
-            Client::H3(client) => {
+            UpstreamClient::H3(client) => {
                 client.quic().close(H3_NO_ERROR);
                 client.quic().drained(CLOSE_LEAVES_WITHIN).await;
             }
-            Client::Resolver(_) => (),
+            UpstreamClient::Resolver(_) => (),
         }
         self.identity.record();
     }
@@ -276,12 +285,12 @@ async fn open_h2(
     (address, at_most): (SocketAddr, Duration),
     setup: &Arc<SetupLog>,
     load_ended: impl Future<Output = ()>,
-) -> Option<Result<Client, MeasuredFailure>> {
+) -> Option<Result<UpstreamClient, MeasuredFailure>> {
     let opening = async {
         let tcp = connect_tcp(address, TcpOptions { fast_open: false }, setup).await?;
         let stream = connect_tls_for_bodies(tcp, tls, Arc::clone(setup)).await?;
         let client = H2Client::open_with(stream, PAGE_WINDOWS, Arc::clone(setup)).await?;
-        Ok(Client::H2(Mutex::new(Some(Arc::new(client)))))
+        Ok(UpstreamClient::H2(Mutex::new(Some(Arc::new(client)))))
     };
     let opening = within(at_most, address, setup, opening);
     tokio::select! {
@@ -301,7 +310,7 @@ async fn open_h3(
     (address, at_most): (SocketAddr, Duration),
     setup: &Arc<SetupLog>,
     load_ended: impl Future<Output = ()>,
-) -> Option<Result<Client, MeasuredFailure>> {
+) -> Option<Result<UpstreamClient, MeasuredFailure>> {
     let endpoint = match quic.endpoint(address, setup) {
         Ok(endpoint) => endpoint,
         Err(failure) => return Some(Err(failure)),
@@ -309,7 +318,7 @@ async fn open_h3(
     let opening = async {
         let connecting = quic.connect_from(endpoint.clone(), address, Arc::clone(setup));
         let client = H3Client::open(Arc::new(connecting.await?)).await?;
-        Ok(Client::H3(Box::new(client)))
+        Ok(UpstreamClient::H3(Box::new(client)))
     };
     let opened = tokio::select! {
         opened = within(at_most, address, setup, opening) => Some(opened),

@@ -10,7 +10,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 
 /// The facts known before the connection is open, and its record.
-pub(crate) struct Identity {
+pub(crate) struct ConnectionIdentity {
     pub id: u64,
     pub load: u64,
     /// The name to open the connection for.
@@ -27,7 +27,7 @@ pub(crate) struct Identity {
     records: Sender<Record>,
 }
 
-impl Identity {
+impl ConnectionIdentity {
     /// Makes the identity of a connection needed from now on.
     pub fn new(
         (id, load): (u64, u64),
@@ -113,7 +113,7 @@ impl Identity {
     }
 }
 
-impl Drop for Identity {
+impl Drop for ConnectionIdentity {
     /// Writes the record, when the last holder drops the identity for any reason.
     fn drop(&mut self) {
         self.record();

@@ -12,21 +12,21 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 /// The result of a look-up.
-type Found = Result<Arc<[IpAddr]>, MeasuredFailure>;
+type LocationResult = Result<Arc<[IpAddr]>, MeasuredFailure>;
 
 /// The addresses of every name asked for. Answers stay until the next answer, because a browser may
 /// keep its own answers over several loads.
 #[derive(Debug, Default)]
-pub(crate) struct Locations(Mutex<HashMap<String, Location>>);
+pub(crate) struct NameLocations(Mutex<HashMap<String, NameLocation>>);
 
 #[derive(Debug)]
-struct Location {
-    found: watch::Sender<Option<Found>>,
+struct NameLocation {
+    found: watch::Sender<Option<LocationResult>>,
     /// True when the addresses were found in the present load.
     is_of_load: bool,
 }
 
-impl Locations {
+impl NameLocations {
     /// Begins a look-up. Tasks needing the name wait for the look-up, unless the load already has
     /// the addresses.
     pub fn begin(&self, name: &str) {
@@ -57,7 +57,7 @@ impl Locations {
     }
 
     /// Waits at most `at_most` for the addresses of a name.
-    pub async fn wait(&self, name: &str, at_most: Duration) -> Found {
+    pub async fn wait(&self, name: &str, at_most: Duration) -> LocationResult {
         let failed = |detail| Err(MeasuredFailure::new(Failure::BootstrapFailed, detail));
         let known = {
             let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,13 +77,16 @@ impl Locations {
         }
     }
 
-    fn change(&self, name: &str, change: impl FnOnce(&mut Location)) {
+    fn change(&self, name: &str, change: impl FnOnce(&mut NameLocation)) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        change(all.entry(canonical(name)).or_insert_with(Location::unknown));
+        change(
+            all.entry(canonical(name))
+                .or_insert_with(NameLocation::unknown),
+        );
     }
 }
 
-impl Location {
+impl NameLocation {
     fn unknown() -> Self {
         Self {
             found: watch::channel(None).0,
@@ -105,7 +108,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_needs_a_name_waits_for_its_look_up() {
-        let locations = Arc::new(Locations::default());
+        let locations = Arc::new(NameLocations::default());
         let unknown = locations.wait("a.test", LONG).await.unwrap_err();
         assert_eq!(unknown.failure, Failure::BootstrapFailed);
         locations.begin("A.test.");
@@ -129,7 +132,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_load_has_found_is_not_taken_back_by_asking_again() {
-        let locations = Locations::default();
+        let locations = NameLocations::default();
         let [first, second]: [IpAddr; 2] = ["192.0.2.1", "192.0.2.2"].map(|it| it.parse().unwrap());
         locations.begin("a.test");
         locations.end("a.test", Ok(vec![first]));

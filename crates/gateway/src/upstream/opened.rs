@@ -1,12 +1,12 @@
 //! The connections of the present load, and the choice of a connection for each request. Not for:
 //! the rule (`sharing`).
 
-use super::connection::Connection;
-use super::identity::Identity;
-use super::locations::Locations;
-use super::servers::Servers;
+use super::connection::UpstreamConnection;
+use super::identity::ConnectionIdentity;
+use super::locations::NameLocations;
+use super::servers::UpstreamServers;
 use crate::options::GatewayOptions;
-use crate::sharing::{Known, Wanted, may_carry};
+use crate::sharing::{ConnectionFactsForHost, RequestTarget, may_carry};
 use crate::speculation::coverage_source;
 use resolab_dns::stub::ResolverConnection;
 use resolab_http::https_origin;
@@ -23,13 +23,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-type Opened = Result<Arc<Connection>, MeasuredFailure>;
+type OpeningResult = Result<Arc<UpstreamConnection>, MeasuredFailure>;
 
 /// The upstream connections and the knowledge about servers.
-pub(crate) struct Upstreams {
+pub(crate) struct UpstreamConnections {
     options: Arc<GatewayOptions>,
-    pub locations: Locations,
-    servers: Servers,
+    pub locations: NameLocations,
+    servers: UpstreamServers,
     /// Pairs of a connection's name and a host answered 421 on the connection. A resumed handshake
     /// does not remove a pair.
     misdirected: Mutex<HashSet<(String, String)>>,
@@ -38,12 +38,12 @@ pub(crate) struct Upstreams {
     covered_by_resolver: Mutex<HashMap<String, bool>>,
     state: Mutex<State>,
     /// The resolver's connection, set after the stub's start.
-    resolver: OnceLock<Resolver>,
+    resolver: OnceLock<SharedResolver>,
     records: Sender<Record>,
 }
 
 /// The resolver's connection, and its name.
-pub(crate) struct Resolver {
+pub(crate) struct SharedResolver {
     pub connection: ResolverConnection,
     pub host: String,
     pub handshake_mode: HandshakeMode,
@@ -55,23 +55,23 @@ struct State {
     load: watch::Sender<u64>,
     next_id: u64,
     /// The slots, in order of their first need.
-    slots: Vec<Slot>,
+    slots: Vec<UpstreamSlot>,
     /// Connections refusing new requests, possibly with pending requests.
-    leaving: Vec<Arc<Connection>>,
+    leaving: Vec<Arc<UpstreamConnection>>,
     /// The resolver's connection, after its first request.
-    resolvers: Option<Arc<Connection>>,
+    resolvers: Option<Arc<UpstreamConnection>>,
 }
 
 /// A connection being opened or open.
-struct Slot {
+struct UpstreamSlot {
     host: String,
-    opened: watch::Receiver<Option<Opened>>,
+    opened: watch::Receiver<Option<OpeningResult>>,
     /// The task opening the connection and reading the server's first control frames; ends with the
     /// load at the latest.
     opener: JoinHandle<()>,
 }
 
-impl Slot {
+impl UpstreamSlot {
     /// Ends the slot after the load: waits for the opener, then closes the connection.
     async fn close(self) {
         let _ = self.opener.await;
@@ -81,7 +81,7 @@ impl Slot {
         }
     }
 
-    fn connection(&self) -> Option<Arc<Connection>> {
+    fn connection(&self) -> Option<Arc<UpstreamConnection>> {
         let opened = self.opened.borrow();
         opened.as_ref()?.as_ref().ok().map(Arc::clone)
     }
@@ -117,13 +117,13 @@ impl State {
     }
 }
 
-impl Upstreams {
+impl UpstreamConnections {
     /// Makes the state without any connection.
     pub fn new(options: Arc<GatewayOptions>, records: Sender<Record>) -> Self {
         Self {
             options,
-            locations: Locations::default(),
-            servers: Servers::default(),
+            locations: NameLocations::default(),
+            servers: UpstreamServers::default(),
             misdirected: Mutex::default(),
             covered_by_resolver: Mutex::default(),
             state: Mutex::new(State::new()),
@@ -133,7 +133,7 @@ impl Upstreams {
     }
 
     /// Allows pages' requests on the resolver's connection.
-    pub fn set_resolver(&self, resolver: Resolver) {
+    pub fn set_resolver(&self, resolver: SharedResolver) {
         let _ = self.resolver.set(resolver);
     }
 
@@ -142,7 +142,7 @@ impl Upstreams {
     pub async fn find(
         self: &Arc<Self>,
         host: &str,
-    ) -> Result<(Arc<Connection>, ConnectionReason), MeasuredFailure> {
+    ) -> Result<(Arc<UpstreamConnection>, ConnectionReason), MeasuredFailure> {
         if self.options.sharing != ConnectionSharing::Separate
             && let Some(shared) = self.shared(host).await
         {
@@ -158,7 +158,7 @@ impl Upstreams {
     }
 
     /// Returns an open connection suitable for a host, preferring the host's own.
-    async fn shared(&self, host: &str) -> Option<(Arc<Connection>, ConnectionReason)> {
+    async fn shared(&self, host: &str) -> Option<(Arc<UpstreamConnection>, ConnectionReason)> {
         if self.resolver.get().is_none()
             && let Some(own) = self.own_if_open(host)
         {
@@ -186,14 +186,14 @@ impl Upstreams {
     }
 
     /// Waits for the resolver's connection. `None` when pages do not use the connection.
-    pub async fn resolvers_opened(&self) -> Option<Arc<Connection>> {
+    pub async fn resolvers_opened(&self) -> Option<Arc<UpstreamConnection>> {
         self.resolver.get()?.connection.http3_opened().await;
         self.resolvers()
     }
 
     /// Returns the source of the knowledge of coverage, when a request for a host may leave on the
     /// resolver's connection before the host's address is known.
-    pub fn coverage(&self, host: &str, resolvers: &Connection) -> Option<CoverageSource> {
+    pub fn coverage(&self, host: &str, resolvers: &UpstreamConnection) -> Option<CoverageSource> {
         if self.is_misdirected(&resolvers.identity.host, host) {
             return None;
         }
@@ -203,7 +203,11 @@ impl Upstreams {
 
     /// Returns the reason for using the resolver's connection for a host, after the host's address
     /// is known.
-    pub async fn good_for(&self, host: &str, resolvers: &Connection) -> Option<ConnectionReason> {
+    pub async fn good_for(
+        &self,
+        host: &str,
+        resolvers: &UpstreamConnection,
+    ) -> Option<ConnectionReason> {
         let found = self.locations.wait(host, self.options.deadline).await;
         // Its certificate is there when its answer is.
         resolvers.read_control_now().await;
@@ -211,7 +215,7 @@ impl Upstreams {
         self.judge(host, &found.ok()?, resolvers)
     }
 
-    fn learn_coverage(&self, host: &str, resolvers: &Connection) {
+    fn learn_coverage(&self, host: &str, resolvers: &UpstreamConnection) {
         if let Some(covers) = resolvers.covers(host) {
             self.covered().insert(host.to_owned(), covers);
         }
@@ -222,20 +226,20 @@ impl Upstreams {
         covered.unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn own_if_open(&self, host: &str) -> Option<Arc<Connection>> {
+    fn own_if_open(&self, host: &str) -> Option<Arc<UpstreamConnection>> {
         let state = self.state();
         let own = state.slots.iter().find(|slot| slot.host == host);
         own.filter(|slot| !slot.is_over())?.connection()
     }
 
-    fn open_connections(&self) -> Vec<Arc<Connection>> {
+    fn open_connections(&self) -> Vec<Arc<UpstreamConnection>> {
         let state = self.state();
         let slots = state.slots.iter().filter(|slot| !slot.is_over());
-        slots.filter_map(Slot::connection).collect()
+        slots.filter_map(UpstreamSlot::connection).collect()
     }
 
     /// Returns the resolver's connection, when open and allowed for pages.
-    fn resolvers(&self) -> Option<Arc<Connection>> {
+    fn resolvers(&self) -> Option<Arc<UpstreamConnection>> {
         let resolver = self.resolver.get()?;
         let client = resolver.connection.http3()?;
         if client.is_closed() {
@@ -247,13 +251,13 @@ impl Upstreams {
         }
         let id = state.next_id;
         state.next_id += 1;
-        let identity = Identity::new(
+        let identity = ConnectionIdentity::new(
             (id, *state.load.borrow()),
             resolver.host.clone(),
             (HttpVersion::H3, resolver.handshake_mode),
             self.records.clone(),
         );
-        let connection = Arc::new(Connection::resolvers(client, identity)?);
+        let connection = Arc::new(UpstreamConnection::resolvers(client, identity)?);
         state.resolvers = Some(Arc::clone(&connection));
         Some(connection)
     }
@@ -262,11 +266,11 @@ impl Upstreams {
         &self,
         host: &str,
         addresses: &[IpAddr],
-        connection: &Connection,
+        connection: &UpstreamConnection,
     ) -> Option<ConnectionReason> {
         let port = self.options.upstream_port;
         let opened_for = connection.identity.host.as_str();
-        let known = Known {
+        let known = ConnectionFactsForHost {
             opened_for,
             address: connection.address,
             certificate_covers: connection.covers(host),
@@ -274,7 +278,7 @@ impl Upstreams {
             is_misdirected: self.is_misdirected(opened_for, host),
             is_resolvers: connection.is_resolvers(),
         };
-        let wanted = Wanted {
+        let wanted = RequestTarget {
             host,
             addresses,
             port,
@@ -283,7 +287,7 @@ impl Upstreams {
     }
 
     /// Returns the host's own connection, opening the connection when needed.
-    pub fn own(self: &Arc<Self>, host: &str) -> watch::Receiver<Option<Opened>> {
+    pub fn own(self: &Arc<Self>, host: &str) -> watch::Receiver<Option<OpeningResult>> {
         let mut state = self.state();
         state.let_go_of_those_over();
         if let Some(slot) = state.slots.iter().find(|slot| slot.host == host) {
@@ -291,7 +295,7 @@ impl Upstreams {
         }
         let id = state.next_id;
         state.next_id += 1;
-        let identity = Identity::new(
+        let identity = ConnectionIdentity::new(
             (id, *state.load.borrow()),
             host.to_owned(),
             (self.options.upstream_version, self.options.handshake_mode),
@@ -299,7 +303,7 @@ impl Upstreams {
         );
         let (sender, opened) = watch::channel(None);
         let opening = Arc::clone(self).open_and_read(identity, sender, state.load.subscribe());
-        state.slots.push(Slot {
+        state.slots.push(UpstreamSlot {
             host: host.to_owned(),
             opened: opened.clone(),
             opener: tokio::spawn(opening),
@@ -311,8 +315,8 @@ impl Upstreams {
     /// the load ends.
     async fn open_and_read(
         self: Arc<Self>,
-        identity: Identity,
-        told: watch::Sender<Option<Opened>>,
+        identity: ConnectionIdentity,
+        told: watch::Sender<Option<OpeningResult>>,
         mut load: watch::Receiver<u64>,
     ) {
         let number = identity.load;
@@ -332,9 +336,9 @@ impl Upstreams {
     /// Opens a connection; `None` when the load ended before.
     async fn open(
         &self,
-        mut identity: Identity,
+        mut identity: ConnectionIdentity,
         mut load_ended: impl Future<Output = ()> + Unpin,
-    ) -> Option<Opened> {
+    ) -> Option<OpeningResult> {
         let host = identity.host.clone();
         let deadline = self.options.deadline;
         let prepared = async {
@@ -356,7 +360,8 @@ impl Upstreams {
             }
         };
         identity.address = Some(address);
-        let opened = Connection::open(&server, address, identity, deadline, load_ended).await;
+        let opened =
+            UpstreamConnection::open(&server, address, identity, deadline, load_ended).await;
         Some(opened?.map(Arc::new))
     }
 

@@ -15,18 +15,18 @@ pub(crate) const STREAM_WINDOW_BYTES: u32 = PAGE_WINDOWS.stream_bytes;
 pub(crate) const CONNECTION_WINDOW_BYTES: u32 = PAGE_WINDOWS.connection_bytes;
 
 /// The client of one server, and its tickets.
-pub(super) struct Server {
-    pub way: Way,
+pub(super) struct UpstreamServer {
+    pub way: HttpClientKind,
     tickets: Option<Arc<TicketStore>>,
 }
 
 /// The HTTP version's client.
-pub(super) enum Way {
+pub(super) enum HttpClientKind {
     H2(TlsClient),
     H3(QuicClient),
 }
 
-impl Server {
+impl UpstreamServer {
     fn new(host: &str, options: &GatewayOptions) -> Result<Self, TlsConfigError> {
         let is_quic = options.upstream_version == HttpVersion::H3;
         let alpn = if is_quic { "h3" } else { "h2" };
@@ -35,9 +35,9 @@ impl Server {
         let tickets = tls.tickets.clone();
         let way = if is_quic {
             let quic = QuicClient::new(&tls)?;
-            Way::H3(quic.with_windows(STREAM_WINDOW_BYTES, CONNECTION_WINDOW_BYTES))
+            HttpClientKind::H3(quic.with_windows(STREAM_WINDOW_BYTES, CONNECTION_WINDOW_BYTES))
         } else {
-            Way::H2(tls)
+            HttpClientKind::H2(tls)
         };
         Ok(Self { way, tickets })
     }
@@ -45,20 +45,20 @@ impl Server {
 
 /// The servers by name.
 #[derive(Default)]
-pub(super) struct Servers(Mutex<HashMap<String, Arc<Server>>>);
+pub(super) struct UpstreamServers(Mutex<HashMap<String, Arc<UpstreamServer>>>);
 
-impl Servers {
+impl UpstreamServers {
     /// Returns the client of a name's server.
     pub fn get(
         &self,
         host: &str,
         options: &GatewayOptions,
-    ) -> Result<Arc<Server>, MeasuredFailure> {
+    ) -> Result<Arc<UpstreamServer>, MeasuredFailure> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(server) = all.get(host) {
             return Ok(Arc::clone(server));
         }
-        let server = Server::new(host, options);
+        let server = UpstreamServer::new(host, options);
         let server = server.map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
         let server = Arc::new(server);
         all.insert(host.to_owned(), Arc::clone(&server));

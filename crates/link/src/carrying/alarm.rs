@@ -63,7 +63,7 @@ impl Alarm {
     }
 
     /// Notes the timer's expiry, seen at `now_ns`.
-    pub fn woken(&mut self, now_ns: u64) {
+    pub fn note_wakeup(&mut self, now_ns: u64) {
         // An expiry seen after the timer was set anew tells nothing.
         if self.armed_for_ns.take().is_some() && now_ns >= self.wake_ns {
             self.lead.learn(self.asleep_since_ns, self.wake_ns, now_ns);

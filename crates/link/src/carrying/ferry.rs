@@ -6,7 +6,7 @@
 
 use crate::carrying::alarm::Alarm;
 use crate::carrying::link::Link;
-use crate::carrying::timetable::Timetable;
+use crate::carrying::timetable::ScheduleRun;
 use crate::carrying::window::Window;
 use crate::clock::monotonic_ns;
 use crate::devices::device::Device;
@@ -29,7 +29,7 @@ const BATCH_COUNT: usize = 64;
 
 /// The instrument broke; messages read after "failed to".
 #[derive(Debug, Error)]
-pub enum FerryError {
+pub enum ForwarderError {
     /// The set-up failed, or waiting for packets failed.
     #[error("wait for packets: {0}")]
     Wait(#[from] Errno),
@@ -63,7 +63,7 @@ enum Request {
 
 /// Another profile to put in force.
 struct Change {
-    timetable: Timetable,
+    timetable: ScheduleRun,
     far: Vec<FarNetwork>,
     seed: Option<u64>,
     start_schedule: bool,
@@ -72,10 +72,10 @@ struct Change {
 /// The answer to a request: the time of execution, and the window or capture ended by the request.
 struct Reply {
     at_ns: u64,
-    ended: Ended,
+    ended: EndedCollection,
 }
 
-enum Ended {
+enum EndedCollection {
     Nothing,
     Window(Box<Window>),
     Capture(Box<Capture>),
@@ -83,42 +83,42 @@ enum Ended {
 
 /// The controlling thread's end.
 #[derive(Debug)]
-pub struct FerryControl {
+pub struct ForwarderControl {
     requests: Sender<Request>,
     replies: Receiver<Reply>,
     wake: Arc<EventFd>,
 }
 
-impl FerryControl {
+impl ForwarderControl {
     /// Closes the window and begins another. Returns the closed window and the time of closing.
-    pub fn close_window(&self) -> Result<(Box<Window>, u64), FerryError> {
+    pub fn close_window(&self) -> Result<(Box<Window>, u64), ForwarderError> {
         let reply = self.ask(Request::Summary(Box::default()))?;
         match reply.ended {
-            Ended::Window(window) => Ok((window, reply.at_ns)),
-            Ended::Nothing | Ended::Capture(_) => Err(FerryError::Gone),
+            EndedCollection::Window(window) => Ok((window, reply.at_ns)),
+            EndedCollection::Nothing | EndedCollection::Capture(_) => Err(ForwarderError::Gone),
         }
     }
 
     /// Starts a capture into a new file. Stops the running capture, if any, and returns the stopped
     /// capture's report.
-    pub fn start_capture(&self, file: &Path) -> Result<Option<CaptureReport>, FerryError> {
+    pub fn start_capture(&self, file: &Path) -> Result<Option<CaptureReport>, ForwarderError> {
         let capture = Capture::start(file)?;
         self.change_capture(Some(Box::new(capture)))
     }
 
     /// Stops the capture, if any. The capture's file is complete at the return.
-    pub fn stop_capture(&self) -> Result<Option<CaptureReport>, FerryError> {
+    pub fn stop_capture(&self) -> Result<Option<CaptureReport>, ForwarderError> {
         self.change_capture(None)
     }
 
     fn change_capture(
         &self,
         capture: Option<Box<Capture>>,
-    ) -> Result<Option<CaptureReport>, FerryError> {
+    ) -> Result<Option<CaptureReport>, ForwarderError> {
         match self.ask(Request::Capture(capture))?.ended {
             // Here, because it waits for the file.
-            Ended::Capture(capture) => Ok(Some(capture.stop()?)),
-            Ended::Nothing | Ended::Window(_) => Ok(None),
+            EndedCollection::Capture(capture) => Ok(Some(capture.stop()?)),
+            EndedCollection::Nothing | EndedCollection::Window(_) => Ok(None),
         }
     }
 
@@ -129,9 +129,9 @@ impl FerryControl {
         profile: &LinkProfile,
         seed: Option<u64>,
         start_schedule: bool,
-    ) -> Result<u64, FerryError> {
+    ) -> Result<u64, ForwarderError> {
         let change = Change {
-            timetable: Timetable::load(profile)?,
+            timetable: ScheduleRun::load(profile)?,
             far: profile.far.clone().unwrap_or_default(),
             seed,
             start_schedule,
@@ -140,7 +140,7 @@ impl FerryControl {
     }
 
     /// Starts the schedule anew; returns the time of the start.
-    pub fn start_schedule(&self) -> Result<u64, FerryError> {
+    pub fn start_schedule(&self) -> Result<u64, ForwarderError> {
         Ok(self.ask(Request::StartSchedule)?.at_ns)
     }
 
@@ -150,10 +150,12 @@ impl FerryControl {
         let _ = self.ask(Request::Stop);
     }
 
-    fn ask(&self, request: Request) -> Result<Reply, FerryError> {
-        self.requests.send(request).map_err(|_| FerryError::Gone)?;
+    fn ask(&self, request: Request) -> Result<Reply, ForwarderError> {
+        self.requests
+            .send(request)
+            .map_err(|_| ForwarderError::Gone)?;
         self.wake.write(1)?;
-        self.replies.recv().map_err(|_| FerryError::Gone)
+        self.replies.recv().map_err(|_| ForwarderError::Gone)
     }
 }
 
@@ -166,7 +168,7 @@ const SIGNAL: u64 = 4;
 
 /// The ferry, to be run on the thread made punctual before.
 #[derive(Debug)]
-pub struct Ferry {
+pub struct PacketForwarder {
     client: Device,
     server: Device,
     link: Link,
@@ -186,15 +188,15 @@ pub fn ending_signals() -> SigSet {
         .collect()
 }
 
-impl Ferry {
+impl PacketForwarder {
     /// Makes a ferry between two devices by a complete profile, with the schedule not started.
     pub fn new(
         client: Device,
         server: Device,
         profile: &LinkProfile,
         seed: u64,
-    ) -> Result<(Self, FerryControl), FerryError> {
-        let timetable = Timetable::load(profile)?;
+    ) -> Result<(Self, ForwarderControl), ForwarderError> {
+        let timetable = ScheduleRun::load(profile)?;
         let far = profile.far.as_deref().unwrap_or_default();
         let (request_sender, requests) = channel();
         let (replies, reply_receiver) = channel();
@@ -215,7 +217,7 @@ impl Ferry {
         ferry.watch()?;
         Ok((
             ferry,
-            FerryControl {
+            ForwarderControl {
                 requests: request_sender,
                 replies: reply_receiver,
                 wake,
@@ -240,14 +242,14 @@ impl Ferry {
 
     /// Carries packets until a stop request or an ending signal. Returns the report of the capture
     /// running at the end.
-    pub fn run(mut self) -> Result<Option<CaptureReport>, FerryError> {
+    pub fn run(mut self) -> Result<Option<CaptureReport>, ForwarderError> {
         let carried = self.carry();
         let captured = self.link.observer.stop_capture();
         carried?;
         Ok(captured?)
     }
 
-    fn carry(&mut self) -> Result<(), FerryError> {
+    fn carry(&mut self) -> Result<(), ForwarderError> {
         let mut events = [EpollEvent::empty(); 8];
         loop {
             self.deliver_due(monotonic_ns())?;
@@ -261,7 +263,7 @@ impl Ferry {
                 match event.data() {
                     CLIENT_DEVICE => self.drain(Host::Client)?,
                     SERVER_DEVICE => self.drain(Host::Server)?,
-                    TIMER => self.alarm.woken(monotonic_ns()),
+                    TIMER => self.alarm.note_wakeup(monotonic_ns()),
                     REQUEST if self.serve_requests()? => return Ok(()),
                     SIGNAL => return Ok(()),
                     _ => {}
@@ -270,8 +272,8 @@ impl Ferry {
         }
     }
 
-    fn deliver_due(&mut self, now_ns: u64) -> Result<(), FerryError> {
-        self.carry_out_changes(now_ns)?;
+    fn deliver_due(&mut self, now_ns: u64) -> Result<(), ForwarderError> {
+        self.apply_changes(now_ns)?;
         self.link
             .deliver_due(now_ns, &mut self.client, &mut self.server);
         Ok(())
@@ -279,7 +281,7 @@ impl Ferry {
 
     /// Puts the schedule's changes up to `now_ns` in force. Takes the packets from before a change
     /// first.
-    fn carry_out_changes(&mut self, now_ns: u64) -> Result<(), FerryError> {
+    fn apply_changes(&mut self, now_ns: u64) -> Result<(), ForwarderError> {
         while let Some(at_ns) = self.link.next_change_ns().filter(|at_ns| *at_ns <= now_ns) {
             self.take_before(at_ns)?;
             self.link.carry_out_changes(at_ns);
@@ -289,7 +291,7 @@ impl Ferry {
 
     /// Takes the packets from before a change: a device may hold unread packets with earlier
     /// arrival times.
-    fn take_before(&mut self, at_ns: u64) -> Result<(), FerryError> {
+    fn take_before(&mut self, at_ns: u64) -> Result<(), ForwarderError> {
         for host in HOSTS {
             while self.take_one_before(host, at_ns)?.is_some() {}
         }
@@ -298,13 +300,17 @@ impl Ferry {
 
     /// Takes the next packet sent by `host`, if the packet came before `limit_ns`. Returns the time
     /// of reading.
-    fn take_one_before(&mut self, host: Host, limit_ns: u64) -> Result<Option<u64>, FerryError> {
+    fn take_one_before(
+        &mut self,
+        host: Host,
+        limit_ns: u64,
+    ) -> Result<Option<u64>, ForwarderError> {
         let device = match host {
             Host::Client => &mut self.client,
             Host::Server => &mut self.server,
         };
         let received = device.receive_before(limit_ns);
-        let received = received.map_err(|error| FerryError::Device {
+        let received = received.map_err(|error| ForwarderError::Device {
             host: host.name(),
             error,
         })?;
@@ -315,7 +321,7 @@ impl Ferry {
     }
 
     /// Reads packets sent by `host`, up to a batch, and delivers due packets in between.
-    fn drain(&mut self, host: Host) -> Result<(), FerryError> {
+    fn drain(&mut self, host: Host) -> Result<(), ForwarderError> {
         for _ in 0..BATCH_COUNT {
             // What came after a change waits for it, and so for what the other host sent before it.
             let limit_ns = self.link.next_change_ns().unwrap_or(u64::MAX);
@@ -334,7 +340,7 @@ impl Ferry {
     }
 
     /// Carries out the controlling thread's requests; returns true after a stop request.
-    fn serve_requests(&mut self) -> Result<bool, FerryError> {
+    fn serve_requests(&mut self) -> Result<bool, ForwarderError> {
         let _ = self.wake.read();
         while let Ok(request) = self.requests.try_recv() {
             let at_ns = monotonic_ns();
@@ -342,23 +348,26 @@ impl Ferry {
                 Request::Summary(fresh) => {
                     self.count_device_drops();
                     let closed = self.link.observer.begin_window(fresh, at_ns);
-                    (Ended::Window(closed), false)
+                    (EndedCollection::Window(closed), false)
                 }
                 Request::Change(change) => {
                     self.catch_up(at_ns)?;
                     self.change(*change, at_ns);
-                    (Ended::Nothing, false)
+                    (EndedCollection::Nothing, false)
                 }
                 Request::StartSchedule => {
                     self.catch_up(at_ns)?;
                     self.link.start_schedule(at_ns);
-                    (Ended::Nothing, false)
+                    (EndedCollection::Nothing, false)
                 }
                 Request::Capture(capture) => {
                     let before = self.link.observer.set_capture(capture);
-                    (before.map_or(Ended::Nothing, Ended::Capture), false)
+                    (
+                        before.map_or(EndedCollection::Nothing, EndedCollection::Capture),
+                        false,
+                    )
                 }
-                Request::Stop => (Ended::Nothing, true),
+                Request::Stop => (EndedCollection::Nothing, true),
             };
             // If nobody listens any more, the answer is not needed.
             let _ = self.replies.send(Reply { at_ns, ended });
@@ -370,8 +379,8 @@ impl Ferry {
     }
 
     /// Takes all packets and carries out all scheduled changes from before a change at `at_ns`.
-    fn catch_up(&mut self, at_ns: u64) -> Result<(), FerryError> {
-        self.carry_out_changes(at_ns)?;
+    fn catch_up(&mut self, at_ns: u64) -> Result<(), ForwarderError> {
+        self.apply_changes(at_ns)?;
         self.take_before(at_ns)
     }
 

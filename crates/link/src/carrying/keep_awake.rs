@@ -2,7 +2,7 @@
 //! caches. Not for: the path's own scheduling (`punctual`).
 
 use crate::carrying::punctual::set_policy;
-use crate::carrying::rehearsal::Rehearsal;
+use crate::carrying::rehearsal::CacheWarmer;
 use crate::clock::monotonic_ns;
 use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -36,7 +36,7 @@ pub fn start() -> io::Result<()> {
     match unsafe { fork() }? {
         ForkResult::Parent { .. } => Ok(()),
         ForkResult::Child => {
-            if stand_apart(path).is_ok() {
+            if detach_from_path(path).is_ok() {
                 let processors = 0..CpuSet::count();
                 spin_on(processors.filter(|cpu| allowed.is_set(*cpu).unwrap_or(false)));
             }
@@ -47,7 +47,7 @@ pub fn start() -> io::Result<()> {
 
 /// Leaves the path's session, ties this process's life to the path, and closes all inherited
 /// descriptors.
-fn stand_apart(path: Pid) -> nix::Result<()> {
+fn detach_from_path(path: Pid) -> nix::Result<()> {
     setsid()?;
     prctl::set_name(KEEP_AWAKE_NAME)?;
     prctl::set_pdeathsig(Signal::SIGKILL)?;
@@ -82,7 +82,7 @@ fn spin(processor: usize) {
     if !in_place {
         return;
     }
-    let mut rehearsal = Rehearsal::prepare().ok();
+    let mut rehearsal = CacheWarmer::prepare().ok();
     loop {
         let next_ns = monotonic_ns() + REHEARSAL_INTERVAL_NS;
         while monotonic_ns() < next_ns {

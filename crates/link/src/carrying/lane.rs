@@ -5,7 +5,7 @@ use crate::carrying::window::{Delivery, Observer};
 use crate::clock::monotonic_ns;
 use crate::devices::offload::Train;
 use crate::devices::packet;
-use crate::devices::parcel::Parcel;
+use crate::devices::parcel::PacketBuffer;
 use crate::devices::{arrival::Arrival, device::Device};
 use crate::hosts::Host;
 use crate::model::{DirectionModel, Fate};
@@ -22,24 +22,24 @@ const SPARE_LIMIT_BYTES: usize = 16_384;
 
 /// A direction of the link with the packets under way.
 #[derive(Debug)]
-pub struct Lane {
+pub struct DirectionQueue {
     sender: Host,
     /// The model of the link in this direction.
     pub model: DirectionModel,
-    under_way: VecDeque<Cargo>,
+    under_way: VecDeque<QueuedPacket>,
     /// Packets with a fate not yet settled by the model.
-    waiting: VecDeque<Cargo>,
+    waiting: VecDeque<QueuedPacket>,
     under_way_bytes: usize,
-    spare: Vec<Parcel>,
+    spare: Vec<PacketBuffer>,
 }
 
 #[derive(Debug)]
-struct Cargo {
+struct QueuedPacket {
     entered_ns: u64,
     flow: FlowHandle,
     /// Delivery time in ns; 0 until known.
     due_ns: u64,
-    parcel: Parcel,
+    parcel: PacketBuffer,
     /// Number of packets, and the packets' IP bytes together.
     count: usize,
     bytes: usize,
@@ -53,7 +53,7 @@ struct Run {
     count: usize,
 }
 
-impl Cargo {
+impl QueuedPacket {
     fn packets(&self) -> Packets<'_> {
         Packets {
             frame: self.parcel.packet(),
@@ -83,7 +83,7 @@ impl Run {
     }
 }
 
-impl Lane {
+impl DirectionQueue {
     /// Makes an empty lane for packets sent by `sender`.
     pub fn new(sender: Host, model: DirectionModel) -> Self {
         Self {
@@ -111,10 +111,10 @@ impl Lane {
         if self.under_way_bytes >= UNDER_WAY_LIMIT_BYTES {
             self.settle(arrival.at_ns, observer);
             let all = Packets::of_arrival(arrival, 0, train.count());
-            observer.not_taken(self.sender, arrival.at_ns, all);
+            observer.note_overflow(self.sender, arrival.at_ns, all);
             return;
         }
-        let way = self.way_of(arrival.frame);
+        let way = self.find_extra_delay(arrival.frame);
         let mut run: Option<Run> = None;
         for index in 0..train.count() {
             self.settle(arrival.at_ns, observer);
@@ -123,9 +123,9 @@ impl Lane {
             match self.model.arrival_by(arrival.at_ns, bytes, way) {
                 Fate::Drop(cause) => observer.dropped(self.sender, arrival.at_ns, one, cause),
                 Fate::Release { at_ns } => {
-                    observer.admitted(self.sender, arrival.at_ns, one);
+                    observer.note_admission(self.sender, arrival.at_ns, one);
                     if let Some(run) = Run::extend(&mut run, at_ns, index) {
-                        self.load_run(arrival, train, flow, run);
+                        self.enqueue_run(arrival, train, flow, run);
                     }
                 }
                 Fate::Waits => {
@@ -136,13 +136,13 @@ impl Lane {
             }
         }
         if let Some(run) = run {
-            self.load_run(arrival, train, flow, run);
+            self.enqueue_run(arrival, train, flow, run);
         }
     }
 
     /// Loads a run. A whole train stays whole if the link does not part the train; all other runs
     /// are loaded packet by packet.
-    fn load_run(&mut self, arrival: &Arrival<'_>, train: &Train, flow: FlowHandle, run: Run) {
+    fn enqueue_run(&mut self, arrival: &Arrival<'_>, train: &Train, flow: FlowHandle, run: Run) {
         if run.count == train.count() && run.count > 1 {
             let mut parcel = self.spare.pop().unwrap_or_default();
             parcel.fill(|bytes| {
@@ -150,7 +150,7 @@ impl Lane {
                 arrival.offload
             });
             self.under_way_bytes += parcel.packet().len();
-            self.load(Cargo {
+            self.load(QueuedPacket {
                 entered_ns: arrival.at_ns,
                 flow,
                 due_ns: run.due_ns,
@@ -162,7 +162,7 @@ impl Lane {
         }
         for index in run.first..run.first + run.count {
             let cargo = self.pack(arrival, train, flow, index);
-            self.load(Cargo {
+            self.load(QueuedPacket {
                 due_ns: run.due_ns,
                 ..cargo
             });
@@ -176,12 +176,12 @@ impl Lane {
         train: &Train,
         flow: FlowHandle,
         index: usize,
-    ) -> Cargo {
+    ) -> QueuedPacket {
         let mut parcel = self.spare.pop().unwrap_or_default();
         parcel.fill(|bytes| train.cut(arrival.offload, arrival.frame, index, bytes));
         let bytes = parcel.packet().len();
         self.under_way_bytes += bytes;
-        Cargo {
+        QueuedPacket {
             entered_ns: arrival.at_ns,
             flow,
             due_ns: 0,
@@ -191,7 +191,7 @@ impl Lane {
         }
     }
 
-    fn way_of(&self, packet: &[u8]) -> Option<usize> {
+    fn find_extra_delay(&self, packet: &[u8]) -> Option<usize> {
         if self.model.far.is_empty() {
             return None;
         }
@@ -200,7 +200,7 @@ impl Lane {
             Host::Client => view.destination,
             Host::Server => view.source,
         };
-        self.model.far.way_to(server)
+        self.model.far.find_delay(server)
     }
 
     /// Acts on the fates newly settled by the model.
@@ -211,8 +211,8 @@ impl Lane {
             };
             match fate {
                 Fate::Release { at_ns } => {
-                    observer.admitted(self.sender, cargo.entered_ns, cargo.packets());
-                    self.load(Cargo {
+                    observer.note_admission(self.sender, cargo.entered_ns, cargo.packets());
+                    self.load(QueuedPacket {
                         due_ns: at_ns,
                         ..cargo
                     });
@@ -255,7 +255,7 @@ impl Lane {
                     };
                     observer.delivered(self.sender, &delivery, cargo.packets());
                 }
-                Err(_) => observer.refused(self.sender, now_ns, cargo.packets()),
+                Err(_) => observer.note_refusal(self.sender, now_ns, cargo.packets()),
             }
             self.unload(cargo.parcel);
             self.settle(now_ns, observer);
@@ -263,7 +263,7 @@ impl Lane {
         now_ns
     }
 
-    fn load(&mut self, cargo: Cargo) {
+    fn load(&mut self, cargo: QueuedPacket) {
         let due_ns = cargo.due_ns;
         // Nearly always in order already; the rest is a short move within the line.
         if self
@@ -280,7 +280,7 @@ impl Lane {
         self.under_way.insert(place, cargo);
     }
 
-    fn unload(&mut self, parcel: Parcel) {
+    fn unload(&mut self, parcel: PacketBuffer) {
         self.under_way_bytes -= parcel.packet().len();
         if self.spare.len() < SPARE_LIMIT_COUNT && parcel.capacity_bytes() <= SPARE_LIMIT_BYTES {
             self.spare.push(parcel);
@@ -309,14 +309,14 @@ mod tests {
         }
     }
 
-    fn take(lane: &mut Lane, at_ns: u64, packet: &[u8], observer: &mut Observer) {
+    fn take(lane: &mut DirectionQueue, at_ns: u64, packet: &[u8], observer: &mut Observer) {
         let arrival = arrival(at_ns, packet);
-        let train = Train::of(arrival.offload, arrival.frame);
+        let train = Train::divide_frame(arrival.offload, arrival.frame);
         lane.take(&arrival, &train, observer);
     }
 
-    fn up_lane(profile: &DirectionProfile) -> Lane {
-        Lane::new(Host::Client, DirectionModel::new(profile, "up", 1))
+    fn up_lane(profile: &DirectionProfile) -> DirectionQueue {
+        DirectionQueue::new(Host::Client, DirectionModel::new(profile, "up", 1))
     }
 
     /// Returns the content of a pipe: equal packets, each behind a header.
@@ -336,10 +336,10 @@ mod tests {
         for (due_ns, byte) in [(5, 2), (9, 4), (5, 3), (1, 1), (9, 5)] {
             let packet = [byte];
             let arrival = arrival(0, &packet);
-            let train = Train::of(arrival.offload, arrival.frame);
+            let train = Train::divide_frame(arrival.offload, arrival.frame);
             let flow = observer.entered(Host::Client, &arrival, &train);
             let cargo = lane.pack(&arrival, &train, flow, 0);
-            lane.load(Cargo { due_ns, ..cargo });
+            lane.load(QueuedPacket { due_ns, ..cargo });
         }
         let (reader, writer) = pipe().unwrap();
         let mut device = Device::Tun(TunDevice::new(writer));
@@ -361,10 +361,10 @@ mod tests {
         let client = (CLIENT_ADDRESS, 5_000);
         let up = packet::samples::ipv4(packet::UDP, client, far, b"x");
         let down = packet::samples::ipv4(packet::UDP, far, client, b"x");
-        assert_eq!(lane.way_of(&up), Some(0));
+        assert_eq!(lane.find_extra_delay(&up), Some(0));
         lane.sender = Host::Server;
-        assert_eq!(lane.way_of(&down), Some(0));
-        assert_eq!(lane.way_of(&up), None);
+        assert_eq!(lane.find_extra_delay(&down), Some(0));
+        assert_eq!(lane.find_extra_delay(&up), None);
         lane.sender = Host::Client;
         let mut observer = Observer::default();
         take(&mut lane, 0, &up, &mut observer);
@@ -419,7 +419,7 @@ mod tests {
         }
     }
 
-    fn lane_of(profile: &DirectionProfile) -> (Lane, Observer) {
+    fn lane_of(profile: &DirectionProfile) -> (DirectionQueue, Observer) {
         (up_lane(profile), Observer::default())
     }
 
@@ -432,7 +432,7 @@ mod tests {
         });
         let mut frame = Vec::new();
         let arrival = train_arrival(&mut frame);
-        let train = Train::of(arrival.offload, arrival.frame);
+        let train = Train::divide_frame(arrival.offload, arrival.frame);
         lane.take(&arrival, &train, &mut observer);
         // 140 bytes take 1 ms; the third does not fit into the queue.
         let due: Vec<_> = lane
@@ -455,7 +455,7 @@ mod tests {
         });
         let mut frame = Vec::new();
         let arrival = train_arrival(&mut frame);
-        let train = Train::of(arrival.offload, arrival.frame);
+        let train = Train::divide_frame(arrival.offload, arrival.frame);
         lane.take(&arrival, &train, &mut observer);
         assert_eq!(lane.under_way.len(), 1);
         let cargo = &lane.under_way[0];
@@ -475,9 +475,10 @@ mod tests {
         };
         let mut frame = Vec::new();
         let arrival = train_arrival(&mut frame);
-        let train = Train::of(arrival.offload, arrival.frame);
+        let train = Train::divide_frame(arrival.offload, arrival.frame);
         for seed in 1..50 {
-            let mut lane = Lane::new(Host::Client, DirectionModel::new(&lossy, "up", seed));
+            let mut lane =
+                DirectionQueue::new(Host::Client, DirectionModel::new(&lossy, "up", seed));
             let mut observer = Observer::default();
             lane.take(&arrival, &train, &mut observer);
             let under_way: usize = lane.under_way.iter().map(|cargo| cargo.count).sum();

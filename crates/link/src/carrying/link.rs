@@ -1,8 +1,8 @@
 //! The link from the ferry's view: both directions, the schedule of changes, and the observer
 //! recording every event. Not for: waiting, nor for reading devices (see `ferry`).
 
-use crate::carrying::lane::Lane;
-use crate::carrying::timetable::{Stretch, Timetable};
+use crate::carrying::lane::DirectionQueue;
+use crate::carrying::timetable::{LinkState, ScheduleRun};
 use crate::carrying::window::Observer;
 use crate::devices::offload::Train;
 use crate::devices::{arrival::Arrival, device::Device};
@@ -14,21 +14,21 @@ use resolab_record::FarNetwork;
 /// The two directions of a link with the schedule and observer.
 #[derive(Debug)]
 pub struct Link {
-    up: Lane,
-    down: Lane,
-    timetable: Timetable,
+    up: DirectionQueue,
+    down: DirectionQueue,
+    timetable: ScheduleRun,
     /// The observer notified of every packet.
     pub observer: Observer,
 }
 
 impl Link {
     /// Makes a fresh link; the schedule is not started.
-    pub fn new(timetable: Timetable, far: &[FarNetwork], seed: u64, now_ns: u64) -> Self {
-        let Stretch { up, down, traces } = timetable.first();
+    pub fn new(timetable: ScheduleRun, far: &[FarNetwork], seed: u64, now_ns: u64) -> Self {
+        let LinkState { up, down, traces } = timetable.first();
         let lane = |sender, profile, trace: &Option<_>, label| {
             let mut model = DirectionModel::with_trace(profile, trace.clone(), label, seed);
             model.far = FarServers::new(far);
-            Lane::new(sender, model)
+            DirectionQueue::new(sender, model)
         };
         Self {
             up: lane(Host::Client, up, &traces.up, "up"),
@@ -46,7 +46,7 @@ impl Link {
     /// Takes an arrival sent by `sender`.
     pub fn take(&mut self, sender: Host, arrival: &Arrival<'_>) {
         self.carry_out_changes(arrival.at_ns);
-        let train = Train::of(arrival.offload, arrival.frame);
+        let train = Train::divide_frame(arrival.offload, arrival.frame);
         let lane = match sender {
             Host::Client => &mut self.up,
             Host::Server => &mut self.down,
@@ -76,7 +76,7 @@ impl Link {
     /// Changes to another profile; without a seed the random streams run on.
     pub fn change(
         &mut self,
-        timetable: Timetable,
+        timetable: ScheduleRun,
         far: &[FarNetwork],
         seed: Option<u64>,
         now_ns: u64,
@@ -110,7 +110,7 @@ impl Link {
     /// this call.
     pub fn carry_out_changes(&mut self, now_ns: u64) {
         while let Some(due) = self.timetable.take_due(now_ns) {
-            self.observer.changed(due.at_ns, due.index);
+            self.observer.note_change(due.at_ns, due.index);
             let stretch = due.stretch;
             for (lane, next) in [
                 (

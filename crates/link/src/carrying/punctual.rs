@@ -12,7 +12,7 @@ const SENDER_PRIORITY: i32 = 40;
 /// Requests SCHED_FIFO and timers without slack for this thread, but not for threads and processes
 /// made later. Returns true when real-time scheduling was granted (root, CAP_SYS_NICE or
 /// RLIMIT_RTPRIO).
-pub fn make_punctual() -> bool {
+pub fn request_realtime() -> bool {
     // A refusal leaves the default slack of 50 us, which shows in the recorded lateness.
     let _ = prctl::set_timerslack(1);
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;

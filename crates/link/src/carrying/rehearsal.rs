@@ -35,7 +35,7 @@ const RESPONSE: [u8; 300] = [0; 300];
 
 /// A private network namespace of this thread with a loop-back device. The device returns each
 /// packet with the two addresses swapped.
-pub struct Rehearsal {
+pub struct CacheWarmer {
     device: OwnedFd,
     udp: UdpSocket,
     listener: TcpListener,
@@ -43,7 +43,7 @@ pub struct Rehearsal {
     runs_count: u64,
 }
 
-impl Rehearsal {
+impl CacheWarmer {
     /// Moves this thread into a new namespace. `Err` without the right to make a namespace.
     pub fn prepare() -> io::Result<Self> {
         unshare(CloneFlags::CLONE_NEWNET)?;
@@ -70,9 +70,9 @@ impl Rehearsal {
 
     /// Sends a datagram there and back and, every other time, makes a connection. Returns the
     /// arrivals; a missing arrival does no harm.
-    pub fn run(&mut self) -> Rehearsed {
+    pub fn run(&mut self) -> WarmerCounts {
         self.runs_count += 1;
-        Rehearsed {
+        WarmerCounts {
             datagrams_count: self.datagram(),
             connections_count: match self.runs_count % 2 {
                 0 => self.connection().map_or(0, |()| 1),
@@ -85,7 +85,7 @@ impl Rehearsal {
         let peer = SocketAddrV4::new(SERVER_ADDRESS, UDP_PORT);
         let _ = self.udp.send_to(&QUERY, peer);
         self.carry();
-        self.look();
+        self.poll_sockets();
         let mut buffer = [0; FRAME_BYTES];
         let mut count = 0;
         while self.udp.recv_from(&mut buffer).is_ok() {
@@ -97,7 +97,7 @@ impl Rehearsal {
     fn connection(&self) -> io::Result<()> {
         let mut client = connect_to_peer()?;
         self.carry();
-        self.look();
+        self.poll_sockets();
         let (mut server, _) = self.listener.accept()?;
         server.set_nonblocking(true)?;
         server.set_nodelay(true)?;
@@ -119,7 +119,7 @@ impl Rehearsal {
         asked.and(answered).map(drop)
     }
 
-    fn look(&self) {
+    fn poll_sockets(&self) {
         let mut events = [EpollEvent::empty(); 2];
         let _ = self.readiness.wait(&mut events, EpollTimeout::ZERO);
     }
@@ -128,7 +128,7 @@ impl Rehearsal {
     fn carry(&self) {
         let mut frame = [0; FRAME_BYTES];
         while let Ok(length) = read(&self.device, &mut frame) {
-            turn_round(&mut frame[..length]);
+            swap_addresses(&mut frame[..length]);
             let _ = write(&self.device, &frame[..length]);
         }
     }
@@ -151,7 +151,7 @@ fn connect_to_peer() -> io::Result<TcpStream> {
 
 /// The arrivals of a run.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Rehearsed {
+pub struct WarmerCounts {
     /// Number of datagrams received.
     pub datagrams_count: u64,
     /// Number of connections with a received query and response.
@@ -160,7 +160,7 @@ pub struct Rehearsed {
 
 /// Swaps the addresses. For UDP, with a single socket here, swaps the ports too. Checksums stay
 /// right.
-fn turn_round(frame: &mut [u8]) {
+fn swap_addresses(frame: &mut [u8]) {
     if let Some(addresses) = frame.get_mut(SOURCE..SOURCE + 2 * ADDRESS_BYTES) {
         addresses.rotate_left(ADDRESS_BYTES);
     }
@@ -183,11 +183,11 @@ mod tests {
     fn datagrams_and_connections_come_back() {
         // The namespace is the thread's.
         let rehearsed = thread::spawn(|| {
-            let mut rehearsal = Rehearsal::prepare().ok()?;
+            let mut rehearsal = CacheWarmer::prepare().ok()?;
             Some(
                 (0..2_000)
                     .map(|_| rehearsal.run())
-                    .fold(Rehearsed::default(), |sum, one| Rehearsed {
+                    .fold(WarmerCounts::default(), |sum, one| WarmerCounts {
                         datagrams_count: sum.datagrams_count + one.datagrams_count,
                         connections_count: sum.connections_count + one.connections_count,
                     }),
@@ -199,7 +199,7 @@ mod tests {
             eprintln!("skipped: no right to make a network namespace");
             return;
         }
-        let expected = Rehearsed {
+        let expected = WarmerCounts {
             datagrams_count: 2_000,
             connections_count: 1_000,
         };

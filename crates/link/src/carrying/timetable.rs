@@ -7,7 +7,7 @@ use resolab_record::{DirectionProfile, LinkProfile, ScheduledChange};
 
 /// The state of both directions between two changes.
 #[derive(Debug, Clone)]
-pub struct Stretch {
+pub struct LinkState {
     /// Profile of the direction client to server.
     pub up: DirectionProfile,
     /// Profile of the direction server to client.
@@ -21,12 +21,12 @@ pub struct Stretch {
 struct Step {
     after_ns: u64,
     outage_ns: Option<u64>,
-    stretch: Option<Stretch>,
+    stretch: Option<LinkState>,
 }
 
 /// A change due now.
 #[derive(Debug)]
-pub struct Due<'a> {
+pub struct DueChange<'a> {
     /// The time of coming into force, in ns.
     pub at_ns: u64,
     /// The change's position in the schedule, from 0.
@@ -34,24 +34,24 @@ pub struct Due<'a> {
     /// End of the outage, in ns: no packet enters the link before. 0 without an outage.
     pub outage_until_ns: u64,
     /// The state in force from then on; `None` keeps the previous state.
-    pub stretch: Option<&'a Stretch>,
+    pub stretch: Option<&'a LinkState>,
 }
 
 /// A profile with the changes of the schedule.
 #[derive(Debug, Clone)]
-pub struct Timetable {
-    first: Stretch,
+pub struct ScheduleRun {
+    first: LinkState,
     steps: Vec<Step>,
     started_ns: Option<u64>,
     next: usize,
 }
 
-impl Timetable {
+impl ScheduleRun {
     /// Makes the timetable of a complete profile, not started. Reads the profile's traces.
     pub fn load(profile: &LinkProfile) -> Result<Self, TraceError> {
         let changes = profile.schedule.as_deref().unwrap_or_default();
         Ok(Self {
-            first: Stretch::load(&profile.up, &profile.down)?,
+            first: LinkState::load(&profile.up, &profile.down)?,
             steps: changes.iter().map(Step::load).collect::<Result<_, _>>()?,
             started_ns: None,
             next: 0,
@@ -59,7 +59,7 @@ impl Timetable {
     }
 
     /// Returns the state in force before the first change.
-    pub fn first(&self) -> &Stretch {
+    pub fn first(&self) -> &LinkState {
         &self.first
     }
 
@@ -75,12 +75,12 @@ impl Timetable {
     }
 
     /// Takes the next change due by `now_ns`.
-    pub fn take_due(&mut self, now_ns: u64) -> Option<Due<'_>> {
+    pub fn take_due(&mut self, now_ns: u64) -> Option<DueChange<'_>> {
         let at_ns = self.next_ns().filter(|at_ns| *at_ns <= now_ns)?;
         let index = self.next;
         self.next += 1;
         let step = &self.steps[index];
-        Some(Due {
+        Some(DueChange {
             at_ns,
             index: index as u32,
             outage_until_ns: step.outage_ns.map_or(0, |outage_ns| at_ns + outage_ns),
@@ -89,7 +89,7 @@ impl Timetable {
     }
 }
 
-impl Stretch {
+impl LinkState {
     fn load(up: &DirectionProfile, down: &DirectionProfile) -> Result<Self, TraceError> {
         Ok(Self {
             up: up.clone(),
@@ -109,7 +109,7 @@ impl Step {
                 .map(to_ns)
                 .filter(|outage_ns| *outage_ns > 0),
             stretch: directions
-                .map(|(up, down)| Stretch::load(up, down))
+                .map(|(up, down)| LinkState::load(up, down))
                 .transpose()?,
         })
     }
@@ -121,13 +121,13 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn timetable(after_ms: &[f64]) -> Timetable {
+    fn timetable(after_ms: &[f64]) -> ScheduleRun {
         let changes = after_ms.iter().map(|after_ms| ScheduledChange {
             after_ms: *after_ms,
             outage_ms: Some(0.5),
             ..ScheduledChange::default()
         });
-        Timetable::load(&LinkProfile {
+        ScheduleRun::load(&LinkProfile {
             name: "x".to_owned(),
             source: "test".to_owned(),
             mtu_bytes: None,
@@ -139,7 +139,7 @@ mod tests {
         .unwrap()
     }
 
-    fn due_until(timetable: &mut Timetable, now_ns: u64) -> Vec<(u64, u32, u64)> {
+    fn due_until(timetable: &mut ScheduleRun, now_ns: u64) -> Vec<(u64, u32, u64)> {
         std::iter::from_fn(|| {
             let due = timetable.take_due(now_ns)?;
             Some((due.at_ns, due.index, due.outage_until_ns))

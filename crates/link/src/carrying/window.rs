@@ -82,7 +82,7 @@ impl Observer {
     }
 
     /// Notes packets admitted to the link, entered at `entered_ns`.
-    pub fn admitted(&mut self, sender: Host, entered_ns: u64, packets: Packets<'_>) {
+    pub fn note_admission(&mut self, sender: Host, entered_ns: u64, packets: Packets<'_>) {
         if let Some(capture) = &mut self.capture {
             capture.entered(sender, entered_ns, packets);
         }
@@ -103,7 +103,7 @@ impl Observer {
     }
 
     /// Notes packets without room in the instrument, entered at `entered_ns`.
-    pub fn not_taken(&mut self, sender: Host, entered_ns: u64, packets: Packets<'_>) {
+    pub fn note_overflow(&mut self, sender: Host, entered_ns: u64, packets: Packets<'_>) {
         let counts = self.window.counts_mut(sender);
         counts.dropped_by_device(packets.count as u64);
         if let Some(capture) = &mut self.capture {
@@ -128,7 +128,7 @@ impl Observer {
     }
 
     /// Notes admitted packets refused by the receiver's device.
-    pub fn refused(&mut self, sender: Host, now_ns: u64, packets: Packets<'_>) {
+    pub fn note_refusal(&mut self, sender: Host, now_ns: u64, packets: Packets<'_>) {
         let counts = self.window.counts_mut(sender);
         counts.dropped_by_device(packets.count as u64);
         if let Some(capture) = &mut self.capture {
@@ -142,7 +142,7 @@ impl Observer {
     }
 
     /// Notes a change of the schedule coming into force.
-    pub fn changed(&mut self, at_ns: u64, index: u32) {
+    pub fn note_change(&mut self, at_ns: u64, index: u32) {
         self.window.applied_changes.push((at_ns, index));
     }
 

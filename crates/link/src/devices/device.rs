@@ -5,7 +5,7 @@ use crate::clock::monotonic_ns;
 use crate::devices::arrival::Arrival;
 use crate::devices::offload::{HEADER_BYTES, Offload};
 use crate::devices::packet_device::PacketDevice;
-use crate::devices::parcel::Parcel;
+use crate::devices::parcel::PacketBuffer;
 use nix::errno::Errno;
 use nix::unistd::{read, write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -40,11 +40,11 @@ impl Device {
     }
 
     /// Hands a packet or train to the host.
-    pub fn send(&mut self, parcel: &mut Parcel) -> Result<(), Errno> {
+    pub fn send(&mut self, parcel: &mut PacketBuffer) -> Result<(), Errno> {
         match self {
             Self::Tun(device) => {
                 let header = parcel.offload.encode();
-                write(&device.descriptor, parcel.behind(header)).map(drop)
+                write(&device.descriptor, parcel.prepend_header(header)).map(drop)
             }
             Self::Packet(device) => device.send(parcel),
         }

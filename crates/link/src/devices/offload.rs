@@ -90,7 +90,7 @@ pub struct Train {
 
 impl Train {
     /// Returns the division of a frame; a frame without a train of TCP segments is a single packet.
-    pub fn of(offload: Offload, frame: &[u8]) -> Self {
+    pub fn divide_frame(offload: Offload, frame: &[u8]) -> Self {
         Self::of_segments(offload, frame).unwrap_or(Self {
             frame_bytes: frame.len(),
             tcp_start: 0,
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn what_has_no_room_for_its_headers_is_one_packet() {
         let whole = frame(&[7; 100]);
-        let is_one = |offload, frame: &[u8]| Train::of(offload, frame).count() == 1;
+        let is_one = |offload, frame: &[u8]| Train::divide_frame(offload, frame).count() == 1;
         assert!(!is_one(offload(30), &whole));
         let mut no_tcp_header = whole.clone();
         no_tcp_header[20 + 12] = 4 << 4;
@@ -281,7 +281,7 @@ mod tests {
     }
 
     fn cut_all(frame: &[u8], offload: Offload) -> Vec<Vec<u8>> {
-        let train = Train::of(offload, frame);
+        let train = Train::divide_frame(offload, frame);
         (0..train.count())
             .map(|index| {
                 let mut packet = Vec::new();
@@ -330,7 +330,7 @@ mod tests {
             .copied()
             .collect();
         assert_eq!(joined, payload);
-        let train = Train::of(offload(1_448), &frame(&payload));
+        let train = Train::divide_frame(offload(1_448), &frame(&payload));
         assert_eq!(
             train.total_bytes(),
             packets.iter().map(Vec::len).sum::<usize>()
@@ -396,7 +396,7 @@ mod tests {
                 ..offload(100)
             },
         ] {
-            let train = Train::of(one, &plain);
+            let train = Train::divide_frame(one, &plain);
             assert_eq!((train.count(), train.total_bytes()), (1, plain.len()));
             let mut packet = Vec::new();
             assert_eq!(train.cut(one, &plain, 0, &mut packet), one);

@@ -95,7 +95,7 @@ fn view_ipv4(packet: &[u8]) -> Option<PacketView<'_>> {
         &[]
     } else {
         let packet_bytes = usize::from(u16::from_be_bytes([header[2], header[3]]));
-        said_part(packet, packet_bytes, header_bytes).get(header_bytes..)?
+        trim_padding(packet, packet_bytes, header_bytes).get(header_bytes..)?
     };
     Some(with_segment(header[9], address(12), address(16), segment))
 }
@@ -112,13 +112,13 @@ fn view_ipv6(packet: &[u8]) -> Option<PacketView<'_>> {
         header[6],
         address(8),
         address(24),
-        &said_part(packet, packet_bytes, IPV6_HEADER_BYTES + 1)[IPV6_HEADER_BYTES..],
+        &trim_padding(packet, packet_bytes, IPV6_HEADER_BYTES + 1)[IPV6_HEADER_BYTES..],
     ))
 }
 
 /// Returns the packet without padding from the link layer below. Returns the whole packet if the
 /// header gives more bytes than are there, or fewer than possible (as for jumbograms).
-fn said_part(packet: &[u8], said_bytes: usize, least_bytes: usize) -> &[u8] {
+fn trim_padding(packet: &[u8], said_bytes: usize, least_bytes: usize) -> &[u8] {
     let said = packet.get(..said_bytes).unwrap_or(packet);
     if said_bytes < least_bytes {
         packet

@@ -8,13 +8,13 @@ const HEADROOM_BYTES: usize = 16;
 
 /// A packet or train in a reusable buffer.
 #[derive(Debug, Default)]
-pub struct Parcel {
+pub struct PacketBuffer {
     bytes: Vec<u8>,
     /// The work left to the receiving device.
     pub offload: Offload,
 }
 
-impl Parcel {
+impl PacketBuffer {
     /// Replaces the content by the bytes appended by `fill`; `fill` returns the work left.
     pub fn fill(&mut self, fill: impl FnOnce(&mut Vec<u8>) -> Offload) {
         self.bytes.resize(HEADROOM_BYTES, 0);
@@ -32,7 +32,7 @@ impl Parcel {
     }
 
     /// Returns the packet with this header of at most 16 bytes in front.
-    pub fn behind<const LENGTH: usize>(&mut self, header: [u8; LENGTH]) -> &[u8] {
+    pub fn prepend_header<const LENGTH: usize>(&mut self, header: [u8; LENGTH]) -> &[u8] {
         let start = HEADROOM_BYTES - LENGTH;
         self.bytes[start..HEADROOM_BYTES].copy_from_slice(&header);
         &self.bytes[start..]
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_parcel_is_filled_again_and_sent_behind_any_header() {
-        let mut parcel = Parcel::default();
+        let mut parcel = PacketBuffer::default();
         for (packet, wanted) in [
             (&b"long packet"[..], &b"headlong packet"[..]),
             (b"x", b"headx"),
@@ -55,8 +55,8 @@ mod tests {
                 Offload::default()
             });
             assert_eq!(parcel.packet(), packet);
-            assert_eq!(parcel.behind(*b"head"), wanted);
+            assert_eq!(parcel.prepend_header(*b"head"), wanted);
         }
-        assert!(Parcel::default().packet().is_empty());
+        assert!(PacketBuffer::default().packet().is_empty());
     }
 }

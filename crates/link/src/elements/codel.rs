@@ -15,7 +15,7 @@ const RECENT_INTERVALS: u64 = 16;
 
 /// A packet in the queue; `T` is the model's data about the packet, needed at the departure.
 #[derive(Debug, Clone, Copy)]
-pub struct Waiting<T> {
+pub struct CodelPacket<T> {
     /// Arrival time of the packet, in ns.
     pub arrived_ns: u64,
     /// Length of the packet, in bytes.
@@ -26,11 +26,11 @@ pub struct Waiting<T> {
 
 /// The result at the moment of a free link.
 #[derive(Debug)]
-pub struct Dequeued<T> {
+pub struct DequeueResult<T> {
     /// Packets dropped now, in the order of arrival; all came before `taken`.
-    pub dropped: Vec<Waiting<T>>,
+    pub dropped: Vec<CodelPacket<T>>,
     /// The packet going onto the link.
-    pub taken: Option<Waiting<T>>,
+    pub taken: Option<CodelPacket<T>>,
 }
 
 /// The control law's settings.
@@ -48,7 +48,7 @@ pub struct Settings {
 #[derive(Debug, Clone)]
 pub struct Codel<T> {
     settings: Settings,
-    waiting: VecDeque<Waiting<T>>,
+    waiting: VecDeque<CodelPacket<T>>,
     waiting_bytes: u64,
     /// Size of the largest packet so far. A queue with this number of waiting bytes or fewer never
     /// counts as bad.
@@ -88,7 +88,7 @@ impl<T: Copy> Codel<T> {
 
     /// Lets a packet in; `false` means dropped. Packets must come in time order. With a free link
     /// no packet waits, and no packet is dropped.
-    pub fn admit(&mut self, packet: Waiting<T>, link_is_free: bool) -> bool {
+    pub fn admit(&mut self, packet: CodelPacket<T>, link_is_free: bool) -> bool {
         let limit = self.settings.limit;
         if !link_is_free && !limit.has_room(self.waiting_bytes, self.waiting.len(), packet.bytes) {
             return false;
@@ -101,7 +101,7 @@ impl<T: Copy> Codel<T> {
 
     /// Takes the next packet for the link, free at `now_ns`. All earlier arrivals must have been
     /// let in.
-    pub fn dequeue(&mut self, now_ns: u64) -> Dequeued<T> {
+    pub fn dequeue(&mut self, now_ns: u64) -> DequeueResult<T> {
         let mut dropped = Vec::new();
         let (mut taken, mut ok_to_drop) = self.take_first(now_ns);
         if self.is_dropping {
@@ -120,11 +120,11 @@ impl<T: Copy> Codel<T> {
             (taken, _) = self.take_first(now_ns);
             self.begin_dropping(now_ns);
         }
-        Dequeued { dropped, taken }
+        DequeueResult { dropped, taken }
     }
 
     /// Does the RFC's dodequeue: returns the first packet, and true when the packet may be dropped.
-    fn take_first(&mut self, now_ns: u64) -> (Option<Waiting<T>>, bool) {
+    fn take_first(&mut self, now_ns: u64) -> (Option<CodelPacket<T>>, bool) {
         let Some(first) = self.waiting.pop_front() else {
             self.first_above_ns = None;
             return (None, false);
@@ -163,7 +163,7 @@ impl<T: Copy> Codel<T> {
     }
 
     /// Lets all packets out without dropping, in the order of arrival.
-    pub fn drain(&mut self) -> impl Iterator<Item = Waiting<T>> {
+    pub fn drain(&mut self) -> impl Iterator<Item = CodelPacket<T>> {
         self.waiting_bytes = 0;
         std::mem::take(&mut self.waiting).into_iter()
     }
@@ -186,8 +186,8 @@ mod tests {
         }
     }
 
-    fn packet(arrived_ns: u64) -> Waiting<()> {
-        Waiting {
+    fn packet(arrived_ns: u64) -> CodelPacket<()> {
+        CodelPacket {
             arrived_ns,
             bytes: 1_500,
             tag: (),

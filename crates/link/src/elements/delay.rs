@@ -1,19 +1,22 @@
 //! The delay after the link: the one-way delay of the path, constant or varying, and the order of
 //! packets. Not for: the variation's shape (see `jitter`).
 
-use crate::elements::jitter::{Numbers, VaryingDelay};
+use crate::elements::jitter::{JitterNumbers, VaryingDelay};
 use crate::elements::random::RandomStream;
 use resolab_record::DirectionProfile;
 
 /// A one-way delay, constant or varying.
 #[derive(Debug, Clone)]
 pub struct Delay {
-    way: Way,
+    way: DelayKind,
 }
 
 #[derive(Debug, Clone)]
-enum Way {
-    Constant { delay_ns: u64, numbers: Numbers },
+enum DelayKind {
+    Constant {
+        delay_ns: u64,
+        numbers: JitterNumbers,
+    },
     Varying(VaryingDelay),
 }
 
@@ -21,7 +24,7 @@ impl Delay {
     /// Makes the profile's delay; `stream` drives the variation.
     pub fn new(profile: &DirectionProfile, stream: RandomStream) -> Self {
         Self {
-            way: Way::new(profile, Numbers::new(stream)),
+            way: DelayKind::new(profile, JitterNumbers::new(stream)),
         }
     }
 
@@ -29,30 +32,30 @@ impl Delay {
     /// state.
     pub fn change(&mut self, profile: &DirectionProfile, stream: Option<RandomStream>) {
         let numbers = match (&self.way, stream) {
-            (_, Some(stream)) => Numbers::new(stream),
-            (Way::Constant { numbers, .. }, None) => numbers.clone(),
-            (Way::Varying(varying), None) => varying.clone().into_numbers(),
+            (_, Some(stream)) => JitterNumbers::new(stream),
+            (DelayKind::Constant { numbers, .. }, None) => numbers.clone(),
+            (DelayKind::Varying(varying), None) => varying.clone().into_numbers(),
         };
-        self.way = Way::new(profile, numbers);
+        self.way = DelayKind::new(profile, numbers);
     }
 
     /// Returns true when packets may overtake each other.
     pub fn reorders(&self) -> bool {
-        matches!(&self.way, Way::Varying(varying) if varying.reorders())
+        matches!(&self.way, DelayKind::Varying(varying) if varying.reorders())
     }
 
     /// Returns the arrival time after a departure at `departure_ns`, without keeping order.
     pub fn arrival_ns(&mut self, departure_ns: u64) -> u64 {
         departure_ns
             + match &mut self.way {
-                Way::Constant { delay_ns, .. } => *delay_ns,
-                Way::Varying(varying) => varying.delay_ns(departure_ns),
+                DelayKind::Constant { delay_ns, .. } => *delay_ns,
+                DelayKind::Varying(varying) => varying.delay_ns(departure_ns),
             }
     }
 }
 
-impl Way {
-    fn new(profile: &DirectionProfile, numbers: Numbers) -> Self {
+impl DelayKind {
+    fn new(profile: &DirectionProfile, numbers: JitterNumbers) -> Self {
         let mean_ms = profile.one_way_delay_ms;
         match &profile.jitter {
             None => Self::Constant {

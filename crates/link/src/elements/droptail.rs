@@ -10,11 +10,11 @@ use std::collections::VecDeque;
 pub struct Droptail {
     limit: QueueLimit,
     waiting_bytes: u64,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingPacket>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
+struct WaitingPacket {
     service_start_ns: u64,
     bytes: u32,
 }
@@ -48,7 +48,7 @@ impl Droptail {
             return false;
         }
         self.waiting_bytes += u64::from(bytes);
-        self.waiting.push_back(Waiting {
+        self.waiting.push_back(WaitingPacket {
             service_start_ns,
             bytes,
         });

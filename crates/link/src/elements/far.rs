@@ -23,13 +23,13 @@ impl Network {
         let (address, prefix) = text.split_once('/')?;
         let prefix = Some(prefix).filter(|digits| !digits.starts_with('+'))?;
         let address: IpAddr = address.parse().ok()?;
-        let network = Self::around(address, prefix.parse().ok()?)?;
+        let network = Self::containing(address, prefix.parse().ok()?)?;
         (network.first == bits_of(address).0).then_some(network)
     }
 
     /// Returns the network of this length around an address; `None` if the length exceeds the
     /// address's.
-    fn around(address: IpAddr, prefix_bits: u32) -> Option<Self> {
+    fn containing(address: IpAddr, prefix_bits: u32) -> Option<Self> {
         let (bits, width_bits) = bits_of(address);
         (prefix_bits <= width_bits).then(|| Self {
             first: bits & mask(prefix_bits, width_bits),
@@ -58,7 +58,7 @@ fn mask(prefix_bits: u32, width_bits: u32) -> u128 {
 /// each prefix length. A page can have hundreds of far servers, each in a separate network.
 #[derive(Debug, Clone, Default)]
 pub struct FarServers {
-    ways: Vec<Way>,
+    ways: Vec<ExtraDelay>,
     places: HashMap<Network, usize>,
     /// Prefix lengths of the networks now far, the longest first.
     prefixes_bits: Vec<u32>,
@@ -67,7 +67,7 @@ pub struct FarServers {
 /// The extra delay to one network. Never removed, because packets under way keep their delay;
 /// without delay when no longer in the profile.
 #[derive(Debug, Clone, Default)]
-struct Way {
+struct ExtraDelay {
     extra_ns: Option<u64>,
     last_release_ns: u64,
 }
@@ -90,7 +90,7 @@ impl FarServers {
             };
             let place = *self.places.entry(network).or_insert(self.ways.len());
             if place == self.ways.len() {
-                self.ways.push(Way::default());
+                self.ways.push(ExtraDelay::default());
             }
             self.ways[place].extra_ns = Some(to_ns(far.extra_one_way_delay_ms));
             self.prefixes_bits.push(network.prefix_bits);
@@ -105,9 +105,11 @@ impl FarServers {
     }
 
     /// Returns the index of the server's extra delay; `None` for a server without extra delay.
-    pub fn way_to(&self, server: IpAddr) -> Option<usize> {
+    pub fn find_delay(&self, server: IpAddr) -> Option<usize> {
         self.prefixes_bits.iter().find_map(|&prefix_bits| {
-            let place = *self.places.get(&Network::around(server, prefix_bits)?)?;
+            let place = *self
+                .places
+                .get(&Network::containing(server, prefix_bits)?)?;
             let way = self.ways.get(place)?;
             way.extra_ns.map(|_| place)
         })
@@ -168,7 +170,7 @@ mod tests {
     #[test]
     fn the_longest_prefix_counts() {
         let servers = FarServers::new(&[far("10.77.1.0/24", 20.0), far("10.77.1.16/28", 80.0)]);
-        let way = |text| servers.way_to(address(text));
+        let way = |text| servers.find_delay(address(text));
         assert_eq!(way("10.77.1.15"), Some(0));
         assert_eq!(way("10.77.1.16"), Some(1));
         assert_eq!(way("10.77.1.31"), Some(1));
@@ -186,20 +188,20 @@ mod tests {
         let servers = FarServers::new(&wanted);
         for number in [0, 249, 250, 999] {
             let server = single(number);
-            let way = servers.way_to(address(server.trim_end_matches("/32")));
+            let way = servers.find_delay(address(server.trim_end_matches("/32")));
             assert_eq!(way, Some(number as usize), "{server}");
         }
-        assert_eq!(servers.way_to(address("10.77.1.251")), Some(1_000));
-        assert_eq!(servers.way_to(address("fd00::1")), Some(1_001));
-        assert_eq!(servers.way_to(address("10.78.0.1")), None);
+        assert_eq!(servers.find_delay(address("10.77.1.251")), Some(1_000));
+        assert_eq!(servers.find_delay(address("fd00::1")), Some(1_001));
+        assert_eq!(servers.find_delay(address("10.78.0.1")), None);
     }
 
     #[test]
     fn a_network_no_longer_far_leaves_its_servers_to_the_one_around_it() {
         let mut servers = FarServers::new(&[far("10.77.1.1/32", 20.0), far("10.77.0.0/16", 5.0)]);
         servers.change(&[far("10.77.0.0/16", 5.0), far("10.77.1.9/32", 1.0)]);
-        assert_eq!(servers.way_to(address("10.77.1.1")), Some(1));
-        assert_eq!(servers.way_to(address("10.77.1.9")), Some(2));
+        assert_eq!(servers.find_delay(address("10.77.1.1")), Some(1));
+        assert_eq!(servers.find_delay(address("10.77.1.9")), Some(2));
     }
 
     #[test]
@@ -207,11 +209,11 @@ mod tests {
         let mut servers = FarServers::new(&[far("10.77.1.0/24", 20.0)]);
         assert_eq!(servers.arrival_ns(0, 1_000_000, false), 21_000_000);
         servers.change(&[far("10.77.2.0/24", 9.0), far("10.77.1.0/24", 5.0)]);
-        assert_eq!(servers.way_to(address("10.77.2.1")), Some(1));
+        assert_eq!(servers.find_delay(address("10.77.2.1")), Some(1));
         assert_eq!(servers.arrival_ns(0, 2_000_000, false), 21_000_000);
         assert_eq!(servers.arrival_ns(0, 2_000_000, true), 7_000_000);
         servers.change(&[]);
-        assert_eq!(servers.way_to(address("10.77.1.1")), None);
+        assert_eq!(servers.find_delay(address("10.77.1.1")), None);
         assert_eq!(servers.arrival_ns(0, 30_000_000, false), 30_000_000);
     }
 }

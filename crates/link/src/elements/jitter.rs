@@ -28,12 +28,12 @@ pub struct VaryingDelay {
     spread: Spread,
     interval_ns: u64,
     per_packet: bool,
-    numbers: Numbers,
+    numbers: JitterNumbers,
 }
 
 /// The random numbers behind a delay, kept over a change of profile.
 #[derive(Debug, Clone)]
-pub struct Numbers {
+pub struct JitterNumbers {
     seed: u64,
     stream: RandomStream,
     /// Start of interval 0: the first packet's time. The delays therefore follow from the arrivals
@@ -42,7 +42,7 @@ pub struct Numbers {
     interval: Option<(u64, [f64; 2])>,
 }
 
-impl Numbers {
+impl JitterNumbers {
     /// Makes fresh numbers, driven by `stream`.
     pub fn new(mut stream: RandomStream) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Numbers {
     }
 
     /// Returns the number of the moment `at_ns`; moments may come in any order.
-    fn at(&mut self, at_ns: u64, interval_ns: u64) -> f64 {
+    fn number_at(&mut self, at_ns: u64, interval_ns: u64) -> f64 {
         let origin_ns = *self.origin_ns.get_or_insert(at_ns);
         let since_ns = at_ns.saturating_sub(origin_ns);
         let index = since_ns / interval_ns;
@@ -86,7 +86,7 @@ fn normal(stream: &mut RandomStream) -> f64 {
 
 impl VaryingDelay {
     /// Makes a delay around `mean_ms`, by `wanted` (checked).
-    pub fn new(mean_ms: f64, wanted: &Jitter, numbers: Numbers) -> Self {
+    pub fn new(mean_ms: f64, wanted: &Jitter, numbers: JitterNumbers) -> Self {
         Self {
             spread: Spread::new(mean_ms, wanted),
             interval_ns: ((interval_ms(wanted) * 1e6).round() as u64).max(1),
@@ -105,13 +105,13 @@ impl VaryingDelay {
         let number = if self.per_packet {
             normal(&mut self.numbers.stream)
         } else {
-            self.numbers.at(departure_ns, self.interval_ns)
+            self.numbers.number_at(departure_ns, self.interval_ns)
         };
         self.spread.delay_ns(number)
     }
 
     /// Returns the random numbers, for use by the next delay.
-    pub fn into_numbers(self) -> Numbers {
+    pub fn into_numbers(self) -> JitterNumbers {
         self.numbers
     }
 }
@@ -132,7 +132,7 @@ mod tests {
         VaryingDelay::new(
             mean_ms,
             wanted,
-            Numbers::new(RandomStream::derive(seed, "jitter")),
+            JitterNumbers::new(RandomStream::derive(seed, "jitter")),
         )
     }
 

@@ -29,7 +29,7 @@ impl Policer {
     pub fn change(&mut self, settings: Option<PolicerSettings>, anew: bool) {
         let kept = self.bucket.take().filter(|_| !anew);
         self.bucket = settings.map(|settings| match kept {
-            Some(bucket) => bucket.with(settings),
+            Some(bucket) => bucket.change_settings(settings),
             None => TokenBucket::full(settings),
         });
     }
@@ -64,7 +64,7 @@ impl TokenBucket {
         }
     }
 
-    fn with(self, settings: PolicerSettings) -> Self {
+    fn change_settings(self, settings: PolicerSettings) -> Self {
         let next = Self::full(settings);
         Self {
             tokens: self.tokens.min(next.burst),

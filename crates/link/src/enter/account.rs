@@ -17,7 +17,7 @@ pub struct Account {
 
 impl Account {
     /// Looks an account up by name (passwd(5)).
-    pub fn named(name: &str) -> Result<Self, EnterError> {
+    pub fn find_by_name(name: &str) -> Result<Self, EnterError> {
         let refused =
             |why: &dyn std::fmt::Display| EnterError::Account(format!("run as user {name}: {why}"));
         let user = User::from_name(name)
@@ -34,7 +34,7 @@ impl Account {
 
     /// Takes on the account for good, and gives up every right. Makes system calls only, because
     /// the call comes between fork and exec.
-    pub(super) fn take_on(&self) -> io::Result<()> {
+    pub(super) fn become_user(&self) -> io::Result<()> {
         setgroups(&self.groups)?;
         setresgid(self.gid, self.gid, self.gid)?;
         setresuid(self.uid, self.uid, self.uid)?;
@@ -50,9 +50,11 @@ mod tests {
 
     #[test]
     fn accounts_are_found_by_name() {
-        let root = Account::named("root").unwrap();
+        let root = Account::find_by_name("root").unwrap();
         assert_eq!((root.uid, root.gid), (Uid::from_raw(0), Gid::from_raw(0)));
-        let error = Account::named("no such user here").unwrap_err().to_string();
+        let error = Account::find_by_name("no such user here")
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("getent passwd"), "{error}");
     }
 }

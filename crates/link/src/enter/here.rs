@@ -3,7 +3,7 @@
 //! required for the mount namespace. Not for: hosts of a path (see `join`).
 
 use super::join::open_process;
-use super::{Ending, EnterError, Guest, Program, supervise};
+use super::{EnterError, ExitCause, Program, RunningProgram, supervise};
 use crate::hosts::namespace::{has_right, own_user_namespace};
 use caps::Capability;
 use nix::unistd::getppid;
@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 
 /// Starts the program. The program is killed when the caller's parent process ends. The calling
 /// process must have a single thread, and may be in a new user namespace afterwards.
-pub fn start_here(program: &Program) -> Result<Guest, EnterError> {
+pub fn start_on_machine(program: &Program) -> Result<RunningProgram, EnterError> {
     // Looked for first: whatever fails later must not leave a program nobody waits for.
     let caller = open_caller()?;
     if !may_mount() {
@@ -22,7 +22,7 @@ pub fn start_here(program: &Program) -> Result<Guest, EnterError> {
         }
         own_user_namespace().map_err(EnterError::NoUserNamespace)?;
     }
-    supervise::start(program, caller, Ending::CallerEnded)
+    supervise::start(program, caller, ExitCause::CallerEnded)
 }
 
 /// Opens a descriptor readable at the end of the parent process. `None` when the parent is in

@@ -75,7 +75,7 @@ fn spawn(order: &Program, own_processes: bool) -> Result<Pid, String> {
     let prepare = move || -> io::Result<()> {
         SigSet::empty().thread_set_mask()?;
         if let Some(account) = &account {
-            account.take_on()?;
+            account.become_user()?;
         }
         // After the account: taking on another clears it.
         if !own_processes {
@@ -101,7 +101,7 @@ fn reap_until_end(program: Pid, received: &SignalFd) -> u8 {
             }
         }
         if let Ok(Some(signal)) = received.read_signal()
-            && let Some(signal) = signals::to_forward(&signal)
+            && let Some(signal) = signals::select_forwarded(&signal)
         {
             // It may have ended just now; the next turn of the loop finds out.
             let _ = kill(program, signal);

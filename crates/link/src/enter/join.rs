@@ -13,7 +13,7 @@ use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 /// A running path, found by process id.
 #[derive(Debug)]
-pub struct FoundPath {
+pub struct PathAnchors {
     /// Becomes readable when the path ends.
     pub handle: OwnedFd,
     /// Holds the client host.
@@ -23,11 +23,11 @@ pub struct FoundPath {
 }
 
 /// Finds the path with process id `path`, and checks the path's owner: the caller.
-pub fn find_path(path: Pid) -> Result<FoundPath, EnterError> {
+pub fn find_path(path: Pid) -> Result<PathAnchors, EnterError> {
     let no_path = || EnterError::NoPath(path);
     // Opened before the anchors are looked for: if the path is still there, so were its anchors.
     let handle = open_process(path).map_err(|_| no_path())?;
-    let found = FoundPath {
+    let found = PathAnchors {
         handle,
         client_anchor: find_anchor(path, Host::Client).ok_or_else(no_path)?,
         server_anchor: find_anchor(path, Host::Server).ok_or_else(no_path)?,
@@ -66,7 +66,7 @@ pub fn join_host(path: Pid, host: &str) -> Result<OwnedFd, EnterError> {
     };
     check_owner(path)?;
     join(anchor, CloneFlags::CLONE_NEWNET)
-        .map_err(|error| EnterError::refused(path, host, error))?;
+        .map_err(|error| EnterError::make_refusal(path, host, error))?;
     Ok(handle)
 }
 

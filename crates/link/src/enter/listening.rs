@@ -24,7 +24,7 @@ const REFUSED: u8 = b'r';
 
 /// A UDP and a TCP socket bound to the same address.
 #[derive(Debug)]
-pub struct Listening {
+pub struct ListeningSockets {
     /// The bound UDP socket.
     pub udp: UdpSocket,
     /// The TCP socket, bound and listening.
@@ -33,7 +33,11 @@ pub struct Listening {
 
 /// Makes sockets at `address` in the host called `host` of the path (or relay) with process id
 /// `path`. The calling process must have a single thread, and stays in its own namespaces.
-pub fn listen_in(path: i32, host: &str, address: SocketAddr) -> Result<Listening, EnterError> {
+pub fn open_host_sockets(
+    path: i32,
+    host: &str,
+    address: SocketAddr,
+) -> Result<ListeningSockets, EnterError> {
     let view = |error: Errno| EnterError::View(format!("pass sockets out of the host: {error}"));
     let (ours, theirs) = socketpair(
         AddressFamily::Unix,
@@ -65,7 +69,7 @@ fn hand_out(to: &OwnedFd, path: i32, host: &str, address: SocketAddr) {
         .map_err(|error| error.to_string())
         .and_then(|_| bind(address).map_err(|error| format!("listen on {address} there: {error}")));
     let _ = match made {
-        Ok(Listening { udp, tcp }) => {
+        Ok(ListeningSockets { udp, tcp }) => {
             let sockets = [udp.as_raw_fd(), tcp.as_raw_fd()];
             send(to, &[MADE], &[ControlMessage::ScmRights(&sockets)])
         }
@@ -73,10 +77,10 @@ fn hand_out(to: &OwnedFd, path: i32, host: &str, address: SocketAddr) {
     };
 }
 
-fn bind(address: SocketAddr) -> io::Result<Listening> {
+fn bind(address: SocketAddr) -> io::Result<ListeningSockets> {
     let udp = UdpSocket::bind(address)?;
     let tcp = TcpListener::bind(udp.local_addr()?)?;
-    Ok(Listening { udp, tcp })
+    Ok(ListeningSockets { udp, tcp })
 }
 
 fn send(to: &OwnedFd, bytes: &[u8], along: &[ControlMessage<'_>]) -> Result<usize, Errno> {
@@ -85,7 +89,7 @@ fn send(to: &OwnedFd, bytes: &[u8], along: &[ControlMessage<'_>]) -> Result<usiz
     sendmsg::<()>(to.as_raw_fd(), &parts, along, MsgFlags::empty(), None)
 }
 
-fn receive(from: &OwnedFd) -> Result<Result<Listening, String>, Errno> {
+fn receive(from: &OwnedFd) -> Result<Result<ListeningSockets, String>, Errno> {
     let mut bytes = [0; MESSAGE_BYTES];
     let mut space = cmsg_space!([RawFd; 2]);
     let mut parts = [IoSliceMut::new(&mut bytes)];
@@ -104,10 +108,10 @@ fn receive(from: &OwnedFd) -> Result<Result<Listening, String>, Errno> {
     })
 }
 
-fn own(udp: RawFd, tcp: RawFd) -> Listening {
+fn own(udp: RawFd, tcp: RawFd) -> ListeningSockets {
     // SAFETY: the kernel has just made these descriptors for us alone.
     let [udp, tcp] = [udp, tcp].map(|socket| unsafe { OwnedFd::from_raw_fd(socket) });
-    Listening {
+    ListeningSockets {
         udp: udp.into(),
         tcp: tcp.into(),
     }

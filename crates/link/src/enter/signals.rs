@@ -26,7 +26,7 @@ pub fn receive() -> Result<SignalFd, Errno> {
 
 /// Returns the signal to pass on, if there is any. A signal sent by the kernel (a key pressed at a
 /// terminal) reaches the whole process group, including the program, and must not arrive twice.
-pub fn to_forward(received: &siginfo) -> Option<Signal> {
+pub fn select_forwarded(received: &siginfo) -> Option<Signal> {
     let signal = Signal::try_from(received.ssi_signo as i32).ok()?;
     let from_terminal = received.ssi_code == libc::SI_KERNEL;
     (FORWARDED.contains(&signal) && !from_terminal).then_some(signal)

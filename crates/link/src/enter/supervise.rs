@@ -17,20 +17,20 @@ use std::os::fd::{AsFd, OwnedFd};
 
 /// A program running in a host.
 #[derive(Debug)]
-pub struct Guest {
+pub struct RunningProgram {
     /// True when the program has a private pid namespace. Without a pid namespace, processes left
     /// by the program can outlive a killed supervisor.
     pub own_processes: bool,
     init: Pid,
     /// A descriptor readable at the end of the path or parent, after which the program is killed.
     watched: Option<OwnedFd>,
-    when_it_ends: Ending,
+    when_it_ends: ExitCause,
     received: SignalFd,
 }
 
 /// The cause of the program's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum ExitCause {
     /// The program ended by itself, with this exit code (128 + signal if killed).
     Program(u8),
     /// The program was killed because the path ended.
@@ -44,8 +44,8 @@ pub enum Ending {
 pub(super) fn start(
     program: &Program,
     watched: Option<OwnedFd>,
-    when_it_ends: Ending,
-) -> Result<Guest, EnterError> {
+    when_it_ends: ExitCause,
+) -> Result<RunningProgram, EnterError> {
     let received = signals::receive().map_err(|error| EnterError::View(error.to_string()))?;
     let (own_processes, init) = match start_init(program, true)? {
         Some(init) => (true, init),
@@ -58,7 +58,7 @@ pub(super) fn start(
             }
         },
     };
-    Ok(Guest {
+    Ok(RunningProgram {
         own_processes,
         init,
         watched,
@@ -109,13 +109,13 @@ fn fork_into(namespaces: libc::c_int) -> Result<Option<Pid>, Errno> {
     Ok((child != 0).then(|| Pid::from_raw(child as i32)))
 }
 
-impl Guest {
+impl RunningProgram {
     /// Waits for the end of the program, or of the watched path or parent.
-    pub fn wait(self) -> Result<Ending, Errno> {
+    pub fn wait(self) -> Result<ExitCause, Errno> {
         loop {
             if let Some(code) = signals::exit_code(waitpid(self.init, Some(WaitPidFlag::WNOHANG))?)
             {
-                return Ok(Ending::Program(code));
+                return Ok(ExitCause::Program(code));
             }
             let watch = |source| PollFd::new(source, PollFlags::POLLIN);
             let mut sources = vec![watch(self.received.as_fd())];
@@ -133,7 +133,7 @@ impl Guest {
         }
     }
 
-    fn end_with_watched(&self) -> Result<Ending, Errno> {
+    fn end_with_watched(&self) -> Result<ExitCause, Errno> {
         // It may have ended by itself a moment ago.
         let _ = kill(self.init, Signal::SIGKILL);
         waitpid(self.init, None)?;
@@ -142,7 +142,7 @@ impl Guest {
 
     fn pass_on(&self) -> Result<(), Errno> {
         if let Some(received) = self.received.read_signal()?
-            && let Some(signal) = signals::to_forward(&received)
+            && let Some(signal) = signals::select_forwarded(&received)
         {
             let _ = kill(self.init, signal);
         }

@@ -32,7 +32,7 @@ pub fn anchor_name(host: &str) -> String {
 
 /// Leaves an anchor in this thread's namespaces, the namespaces of the host called `host`. The
 /// anchor can be found after the return. The process must have a single thread.
-pub fn drop_anchor(host: impl AsRef<str>) -> Result<Pid, Errno> {
+pub fn start_anchor(host: impl AsRef<str>) -> Result<Pid, Errno> {
     let path = getpid();
     let name = CString::new(anchor_name(host.as_ref())).map_err(|_| Errno::EINVAL)?;
     let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
@@ -70,7 +70,7 @@ fn hold(name: &CString, path: Pid, ready: &OwnedFd) -> ! {
 }
 
 /// Ends an anchor and waits for the anchor's exit.
-pub fn weigh_anchor(anchor: Pid) {
+pub fn end_anchor(anchor: Pid) {
     // It can only have died before, and then there is nothing to do.
     let _ = kill(anchor, Signal::SIGKILL);
     let _ = waitpid(anchor, None);

@@ -22,7 +22,7 @@ pub struct HostDevice {
 
 /// A step refused by the kernel.
 #[derive(Debug, Clone, Copy)]
-pub struct Refused {
+pub struct RefusedStep {
     /// Name of the refused step.
     pub step: &'static str,
     /// Error number from the kernel.
@@ -31,8 +31,8 @@ pub struct Refused {
 
 impl HostDevice {
     /// Brings up the device and loopback in this thread's network namespace.
-    pub fn bring_up(mtu_bytes: u32) -> Result<Self, Refused> {
-        let step = |step| move |error| Refused { step, error };
+    pub fn bring_up(mtu_bytes: u32) -> Result<Self, RefusedStep> {
+        let step = |step| move |error| RefusedStep { step, error };
         let mut netlink = Netlink::open().map_err(step("rtnetlink"))?;
         let loopback = if_nametoindex("lo").map_err(step("loopback"))?;
         let index = if_nametoindex(DEVICE_NAME).map_err(step("device"))?;
@@ -58,13 +58,13 @@ impl HostDevice {
     }
 
     /// Routes packets for this network through the device. Length 0 is the default route.
-    pub fn lead_to(&mut self, network: IpAddr, prefix: u8) -> Result<(), Errno> {
+    pub fn add_route(&mut self, network: IpAddr, prefix: u8) -> Result<(), Errno> {
         self.netlink
             .add_route(self.index, RouteKind::Unicast, network, prefix)
     }
 
     /// Delivers packets for this network here, as for the host's own addresses.
-    pub fn keep_here(&mut self, network: IpAddr, prefix: u8) -> Result<(), Errno> {
+    pub fn add_local_route(&mut self, network: IpAddr, prefix: u8) -> Result<(), Errno> {
         self.netlink
             .add_route(self.loopback, RouteKind::Local, network, prefix)
     }

@@ -4,7 +4,7 @@ use crate::hosts::namespace::RefusedSetting;
 
 /// The capabilities granted by the machine.
 #[derive(Debug, Default)]
-pub struct Grants {
+pub struct Capabilities {
     /// True when the ferry's thread has real-time scheduling.
     pub realtime_scheduling: bool,
     /// True when the hosts needed a user namespace.

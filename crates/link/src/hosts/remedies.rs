@@ -7,7 +7,7 @@ use nix::sys::stat::{SFlag, stat};
 use nix::unistd::geteuid;
 
 /// Returns the remedy for refused namespaces. Root lacks namespaces only in a container.
-pub fn namespaces() -> &'static str {
+pub fn suggest_for_namespaces() -> &'static str {
     if geteuid().is_root() {
         "this root has not the capabilities for it; start the container with --cap-add SYS_ADMIN \
          --cap-add NET_ADMIN --device /dev/net/tun, or as a user who may make user namespaces"
@@ -18,7 +18,7 @@ pub fn namespaces() -> &'static str {
 }
 
 /// Returns the remedy for a refused TUN device.
-pub fn tun(error: Errno) -> &'static str {
+pub fn suggest_for_tun(error: Errno) -> &'static str {
     let is_device = stat(DEVICE_FILE)
         .is_ok_and(|found| found.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFCHR.bits());
     if [Errno::ENOENT, Errno::ENODEV, Errno::ENXIO].contains(&error) {

@@ -14,7 +14,7 @@ pub const KEPT: [Capability; 3] = [
 
 /// Gives up all rights but [`KEPT`], for good, also for programs run later. Threads already running
 /// keep theirs: the process must have a single thread.
-pub fn give_up() -> Result<(), caps::errors::CapsError> {
+pub fn drop_capabilities() -> Result<(), caps::errors::CapsError> {
     // First of all, since it takes a right itself.
     for right in caps::read(None, CapSet::Bounding)? {
         if !KEPT.contains(&right)

@@ -377,7 +377,7 @@ fn far_servers_share_the_link_and_take_longer() {
             network: "10.77.1.16/28".to_owned(),
             extra_one_way_delay_ms: 20.0,
         }]);
-        let way = link.far.way_to("10.77.1.20".parse().unwrap());
+        let way = link.far.find_delay("10.77.1.20".parse().unwrap());
         let mut times_ms = Vec::new();
         for way in [way, None, way] {
             let fate = link.arrival_by(0, 1_500, way);

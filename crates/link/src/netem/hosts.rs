@@ -6,14 +6,14 @@ use super::rules::{Stage, rules};
 use super::run::{ToolCommand, run_all};
 use super::statistics::{Counts, NetemWindow};
 use super::wires::{Element, host_commands, middle_commands, mtu_commands};
-use super::{NetemError, NetemGrants};
+use super::{NetemCapabilities, NetemError};
 use crate::carrying::ferry::ending_signals;
 use crate::clock;
 use crate::hosts::Host;
-use crate::hosts::anchor::drop_anchor;
+use crate::hosts::anchor::start_anchor;
 use crate::hosts::device::HostDevice;
 use crate::hosts::namespace::{self, RefusedSetting};
-use crate::path::{Anchors, Devices, PathError, make_device, refused};
+use crate::path::{Anchors, Devices, PathError, make_device, make_refusal};
 use crate::profile::DEFAULT_MTU_BYTES;
 use nix::fcntl::{OFlag, open};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -30,7 +30,7 @@ const NO_DISCIPLINE: &str = "qdisc kind is unknown";
 #[derive(Debug)]
 pub struct NetemPath {
     /// The capabilities granted by the machine.
-    pub grants: NetemGrants,
+    pub grants: NetemCapabilities,
     devices: Devices,
     /// The stages in force, without a seed.
     stages: Vec<Stage>,
@@ -56,7 +56,7 @@ impl NetemPath {
         let with_draws = rules(profile, seeded.then_some(seed))?;
         run_all(with_draws.iter().flat_map(|stage| &stage.commands))?;
         Ok(Self {
-            grants: NetemGrants {
+            grants: NetemCapabilities {
                 rootless,
                 seeded,
                 refused_settings,
@@ -99,7 +99,7 @@ impl NetemPath {
         let is_queue = old.element == Element::Queue && !old.commands.is_empty();
         if is_queue && (resized || old.disciplines != new.disciplines) {
             let way = usize::from(old.sender == Host::Server);
-            let gone = Counts::read()?[way].gone_with_the_queue();
+            let gone = Counts::read()?[way].count_queue_loss();
             let words = format!("qdisc del dev {} root", old.device);
             ToolCommand::new("tc", &words).run()?;
             // The new discipline counts from 0.
@@ -178,7 +178,7 @@ fn make_host(
     let refused_settings = namespace::configure_network(ipv6);
     run_all(&host_commands(host, middle.as_raw_fd()))?;
     let device = make_device(host, mtu_bytes, ipv6)?;
-    let anchor = drop_anchor(host).map_err(|error| refused(host, "anchor process", error))?;
+    let anchor = start_anchor(host).map_err(|error| make_refusal(host, "anchor process", error))?;
     anchors.0.push(anchor);
     Ok((device, refused_settings))
 }

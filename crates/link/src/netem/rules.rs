@@ -240,7 +240,7 @@ fn queue(device: &str, direction: &DirectionProfile, mtu_bytes: u32) -> Vec<Tool
          burst {burst_bytes} limit {limit_bytes}{overhead}",
         rate_words(rate_bps)
     );
-    let child = waiting_room(direction, room_packets - ahead, limit_bytes);
+    let child = format_child_queue(direction, room_packets - ahead, limit_bytes);
     let child = format!("qdisc replace dev {device} parent 1:1 handle {child}");
     vec![
         ToolCommand::new("tc", &shaper),
@@ -267,7 +267,11 @@ fn ahead_packets(rate_bps: f64, packet_bytes: u64, ahead_s: f64) -> u64 {
 }
 
 /// Returns the words for the queue itself.
-fn waiting_room(direction: &DirectionProfile, limit_packets: u64, limit_bytes: u64) -> String {
+fn format_child_queue(
+    direction: &DirectionProfile,
+    limit_packets: u64,
+    limit_bytes: u64,
+) -> String {
     if direction.queue_discipline == Some(QueueDiscipline::Codel) {
         let ns = |value: Option<f64>, default| to_ns(value.unwrap_or(default)) / 1_000;
         return format!(

@@ -95,7 +95,7 @@ impl Counts {
 
     /// Returns the counts lost when the queue's discipline is made anew: the drops, and the packets
     /// in the queue, silently thrown away by the kernel.
-    pub fn gone_with_the_queue(self) -> Self {
+    pub fn count_queue_loss(self) -> Self {
         Self {
             dropped_queue: self.dropped_queue + self.queued,
             dropped_codel: self.dropped_codel,
@@ -208,7 +208,7 @@ mod tests {
             dropped_queue: start.dropped_queue + 2,
             ..start
         };
-        let start = start.since(before.gone_with_the_queue());
+        let start = start.since(before.count_queue_loss());
         let end = Counts {
             dropped_queue: 1,
             dropped_codel: 0,

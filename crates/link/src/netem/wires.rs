@@ -93,8 +93,8 @@ pub fn middle_commands(mtu_bytes: u32) -> Vec<ToolCommand> {
         commands.push(tc(&format!("qdisc add dev {device} ingress")));
     }
     for (from, to) in [(0, 1), (2, 3), (4, 5), (6, 7)] {
-        commands.push(hand_over(DEVICES[from], DEVICES[to]));
-        commands.push(hand_over(DEVICES[to], DEVICES[from]));
+        commands.push(redirect_packets(DEVICES[from], DEVICES[to]));
+        commands.push(redirect_packets(DEVICES[to], DEVICES[from]));
     }
     commands
 }
@@ -109,7 +109,7 @@ pub fn mtu_commands(mtu_bytes: u32) -> Vec<ToolCommand> {
 
 /// Returns the command joining two devices. Uses cls_u32 rather than cls_matchall: more kernels
 /// have cls_u32.
-fn hand_over(from: &str, to: &str) -> ToolCommand {
+fn redirect_packets(from: &str, to: &str) -> ToolCommand {
     tc(&format!(
         "filter add dev {from} parent ffff: protocol all u32 match u32 0 0 \
          action mirred egress redirect dev {to}"

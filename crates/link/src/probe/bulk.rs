@@ -25,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The parameters of a bulk transfer.
 #[derive(Debug, Clone)]
-pub struct BulkOrder {
+pub struct BulkParameters {
     /// Label copied into the record.
     pub label: Option<String>,
     /// Direction of the data on the link.
@@ -48,7 +48,10 @@ struct SenderSide {
 }
 
 /// Sends in one direction and returns the record.
-pub fn run(networks: &HostNetworks, order: &BulkOrder) -> Result<BulkTransferRecord, ProbeError> {
+pub fn run(
+    networks: &HostNetworks,
+    order: &BulkParameters,
+) -> Result<BulkTransferRecord, ProbeError> {
     let (sending, receiving) = ends(order.direction);
     let listener = networks.within(receiving, || {
         TcpListener::bind((receiving.address(), 0))
@@ -87,7 +90,7 @@ pub fn run(networks: &HostNetworks, order: &BulkOrder) -> Result<BulkTransferRec
     })
 }
 
-fn connect(target: SocketAddr, order: &BulkOrder) -> Result<TcpStream, ProbeError> {
+fn connect(target: SocketAddr, order: &BulkParameters) -> Result<TcpStream, ProbeError> {
     let connection =
         TcpStream::connect_timeout(&target, CONNECT_PATIENCE).map_err(failed("connect"))?;
     if let Some(wanted) = &order.congestion_control {
@@ -134,7 +137,7 @@ fn send(mut connection: TcpStream, over: &AtomicBool) -> Result<SenderSide, Prob
 fn count(
     networks: &HostNetworks,
     accepted: &mut TcpStream,
-    order: &BulkOrder,
+    order: &BulkParameters,
     over: &AtomicBool,
 ) -> Result<(u64, u64), ProbeError> {
     accepted

@@ -29,7 +29,7 @@ impl HostNetworks {
     pub fn join(path: Pid) -> Result<Self, ProbeError> {
         let found = find_path(path)?;
         let network = |host, anchor| {
-            let refused = |error| EnterError::refused(path, host, error);
+            let refused = |error| EnterError::make_refusal(path, host, error);
             join_owner(anchor).map_err(refused)?;
             let file = format!("/proc/{anchor}/ns/net");
             open(

@@ -22,7 +22,7 @@ const MEMINFO_VALUES: usize = 9;
 
 /// The data read of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamped {
+pub struct StampedPacket {
     /// Wall time of the arrival; `None` when the kernel put no stamp on the packet.
     pub wall_ns: Option<i64>,
     /// Number of buffer bytes filled.
@@ -41,7 +41,7 @@ pub fn take(
     socket: &UdpSocket,
     start: &mut [u8],
     control: &mut [u8],
-) -> Result<Option<Stamped>, Errno> {
+) -> Result<Option<StampedPacket>, Errno> {
     let mut parts = [IoSliceMut::new(start)];
     let flags = MsgFlags::MSG_DONTWAIT;
     let descriptor = socket.as_raw_fd();
@@ -57,7 +57,7 @@ pub fn take(
             None
         }
     });
-    Ok(Some(Stamped {
+    Ok(Some(StampedPacket {
         wall_ns,
         length: message.bytes,
     }))

@@ -3,7 +3,7 @@
 
 use super::ProbeError;
 use super::hosts::{HostNetworks, in_host};
-use super::kernel_stamps::{self, Stamped};
+use super::kernel_stamps::{self, StampedPacket};
 use super::send::{MARK_BYTES, Mark};
 use crate::clock;
 use crate::hosts::Host;
@@ -64,7 +64,7 @@ impl Receiver<'_> {
         loop {
             let taken = kernel_stamps::take(self.socket, &mut start, control)
                 .map_err(|error| in_host(self.host, "receive", error))?;
-            let Some(Stamped { wall_ns, length }) = taken else {
+            let Some(StampedPacket { wall_ns, length }) = taken else {
                 return Ok(None);
             };
             if let Some(number) = self.mark.number(&start[..length]) {

@@ -56,7 +56,7 @@ pub struct Sender<'a> {
 
 /// The packets sent and the scheduling.
 #[derive(Debug, Default)]
-pub struct Sent {
+pub struct SentPackets {
     /// Time of sending each packet by `CLOCK_MONOTONIC`, in ns.
     pub sent_ns: Vec<u64>,
     pub realtime_scheduling: bool,
@@ -80,9 +80,13 @@ pub fn forbid_fragments(socket: &UdpSocket) -> Result<(), Errno> {
 
 impl Sender<'_> {
     /// Sends all packets on this thread; ends early when `stop` is set.
-    pub fn run(&self, realtime_granted: bool, stop: &AtomicBool) -> Result<Sent, ProbeError> {
+    pub fn run(
+        &self,
+        realtime_granted: bool,
+        stop: &AtomicBool,
+    ) -> Result<SentPackets, ProbeError> {
         let realtime = realtime_granted && self.interval_ns >= SHORTEST_REALTIME_INTERVAL_NS;
-        let mut sent = Sent {
+        let mut sent = SentPackets {
             sent_ns: Vec::with_capacity(self.packets_count as usize),
             realtime_scheduling: punctual::make_sender(realtime),
         };

@@ -5,7 +5,7 @@ use super::ProbeError;
 use super::hosts::{HostNetworks, in_host, joined, start};
 use super::kernel_stamps;
 use super::receive::Receiver;
-use super::send::{HEADER_BYTES, MARK_BYTES, Mark, Sender, Sent, forbid_fragments};
+use super::send::{HEADER_BYTES, MARK_BYTES, Mark, Sender, SentPackets, forbid_fragments};
 use super::wall_offset::{Offset, WallSpan};
 use crate::carrying::punctual;
 use crate::clock;
@@ -24,7 +24,7 @@ const SETTLE_NS: u64 = 60_000_000;
 
 /// The parameters of a train.
 #[derive(Debug, Clone)]
-pub struct TrainOrder {
+pub struct TrainParameters {
     /// Label copied into the record.
     pub label: Option<String>,
     /// Number of packets in the train.
@@ -46,7 +46,7 @@ pub fn ends(direction: LinkDirection) -> (Host, Host) {
 }
 
 /// A train in one direction.
-struct Way {
+struct TrainDirection {
     direction: LinkDirection,
     from: UdpSocket,
     to: UdpSocket,
@@ -55,7 +55,7 @@ struct Way {
     sender_ended_ns: AtomicU64,
 }
 
-impl Way {
+impl TrainDirection {
     fn open(networks: &HostNetworks, direction: LinkDirection) -> Result<Self, ProbeError> {
         let (sending, receiving) = ends(direction);
         let from = open_socket(networks, sending, forbid_fragments)?;
@@ -77,13 +77,13 @@ impl Way {
 /// Sends the train in each of these directions.
 pub fn run(
     networks: &HostNetworks,
-    order: &TrainOrder,
+    order: &TrainParameters,
     directions: &[LinkDirection],
     realtime_granted: bool,
 ) -> Result<Vec<ProbeRecord>, ProbeError> {
     let ways = directions
         .iter()
-        .map(|direction| Way::open(networks, *direction))
+        .map(|direction| TrainDirection::open(networks, *direction))
         .collect::<Result<Vec<_>, _>>()?;
     let start_offset = Offset::now();
     let stop = AtomicBool::new(false);
@@ -117,19 +117,20 @@ pub fn run(
     // What the end of the path broke is not worth telling.
     networks.check_path()?;
     let span = WallSpan::new(start_offset, Offset::now()).map_err(ProbeError::ClockSet)?;
-    let on_one_clock = |(way, (sent, arrivals)): (&Way, (Sent, Vec<Option<i64>>))| {
-        record(order, way.direction, &sent, &arrivals, &span)
-    };
+    let on_one_clock =
+        |(way, (sent, arrivals)): (&TrainDirection, (SentPackets, Vec<Option<i64>>))| {
+            record(order, way.direction, &sent, &arrivals, &span)
+        };
     Ok(ways.iter().zip(ended?).map(on_one_clock).collect())
 }
 
 fn send(
-    order: &TrainOrder,
-    way: &Way,
+    order: &TrainParameters,
+    way: &TrainDirection,
     start_ns: u64,
     realtime_granted: bool,
     stop: &AtomicBool,
-) -> Result<Sent, ProbeError> {
+) -> Result<SentPackets, ProbeError> {
     let sender = Sender {
         host: ends(way.direction).0,
         socket: &way.from,
@@ -145,8 +146,8 @@ fn send(
 
 fn receive(
     networks: &HostNetworks,
-    order: &TrainOrder,
-    way: &Way,
+    order: &TrainParameters,
+    way: &TrainDirection,
     stop: &AtomicBool,
 ) -> Result<Vec<Option<i64>>, ProbeError> {
     let receiver = Receiver {
@@ -171,9 +172,9 @@ fn stopping<T>(stop: &AtomicBool, result: Result<T, ProbeError>) -> Result<T, Pr
 }
 
 fn record(
-    order: &TrainOrder,
+    order: &TrainParameters,
     direction: LinkDirection,
-    sent: &Sent,
+    sent: &SentPackets,
     arrivals: &[Option<i64>],
     span: &WallSpan,
 ) -> ProbeRecord {
@@ -218,14 +219,14 @@ mod tests {
 
     #[test]
     fn records_count_from_the_first_packet_and_keep_losses() {
-        let order = TrainOrder {
+        let order = TrainParameters {
             label: Some("x".to_owned()),
             packets_count: 3,
             packet_bytes: 100,
             interval_ns: 10,
             silence_ns: 0,
         };
-        let sent = Sent {
+        let sent = SentPackets {
             sent_ns: vec![1_000, 1_010, 1_020],
             realtime_scheduling: true,
         };

@@ -32,7 +32,7 @@ const END_LOOKS: u32 = 100;
 
 /// A child waiting for the namespaces.
 #[derive(Debug)]
-pub struct Waiting {
+pub struct WaitingSlirp {
     child: Pid,
     go: OwnedFd,
     ready: OwnedFd,
@@ -60,7 +60,7 @@ struct Ends {
 
 /// Starts the child. On request the child becomes slirp4netns for this process's namespaces. The
 /// process must have a single thread.
-pub fn prepare(ipv6: bool) -> Result<Waiting, RelayError> {
+pub fn prepare(ipv6: bool) -> Result<WaitingSlirp, RelayError> {
     let program = find().ok_or(RelayError::NoProgram)?;
     // slirp4netns's own words for this are "child failed(1)".
     let device = File::options().read(true).write(true).open(TUN);
@@ -88,7 +88,7 @@ pub fn prepare(ipv6: bool) -> Result<Waiting, RelayError> {
             drop((go, life));
             become_slirp(&program, caller, ends, ipv6)
         }
-        ForkResult::Parent { child } => Ok(Waiting {
+        ForkResult::Parent { child } => Ok(WaitingSlirp {
             child,
             go,
             ready,
@@ -136,7 +136,7 @@ fn unblock_signals() -> Result<(), Errno> {
     nix::sys::signal::SigSet::empty().thread_set_mask()
 }
 
-impl Waiting {
+impl WaitingSlirp {
     /// Notifies the child of finished namespaces, and waits for the connection.
     pub fn go(self) -> Result<Slirp, RelayError> {
         let mut slirp = Slirp {

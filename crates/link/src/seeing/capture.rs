@@ -11,7 +11,7 @@ use crate::clock::{monotonic_ns, wall_clock_offset_ns};
 use crate::devices::arrival::Arrival;
 use crate::devices::offload::{Offload, Train};
 use crate::hosts::{HOSTS, Host};
-use crate::seeing::pcapng::{self, PacketBlock, StatisticsBlock, Way};
+use crate::seeing::pcapng::{self, PacketBlock, PacketDirection, StatisticsBlock};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -206,7 +206,13 @@ impl Capture {
         packets: Packets<'_>,
         comment: Option<&'static str>,
     ) {
-        self.add_all(interface, at_ns, Way::Outbound, packets, comment);
+        self.add_all(
+            interface,
+            at_ns,
+            PacketDirection::Outbound,
+            packets,
+            comment,
+        );
     }
 
     /// Notes packets arriving at `at_ns` at the host with this interface number; `comment` gives
@@ -218,14 +224,14 @@ impl Capture {
         packets: Packets<'_>,
         comment: Option<&'static str>,
     ) {
-        self.add_all(interface, at_ns, Way::Inbound, packets, comment);
+        self.add_all(interface, at_ns, PacketDirection::Inbound, packets, comment);
     }
 
     fn add_all(
         &mut self,
         interface: usize,
         at_ns: u64,
-        way: Way,
+        way: PacketDirection,
         packets: Packets<'_>,
         comment: Option<&'static str>,
     ) {
@@ -235,7 +241,7 @@ impl Capture {
             first,
             count,
         } = packets;
-        let train = Train::of(offload, frame);
+        let train = Train::divide_frame(offload, frame);
         let mut packet = std::mem::take(&mut self.packet);
         for index in first..first + count {
             packet.clear();
@@ -250,7 +256,7 @@ impl Capture {
         &mut self,
         interface: usize,
         at_ns: u64,
-        way: Way,
+        way: PacketDirection,
         packet: &[u8],
         comment: Option<&'static str>,
     ) {

@@ -29,7 +29,7 @@ const OPTION_DROPPED_COUNT: u16 = 5;
 
 /// A packet's direction at an interface, from the host's view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum PacketDirection {
     /// The host received the packet.
     Inbound = 1,
     /// The host sent the packet.
@@ -44,7 +44,7 @@ pub struct PacketBlock<'a> {
     /// Wall time since 1970, in ns.
     pub unix_ns: u64,
     /// Direction of the packet.
-    pub way: Way,
+    pub way: PacketDirection,
     /// The packet's bytes from the IP header on.
     pub packet: &'a [u8],
     /// Remark on the packet, if any.
@@ -252,7 +252,7 @@ mod tests {
         let block = PacketBlock {
             interface: 1,
             unix_ns: 0x0102_0304_0506_0708,
-            way: Way::Inbound,
+            way: PacketDirection::Inbound,
             packet: &[0x45, 1, 2, 3, 4],
             comment: None,
         };
@@ -272,7 +272,7 @@ mod tests {
         assert!(out.len() <= block.bytes_bound());
         out.clear();
         let block = PacketBlock {
-            way: Way::Outbound,
+            way: PacketDirection::Outbound,
             comment: Some("dropped: loss"),
             ..block
         };

@@ -1,7 +1,7 @@
 //! Packets under way through the exchange, in the order of their next steps. Not for: the steps
 //! (see `exchange`).
 
-use crate::devices::parcel::Parcel;
+use crate::devices::parcel::PacketBuffer;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -23,7 +23,7 @@ pub enum Step {
 
 /// A packet, or a train still whole.
 #[derive(Debug)]
-pub struct Cargo {
+pub struct TransitPacket {
     /// Number of the receiving host.
     pub to: usize,
     /// Due time of the next step, in ns.
@@ -31,30 +31,30 @@ pub struct Cargo {
     /// Next step of the packet.
     pub step: Step,
     /// The bytes of the packets.
-    pub parcel: Parcel,
+    pub parcel: PacketBuffer,
     /// Number of packets in the cargo.
     pub count: usize,
 }
 
 #[derive(Debug)]
 struct Entry {
-    cargo: Cargo,
+    cargo: TransitPacket,
     /// Order of loading. Of two packets due at the same time, the first loaded goes first.
     number: u64,
 }
 
 /// All packets under way.
 #[derive(Debug, Default)]
-pub struct UnderWay {
+pub struct TransitQueue {
     heap: BinaryHeap<Entry>,
     loaded_count: u64,
     bytes: usize,
-    spare: Vec<Parcel>,
+    spare: Vec<PacketBuffer>,
 }
 
-impl UnderWay {
+impl TransitQueue {
     /// Returns an empty buffer, reused if possible.
-    pub fn empty_parcel(&mut self) -> Parcel {
+    pub fn empty_parcel(&mut self) -> PacketBuffer {
         self.spare.pop().unwrap_or_default()
     }
 
@@ -64,7 +64,7 @@ impl UnderWay {
     }
 
     /// Adds packets to the packets under way.
-    pub fn load(&mut self, cargo: Cargo) {
+    pub fn load(&mut self, cargo: TransitPacket) {
         self.bytes += cargo.parcel.packet().len();
         let number = self.loaded_count;
         self.loaded_count += 1;
@@ -77,7 +77,7 @@ impl UnderWay {
     }
 
     /// Takes the next packets due by `now_ns`.
-    pub fn take_due(&mut self, now_ns: u64) -> Option<Cargo> {
+    pub fn take_due(&mut self, now_ns: u64) -> Option<TransitPacket> {
         if self.next_due_ns()? > now_ns {
             return None;
         }
@@ -87,7 +87,7 @@ impl UnderWay {
     }
 
     /// Takes a buffer back for reuse.
-    pub fn reuse(&mut self, parcel: Parcel) {
+    pub fn reuse(&mut self, parcel: PacketBuffer) {
         if self.spare.len() < SPARE_LIMIT_COUNT && parcel.capacity_bytes() <= SPARE_LIMIT_BYTES {
             self.spare.push(parcel);
         }
@@ -126,13 +126,13 @@ mod tests {
     use super::*;
     use crate::devices::offload::Offload;
 
-    fn cargo(to: usize, due_ns: u64) -> Cargo {
-        let mut parcel = Parcel::default();
+    fn cargo(to: usize, due_ns: u64) -> TransitPacket {
+        let mut parcel = PacketBuffer::default();
         parcel.fill(|bytes| {
             bytes.extend_from_slice(&[0; 100]);
             Offload::default()
         });
-        Cargo {
+        TransitPacket {
             to,
             due_ns,
             step: Step::Arrives,
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn what_is_due_first_comes_first_and_equals_as_they_were_loaded() {
-        let mut under_way = UnderWay::default();
+        let mut under_way = TransitQueue::default();
         for (to, due_ns) in [(0, 30), (1, 10), (2, 20), (3, 10), (4, 10)] {
             under_way.load(cargo(to, due_ns));
         }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn there_is_a_limit() {
-        let mut under_way = UnderWay::default();
+        let mut under_way = TransitQueue::default();
         assert!(!under_way.is_full());
         under_way.bytes = LIMIT_BYTES;
         assert!(under_way.is_full());

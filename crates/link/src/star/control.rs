@@ -12,7 +12,7 @@ use thiserror::Error;
 /// The carrying thread has ended; the message reads after "failed to".
 #[derive(Debug, Error)]
 #[error("reach the thread that carries the packets: it has ended")]
-pub struct Ended;
+pub struct ThreadEnded;
 
 /// A request to the carrying thread.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub struct StarControl {
 
 /// The carrying thread's end.
 #[derive(Debug)]
-pub(super) struct Orders {
+pub(super) struct ExchangeControl {
     pub requests: Receiver<Request>,
     pub replies: Sender<Reply>,
     /// Readable when there is a request.
@@ -48,7 +48,7 @@ pub(super) struct Orders {
 }
 
 /// Makes both ends of the control.
-pub(super) fn pair() -> Result<(StarControl, Orders), Errno> {
+pub(super) fn pair() -> Result<(StarControl, ExchangeControl), Errno> {
     let (request_sender, requests) = channel();
     let (replies, reply_receiver) = channel();
     let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
@@ -58,7 +58,7 @@ pub(super) fn pair() -> Result<(StarControl, Orders), Errno> {
         replies: reply_receiver,
         wake: Arc::clone(&wake),
     };
-    let orders = Orders {
+    let orders = ExchangeControl {
         requests,
         replies,
         wake,
@@ -68,13 +68,13 @@ pub(super) fn pair() -> Result<(StarControl, Orders), Errno> {
 
 impl StarControl {
     /// Closes the window and begins another. Returns the closed window and the time of closing.
-    pub fn count(&self) -> Result<(Box<Counts>, u64), Ended> {
+    pub fn count(&self) -> Result<(Box<Counts>, u64), ThreadEnded> {
         let reply = self.ask(Request::Count(Box::default()))?;
-        Ok((reply.window.ok_or(Ended)?, reply.at_ns))
+        Ok((reply.window.ok_or(ThreadEnded)?, reply.at_ns))
     }
 
     /// Changes a host; the change is in force at the return.
-    pub fn change(&self, host: usize, change: HostChange) -> Result<(), Ended> {
+    pub fn change(&self, host: usize, change: HostChange) -> Result<(), ThreadEnded> {
         self.ask(Request::Change(host, change)).map(drop)
     }
 
@@ -84,9 +84,9 @@ impl StarControl {
         let _ = self.ask(Request::Stop);
     }
 
-    fn ask(&self, request: Request) -> Result<Reply, Ended> {
-        self.requests.send(request).map_err(|_| Ended)?;
-        self.wake.write(1).map_err(|_| Ended)?;
-        self.replies.recv().map_err(|_| Ended)
+    fn ask(&self, request: Request) -> Result<Reply, ThreadEnded> {
+        self.requests.send(request).map_err(|_| ThreadEnded)?;
+        self.wake.write(1).map_err(|_| ThreadEnded)?;
+        self.replies.recv().map_err(|_| ThreadEnded)
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::carrying::histogram::Histogram;
 use crate::devices::packet::{PacketView, TCP, UDP};
-use crate::star::model::Gone;
+use crate::star::model::DropReason;
 use resolab_record::{InternetFlow, InternetFlowsRecord};
 use rustc_hash::FxHashMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -71,14 +71,14 @@ impl Counts {
     }
 
     /// Counts packets dropped for the cause `why`.
-    pub fn gone(&mut self, why: Gone, count: usize) {
+    pub fn gone(&mut self, why: DropReason, count: usize) {
         let totals = &mut self.totals;
         *match why {
-            Gone::Lost => &mut totals.lost_packets_count,
-            Gone::QueueFull => &mut totals.dropped_queue_count,
-            Gone::Down => &mut totals.dropped_down_count,
-            Gone::Unowned => &mut totals.unowned_packets_count,
-            Gone::ForeignSource => &mut totals.foreign_source_packets_count,
+            DropReason::Lost => &mut totals.lost_packets_count,
+            DropReason::QueueFull => &mut totals.dropped_queue_count,
+            DropReason::Down => &mut totals.dropped_down_count,
+            DropReason::Unowned => &mut totals.unowned_packets_count,
+            DropReason::ForeignSource => &mut totals.foreign_source_packets_count,
         } += count as u64;
     }
 
@@ -216,11 +216,11 @@ mod tests {
     fn what_became_of_packets_adds_up() {
         let mut counts = Counts::default();
         let causes = [
-            Gone::Lost,
-            Gone::QueueFull,
-            Gone::Down,
-            Gone::Unowned,
-            Gone::ForeignSource,
+            DropReason::Lost,
+            DropReason::QueueFull,
+            DropReason::Down,
+            DropReason::Unowned,
+            DropReason::ForeignSource,
         ];
         for (index, cause) in causes.into_iter().enumerate() {
             counts.gone(cause, index + 1);

@@ -7,7 +7,7 @@ use crate::carrying::ferry::ending_signals;
 use crate::clock::monotonic_ns;
 use crate::devices::device::Device;
 use crate::seeing::capture::{Capture, CaptureError, CaptureReport};
-use crate::star::control::{self, Orders, Reply, Request, StarControl};
+use crate::star::control::{self, ExchangeControl, Reply, Request, StarControl};
 use crate::star::model::StarModel;
 use crate::star::traffic::Traffic;
 use nix::errno::Errno;
@@ -51,7 +51,7 @@ pub struct Exchange {
     epoll: Epoll,
     alarm: Alarm,
     signals: SignalFd,
-    orders: Orders,
+    orders: ExchangeControl,
 }
 
 impl Exchange {
@@ -108,7 +108,7 @@ impl Exchange {
             };
             for event in &events[..count] {
                 match event.data() {
-                    TIMER => self.alarm.woken(monotonic_ns()),
+                    TIMER => self.alarm.note_wakeup(monotonic_ns()),
                     REQUEST if self.serve_requests() => return Ok(()),
                     REQUEST => {}
                     SIGNAL => return Ok(()),

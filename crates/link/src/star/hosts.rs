@@ -5,9 +5,9 @@
 use crate::carrying::ferry::ending_signals;
 use crate::carrying::punctual;
 use crate::devices::device::{Device, TunDevice};
-use crate::hosts::anchor::drop_anchor;
-use crate::hosts::device::{HostDevice, Refused};
-use crate::hosts::grants::Grants;
+use crate::hosts::anchor::start_anchor;
+use crate::hosts::device::{HostDevice, RefusedStep};
+use crate::hosts::grants::Capabilities;
 use crate::hosts::namespace::{self, RefusedSetting};
 use crate::hosts::{DEVICE_NAME, remedies, tun};
 use crate::path::Anchors;
@@ -26,10 +26,10 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum StarError {
     /// No right to make namespaces.
-    #[error("make network namespaces: {0}; {remedy}", remedy = remedies::namespaces())]
+    #[error("make network namespaces: {0}; {remedy}", remedy = remedies::suggest_for_namespaces())]
     Namespaces(Errno),
     /// No TUN device can be made.
-    #[error("open {file}: {0}; {remedy}", file = tun::DEVICE_FILE, remedy = remedies::tun(*.0))]
+    #[error("open {file}: {0}; {remedy}", file = tun::DEVICE_FILE, remedy = remedies::suggest_for_tun(*.0))]
     Tun(Errno),
     /// A network setting was refused.
     #[error("set up host {host} ({step}): {error}")]
@@ -56,7 +56,7 @@ pub struct Star {
     /// The hosts' devices, in the configuration's order.
     pub devices: Vec<HostDevice>,
     /// The capabilities granted by the machine.
-    pub grants: Grants,
+    pub grants: Capabilities,
     /// The processes holding the hosts.
     pub anchors: Anchors,
 }
@@ -67,8 +67,8 @@ impl Star {
     pub fn open(config: &InternetConfig) -> Result<Self, StarError> {
         ending_signals().thread_block().map_err(StarError::Start)?;
         // Before the user namespace, inside which the right to it does not count.
-        let mut grants = Grants {
-            realtime_scheduling: punctual::make_punctual(),
+        let mut grants = Capabilities {
+            realtime_scheduling: punctual::request_realtime(),
             rootless: namespace::gain_rights().map_err(StarError::Namespaces)?,
             refused_settings: Vec::new(),
         };
@@ -105,13 +105,13 @@ fn make_host(
     mtu_bytes: u32,
     anchors: &mut Anchors,
 ) -> Result<MadeHost, StarError> {
-    let refused = |step| move |error| network_error(host, Refused { step, error });
+    let refused = |step| move |error| network_error(host, RefusedStep { step, error });
     unshare(CloneFlags::CLONE_NEWNET).map_err(StarError::Namespaces)?;
     let refused_settings = namespace::configure_network(false);
     let descriptor = tun::create(DEVICE_NAME, true).map_err(StarError::Tun)?;
     let mut device = HostDevice::bring_up(mtu_bytes).map_err(|step| network_error(host, step))?;
     give_addresses(&mut device, host).map_err(refused("addresses"))?;
-    let anchor = drop_anchor(&host.name).map_err(refused("anchor process"))?;
+    let anchor = start_anchor(&host.name).map_err(refused("anchor process"))?;
     anchors.0.push(anchor);
     Ok(MadeHost {
         end: Device::Tun(TunDevice::new(descriptor)),
@@ -126,17 +126,17 @@ fn give_addresses(device: &mut HostDevice, host: &InternetHost) -> Result<(), Er
     if let Some(address) = host.address {
         device.add_address(address.into(), 32)?;
     }
-    device.lead_to(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0)?;
+    device.add_route(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0)?;
     for prefix in prefixes(host) {
         let own = prefix.length_bits() == 32 && Some(prefix.first()) == host.address;
         if !own {
-            device.keep_here(prefix.first().into(), prefix.length_bits())?;
+            device.add_local_route(prefix.first().into(), prefix.length_bits())?;
         }
     }
     Ok(())
 }
 
-fn network_error(host: &InternetHost, refused: Refused) -> StarError {
+fn network_error(host: &InternetHost, refused: RefusedStep) -> StarError {
     StarError::Network {
         host: host.name.clone(),
         step: refused.step,

@@ -14,7 +14,7 @@ use std::net::Ipv4Addr;
 
 /// The cause of a packet's drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gone {
+pub enum DropReason {
     /// Lost between a host and the exchange.
     Lost,
     /// A full queue refused the packet.
@@ -40,7 +40,7 @@ pub struct HostChange {
 
 /// The owner of an address.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct AddressOwner {
     host: usize,
     /// Number of the network among all hosts' networks.
     network: usize,
@@ -80,7 +80,7 @@ struct HostModel {
 #[derive(Debug)]
 pub struct StarModel {
     hosts: Vec<HostModel>,
-    places: PrefixTable<Place>,
+    places: PrefixTable<AddressOwner>,
     /// Arrival of the last packet between two networks, in ns. A route with a shorter delay
     /// therefore keeps the order.
     last_arrivals_ns: FxHashMap<(usize, usize), u64>,
@@ -97,7 +97,7 @@ impl StarModel {
         let places = networks
             .enumerate()
             .filter_map(|(network, (host, wanted))| {
-                let place = Place {
+                let place = AddressOwner {
                     host,
                     network,
                     extra_ns: to_ns(wanted.extra_one_way_ms),
@@ -126,10 +126,10 @@ impl StarModel {
         from: usize,
         source: Ipv4Addr,
         destination: Ipv4Addr,
-    ) -> Result<Route, Gone> {
-        let there = self.places.find(destination).ok_or(Gone::Unowned)?;
+    ) -> Result<Route, DropReason> {
+        let there = self.places.find(destination).ok_or(DropReason::Unowned)?;
         let here = self.places.find(source).filter(|place| place.host == from);
-        let here = here.ok_or(Gone::ForeignSource)?;
+        let here = here.ok_or(DropReason::ForeignSource)?;
         Ok(Route {
             from,
             to: there.host,
@@ -141,10 +141,10 @@ impl StarModel {
     /// Takes a packet of `bytes` leaving a host at `now_ns`. Returns the arrival time at the
     /// receiving host's side of the exchange, or the cause of a drop. Departures of a host must
     /// come in time order.
-    pub fn depart(&mut self, route: Route, now_ns: u64, bytes: u32) -> Result<u64, Gone> {
+    pub fn depart(&mut self, route: Route, now_ns: u64, bytes: u32) -> Result<u64, DropReason> {
         let host = &mut self.hosts[route.from];
         if host.is_down {
-            return Err(Gone::Down);
+            return Err(DropReason::Down);
         }
         let left_ns = host.up.pass(now_ns, bytes)?;
         let way_ns = host.one_way_ns + route.extra_ns + self.hosts[route.to].one_way_ns;
@@ -155,10 +155,10 @@ impl StarModel {
 
     /// Takes a packet arriving at `at_ns`. Returns the time for handing the packet to the host, or
     /// the cause of a drop. Arrivals at a host must come in time order.
-    pub fn arrive(&mut self, host: usize, at_ns: u64, bytes: u32) -> Result<u64, Gone> {
+    pub fn arrive(&mut self, host: usize, at_ns: u64, bytes: u32) -> Result<u64, DropReason> {
         let host = &mut self.hosts[host];
         if host.is_down {
-            return Err(Gone::Down);
+            return Err(DropReason::Down);
         }
         host.down.pass(at_ns, bytes)
     }
@@ -230,16 +230,16 @@ impl Access {
         !self.has_rate && !self.loses
     }
 
-    fn pass(&mut self, now_ns: u64, bytes: u32) -> Result<u64, Gone> {
+    fn pass(&mut self, now_ns: u64, bytes: u32) -> Result<u64, DropReason> {
         if self.loses && self.loss.takes_next() {
-            return Err(Gone::Lost);
+            return Err(DropReason::Lost);
         }
         if !self.has_rate {
             return Ok(now_ns);
         }
         let start_ns = self.rate.next_start_ns(now_ns);
         if !self.queue.admit(now_ns, start_ns, bytes) {
-            return Err(Gone::QueueFull);
+            return Err(DropReason::QueueFull);
         }
         Ok(self.rate.serve(now_ns, bytes).finish_ns)
     }

@@ -6,7 +6,7 @@ use crate::devices::offload::Train;
 use crate::devices::packet::PacketView;
 use crate::seeing::capture::{Capture, CaptureError, CaptureReport, Packets};
 use crate::star::counts::Counts;
-use crate::star::model::Gone;
+use crate::star::model::DropReason;
 
 /// Capture comment of packets lost by the instrument.
 const LOST_BY_DEVICE: &str = "dropped: device";
@@ -15,13 +15,13 @@ const LOST_BY_DEVICE: &str = "dropped: device";
 /// and `not_taken`. After `admitted`, the packet gets one of `delivered`, `gone` and
 /// `undeliverable`.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct ExchangeObserver {
     counts: Box<Counts>,
     /// The running capture. Boxed: a check for a capture then costs next to nothing.
     capture: Option<Box<Capture>>,
 }
 
-impl Seen {
+impl ExchangeObserver {
     /// Makes an observer with a window begun at `started_ns`.
     pub fn new(started_ns: u64) -> Self {
         let mut seen = Self::default();
@@ -52,7 +52,7 @@ impl Seen {
         from: usize,
         arrival: &Arrival<'_>,
         (first, count): (usize, usize),
-        why: Gone,
+        why: DropReason,
     ) {
         self.counts.gone(why, count);
         if let Some(capture) = &mut self.capture {
@@ -79,7 +79,7 @@ impl Seen {
     }
 
     /// Notes packets dropped on the path to host `to`.
-    pub fn gone(&mut self, to: usize, at_ns: u64, packets: Packets<'_>, why: Gone) {
+    pub fn gone(&mut self, to: usize, at_ns: u64, packets: Packets<'_>, why: DropReason) {
         self.counts.gone(why, packets.count);
         if let Some(capture) = &mut self.capture {
             capture.received(to, at_ns, packets, Some(comment_on(why)));
@@ -114,12 +114,12 @@ impl Seen {
     }
 }
 
-fn comment_on(why: Gone) -> &'static str {
+fn comment_on(why: DropReason) -> &'static str {
     match why {
-        Gone::Lost => "dropped: loss",
-        Gone::QueueFull => "dropped: queue full",
-        Gone::Down => "dropped: host down",
-        Gone::Unowned => "dropped: address is no host's",
-        Gone::ForeignSource => "dropped: address is not its sender's",
+        DropReason::Lost => "dropped: loss",
+        DropReason::QueueFull => "dropped: queue full",
+        DropReason::Down => "dropped: host down",
+        DropReason::Unowned => "dropped: address is no host's",
+        DropReason::ForeignSource => "dropped: address is not its sender's",
     }
 }

@@ -7,18 +7,18 @@ use crate::devices::device::Device;
 use crate::devices::offload::Train;
 use crate::devices::packet::{self, PacketView};
 use crate::seeing::capture::Packets;
-use crate::star::cargo::{Cargo, Step, UnderWay};
-use crate::star::model::{Gone, HostChange, Route, StarModel};
-use crate::star::seen::Seen;
+use crate::star::cargo::{Step, TransitPacket, TransitQueue};
+use crate::star::model::{DropReason, HostChange, Route, StarModel};
+use crate::star::seen::ExchangeObserver;
 use std::net::IpAddr;
 
 /// All packets under way, with the model and the observer.
 #[derive(Debug)]
 pub struct Traffic {
     model: StarModel,
-    under_way: UnderWay,
+    under_way: TransitQueue,
     /// The observer notified of every packet.
-    pub seen: Seen,
+    pub seen: ExchangeObserver,
 }
 
 impl Traffic {
@@ -26,8 +26,8 @@ impl Traffic {
     pub fn new(model: StarModel, now_ns: u64) -> Self {
         Self {
             model,
-            under_way: UnderWay::default(),
-            seen: Seen::new(now_ns),
+            under_way: TransitQueue::default(),
+            seen: ExchangeObserver::new(now_ns),
         }
     }
 
@@ -43,7 +43,7 @@ impl Traffic {
 
     /// Takes an arrival from host `from`, and asks the model for the packets' fates.
     pub fn take(&mut self, from: usize, arrival: &Arrival<'_>) {
-        let train = Train::of(arrival.offload, arrival.frame);
+        let train = Train::divide_frame(arrival.offload, arrival.frame);
         let view = packet::view(arrival.frame);
         self.seen.sent(from, view.as_ref(), &train);
         match self.route(from, view.as_ref()) {
@@ -54,12 +54,12 @@ impl Traffic {
         }
     }
 
-    fn route(&self, from: usize, view: Option<&PacketView<'_>>) -> Result<Route, Gone> {
+    fn route(&self, from: usize, view: Option<&PacketView<'_>>) -> Result<Route, DropReason> {
         match view.map(|view| (view.source, view.destination)) {
             Some((IpAddr::V4(source), IpAddr::V4(destination))) => {
                 self.model.route(from, source, destination)
             }
-            Some(_) | None => Err(Gone::Unowned),
+            Some(_) | None => Err(DropReason::Unowned),
         }
     }
 
@@ -75,7 +75,7 @@ impl Traffic {
                     bytes.extend_from_slice(arrival.frame);
                     arrival.offload
                 });
-                self.under_way.load(Cargo {
+                self.under_way.load(TransitPacket {
                     to: route.to,
                     due_ns,
                     step: Step::Arrives,
@@ -95,7 +95,7 @@ impl Traffic {
                     self.seen.admitted(route.from, arrival, index, 1);
                     let mut parcel = self.under_way.empty_parcel();
                     parcel.fill(|bytes| train.cut(arrival.offload, arrival.frame, index, bytes));
-                    self.under_way.load(Cargo {
+                    self.under_way.load(TransitPacket {
                         to: route.to,
                         due_ns,
                         step: Step::Arrives,
@@ -112,7 +112,8 @@ impl Traffic {
         while let Some(cargo) = self.under_way.take_due(now_ns) {
             if self.model.is_down(cargo.to) {
                 let packets = all_of(&cargo);
-                self.seen.gone(cargo.to, cargo.due_ns, packets, Gone::Down);
+                self.seen
+                    .gone(cargo.to, cargo.due_ns, packets, DropReason::Down);
                 self.under_way.reuse(cargo.parcel);
             } else if cargo.step == Step::IsDelivered || self.model.receives_plainly(cargo.to) {
                 now_ns = self.deliver(cargo, devices);
@@ -123,10 +124,10 @@ impl Traffic {
     }
 
     /// Takes packets at the side of a host with queue or loss, packet by packet.
-    fn arrive(&mut self, cargo: Cargo) {
+    fn arrive(&mut self, cargo: TransitPacket) {
         let (to, at_ns) = (cargo.to, cargo.due_ns);
         let all = all_of(&cargo);
-        let train = Train::of(all.offload, all.frame);
+        let train = Train::divide_frame(all.offload, all.frame);
         for index in 0..train.count() {
             let bytes = train.packet_bytes(index) as u32;
             match self.model.arrive(to, at_ns, bytes) {
@@ -141,7 +142,7 @@ impl Traffic {
                 Ok(due_ns) => {
                     let mut parcel = self.under_way.empty_parcel();
                     parcel.fill(|bytes| train.cut(all.offload, all.frame, index, bytes));
-                    self.under_way.load(Cargo {
+                    self.under_way.load(TransitPacket {
                         to,
                         due_ns,
                         step: Step::IsDelivered,
@@ -155,7 +156,7 @@ impl Traffic {
     }
 
     /// Delivers packets to the device; returns the time afterwards.
-    fn deliver(&mut self, mut cargo: Cargo, devices: &mut [Device]) -> u64 {
+    fn deliver(&mut self, mut cargo: TransitPacket, devices: &mut [Device]) -> u64 {
         let taken = devices[cargo.to].send(&mut cargo.parcel);
         let now_ns = monotonic_ns();
         let packets = all_of(&cargo);
@@ -171,7 +172,7 @@ impl Traffic {
     }
 }
 
-fn all_of(cargo: &Cargo) -> Packets<'_> {
+fn all_of(cargo: &TransitPacket) -> Packets<'_> {
     Packets {
         frame: cargo.parcel.packet(),
         offload: cargo.parcel.offload,

@@ -64,10 +64,10 @@ fn echoes(query: Template<'_>, message: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::names::Names;
+    use crate::names::QueryTemplates;
 
     fn answer_with(change: impl Fn(&mut Vec<u8>)) -> Option<Answer> {
-        let names = Names::parse("Example.test AAAA", None, false).unwrap();
+        let names = QueryTemplates::parse("Example.test AAAA", None, false).unwrap();
         let query = names.get(0);
         let mut message = query.message.to_vec();
         message[2] |= QR_BIT;

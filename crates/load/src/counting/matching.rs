@@ -1,17 +1,23 @@
 //! Matches a received message to a waiting query, or counts the message apart. Not for: receiving.
 
-use crate::counting::slots::{Found, Slots};
+use crate::counting::slots::{IdOwner, Slots};
 use crate::counting::{Tally, answer};
-use crate::names::Names;
+use crate::names::QueryTemplates;
 
 /// Books a message received at `received_ns`.
-pub fn book(slots: &mut Slots, names: &Names, message: &[u8], received_ns: u64, tally: &mut Tally) {
+pub fn book(
+    slots: &mut Slots,
+    names: &QueryTemplates,
+    message: &[u8],
+    received_ns: u64,
+    tally: &mut Tally,
+) {
     let Some(id) = answer::id_of(message) else {
         tally.alien_count += 1;
         return;
     };
     match slots.find(id) {
-        Found::Waiting(query) => match answer::read(names.get(query.name), message) {
+        IdOwner::Waiting(query) => match answer::read(names.get(query.name), message) {
             Some(answer) => {
                 let times = (query.wanted_ns, query.first_sent_ns, received_ns);
                 tally.completed(times, answer, message.len());
@@ -19,22 +25,22 @@ pub fn book(slots: &mut Slots, names: &Names, message: &[u8], received_ns: u64, 
             }
             None => tally.alien_count += 1,
         },
-        Found::GivenUp => tally.late_count += 1,
-        Found::Answered => tally.duplicate_count += 1,
-        Found::Nothing => tally.alien_count += 1,
+        IdOwner::GivenUp => tally.late_count += 1,
+        IdOwner::Answered => tally.duplicate_count += 1,
+        IdOwner::Nothing => tally.alien_count += 1,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counting::slots::Waiting;
+    use crate::counting::slots::WaitingQuery;
 
     #[test]
     fn each_message_is_booked_once_and_in_its_place() {
-        let names = Names::parse("a.test", None, false).unwrap();
+        let names = QueryTemplates::parse("a.test", None, false).unwrap();
         let (mut slots, mut tally) = (Slots::new(1), Tally::new(false, u64::MAX));
-        let query = Waiting {
+        let query = WaitingQuery {
             name: 0,
             wanted_ns: 5,
             sent_ns: 5,

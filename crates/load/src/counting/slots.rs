@@ -21,7 +21,7 @@ enum State {
 
 /// A query without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingQuery {
     /// The number of the queried name.
     pub name: u32,
     /// The planned send time of the query.
@@ -34,7 +34,7 @@ pub struct Waiting {
 
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    query: Waiting,
+    query: WaitingQuery,
     generation: u16,
     state: State,
     /// The state of the slot's query before.
@@ -46,9 +46,9 @@ struct Slot {
 
 /// The owner of a message id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum IdOwner {
     /// A query still waiting.
-    Waiting(Waiting),
+    Waiting(WaitingQuery),
     /// A query given up before.
     GivenUp,
     /// A query already answered.
@@ -73,7 +73,7 @@ impl Slots {
     pub fn new(count: usize) -> Self {
         let count = count.clamp(1, SLOTS_MAX);
         let unused = Slot {
-            query: Waiting {
+            query: WaitingQuery {
                 name: 0,
                 wanted_ns: 0,
                 sent_ns: 0,
@@ -105,7 +105,7 @@ impl Slots {
     }
 
     /// Takes a slot for a query and returns the message id. The slot waits from now on.
-    pub fn take(&mut self, query: Waiting) -> Option<u16> {
+    pub fn take(&mut self, query: WaitingQuery) -> Option<u16> {
         let index = self.free.pop_front()?;
         let mask = u16::MAX >> self.index_bits;
         let (newest, index_bits) = (self.newest, self.index_bits);
@@ -135,9 +135,9 @@ impl Slots {
     }
 
     /// Returns the owner of a message id.
-    pub fn find(&self, id: u16) -> Found {
+    pub fn find(&self, id: u16) -> IdOwner {
         let Some(slot) = self.entries.get(self.index_of(id)) else {
-            return Found::Nothing;
+            return IdOwner::Nothing;
         };
         let generation = self.generation_of(id);
         let mask = u16::MAX >> self.index_bits;
@@ -149,10 +149,10 @@ impl Slots {
             State::Unused
         };
         match state {
-            State::Waiting => Found::Waiting(slot.query),
-            State::GivenUp => Found::GivenUp,
-            State::Answered => Found::Answered,
-            State::Unused => Found::Nothing,
+            State::Waiting => IdOwner::Waiting(slot.query),
+            State::GivenUp => IdOwner::GivenUp,
+            State::Answered => IdOwner::Answered,
+            State::Unused => IdOwner::Nothing,
         }
     }
 
@@ -229,8 +229,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    fn query(name: u32) -> Waiting {
-        Waiting {
+    fn query(name: u32) -> WaitingQuery {
+        WaitingQuery {
             name,
             wanted_ns: 0,
             sent_ns: u64::from(name),
@@ -242,10 +242,10 @@ mod tests {
     fn an_answer_is_found_once_then_it_is_a_second_one() {
         let mut slots = Slots::new(10);
         let id = slots.take(query(7)).unwrap();
-        assert_eq!(slots.find(id), Found::Waiting(query(7)));
+        assert_eq!(slots.find(id), IdOwner::Waiting(query(7)));
         assert_eq!((slots.room(), slots.waiting_count()), (9, 1));
         slots.answered(id);
-        assert_eq!(slots.find(id), Found::Answered);
+        assert_eq!(slots.find(id), IdOwner::Answered);
         assert_eq!(slots.waiting_count(), 0);
     }
 
@@ -255,14 +255,14 @@ mod tests {
         let first = slots.take(query(1)).unwrap();
         assert_eq!(slots.give_up_before(1), 0);
         assert_eq!(slots.give_up_before(2), 1);
-        assert_eq!(slots.find(first), Found::GivenUp);
+        assert_eq!(slots.find(first), IdOwner::GivenUp);
         let second = slots.take(query(2)).unwrap();
         assert_ne!(first, second);
-        assert_eq!(slots.find(first), Found::GivenUp);
+        assert_eq!(slots.find(first), IdOwner::GivenUp);
         slots.answered(second);
         slots.take(query(3)).unwrap();
-        assert_eq!(slots.find(first), Found::Nothing);
-        assert_eq!(slots.find(second), Found::Answered);
+        assert_eq!(slots.find(first), IdOwner::Nothing);
+        assert_eq!(slots.find(second), IdOwner::Answered);
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
             slots.take(query(name)).unwrap();
         }
         assert_eq!(slots.take(query(10)), None);
-        assert_eq!(slots.find(0x0010 | 15), Found::Nothing);
+        assert_eq!(slots.find(0x0010 | 15), IdOwner::Nothing);
         assert_eq!(Slots::new(1 << 20).room(), SLOTS_MAX);
     }
 
@@ -281,12 +281,12 @@ mod tests {
         let mut slots = Slots::new(4);
         let id = slots.take(query(0)).unwrap();
         slots.sent(id, 50, None);
-        let Found::Waiting(found) = slots.find(id) else {
+        let IdOwner::Waiting(found) = slots.find(id) else {
             panic!();
         };
         assert_eq!((found.wanted_ns, found.sent_ns), (50, 50));
         slots.sent(id, 60, Some(40));
-        let Found::Waiting(found) = slots.find(id) else {
+        let IdOwner::Waiting(found) = slots.find(id) else {
             panic!();
         };
         assert_eq!((found.wanted_ns, found.sent_ns), (40, 60));
@@ -324,7 +324,7 @@ mod tests {
                 }
                 prop_assert_eq!(slots.waiting_count(), waiting.len());
                 for (id, name) in &waiting {
-                    prop_assert_eq!(slots.find(*id), Found::Waiting(query(*name)));
+                    prop_assert_eq!(slots.find(*id), IdOwner::Waiting(query(*name)));
                 }
             }
         }

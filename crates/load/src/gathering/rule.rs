@@ -39,7 +39,7 @@ pub fn gathering_limit(transport: DnsTransport) -> Duration {
 /// The rule for the wait between the first answer and reading all answers. A wait gives fewer wakes
 /// and larger batches, but answers are read later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gathering {
+pub enum GatheringRule {
     /// The wait follows the observed answers: see [`Gatherer`].
     Adaptive,
     /// The wait is constant; 0 for no wait.
@@ -48,8 +48,8 @@ pub enum Gathering {
 
 /// The gathering rule with the observed batches.
 #[derive(Debug, Clone)]
-pub struct Gatherer {
-    rule: Gathering,
+pub struct GatheringState {
+    rule: GatheringRule,
     limit: Duration,
     is_worthwhile: bool,
     large_enough: u64,
@@ -58,10 +58,10 @@ pub struct Gatherer {
     mean_response_time_ns: f64,
 }
 
-impl Gatherer {
+impl GatheringState {
     /// Creates the rule for a worker with `outstanding` queries; the adaptive wait is never above
     /// `limit`.
-    pub fn new(rule: Gathering, limit: Duration, outstanding: u32) -> Self {
+    pub fn new(rule: GatheringRule, limit: Duration, outstanding: u32) -> Self {
         Self {
             rule,
             limit,
@@ -76,12 +76,12 @@ impl Gatherer {
     /// Returns the wait after a first answer; 0 for no wait.
     pub fn wait_ns(&self) -> u64 {
         match self.rule {
-            Gathering::Fixed(wait) => wait.as_nanos() as u64,
-            Gathering::Adaptive if self.waits() => {
+            GatheringRule::Fixed(wait) => wait.as_nanos() as u64,
+            GatheringRule::Adaptive if self.waits() => {
                 let share = self.mean_response_time_ns as u64 / SHARE_OF_RESPONSE_TIME;
                 share.min(self.limit.as_nanos() as u64)
             }
-            Gathering::Adaptive => 0,
+            GatheringRule::Adaptive => 0,
         }
     }
 
@@ -115,13 +115,14 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_micros(100);
 
-    fn adaptive(outstanding: u32) -> Gatherer {
-        Gatherer::new(Gathering::Adaptive, LIMIT, outstanding)
+    fn adaptive(outstanding: u32) -> GatheringState {
+        GatheringState::new(GatheringRule::Adaptive, LIMIT, outstanding)
     }
 
     #[test]
     fn a_fixed_wait_is_always_the_same() {
-        let mut gatherer = Gatherer::new(Gathering::Fixed(Duration::from_micros(70)), LIMIT, 1);
+        let mut gatherer =
+            GatheringState::new(GatheringRule::Fixed(Duration::from_micros(70)), LIMIT, 1);
         for batch in [1, 100, 1] {
             assert_eq!(gatherer.wait_ns(), 70_000);
             gatherer.woken(batch, 1);

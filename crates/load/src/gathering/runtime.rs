@@ -5,7 +5,7 @@
 //! timers, rounded to milliseconds by tokio.
 
 use crate::counting::Tally;
-use crate::gathering::Gatherer;
+use crate::gathering::GatheringState;
 use crate::timing::waiting;
 use resolab_transport::clock::monotonic_ns;
 use std::io;
@@ -15,13 +15,13 @@ use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 /// The state shared by engine and runtime: the answers found, and the waits made. One thread uses
 /// the state. The lock exists only because the runtime's hook must be sendable.
 #[derive(Debug)]
-pub struct Wakes {
+pub struct WakeAccount {
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
-    gatherer: Gatherer,
+    gatherer: GatheringState,
     /// The number of answers since the last wake.
     answer_count: u64,
     response_time_sum_ns: u64,
@@ -32,8 +32,8 @@ struct State {
     waited_sum_ns: u64,
 }
 
-impl Wakes {
-    fn new(gatherer: Gatherer) -> Self {
+impl WakeAccount {
+    fn new(gatherer: GatheringState) -> Self {
         Self {
             state: Mutex::new(State {
                 gatherer,
@@ -100,8 +100,8 @@ impl State {
 }
 
 /// Builds a runtime for this thread.
-pub fn build(gatherer: Gatherer) -> io::Result<(LocalRuntime, Arc<Wakes>)> {
-    let wakes = Arc::new(Wakes::new(gatherer));
+pub fn build(gatherer: GatheringState) -> io::Result<(LocalRuntime, Arc<WakeAccount>)> {
+    let wakes = Arc::new(WakeAccount::new(gatherer));
     let hook = Arc::clone(&wakes);
     let runtime = Builder::new_current_thread()
         .enable_all()
@@ -116,14 +116,14 @@ pub fn build(gatherer: Gatherer) -> io::Result<(LocalRuntime, Arc<Wakes>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gathering::Gathering;
+    use crate::gathering::GatheringRule;
     use std::time::Duration;
     use tokio::net::UdpSocket;
 
     const WAIT: Duration = Duration::from_millis(20);
 
-    fn runtime() -> (LocalRuntime, Arc<Wakes>) {
-        build(Gatherer::new(Gathering::Fixed(WAIT), WAIT, 100)).unwrap()
+    fn runtime() -> (LocalRuntime, Arc<WakeAccount>) {
+        build(GatheringState::new(GatheringRule::Fixed(WAIT), WAIT, 100)).unwrap()
     }
 
     async fn woken_by_a_packet() -> u64 {

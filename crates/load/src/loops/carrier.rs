@@ -7,7 +7,7 @@ use resolab_record::Failure;
 
 /// A query to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+pub struct DueQuery {
     /// The number of the queried name.
     pub name: u32,
     /// The planned send time; `None` in a closed loop.
@@ -18,7 +18,7 @@ pub struct Wanted {
 pub const BATCH_MAX: usize = 128;
 
 /// The set of connections of a worker.
-pub trait Carrier {
+pub trait ConnectionSet {
     /// True when answers have the kernel's timestamps. Reading such answers late changes no
     /// measurement.
     const HAS_RECEIVE_STAMPS: bool;
@@ -34,7 +34,7 @@ pub trait Carrier {
     fn send(
         &mut self,
         connection: usize,
-        queries: &[Wanted],
+        queries: &[DueQuery],
         tally: &mut Tally,
     ) -> Result<(), LoadError>;
 

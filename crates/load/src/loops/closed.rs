@@ -2,10 +2,10 @@
 
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
-use crate::gathering::{Gatherer, gathering_limit};
-use crate::loops::carrier::{BATCH_MAX, Carrier};
+use crate::gathering::{GatheringState, gathering_limit};
+use crate::loops::carrier::{BATCH_MAX, ConnectionSet};
 use crate::loops::standstill::Standstill;
-use crate::loops::supply::Supply;
+use crate::loops::supply::QuerySource;
 use crate::plan::WorkerPlan;
 use crate::timing::waiting;
 use resolab_transport::clock::monotonic_ns;
@@ -18,13 +18,13 @@ const TEND_INTERVAL_NS: u64 = 20_000_000;
 pub fn run(
     worker: &WorkerPlan,
     start_ns: u64,
-    carrier: &mut impl Carrier,
+    carrier: &mut impl ConnectionSet,
     live: &LiveCounters,
     tally: &mut Tally,
 ) -> Result<(), LoadError> {
-    let mut supply = Supply::new(worker, start_ns);
+    let mut supply = QuerySource::new(worker, start_ns);
     let limit = gathering_limit(worker.plan.resolver.transport);
-    let mut gatherer = Gatherer::new(worker.plan.gathering, limit, worker.outstanding);
+    let mut gatherer = GatheringState::new(worker.plan.gathering, limit, worker.outstanding);
     let mut batch = Vec::with_capacity(BATCH_MAX);
     let mut standstill = Standstill::new(worker, start_ns);
     waiting::sleep_until(start_ns);
@@ -64,8 +64,8 @@ pub fn run(
 }
 
 fn receive(
-    carrier: &mut impl Carrier,
-    gatherer: &mut Gatherer,
+    carrier: &mut impl ConnectionSet,
+    gatherer: &mut GatheringState,
     tally: &mut Tally,
 ) -> Result<(), LoadError> {
     let wait_ns = gatherer.wait_ns();

@@ -3,10 +3,10 @@
 
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
-use crate::loops::carrier::{BATCH_MAX, Carrier, Wanted};
+use crate::loops::carrier::{BATCH_MAX, ConnectionSet, DueQuery};
 use crate::loops::standstill::Standstill;
-use crate::loops::supply::Supply;
-use crate::plan::{Pace, WorkerPlan};
+use crate::loops::supply::QuerySource;
+use crate::plan::{LoadPacing, WorkerPlan};
 use crate::timing::waiting;
 use resolab_transport::clock::monotonic_ns;
 
@@ -22,7 +22,7 @@ const TEND_INTERVAL_NS: u64 = 20_000_000;
 
 /// The wake times of the loop, beside the schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Rhythm {
+struct WakeTimes {
     /// The shortest distance of wakes; 0 to wake for each query.
     tick_ns: u64,
     /// The shortest distance of reads.
@@ -31,9 +31,9 @@ struct Rhythm {
     wakes_for_answers: bool,
 }
 
-impl Rhythm {
+impl WakeTimes {
     fn of(worker: &WorkerPlan, has_receive_stamps: bool) -> Self {
-        let Pace::Open { rate_per_s, .. } = worker.plan.pace else {
+        let LoadPacing::Open { rate_per_s, .. } = worker.plan.pace else {
             unreachable!("an open loop has a rate");
         };
         let rate_per_s = rate_per_s / f64::from(worker.plan.threads);
@@ -57,15 +57,15 @@ impl Rhythm {
 
 /// Runs from `start_ns` until the supply is used up and every query has ended, or until the run
 /// stands still.
-pub fn run<C: Carrier>(
+pub fn run<C: ConnectionSet>(
     worker: &WorkerPlan,
     start_ns: u64,
     carrier: &mut C,
     live: &LiveCounters,
     tally: &mut Tally,
 ) -> Result<(), LoadError> {
-    let rhythm = Rhythm::of(worker, C::HAS_RECEIVE_STAMPS);
-    let mut supply = Supply::new(worker, start_ns);
+    let rhythm = WakeTimes::of(worker, C::HAS_RECEIVE_STAMPS);
+    let mut supply = QuerySource::new(worker, start_ns);
     let mut sender = Sender {
         batch: Vec::with_capacity(BATCH_MAX),
         next_connection: 0,
@@ -84,7 +84,7 @@ pub fn run<C: Carrier>(
         }
         let now_ns = monotonic_ns();
         let sent = sender.send_due(&mut supply, now_ns, carrier, tally)?;
-        if sent == Sent::NoRoom {
+        if sent == SendOutcome::NoRoom {
             tick_ns = now_ns + *TICK_NS.start() as u64;
             read_ns = now_ns;
         } else if now_ns >= tick_ns {
@@ -99,7 +99,10 @@ pub fn run<C: Carrier>(
         if supply.next_ns().is_none() && carrier.outstanding() == 0 {
             return Ok(());
         }
-        if standstill.is_final(sent == Sent::All || carrier.outstanding() > 0, now_ns) {
+        if standstill.is_final(
+            sent == SendOutcome::All || carrier.outstanding() > 0,
+            now_ns,
+        ) {
             tally.give_up(carrier.obstacle());
             return Ok(());
         }
@@ -111,7 +114,7 @@ pub fn run<C: Carrier>(
 }
 
 /// Returns the schedule's next instant, no earlier than the tick and no later than a timeout check.
-fn wake_ns(supply: &Supply, tick_ns: u64) -> u64 {
+fn wake_ns(supply: &QuerySource, tick_ns: u64) -> u64 {
     let now_ns = monotonic_ns();
     match supply.next_ns() {
         Some(next_ns) => next_ns.max(tick_ns).min(now_ns + TEND_INTERVAL_NS),
@@ -120,7 +123,7 @@ fn wake_ns(supply: &Supply, tick_ns: u64) -> u64 {
     }
 }
 
-fn read(carrier: &mut impl Carrier, now_ns: u64, tally: &mut Tally) -> Result<(), LoadError> {
+fn read(carrier: &mut impl ConnectionSet, now_ns: u64, tally: &mut Tally) -> Result<(), LoadError> {
     let count = tally.completed_count;
     if carrier.wait(0)? {
         carrier.receive(tally)?;
@@ -133,7 +136,7 @@ fn read(carrier: &mut impl Carrier, now_ns: u64, tally: &mut Tally) -> Result<()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sent {
+enum SendOutcome {
     /// All due queries left.
     All,
     /// Only some queries left: every connection has its limit of outstanding queries.
@@ -141,7 +144,7 @@ enum Sent {
 }
 
 struct Sender {
-    batch: Vec<Wanted>,
+    batch: Vec<DueQuery>,
     next_connection: usize,
 }
 
@@ -150,16 +153,16 @@ impl Sender {
     /// wait; the lateness shows the wait.
     fn send_due(
         &mut self,
-        supply: &mut Supply,
+        supply: &mut QuerySource,
         now_ns: u64,
-        carrier: &mut impl Carrier,
+        carrier: &mut impl ConnectionSet,
         tally: &mut Tally,
-    ) -> Result<Sent, LoadError> {
+    ) -> Result<SendOutcome, LoadError> {
         let connection_count = carrier.connection_count();
         let mut without_room = 0;
         while without_room < connection_count {
             if supply.next_ns().is_none_or(|next_ns| next_ns > now_ns) {
-                return Ok(Sent::All);
+                return Ok(SendOutcome::All);
             }
             let connection = self.next_connection;
             self.next_connection = (connection + 1) % connection_count;
@@ -172,6 +175,6 @@ impl Sender {
             supply.fill(&mut self.batch, room, now_ns);
             carrier.send(connection, &self.batch, tally)?;
         }
-        Ok(Sent::NoRoom)
+        Ok(SendOutcome::NoRoom)
     }
 }

@@ -1,7 +1,7 @@
 //! The end of a run at a standstill: no query waits for an answer, and no connection takes a query.
 //! Not for: the state of the connections; see their engine.
 
-use crate::plan::{Extent, WorkerPlan};
+use crate::plan::{SendLimit, WorkerPlan};
 
 /// A detector of standstills. A resolver may come back. A standstill shorter than the timeout is
 /// therefore waited out, and a run with a planned duration uses the full duration.
@@ -20,8 +20,8 @@ impl Standstill {
             since_ns: start_ns,
             limit_ns: worker.timeout_ns(),
             bearable_until_ns: match worker.plan.extent {
-                Extent::Duration(_) => worker.send_until_ns(start_ns),
-                Extent::Count(_) => start_ns,
+                SendLimit::Duration(_) => worker.send_until_ns(start_ns),
+                SendLimit::Count(_) => start_ns,
             },
         }
     }

@@ -1,20 +1,20 @@
 //! The queries still available to a worker. Not for: sending queries.
 
-use crate::loops::carrier::Wanted;
-use crate::names::Order;
+use crate::loops::carrier::DueQuery;
+use crate::names::QueryOrder;
 use crate::plan::WorkerPlan;
 use crate::timing::schedule::Schedule;
 
 /// The queries of a worker, until the count or the time is used up.
 #[derive(Debug)]
-pub struct Supply {
-    order: Order,
+pub struct QuerySource {
+    order: QueryOrder,
     left: u64,
     until_ns: u64,
     schedule: Option<Schedule>,
 }
 
-impl Supply {
+impl QuerySource {
     /// Creates the supply for a run started at `start_ns`.
     pub fn new(worker: &WorkerPlan, start_ns: u64) -> Self {
         Self {
@@ -26,7 +26,7 @@ impl Supply {
     }
 
     /// Fills `batch` with up to `count` queries due at `now_ns`.
-    pub fn fill(&mut self, batch: &mut Vec<Wanted>, count: usize, now_ns: u64) {
+    pub fn fill(&mut self, batch: &mut Vec<DueQuery>, count: usize, now_ns: u64) {
         batch.clear();
         while batch.len() < count && self.left > 0 {
             let wanted_ns = match &mut self.schedule {
@@ -42,7 +42,7 @@ impl Supply {
                 None => None,
             };
             self.left -= 1;
-            batch.push(Wanted {
+            batch.push(DueQuery {
                 name: self.order.take(),
                 wanted_ns,
             });

@@ -4,8 +4,8 @@
 mod receive;
 mod send;
 
-pub use receive::{ReceiveBatch, Stamps, want_stamps};
-pub use send::{SendBatch, Unsent};
+pub use receive::{ClockOffset, ReceiveBatch, want_stamps};
+pub use send::{SendBatch, UnsentReason};
 
 #[cfg(test)]
 mod tests {
@@ -43,7 +43,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(2));
         let mut receive = ReceiveBatch::new(8);
         assert_eq!(receive.receive(right.as_fd()).unwrap(), sizes.len());
-        let stamps = Stamps::now();
+        let stamps = ClockOffset::now();
         for (position, size) in sizes.into_iter().enumerate() {
             let message = receive.message(position);
             assert_eq!(message.len(), size);
@@ -77,11 +77,11 @@ mod tests {
             send.flush(left.as_fd(), false, &mut unsent);
             std::thread::sleep(Duration::from_millis(2));
         }
-        assert!(unsent.contains(&Unsent::RefusedBefore), "{unsent:?}");
+        assert!(unsent.contains(&UnsentReason::RefusedBefore), "{unsent:?}");
         assert!(
             !unsent
                 .iter()
-                .any(|unsent| matches!(unsent, Unsent::Message(..)))
+                .any(|unsent| matches!(unsent, UnsentReason::Message(..)))
         );
     }
 }

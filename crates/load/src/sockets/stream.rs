@@ -54,7 +54,7 @@ impl Phase {
 
 /// The result of a step of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
+pub enum ConnectStep {
     /// The connection waits for the peer.
     Waiting,
     /// The connection has just become ready; the value is the time since the beginning, in ns.
@@ -63,24 +63,24 @@ pub enum Progress {
 
 /// The hello messages of a handshake in progress.
 #[derive(Default)]
-struct Greeting {
+struct HelloCapture {
     watch: HelloWatch,
     hellos: Hellos,
 }
 
 /// A TCP connection with optional TLS.
-pub struct Stream {
+pub struct TlsOrTcpStream {
     socket: TcpStream,
     tls: Option<Box<ClientConnection>>,
     /// The observed hellos, until the end of the TLS handshake; `None` without TLS.
-    greeting: Option<Box<Greeting>>,
+    greeting: Option<Box<HelloCapture>>,
     phase: Phase,
     began_ns: u64,
     /// The plain bytes waiting for room in the socket, without TLS.
     outbox: Vec<u8>,
 }
 
-impl Stream {
+impl TlsOrTcpStream {
     /// Begins a non-blocking connect.
     pub fn begin(resolver: SocketAddr, tls: Option<&TlsClient>) -> io::Result<Self> {
         let began_ns = monotonic_ns();
@@ -151,7 +151,7 @@ impl Stream {
     }
 
     /// Continues connecting after the socket became ready.
-    pub fn proceed(&mut self) -> io::Result<Progress> {
+    pub fn proceed(&mut self) -> io::Result<ConnectStep> {
         if self.phase == Phase::Connecting {
             if let Some(error) = self.socket.take_error()? {
                 return Err(error);
@@ -159,7 +159,7 @@ impl Stream {
             match self.socket.peer_addr() {
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotConnected => {
-                    return Ok(Progress::Waiting);
+                    return Ok(ConnectStep::Waiting);
                 }
                 Err(error) => return Err(error),
             }
@@ -167,9 +167,9 @@ impl Stream {
         }
         if self.phase == Phase::Handshaking && self.handshake()? {
             self.phase = Phase::Open;
-            return Ok(Progress::Opened(monotonic_ns() - self.began_ns));
+            return Ok(ConnectStep::Opened(monotonic_ns() - self.began_ns));
         }
-        Ok(Progress::Waiting)
+        Ok(ConnectStep::Waiting)
     }
 
     /// Advances the TLS handshake; returns true when done. Without TLS, the handshake is done at
@@ -183,7 +183,7 @@ impl Stream {
             if !tls.is_handshaking() {
                 return Ok(!tls.wants_write());
             }
-            let mut socket = Watched {
+            let mut socket = ObservedSocket {
                 socket: &mut self.socket,
                 greeting: &mut self.greeting,
             };
@@ -216,7 +216,7 @@ impl Stream {
             Some(tls) => {
                 let greeting = &mut self.greeting;
                 let socket = &mut self.socket;
-                flush_tls(tls, &mut Watched { socket, greeting })
+                flush_tls(tls, &mut ObservedSocket { socket, greeting })
             }
             None => flush_plain(&mut self.outbox, &mut self.socket),
         };
@@ -252,7 +252,7 @@ impl Stream {
     }
 }
 
-fn flush_tls(tls: &mut ClientConnection, socket: &mut Watched<'_>) -> io::Result<()> {
+fn flush_tls(tls: &mut ClientConnection, socket: &mut ObservedSocket<'_>) -> io::Result<()> {
     while tls.wants_write() {
         tls.write_tls(socket)?;
     }
@@ -260,23 +260,23 @@ fn flush_tls(tls: &mut ClientConnection, socket: &mut Watched<'_>) -> io::Result
 }
 
 /// The socket, with a copy of all handshake bytes for the observer of hellos.
-struct Watched<'a> {
+struct ObservedSocket<'a> {
     socket: &'a mut TcpStream,
-    greeting: &'a mut Option<Box<Greeting>>,
+    greeting: &'a mut Option<Box<HelloCapture>>,
 }
 
-impl Read for Watched<'_> {
+impl Read for ObservedSocket<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.socket.read(buffer)?;
         if let Some(greeting) = self.greeting {
-            let Greeting { watch, hellos } = &mut **greeting;
+            let HelloCapture { watch, hellos } = &mut **greeting;
             watch.note_received(hellos, &buffer[..count]);
         }
         Ok(count)
     }
 }
 
-impl Write for Watched<'_> {
+impl Write for ObservedSocket<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_vectored(&[IoSlice::new(bytes)])
     }
@@ -284,7 +284,7 @@ impl Write for Watched<'_> {
     fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         let count = self.socket.write_vectored(slices)?;
         if let Some(greeting) = self.greeting {
-            let Greeting { watch, hellos } = &mut **greeting;
+            let HelloCapture { watch, hellos } = &mut **greeting;
             let mut left = count;
             for slice in slices {
                 let taken = left.min(slice.len());

@@ -2,12 +2,12 @@
 //! Queries due together leave in one system call. Not for: the streams (`streams`) or HTTP/2
 //! (`http2`).
 
-use crate::counting::slots::Waiting;
+use crate::counting::slots::WaitingQuery;
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
-use crate::loops::carrier::Wanted;
+use crate::loops::carrier::DueQuery;
 use crate::plan::WorkerPlan;
-use crate::sockets::stream::{READ_BYTES, Stream};
+use crate::sockets::stream::{READ_BYTES, TlsOrTcpStream};
 use crate::transports::doh_conversation::{Conversation, Requests};
 use crate::transports::stream_protocol::Protocol;
 use crate::transports::streams;
@@ -23,7 +23,7 @@ const ALPN: &[u8] = b"h2";
 struct Doh {
     requests: Arc<Requests>,
     /// The queries left unprocessed by a server, to be sent again.
-    requeued: VecDeque<Waiting>,
+    requeued: VecDeque<WaitingQuery>,
     inbox: Vec<u8>,
 }
 
@@ -46,7 +46,11 @@ impl Protocol for Doh {
         Conversation::new(&self.requests, slot_count)
     }
 
-    fn begin(&self, conversation: &mut Conversation, stream: &mut Stream) -> io::Result<()> {
+    fn begin(
+        &self,
+        conversation: &mut Conversation,
+        stream: &mut TlsOrTcpStream,
+    ) -> io::Result<()> {
         if stream.alpn() != Some(ALPN) {
             let text = |alpn| String::from_utf8_lossy(alpn).into_owned();
             return Err(io::Error::other(AlpnMismatch {
@@ -65,15 +69,15 @@ impl Protocol for Doh {
     fn write(
         &mut self,
         conversation: &mut Conversation,
-        stream: &mut Stream,
-        queries: &[Wanted],
+        stream: &mut TlsOrTcpStream,
+        queries: &[DueQuery],
         room: usize,
         tally: &mut Tally,
     ) -> io::Result<()> {
         let sent_ns = monotonic_ns();
         for query in queries {
             let wanted_ns = query.wanted_ns.unwrap_or(sent_ns);
-            let waiting = Waiting {
+            let waiting = WaitingQuery {
                 name: query.name,
                 wanted_ns,
                 sent_ns,
@@ -86,7 +90,7 @@ impl Protocol for Doh {
             let Some(waiting) = self.requeued.pop_front() else {
                 break;
             };
-            stream.write(conversation.open(Waiting { sent_ns, ..waiting }))?;
+            stream.write(conversation.open(WaitingQuery { sent_ns, ..waiting }))?;
         }
         Ok(())
     }
@@ -94,7 +98,7 @@ impl Protocol for Doh {
     fn read(
         &mut self,
         conversation: &mut Conversation,
-        stream: &mut Stream,
+        stream: &mut TlsOrTcpStream,
         buffer: &mut [u8],
         tally: &mut Tally,
     ) -> Result<(), Failure> {
@@ -118,7 +122,7 @@ impl Protocol for Doh {
     fn give_up_before(
         &self,
         conversation: &mut Conversation,
-        stream: Option<&mut Stream>,
+        stream: Option<&mut TlsOrTcpStream>,
         instant_ns: u64,
         tally: &mut Tally,
     ) -> bool {

@@ -2,11 +2,11 @@
 
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
-use crate::names::Names;
+use crate::names::QueryTemplates;
 use crate::plan::{LoadPlan, WorkerPlan};
 use crate::transports::doh_path;
 use crate::transports::http2::{DNS_MESSAGE, is_dns_message};
-use crate::transports::quic::{self, QuicProtocol, Trouble};
+use crate::transports::quic::{self, LoadExchangeError, QuicProtocol};
 use bytes::{Buf, Bytes, BytesMut};
 use h3::client::SendRequest;
 use h3::error::{Code, StreamError};
@@ -38,7 +38,7 @@ impl Doh3 {
             plan.resolver.authority(),
             plan.resolver.path
         );
-        let names: &Names = &plan.names;
+        let names: &QueryTemplates = &plan.names;
         let requests = (0..names.count() as u32).map(|index| {
             let message = names.get(index).message;
             request(&uri, plan.doh_method, message)
@@ -96,7 +96,7 @@ impl QuicProtocol for Doh3 {
         conversation: &mut Self::Conversation,
         index: u32,
         leaves: &dyn Fn(),
-    ) -> Result<Bytes, Trouble> {
+    ) -> Result<Bytes, LoadExchangeError> {
         let (request, body) = &self.requests[index as usize];
         let opened = conversation.send_request(request.clone()).await;
         let mut stream = opened.map_err(|error| of_opening(&error))?;
@@ -121,7 +121,7 @@ impl QuicProtocol for Doh3 {
         {
             let chunk = chunk.copy_to_bytes(chunk.remaining());
             if whole.len() + chunk.len() > BODY_MAX_BYTES {
-                return Err(Trouble::Failed(Failure::HttpProtocol));
+                return Err(LoadExchangeError::Failed(Failure::HttpProtocol));
             }
             whole = joined(&whole, chunk);
         }
@@ -139,25 +139,25 @@ fn joined(first: &Bytes, second: Bytes) -> Bytes {
     both.freeze()
 }
 
-fn check_head(head: &Response<()>) -> Result<(), Trouble> {
+fn check_head(head: &Response<()>) -> Result<(), LoadExchangeError> {
     if head.status() != StatusCode::OK {
-        return Err(Trouble::Failed(Failure::HttpStatus));
+        return Err(LoadExchangeError::Failed(Failure::HttpStatus));
     }
     let media_type = head.headers().get(CONTENT_TYPE);
     if media_type.is_some_and(|value| is_dns_message(value.as_bytes())) {
         Ok(())
     } else {
-        Err(Trouble::Failed(Failure::QueryMalformed))
+        Err(LoadExchangeError::Failed(Failure::QueryMalformed))
     }
 }
 
 /// Converts an error of opening a stream: no request has left yet.
-fn of_opening(error: &StreamError) -> Trouble {
+fn of_opening(error: &StreamError) -> LoadExchangeError {
     match of_stream(error) {
-        Trouble::Ended { .. } => Trouble::Ended {
+        LoadExchangeError::Ended { .. } => LoadExchangeError::Ended {
             may_be_processed: false,
         },
-        trouble @ (Trouble::Refused | Trouble::Failed(_)) => trouble,
+        trouble @ (LoadExchangeError::Refused | LoadExchangeError::Failed(_)) => trouble,
     }
 }
 
@@ -165,18 +165,18 @@ fn of_opening(error: &StreamError) -> Trouble {
     clippy::wildcard_enum_match_arm,
     reason = "the h3 crate's list may grow; all of the rest is HTTP going wrong"
 )]
-fn of_stream(error: &StreamError) -> Trouble {
+fn of_stream(error: &StreamError) -> LoadExchangeError {
     match error {
         StreamError::RemoteTerminate { code, .. } if *code == Code::H3_REQUEST_REJECTED => {
-            Trouble::Refused
+            LoadExchangeError::Refused
         }
-        StreamError::ConnectionError { .. } => Trouble::Ended {
+        StreamError::ConnectionError { .. } => LoadExchangeError::Ended {
             may_be_processed: true,
         },
-        StreamError::RemoteClosing { .. } => Trouble::Ended {
+        StreamError::RemoteClosing { .. } => LoadExchangeError::Ended {
             may_be_processed: false,
         },
-        _ => Trouble::Failed(Failure::HttpProtocol),
+        _ => LoadExchangeError::Failed(Failure::HttpProtocol),
     }
 }
 
@@ -206,11 +206,11 @@ mod tests {
         assert_eq!(head(200, DNS_MESSAGE), Ok(()));
         assert_eq!(
             head(503, DNS_MESSAGE),
-            Err(Trouble::Failed(Failure::HttpStatus))
+            Err(LoadExchangeError::Failed(Failure::HttpStatus))
         );
         assert_eq!(
             head(200, b"text/html"),
-            Err(Trouble::Failed(Failure::QueryMalformed))
+            Err(LoadExchangeError::Failed(Failure::QueryMalformed))
         );
     }
 

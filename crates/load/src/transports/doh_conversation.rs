@@ -1,9 +1,9 @@
 //! The queries of one DoH connection: matching streams to queries, and judging answers. Not for:
 //! sockets, TLS.
 
-use crate::counting::slots::{Found, Slots, Waiting};
+use crate::counting::slots::{IdOwner, Slots, WaitingQuery};
 use crate::counting::{Tally, answer};
-use crate::names::Names;
+use crate::names::QueryTemplates;
 use crate::plan::LoadPlan;
 use crate::transports::doh_path;
 use crate::transports::http2::{Event, Http2, Http2Error, Request, RequestBlock, write_string};
@@ -15,7 +15,7 @@ const STATUS_OK: u16 = 200;
 
 /// All requests of a run, prepared as far as possible.
 pub struct Requests {
-    names: Arc<Names>,
+    names: Arc<QueryTemplates>,
     block: RequestBlock,
     /// The paths as string literals of a header block, in sequence; empty for POST.
     paths: Vec<u8>,
@@ -106,7 +106,7 @@ impl Conversation {
     }
 
     /// Opens a query within the room; returns the bytes to send.
-    pub fn open(&mut self, query: Waiting) -> &[u8] {
+    pub fn open(&mut self, query: WaitingQuery) -> &[u8] {
         self.out.clear();
         if let Some(id) = self.slots.take(query) {
             let request = self.requests.request(query.name);
@@ -121,11 +121,11 @@ impl Conversation {
         &mut self,
         bytes: &[u8],
         received_ns: u64,
-        requeued: &mut VecDeque<Waiting>,
+        requeued: &mut VecDeque<WaitingQuery>,
         tally: &mut Tally,
     ) -> Result<&[u8], Http2Error> {
         self.out.clear();
-        let mut booking = Booking {
+        let mut booking = EventBooker {
             slots: &mut self.slots,
             names: &self.requests.names,
             received_ns,
@@ -144,7 +144,7 @@ impl Conversation {
         let count = self.slots.give_up_before(instant_ns);
         if count > 0 {
             let slots = &self.slots;
-            let is_given_up = |token| !matches!(slots.find(token as u16), Found::Waiting(_));
+            let is_given_up = |token| !matches!(slots.find(token as u16), IdOwner::Waiting(_));
             self.http.cancel_where(is_given_up, &mut self.out);
         }
         (count, &self.out)
@@ -166,20 +166,20 @@ impl Conversation {
     }
 }
 
-struct Booking<'a> {
+struct EventBooker<'a> {
     slots: &'a mut Slots,
-    names: &'a Names,
+    names: &'a QueryTemplates,
     received_ns: u64,
-    requeued: &'a mut VecDeque<Waiting>,
+    requeued: &'a mut VecDeque<WaitingQuery>,
     tally: &'a mut Tally,
 }
 
-impl Booking<'_> {
+impl EventBooker<'_> {
     fn book(&mut self, event: Event<'_>) {
         let (Event::Answered { token, .. } | Event::Refused { token } | Event::Failed { token }) =
             event;
         let id = token as u16;
-        let Found::Waiting(query) = self.slots.find(id) else {
+        let IdOwner::Waiting(query) = self.slots.find(id) else {
             // Cancelled streams are forgotten, so this is one that was cut off.
             self.tally.late_count += 1;
             return;
@@ -201,7 +201,7 @@ impl Booking<'_> {
         }
     }
 
-    fn book_message(&mut self, query: Waiting, message: &[u8]) {
+    fn book_message(&mut self, query: WaitingQuery, message: &[u8]) {
         let template = self.names.get(query.name);
         let is_ours = answer::id_of(message) == Some(0);
         match answer::read(template, message).filter(|_| is_ours) {

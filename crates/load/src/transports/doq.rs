@@ -3,9 +3,9 @@
 
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
-use crate::names::Names;
+use crate::names::QueryTemplates;
 use crate::plan::WorkerPlan;
-use crate::transports::quic::{self, QuicProtocol, Trouble};
+use crate::transports::quic::{self, LoadExchangeError, QuicProtocol};
 use bytes::{Bytes, BytesMut};
 use quinn::{Connection, ReadError, RecvStream, WriteError};
 use resolab_dns::iana::doq_error::{EXCESSIVE_LOAD, NO_ERROR};
@@ -29,7 +29,7 @@ struct Doq {
 }
 
 impl Doq {
-    fn new(names: &Names) -> Self {
+    fn new(names: &QueryTemplates) -> Self {
         let framed = (0..names.count() as u32).map(|index| {
             let message = names.get(index).message;
             let mut framed = Vec::with_capacity(PREFIX_BYTES + message.len());
@@ -56,9 +56,9 @@ impl QuicProtocol for Doq {
         conversation: &mut Connection,
         index: u32,
         leaves: &dyn Fn(),
-    ) -> Result<Bytes, Trouble> {
+    ) -> Result<Bytes, LoadExchangeError> {
         let opened = conversation.open_bi().await;
-        let (mut send, mut receive) = opened.map_err(|_| Trouble::Ended {
+        let (mut send, mut receive) = opened.map_err(|_| LoadExchangeError::Ended {
             may_be_processed: false,
         })?;
         leaves();
@@ -72,13 +72,13 @@ impl QuicProtocol for Doq {
     }
 }
 
-async fn read_message(receive: &mut RecvStream) -> Result<Bytes, Trouble> {
+async fn read_message(receive: &mut RecvStream) -> Result<Bytes, LoadExchangeError> {
     let mut gathered = BytesMut::new();
     loop {
         let chunk = receive.read_chunk(usize::MAX, true).await;
         let chunk = chunk.map_err(|error| of_read(&error))?;
         let Some(chunk) = chunk else {
-            return Err(Trouble::Failed(Failure::QueryConnectionClosed));
+            return Err(LoadExchangeError::Failed(Failure::QueryConnectionClosed));
         };
         if gathered.is_empty()
             && let Some(message) = message_in(&chunk.bytes)
@@ -112,35 +112,35 @@ async fn take_end(receive: &mut RecvStream) {
     .await;
 }
 
-fn of_write(error: &WriteError) -> Trouble {
+fn of_write(error: &WriteError) -> LoadExchangeError {
     match error {
-        WriteError::ConnectionLost(_) => Trouble::Ended {
+        WriteError::ConnectionLost(_) => LoadExchangeError::Ended {
             may_be_processed: true,
         },
         WriteError::Stopped(code) => of_code(code.into_inner()),
         WriteError::ClosedStream | WriteError::ZeroRttRejected => {
-            Trouble::Failed(Failure::QueryConnectionClosed)
+            LoadExchangeError::Failed(Failure::QueryConnectionClosed)
         }
     }
 }
 
-fn of_read(error: &ReadError) -> Trouble {
+fn of_read(error: &ReadError) -> LoadExchangeError {
     match error {
-        ReadError::ConnectionLost(_) => Trouble::Ended {
+        ReadError::ConnectionLost(_) => LoadExchangeError::Ended {
             may_be_processed: true,
         },
         ReadError::Reset(code) => of_code(code.into_inner()),
         ReadError::ClosedStream | ReadError::IllegalOrderedRead | ReadError::ZeroRttRejected => {
-            Trouble::Failed(Failure::QueryConnectionClosed)
+            LoadExchangeError::Failed(Failure::QueryConnectionClosed)
         }
     }
 }
 
-fn of_code(code: u64) -> Trouble {
+fn of_code(code: u64) -> LoadExchangeError {
     if code == u64::from(EXCESSIVE_LOAD) {
-        Trouble::Refused
+        LoadExchangeError::Refused
     } else {
-        Trouble::Failed(Failure::QueryConnectionClosed)
+        LoadExchangeError::Failed(Failure::QueryConnectionClosed)
     }
 }
 
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn queries_lie_behind_their_lengths() {
-        let names = Names::parse("a.test\nbb.test AAAA\n", None, true).unwrap();
+        let names = QueryTemplates::parse("a.test\nbb.test AAAA\n", None, true).unwrap();
         let doq = Doq::new(&names);
         for index in 0..2 {
             let message = names.get(index).message;

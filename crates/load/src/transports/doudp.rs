@@ -3,15 +3,15 @@
 //! datagram.
 
 use crate::counting::matching::book;
-use crate::counting::slots::{Slots, Waiting};
+use crate::counting::slots::{Slots, WaitingQuery};
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
-use crate::gathering::Gathering;
+use crate::gathering::GatheringRule;
 use crate::loops;
-use crate::loops::carrier::{BATCH_MAX, Carrier, Wanted};
-use crate::names::Names;
-use crate::plan::{Pace, WorkerPlan};
-use crate::sockets::datagrams::{ReceiveBatch, SendBatch, Stamps, Unsent, want_stamps};
+use crate::loops::carrier::{BATCH_MAX, ConnectionSet, DueQuery};
+use crate::names::QueryTemplates;
+use crate::plan::{LoadPacing, WorkerPlan};
+use crate::sockets::datagrams::{ClockOffset, ReceiveBatch, SendBatch, UnsentReason, want_stamps};
 use crate::sockets::readiness::{Interest, Readiness};
 use resolab_record::Failure;
 use resolab_transport::clock::monotonic_ns;
@@ -38,8 +38,8 @@ struct Datagrams {
     receive: ReceiveBatch,
     send: SendBatch,
     ids: Vec<u16>,
-    unsent: Vec<Unsent>,
-    names: Arc<Names>,
+    unsent: Vec<UnsentReason>,
+    names: Arc<QueryTemplates>,
     timeout_ns: u64,
     tended_ns: u64,
     segmentation_offload: bool,
@@ -49,7 +49,7 @@ struct Datagrams {
 /// Runs a worker's share of the load.
 pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
     let mut carrier = Datagrams::open(worker)?;
-    let mut tally = Tally::new(worker.plan.pace != Pace::Closed, worker.timeout_ns());
+    let mut tally = Tally::new(worker.plan.pace != LoadPacing::Closed, worker.timeout_ns());
     tally.kernel_receive_stamps = carrier.has_stamps;
     let start_ns = worker.gate.arrive().ok_or(LoadError::CalledOff)?;
     loops::run(worker, start_ns, &mut carrier, live, &mut tally)?;
@@ -59,8 +59,8 @@ pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError>
 impl Datagrams {
     fn open(worker: &WorkerPlan) -> Result<Self, LoadError> {
         let plan = &worker.plan;
-        let takes_at_once = plan.gathering == Gathering::Fixed(Duration::ZERO);
-        let has_stamps = plan.pace != Pace::Closed || !takes_at_once;
+        let takes_at_once = plan.gathering == GatheringRule::Fixed(Duration::ZERO);
+        let has_stamps = plan.pace != LoadPacing::Closed || !takes_at_once;
         let readiness = Readiness::new().map_err(LoadError::kernel("watch sockets"))?;
         let mut peers = Vec::new();
         for (token, slot_count) in worker.slot_counts().into_iter().enumerate() {
@@ -93,12 +93,12 @@ impl Datagrams {
         let slots = &mut self.peers[connection].slots;
         for unsent in self.unsent.drain(..) {
             match unsent {
-                Unsent::Message(position, _) => {
+                UnsentReason::Message(position, _) => {
                     // It never left, so nothing can answer it.
                     slots.answered(self.ids[position]);
                     tally.failed(Failure::Other);
                 }
-                Unsent::RefusedBefore => refuse_oldest(slots, tally),
+                UnsentReason::RefusedBefore => refuse_oldest(slots, tally),
             }
         }
     }
@@ -106,7 +106,7 @@ impl Datagrams {
     fn receive_from(
         &mut self,
         connection: usize,
-        stamps: Stamps,
+        stamps: ClockOffset,
         tally: &mut Tally,
     ) -> Result<(), LoadError> {
         let Peer { socket, slots } = &mut self.peers[connection];
@@ -163,7 +163,7 @@ fn connected(resolver: SocketAddr, has_stamps: bool) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-impl Carrier for Datagrams {
+impl ConnectionSet for Datagrams {
     const HAS_RECEIVE_STAMPS: bool = true;
 
     fn connection_count(&self) -> usize {
@@ -177,13 +177,13 @@ impl Carrier for Datagrams {
     fn send(
         &mut self,
         connection: usize,
-        queries: &[Wanted],
+        queries: &[DueQuery],
         tally: &mut Tally,
     ) -> Result<(), LoadError> {
         let Peer { socket, slots } = &mut self.peers[connection];
         self.ids.clear();
         for query in queries {
-            let waiting = Waiting {
+            let waiting = WaitingQuery {
                 name: query.name,
                 wanted_ns: 0,
                 sent_ns: 0,
@@ -215,7 +215,7 @@ impl Carrier for Datagrams {
     }
 
     fn receive(&mut self, tally: &mut Tally) -> Result<(), LoadError> {
-        let stamps = Stamps::now();
+        let stamps = ClockOffset::now();
         for position in 0..self.readiness.ready_count() {
             self.receive_from(self.readiness.ready(position), stamps, tally)?;
         }

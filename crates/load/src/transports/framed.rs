@@ -2,13 +2,13 @@
 //! for: the streams (`streams`), HTTP and QUIC.
 
 use crate::counting::matching::book;
-use crate::counting::slots::{Slots, Waiting};
+use crate::counting::slots::{Slots, WaitingQuery};
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
-use crate::loops::carrier::Wanted;
-use crate::names::Names;
+use crate::loops::carrier::DueQuery;
+use crate::names::QueryTemplates;
 use crate::plan::WorkerPlan;
-use crate::sockets::stream::{READ_BYTES, Stream};
+use crate::sockets::stream::{READ_BYTES, TlsOrTcpStream};
 use crate::transports::stream_protocol::Protocol;
 use crate::transports::streams;
 use resolab_record::Failure;
@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 const LENGTH_BYTES: usize = 2;
 
-struct Framed {
-    names: Arc<Names>,
+struct LengthPrefixedProtocol {
+    names: Arc<QueryTemplates>,
     /// A query behind its length, during assembly.
     frame: Vec<u8>,
 }
@@ -37,14 +37,14 @@ pub fn run(
     tls: Option<&TlsClient>,
     live: &LiveCounters,
 ) -> Result<Tally, LoadError> {
-    let protocol = Framed {
+    let protocol = LengthPrefixedProtocol {
         names: Arc::clone(&worker.plan.names),
         frame: Vec::new(),
     };
     streams::run(worker, tls, protocol, live)
 }
 
-impl Protocol for Framed {
+impl Protocol for LengthPrefixedProtocol {
     type Conversation = Conversation;
 
     fn conversation(&self, slot_count: usize) -> Conversation {
@@ -54,7 +54,11 @@ impl Protocol for Framed {
         }
     }
 
-    fn begin(&self, conversation: &mut Conversation, _stream: &mut Stream) -> io::Result<()> {
+    fn begin(
+        &self,
+        conversation: &mut Conversation,
+        _stream: &mut TlsOrTcpStream,
+    ) -> io::Result<()> {
         conversation.inbox.clear();
         Ok(())
     }
@@ -66,8 +70,8 @@ impl Protocol for Framed {
     fn write(
         &mut self,
         conversation: &mut Conversation,
-        stream: &mut Stream,
-        queries: &[Wanted],
+        stream: &mut TlsOrTcpStream,
+        queries: &[DueQuery],
         _room: usize,
         tally: &mut Tally,
     ) -> io::Result<()> {
@@ -75,7 +79,7 @@ impl Protocol for Framed {
         for query in queries {
             let message = self.names.get(query.name).message;
             let wanted_ns = query.wanted_ns.unwrap_or(sent_ns);
-            let waiting = Waiting {
+            let waiting = WaitingQuery {
                 name: query.name,
                 wanted_ns,
                 sent_ns,
@@ -98,7 +102,7 @@ impl Protocol for Framed {
     fn read(
         &mut self,
         conversation: &mut Conversation,
-        stream: &mut Stream,
+        stream: &mut TlsOrTcpStream,
         buffer: &mut [u8],
         tally: &mut Tally,
     ) -> Result<(), Failure> {
@@ -125,7 +129,7 @@ impl Protocol for Framed {
     fn give_up_before(
         &self,
         conversation: &mut Conversation,
-        _stream: Option<&mut Stream>,
+        _stream: Option<&mut TlsOrTcpStream>,
         instant_ns: u64,
         tally: &mut Tally,
     ) -> bool {

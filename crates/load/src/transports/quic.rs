@@ -10,5 +10,5 @@ mod sending;
 mod slot;
 mod worker;
 
-pub use protocol::{QuicProtocol, Trouble};
+pub use protocol::{LoadExchangeError, QuicProtocol};
 pub use run::run;

@@ -2,8 +2,8 @@
 //! times of sending.
 
 use crate::counting::Tally;
-use crate::loops::carrier::Wanted;
-use crate::sockets::stream::Stream;
+use crate::loops::carrier::DueQuery;
+use crate::sockets::stream::TlsOrTcpStream;
 use resolab_record::Failure;
 use std::io;
 
@@ -17,7 +17,11 @@ pub trait Protocol {
     fn conversation(&self, slot_count: usize) -> Self::Conversation;
 
     /// Writes the first bytes after a stream has opened.
-    fn begin(&self, conversation: &mut Self::Conversation, stream: &mut Stream) -> io::Result<()>;
+    fn begin(
+        &self,
+        conversation: &mut Self::Conversation,
+        stream: &mut TlsOrTcpStream,
+    ) -> io::Result<()>;
 
     /// Returns the number of queries the protocol can send now.
     fn room(&self, conversation: &Self::Conversation) -> usize;
@@ -26,8 +30,8 @@ pub trait Protocol {
     fn write(
         &mut self,
         conversation: &mut Self::Conversation,
-        stream: &mut Stream,
-        queries: &[Wanted],
+        stream: &mut TlsOrTcpStream,
+        queries: &[DueQuery],
         room: usize,
         tally: &mut Tally,
     ) -> io::Result<()>;
@@ -37,7 +41,7 @@ pub trait Protocol {
     fn read(
         &mut self,
         conversation: &mut Self::Conversation,
-        stream: &mut Stream,
+        stream: &mut TlsOrTcpStream,
         buffer: &mut [u8],
         tally: &mut Tally,
     ) -> Result<(), Failure>;
@@ -47,7 +51,7 @@ pub trait Protocol {
     fn give_up_before(
         &self,
         conversation: &mut Self::Conversation,
-        stream: Option<&mut Stream>,
+        stream: Option<&mut TlsOrTcpStream>,
         instant_ns: u64,
         tally: &mut Tally,
     ) -> bool;

@@ -5,10 +5,10 @@
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
 use crate::loops;
-use crate::loops::carrier::{Carrier, Wanted};
-use crate::plan::{Pace, WorkerPlan};
+use crate::loops::carrier::{ConnectionSet, DueQuery};
+use crate::plan::{LoadPacing, WorkerPlan};
 use crate::sockets::readiness::{Interest, Readiness};
-use crate::sockets::stream::{Phase, Progress, READ_BYTES, Stream};
+use crate::sockets::stream::{ConnectStep, Phase, READ_BYTES, TlsOrTcpStream};
 use crate::transports::stream_protocol::Protocol;
 use resolab_record::Failure;
 use resolab_transport::client::TlsClient;
@@ -24,7 +24,7 @@ const OPENING_WAIT_NS: u64 = 10_000_000;
 
 struct Connection<L> {
     /// The stream; `None` after its end.
-    stream: Option<Stream>,
+    stream: Option<TlsOrTcpStream>,
     interest: Interest,
     conversation: L,
     /// The earliest time for opening again.
@@ -52,7 +52,7 @@ pub fn run<P: Protocol>(
     protocol: P,
     live: &LiveCounters,
 ) -> Result<Tally, LoadError> {
-    let mut tally = Tally::new(worker.plan.pace != Pace::Closed, worker.timeout_ns());
+    let mut tally = Tally::new(worker.plan.pace != LoadPacing::Closed, worker.timeout_ns());
     let mut carrier = Streams::new(worker, tls, protocol)?;
     carrier.open_all(live, &mut tally)?;
     let start_ns = worker.gate.arrive().ok_or(LoadError::CalledOff)?;
@@ -124,7 +124,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
     }
 
     fn open(&mut self, connection: usize) -> io::Result<()> {
-        let stream = Stream::begin(self.resolver, self.tls)?;
+        let stream = TlsOrTcpStream::begin(self.resolver, self.tls)?;
         let interest = Interest::ReadAndWrite;
         self.readiness.watch(stream.fd(), connection, interest)?;
         let connection = &mut self.connections[connection];
@@ -145,7 +145,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
             return Ok(());
         };
         if stream.phase() != Phase::Open
-            && let Progress::Opened(duration_ns) = stream.proceed()?
+            && let ConnectStep::Opened(duration_ns) = stream.proceed()?
         {
             self.protocol.begin(conversation, stream)?;
             tally.connected(duration_ns);
@@ -223,7 +223,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
     fn write(
         &mut self,
         connection: usize,
-        queries: &[Wanted],
+        queries: &[DueQuery],
         tally: &mut Tally,
     ) -> io::Result<()> {
         let room = self.room(connection);
@@ -294,11 +294,11 @@ impl<L> Connection<L> {
 
     fn phase(&self) -> Phase {
         let stream = self.stream.as_ref();
-        stream.map_or(Phase::Connecting, Stream::phase)
+        stream.map_or(Phase::Connecting, TlsOrTcpStream::phase)
     }
 }
 
-impl<P: Protocol> Carrier for Streams<'_, P> {
+impl<P: Protocol> ConnectionSet for Streams<'_, P> {
     const HAS_RECEIVE_STAMPS: bool = false;
 
     fn connection_count(&self) -> usize {
@@ -307,7 +307,8 @@ impl<P: Protocol> Carrier for Streams<'_, P> {
 
     fn room(&self, connection: usize) -> usize {
         let connection = &self.connections[connection];
-        let is_free = |stream: &Stream| stream.phase() == Phase::Open && !stream.wants_write();
+        let is_free =
+            |stream: &TlsOrTcpStream| stream.phase() == Phase::Open && !stream.wants_write();
         if connection.stream.as_ref().is_some_and(is_free) {
             self.protocol.room(&connection.conversation)
         } else {
@@ -318,7 +319,7 @@ impl<P: Protocol> Carrier for Streams<'_, P> {
     fn send(
         &mut self,
         connection: usize,
-        queries: &[Wanted],
+        queries: &[DueQuery],
         tally: &mut Tally,
     ) -> Result<(), LoadError> {
         if !queries.is_empty() && self.write(connection, queries, tally).is_err() {

@@ -3,7 +3,7 @@
 
 mod server;
 
-use resolab_load::{Arrivals, Extent, Gathering, LoadError, Pace};
+use resolab_load::{Arrivals, GatheringRule, LoadError, LoadPacing, SendLimit};
 use resolab_record::{DohMethod, Failure};
 use server::{Reaction, Server, run_checked, run_until};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn answers_are_gathered_as_told() {
     for scheme in SCHEMES {
         let server = Server::start(scheme, |_| Reaction::Answer);
         let mut plan = server.plan();
-        plan.gathering = Gathering::Fixed(Duration::from_millis(3));
+        plan.gathering = GatheringRule::Fixed(Duration::from_millis(3));
         let record = run_checked(plan);
         assert_eq!(record.completed_count, 1000);
         // 20 outstanding a thread, and the server answers faster than that.
@@ -56,7 +56,7 @@ fn what_a_server_drops_is_lost() {
             _ => Reaction::Answer,
         });
         let mut plan = server.plan();
-        plan.extent = Extent::Count(200);
+        plan.extent = SendLimit::Count(200);
         plan.timeout = Duration::from_millis(700);
         let record = run_checked(plan);
         let counts = (record.completed_count, record.lost_count);
@@ -73,7 +73,7 @@ fn what_a_server_leaves_unprocessed_is_asked_again_and_counted_apart() {
             _ => Reaction::Answer,
         });
         let mut plan = server.plan();
-        plan.extent = Extent::Count(200);
+        plan.extent = SendLimit::Count(200);
         let record = run_checked(plan);
         let counts = (record.sent_count, record.completed_count);
         assert_eq!(counts, (200, 200), "{scheme} {record:?}");
@@ -119,7 +119,7 @@ fn failures_are_told_apart() {
     ] {
         let server = Server::start(scheme, all);
         let mut plan = server.plan();
-        plan.extent = Extent::Count(200);
+        plan.extent = SendLimit::Count(200);
         let record = run_checked(plan);
         assert_eq!(
             record.failures,
@@ -144,7 +144,7 @@ fn a_query_that_was_refused_keeps_its_deadline() {
         });
         let mut plan = server.plan();
         (plan.threads, plan.connections, plan.outstanding) = (1, 1, 1);
-        plan.extent = Extent::Count(1);
+        plan.extent = SendLimit::Count(1);
         plan.timeout = Duration::from_millis(500);
         let record = run_checked(plan);
         let counts = (record.sent_count, record.lost_count, record.refused_count);
@@ -158,7 +158,7 @@ fn closing_connections_is_no_part_of_a_run() {
         let server = Server::start(scheme, |_| Reaction::Answer);
         let mut plan = server.plan();
         (plan.threads, plan.connections, plan.outstanding) = (1, 8, 8);
-        plan.extent = Extent::Count(100);
+        plan.extent = SendLimit::Count(100);
         let record = run_checked(plan);
         // At any instant of a closed loop a query is under way.
         let asking_ns = record.query_response_time.mean_ns * record.completed_count as f64;
@@ -211,12 +211,12 @@ fn an_open_loop_keeps_its_rate_and_counts_from_the_schedule() {
             (500.0, Arrivals::Poisson, 300.0, 4.0 * 300_f64.sqrt()),
         ] {
             let mut plan = server.plan();
-            plan.pace = Pace::Open {
+            plan.pace = LoadPacing::Open {
                 rate_per_s,
                 arrivals,
             };
             plan.outstanding = 400;
-            plan.extent = Extent::Duration(Duration::from_millis(600));
+            plan.extent = SendLimit::Duration(Duration::from_millis(600));
             let record = run_checked(plan);
             assert_eq!(record.completed_count, record.sent_count, "{record:?}");
             let off = (record.sent_count as f64 - wanted).abs();
@@ -241,7 +241,7 @@ fn an_open_loop_keeps_its_rate_and_counts_from_the_schedule() {
 /// An open loop of one thread over one connection.
 fn open_plan(server: &Server, rate_per_s: f64, outstanding: u32) -> resolab_load::LoadPlan {
     let mut plan = server.plan();
-    plan.pace = Pace::Open {
+    plan.pace = LoadPacing::Open {
         rate_per_s,
         arrivals: Arrivals::Constant,
     };
@@ -259,7 +259,7 @@ fn what_is_wanted_while_a_server_stops_counts_also_where_the_run_ends_meanwhile(
             Reaction::Answer
         });
         let mut plan = open_plan(&server, 1_000.0, 1);
-        plan.extent = Extent::Duration(Duration::from_millis(400));
+        plan.extent = SendLimit::Duration(Duration::from_millis(400));
         let record = run_checked(plan);
         assert_eq!(record.completed_count, 400, "{scheme} {record:?}");
         // Half of all were wanted while the server stopped, the last of them 300 ms before its end.
@@ -277,7 +277,7 @@ fn a_query_that_waits_for_a_stream_is_late() {
         };
         let server = Server::with_streams(scheme, slow, 1);
         let mut plan = open_plan(&server, 200.0, 100);
-        plan.extent = Extent::Count(30);
+        plan.extent = SendLimit::Count(30);
         let record = run_checked(plan);
         let (late, exchange) = (
             record.send_lateness.unwrap(),
@@ -296,8 +296,8 @@ fn an_open_loop_does_not_wait_for_answers() {
     for scheme in SCHEMES {
         let server = Server::start(scheme, |_| Reaction::Answer);
         let mut plan = open_plan(&server, 1_000.0, 100);
-        plan.extent = Extent::Count(100);
-        plan.gathering = Gathering::Fixed(Duration::from_millis(3));
+        plan.extent = SendLimit::Count(100);
+        plan.gathering = GatheringRule::Fixed(Duration::from_millis(3));
         let record = run_checked(plan);
         assert_eq!(record.completed_count, 100, "{scheme}");
         assert!(record.coalescing_wait_mean_ns < 1.0, "{scheme} {record:?}");
@@ -312,7 +312,7 @@ fn a_run_ends_when_the_server_is_gone_or_when_it_is_told_to() {
             _ => Reaction::Drop,
         });
         let mut plan = server.plan();
-        plan.extent = Extent::Duration(Duration::from_mins(1));
+        plan.extent = SendLimit::Duration(Duration::from_mins(1));
         plan.timeout = Duration::from_mins(1);
         let stopped = Arc::new(AtomicBool::new(false));
         let stopper = Arc::clone(&stopped);
@@ -341,7 +341,7 @@ fn a_server_that_dies_ends_a_run_of_a_count() {
     ] {
         let mut server = Server::with_limits(scheme, |_| Reaction::Answer, 100, idle);
         let mut plan = server.plan();
-        plan.extent = Extent::Count(100_000_000);
+        plan.extent = SendLimit::Count(100_000_000);
         plan.timeout = Duration::from_millis(300);
         let stopped = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stopped);

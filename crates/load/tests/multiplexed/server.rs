@@ -8,7 +8,7 @@ use quinn::VarInt;
 use resolab_dns::client::tls_of;
 use resolab_dns::{ClientOptions, ResolverAddress};
 use resolab_http::quic_streams::Http3Quic;
-use resolab_load::{Extent, Gathering, LoadPlan, Names, Pace};
+use resolab_load::{GatheringRule, LoadPacing, LoadPlan, QueryTemplates, SendLimit};
 use resolab_record::{DohMethod, LoadRecord, TicketPolicy};
 use resolab_transport::server::{
     CertificateAuthority, QuicListener, QuicSettings, ServerPolicies, TicketTerms, TlsStream,
@@ -166,14 +166,14 @@ impl Server {
             tls,
             certificate_checked,
             doh_method: DohMethod::Get,
-            names: Arc::new(Names::parse(&names, None, false).unwrap()),
+            names: Arc::new(QueryTemplates::parse(&names, None, false).unwrap()),
             threads: 2,
             connections: 4,
             outstanding: 40,
-            pace: Pace::Closed,
-            extent: Extent::Count(1000),
+            pace: LoadPacing::Closed,
+            extent: SendLimit::Count(1000),
             timeout: Duration::from_secs(10),
-            gathering: Gathering::Adaptive,
+            gathering: GatheringRule::Adaptive,
             segmentation_offload: false,
             spin: false,
             seed: 1,

@@ -3,7 +3,7 @@
 
 use resolab_dns::client::tls_of;
 use resolab_dns::{ClientOptions, ResolverAddress};
-use resolab_load::{Extent, Gathering, LoadError, LoadPlan, Names, Pace};
+use resolab_load::{GatheringRule, LoadError, LoadPacing, LoadPlan, QueryTemplates, SendLimit};
 use resolab_record::{DohMethod, LoadRecord};
 use resolab_transport::server::CertificateAuthority;
 use rustls::crypto::ring;
@@ -143,14 +143,14 @@ impl Server {
             tls,
             certificate_checked,
             doh_method: DohMethod::Get,
-            names: Arc::new(Names::parse(&names.join("\n"), None, false).unwrap()),
+            names: Arc::new(QueryTemplates::parse(&names.join("\n"), None, false).unwrap()),
             threads: 2,
             connections: 4,
             outstanding: 40,
-            pace: Pace::Closed,
-            extent: Extent::Count(1000),
+            pace: LoadPacing::Closed,
+            extent: SendLimit::Count(1000),
             timeout: Duration::from_secs(5),
-            gathering: Gathering::Adaptive,
+            gathering: GatheringRule::Adaptive,
             segmentation_offload: false,
             spin: false,
             seed: 1,

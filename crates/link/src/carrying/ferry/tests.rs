@@ -2,7 +2,7 @@
 //! know when a packet came. Nothing here waits for a time to pass.
 
 use super::*;
-use crate::devices::packet_device::far_side::FarSide;
+use crate::devices::packet_device::far_side::FarNamespace;
 use crate::hosts::namespace;
 use crate::path;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -16,8 +16,8 @@ const PORT: u16 = 9;
 
 /// Two hosts and a ferry that does only what it is told.
 struct Hosts {
-    ferry: Ferry,
-    control: FerryControl,
+    ferry: PacketForwarder,
+    control: ForwarderControl,
     client: UdpSocket,
     server: UdpSocket,
 }
@@ -25,7 +25,7 @@ struct Hosts {
 impl Hosts {
     /// Moves this thread into the last one's namespace; `None` without the right to make them.
     fn new(profile: &LinkProfile) -> Option<Self> {
-        let far_side = FarSide::enter(MTU_BYTES as usize);
+        let far_side = FarNamespace::enter(MTU_BYTES as usize);
         if far_side.is_err() && !nix::unistd::geteuid().is_root() {
             eprintln!("skipped: no right to make a network namespace");
             return None;
@@ -38,7 +38,7 @@ impl Hosts {
             path::make_device(host, MTU_BYTES, false).unwrap();
             (end, UdpSocket::bind((host.address(), PORT)).unwrap())
         });
-        let (ferry, control) = Ferry::new(client_end, server_end, profile, 1).unwrap();
+        let (ferry, control) = PacketForwarder::new(client_end, server_end, profile, 1).unwrap();
         Some(Self {
             ferry,
             control,
@@ -132,7 +132,7 @@ fn what_came_before_a_command_meets_what_was_in_force() {
         };
         hosts.send_both();
         let change = Change {
-            timetable: Timetable::load(&profile(1.0, None)).unwrap(),
+            timetable: ScheduleRun::load(&profile(1.0, None)).unwrap(),
             far: Vec::new(),
             seed: None,
             start_schedule: false,

@@ -76,14 +76,14 @@ fn failed(step: Step) -> impl Fn(Errno) -> FarSideError {
 
 /// The far side, kept until the devices are made.
 #[derive(Debug)]
-pub struct FarSide {
+pub struct FarNamespace {
     namespace: OwnedFd,
     netlink: Netlink,
     /// Sockets not bound yet; one per host.
     sockets: Vec<(OwnedFd, Ring)>,
 }
 
-impl FarSide {
+impl FarNamespace {
     /// Makes a fresh far side for packets of up to `largest_bytes`. This thread is in the new
     /// namespace afterwards.
     pub fn enter(largest_bytes: usize) -> Result<Self, FarSideError> {

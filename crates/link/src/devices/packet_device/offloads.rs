@@ -27,7 +27,7 @@ pub fn turn_off(socket: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
     features[0] = ETHTOOL_GFEATURES;
     features[1] = WORDS_LIMIT as u32;
     request(socket, name, &mut features)?;
-    let mut wanted = everything_off(&features);
+    let mut wanted = request_all_off(&features);
     let answer = request(socket, name, &mut wanted)?;
     if answer & ETHTOOL_F_WISH != 0 {
         return Err(Errno::EOPNOTSUPP);
@@ -36,7 +36,7 @@ pub fn turn_off(socket: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
 }
 
 /// Returns the request turning off every feature available in the answer.
-fn everything_off(features: &[u32]) -> Vec<u32> {
+fn request_all_off(features: &[u32]) -> Vec<u32> {
     let blocks_count = (features[1] as usize).min(WORDS_LIMIT);
     let blocks = features[HEAD_WORDS..].chunks_exact(GET_BLOCK_WORDS);
     let mut wanted = vec![ETHTOOL_SFEATURES, blocks_count as u32];
@@ -71,7 +71,7 @@ mod tests {
         answer.extend([0b1, 0, 0, 0]);
         answer.extend([0; GET_BLOCK_WORDS * (WORDS_LIMIT - 2)]);
         assert_eq!(
-            everything_off(&answer),
+            request_all_off(&answer),
             [ETHTOOL_SFEATURES, 2, 0b1011, 0, 0b1, 0]
         );
     }

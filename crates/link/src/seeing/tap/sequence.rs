@@ -92,7 +92,7 @@ mod tests {
         let header = [1, 1, 40, 0, 0xe8, 0x03, 20, 0, 16, 0];
         let mut frame = vec![0x45; 40 + 2_500];
         frame[32] = 0x50;
-        let train = Train::of(Offload::decode(header), &frame);
+        let train = Train::divide_frame(Offload::decode(header), &frame);
         assert_eq!(
             train.count(),
             if cfg!(target_endian = "little") { 3 } else { 1 }

@@ -31,7 +31,7 @@ fn enter(tap: &mut Tap, sender: Host, at_ns: u64, packet: &[u8]) -> FlowHandle {
         at_ns,
         read_ns: at_ns,
     };
-    tap.enter(sender, &arrival, &Train::of(offload, packet))
+    tap.enter(sender, &arrival, &Train::divide_frame(offload, packet))
 }
 
 fn deliver(tap: &mut Tap, flow: FlowHandle, sender: Host, now_ns: u64, packet: &[u8]) {

@@ -33,7 +33,12 @@ fn with(key: &str) -> StarModel {
     star(&HOSTS.replacen("one_way_ms = 5.0", &format!("one_way_ms = 5.0\n{key}"), 1))
 }
 
-fn route(star: &StarModel, from: usize, source: &str, destination: &str) -> Result<Route, Gone> {
+fn route(
+    star: &StarModel,
+    from: usize,
+    source: &str,
+    destination: &str,
+) -> Result<Route, DropReason> {
     star.route(from, source.parse().unwrap(), destination.parse().unwrap())
 }
 
@@ -58,9 +63,15 @@ fn a_way_is_both_hosts_and_what_the_longest_prefixes_add_in_both_directions() {
 fn addresses_that_are_nobodys_or_not_the_senders_lead_nowhere() {
     let star = star(HOSTS);
     let gone = |from, source, destination| route(&star, from, source, destination).unwrap_err();
-    assert_eq!(gone(HOME, "198.18.0.2", "198.18.9.1"), Gone::Unowned);
-    assert_eq!(gone(HOME, "198.18.8.1", "198.18.8.2"), Gone::ForeignSource);
-    assert_eq!(gone(HOME, "10.0.0.1", "198.18.8.2"), Gone::ForeignSource);
+    assert_eq!(gone(HOME, "198.18.0.2", "198.18.9.1"), DropReason::Unowned);
+    assert_eq!(
+        gone(HOME, "198.18.8.1", "198.18.8.2"),
+        DropReason::ForeignSource
+    );
+    assert_eq!(
+        gone(HOME, "10.0.0.1", "198.18.8.2"),
+        DropReason::ForeignSource
+    );
     assert_eq!(star.owner(Ipv4Addr::new(198, 18, 8, 255)), Some(FAR));
     assert_eq!(star.owner(Ipv4Addr::new(198, 18, 9, 0)), None);
 }
@@ -85,10 +96,10 @@ fn a_queue_has_its_limit_in_each_direction() {
     let mut star = with("rate_up_mbps = 8.0\nrate_down_mbps = 8.0\nqueue_packets = 1");
     let there = to_far(&star);
     let fates = [0; 3].map(|now_ns| star.depart(there, now_ns, 1_000));
-    assert_eq!(fates[2], Err(Gone::QueueFull));
+    assert_eq!(fates[2], Err(DropReason::QueueFull));
     assert!(fates[0].is_ok() && fates[1].is_ok());
     let fates = [0; 3].map(|now_ns| star.arrive(HOME, now_ns, 1_000));
-    assert_eq!(fates[2], Err(Gone::QueueFull));
+    assert_eq!(fates[2], Err(DropReason::QueueFull));
 }
 
 #[test]
@@ -128,9 +139,9 @@ fn a_host_that_is_down_neither_sends_nor_receives() {
     star.change(FAR, down(true));
     assert!(star.is_down(FAR));
     let arrival_ns = star.depart(there, 0, 100).unwrap();
-    assert_eq!(star.arrive(FAR, arrival_ns, 100), Err(Gone::Down));
+    assert_eq!(star.arrive(FAR, arrival_ns, 100), Err(DropReason::Down));
     let back = route(&star, FAR, "198.18.8.1", "198.18.0.2").unwrap();
-    assert_eq!(star.depart(back, 0, 100), Err(Gone::Down));
+    assert_eq!(star.depart(back, 0, 100), Err(DropReason::Down));
     star.change(FAR, down(false));
     assert!(star.arrive(FAR, arrival_ns, 100).is_ok());
 }
@@ -164,8 +175,8 @@ fn a_change_of_loss_counts_at_once() {
             ..HostChange::default()
         },
     );
-    assert_eq!(star.depart(there, 0, 100), Err(Gone::Lost));
-    assert_eq!(star.arrive(HOME, 0, 100), Err(Gone::Lost));
+    assert_eq!(star.depart(there, 0, 100), Err(DropReason::Lost));
+    assert_eq!(star.arrive(HOME, 0, 100), Err(DropReason::Lost));
     assert!(!star.sends_plainly(HOME));
 }
 

@@ -138,11 +138,11 @@ pub fn want_stamps(socket: &UdpSocket) -> io::Result<()> {
 /// The offset between the wall clock and the monotonic clock. The offset is measured for each pass,
 /// because the wall clock may be set.
 #[derive(Debug, Clone, Copy)]
-pub struct Stamps {
+pub struct ClockOffset {
     realtime_minus_monotonic_ns: i64,
 }
 
-impl Stamps {
+impl ClockOffset {
     /// Reads the wall clock and the monotonic clock.
     pub fn now() -> Self {
         let before_ns = monotonic_ns();

@@ -12,7 +12,7 @@ type Control = [u64; 4];
 
 /// A reason for an unsent message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unsent {
+pub enum UnsentReason {
     /// The local kernel refused the message at this position.
     Message(usize, io::ErrorKind),
     /// An ICMP error answered an earlier message; a connected socket reports the error at the next
@@ -25,7 +25,7 @@ pub struct SendBatch {
     buffer: Vec<u8>,
     /// The end of each message in `buffer`.
     ends: Vec<usize>,
-    trains: Vec<Train>,
+    trains: Vec<SegmentedDatagram>,
     headers: Vec<libc::mmsghdr>,
     iovecs: Vec<libc::iovec>,
     controls: Vec<Control>,
@@ -33,7 +33,7 @@ pub struct SendBatch {
 
 /// The messages sent as one datagram of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Train {
+struct SegmentedDatagram {
     first: usize,
     count: usize,
 }
@@ -67,7 +67,7 @@ impl SendBatch {
         &mut self,
         socket: BorrowedFd<'_>,
         segmentation_offload: bool,
-        unsent: &mut Vec<Unsent>,
+        unsent: &mut Vec<UnsentReason>,
     ) {
         self.form_trains(if segmentation_offload {
             SEGMENTS_MAX
@@ -82,12 +82,12 @@ impl SendBatch {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait_for_room(socket),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                    unsent.push(Unsent::RefusedBefore);
+                    unsent.push(UnsentReason::RefusedBefore);
                 }
                 Err(error) => {
-                    let Train { first, count } = self.trains[sent];
+                    let SegmentedDatagram { first, count } = self.trains[sent];
                     let (positions, kind) = (first..first + count, error.kind());
-                    unsent.extend(positions.map(|position| Unsent::Message(position, kind)));
+                    unsent.extend(positions.map(|position| UnsentReason::Message(position, kind)));
                     sent += 1;
                 }
             }
@@ -125,7 +125,7 @@ impl SendBatch {
                 }
                 _ => {
                     is_open = true;
-                    self.trains.push(Train {
+                    self.trains.push(SegmentedDatagram {
                         first: position,
                         count: 1,
                     });
@@ -145,7 +145,7 @@ impl SendBatch {
             self.controls.resize(count, [0; 4]);
         }
         for index in 0..count {
-            let Train { first, count } = self.trains[index];
+            let SegmentedDatagram { first, count } = self.trains[index];
             let (start, segment) = (self.start(first), self.length(first));
             let end = self.ends[first + count - 1];
             self.iovecs[index] = libc::iovec {

@@ -74,7 +74,7 @@ struct Stream {
 }
 
 /// A header block with more frames to follow.
-struct Continuing {
+struct PartialHeaderBlock {
     stream: u32,
     is_end: bool,
     block: Vec<u8>,
@@ -88,7 +88,7 @@ pub struct Http2 {
     next_stream: u32,
     /// The octets of an incomplete frame.
     partial: Vec<u8>,
-    continuing: Option<Continuing>,
+    continuing: Option<PartialHeaderBlock>,
     /// The limits announced by the server.
     streams_max_count: u32,
     stream_window_bytes: u32,

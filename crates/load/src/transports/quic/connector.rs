@@ -23,7 +23,7 @@ const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
 
 /// The reason for a failed connection attempt.
 #[derive(Debug, Clone)]
-pub struct NotConnected {
+pub struct ConnectFailure {
     /// The failure category for the counts.
     pub failure: Failure,
     /// The error message, for people.
@@ -32,7 +32,7 @@ pub struct NotConnected {
     pub os_error: Option<i32>,
 }
 
-impl NotConnected {
+impl ConnectFailure {
     /// Creates a failure before contact with the server.
     fn here(error: impl Display) -> Self {
         Self {
@@ -91,19 +91,19 @@ impl Connector {
     }
 
     /// Opens a connection and returns the facts of its hello messages. Errors with the reason.
-    pub async fn connect(&self) -> Result<(Endpoint, Connection, HelloFacts), NotConnected> {
+    pub async fn connect(&self) -> Result<(Endpoint, Connection, HelloFacts), ConnectFailure> {
         let log = Arc::<SetupLog>::default();
         let mut config = ClientConfig::new(observed(Arc::clone(&self.crypto) as _, &log));
         config.transport_config(Arc::clone(&self.transport));
         let endpoint = self
             .endpoint()
-            .map_err(|error| NotConnected::without_socket(&error))?;
+            .map_err(|error| ConnectFailure::without_socket(&error))?;
         let connecting = endpoint
             .connect_with(config, self.server, &self.server_name)
-            .map_err(NotConnected::here)?;
+            .map_err(ConnectFailure::here)?;
         match tokio::time::timeout(self.timeout, connecting).await {
             Ok(Ok(connection)) => Ok((endpoint, connection, log.hello_facts())),
-            Ok(Err(error)) => Err(NotConnected {
+            Ok(Err(error)) => Err(ConnectFailure {
                 failure: match error {
                     ConnectionError::TimedOut => Failure::QuicHandshakeTimeout,
                     ConnectionError::VersionMismatch
@@ -117,7 +117,7 @@ impl Connector {
                 reason: error.to_string(),
                 os_error: None,
             }),
-            Err(_) => Err(NotConnected {
+            Err(_) => Err(ConnectFailure {
                 failure: Failure::QuicHandshakeTimeout,
                 reason: format!("no handshake within {:?}", self.timeout),
                 os_error: None,

@@ -1,7 +1,7 @@
 //! A connection slot: opened before the clock starts, reopened after the connection ends. Query
 //! slots wait meanwhile. Not for: the queries on the connection.
 
-use super::connector::NotConnected;
+use super::connector::ConnectFailure;
 use super::protocol::QuicProtocol;
 use super::worker::Worker;
 use quinn::{Connection, Endpoint, VarInt};
@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 const RECONNECT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A connection ready for queries.
-struct Open<P: QuicProtocol> {
+struct UsableQuicConnection<P: QuicProtocol> {
     endpoint: Endpoint,
     connection: Connection,
     conversation: P::Conversation,
@@ -30,8 +30,8 @@ pub struct NumberedConversation<L> {
 }
 
 /// A slot for a connection.
-pub struct Lane<P: QuicProtocol> {
-    open: RefCell<Open<P>>,
+pub struct LoadConnectionSlot<P: QuicProtocol> {
+    open: RefCell<UsableQuicConnection<P>>,
     /// The number of the current connection, from 0.
     number: Cell<u32>,
     is_usable: Cell<bool>,
@@ -39,9 +39,9 @@ pub struct Lane<P: QuicProtocol> {
     changed: Notify,
 }
 
-impl<P: QuicProtocol> Lane<P> {
+impl<P: QuicProtocol> LoadConnectionSlot<P> {
     /// Connects for the first time.
-    pub async fn open(worker: &Worker<P>) -> Result<Rc<Self>, NotConnected> {
+    pub async fn open(worker: &Worker<P>) -> Result<Rc<Self>, ConnectFailure> {
         Ok(Rc::new(Self {
             open: RefCell::new(connect(worker).await?),
             number: Cell::new(0),
@@ -117,11 +117,13 @@ impl<P: QuicProtocol> Lane<P> {
     }
 }
 
-async fn connect<P: QuicProtocol>(worker: &Worker<P>) -> Result<Open<P>, NotConnected> {
+async fn connect<P: QuicProtocol>(
+    worker: &Worker<P>,
+) -> Result<UsableQuicConnection<P>, ConnectFailure> {
     let begun_ns = monotonic_ns();
     let (endpoint, connection, hello_facts) = worker.connector.connect().await?;
     let opened = worker.protocol.open(connection.clone()).await;
-    let conversation = opened.map_err(|reason| NotConnected {
+    let conversation = opened.map_err(|reason| ConnectFailure {
         failure: Failure::HttpProtocol,
         reason,
         os_error: None,
@@ -130,7 +132,7 @@ async fn connect<P: QuicProtocol>(worker: &Worker<P>) -> Result<Open<P>, NotConn
     let mut tally = worker.tally.borrow_mut();
     tally.connected(took_ns);
     tally.greeted(hello_facts);
-    Ok(Open {
+    Ok(UsableQuicConnection {
         endpoint,
         connection,
         conversation,
@@ -138,7 +140,7 @@ async fn connect<P: QuicProtocol>(worker: &Worker<P>) -> Result<Open<P>, NotConn
 }
 
 /// Connects again whenever the connection has ended.
-pub async fn keep<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<Lane<P>>) {
+pub async fn keep<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<LoadConnectionSlot<P>>) {
     loop {
         let connection = lane.open.borrow().connection.clone();
         connection.closed().await;

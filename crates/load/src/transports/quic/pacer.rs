@@ -3,7 +3,7 @@
 use super::protocol::QuicProtocol;
 use super::worker::Worker;
 use crate::error::LoadError;
-use crate::plan::Pace;
+use crate::plan::LoadPacing;
 use crate::timing::schedule::Schedule;
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::exact_timer::ExactTimer;
@@ -57,8 +57,8 @@ pub async fn run<P: QuicProtocol>(
 fn tick_ns<P>(worker: &Worker<P>) -> u64 {
     let plan = &worker.share.plan;
     let rate_per_s = match plan.pace {
-        Pace::Open { rate_per_s, .. } => rate_per_s / f64::from(plan.threads),
-        Pace::Closed => 0.0,
+        LoadPacing::Open { rate_per_s, .. } => rate_per_s / f64::from(plan.threads),
+        LoadPacing::Closed => 0.0,
     };
     if rate_per_s > RATE_OF_SINGLE_SENDS_PER_S {
         TICK_NS

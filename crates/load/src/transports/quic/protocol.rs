@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 /// The reason for a query without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
+pub enum LoadExchangeError {
     /// The connection has ended, or takes no more queries.
     Ended {
         /// True when the server may have processed the query; when false, the query may be sent
@@ -41,5 +41,5 @@ pub trait QuicProtocol: 'static {
         conversation: &mut Self::Conversation,
         index: u32,
         leaves: &dyn Fn(),
-    ) -> impl Future<Output = Result<Bytes, Trouble>>;
+    ) -> impl Future<Output = Result<Bytes, LoadExchangeError>>;
 }

@@ -2,15 +2,17 @@
 //! the shared state (`worker`).
 
 use super::connector::Connector;
-use super::lane::{self, Lane};
+use super::lane::{self, LoadConnectionSlot};
 use super::protocol::QuicProtocol;
 use super::worker::Worker;
 use super::{pacer, slot};
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
-use crate::gathering::{Gatherer, Gathering, gathering_limit, runtime as gathering_runtime};
+use crate::gathering::{
+    GatheringRule, GatheringState, gathering_limit, runtime as gathering_runtime,
+};
 use crate::loops::standstill::Standstill;
-use crate::plan::{Pace, WorkerPlan};
+use crate::plan::{LoadPacing, WorkerPlan};
 use crate::timing::waiting;
 use resolab_transport::clock::monotonic_ns;
 use std::rc::Rc;
@@ -34,11 +36,11 @@ pub fn run<P: QuicProtocol>(
     };
     let limit = gathering_limit(share.plan.resolver.transport);
     let gathering = match share.plan.pace {
-        Pace::Closed => share.plan.gathering,
+        LoadPacing::Closed => share.plan.gathering,
         // It does not wait for answers at all.
-        Pace::Open { .. } => Gathering::Fixed(Duration::ZERO),
+        LoadPacing::Open { .. } => GatheringRule::Fixed(Duration::ZERO),
     };
-    let gatherer = Gatherer::new(gathering, limit, share.outstanding);
+    let gatherer = GatheringState::new(gathering, limit, share.outstanding);
     let (runtime, wakes) =
         gathering_runtime::build(gatherer).map_err(LoadError::kernel("start a tokio runtime"))?;
     let connector = Connector::new(share, tls)?;
@@ -56,7 +58,7 @@ async fn drive<P: QuicProtocol>(
 ) -> Result<(), LoadError> {
     let mut lanes = Vec::new();
     for _ in 0..worker.share.connections.max(1) {
-        let lane = Lane::open(worker).await;
+        let lane = LoadConnectionSlot::open(worker).await;
         let resolver = worker.share.plan.resolver_address;
         lanes.push(lane.map_err(|error| error.into_load_error(resolver))?);
     }
@@ -90,7 +92,7 @@ async fn drive<P: QuicProtocol>(
 }
 
 /// Closes all connections at once, and lets the closing packets leave.
-async fn close_all<P: QuicProtocol>(lanes: &[Rc<Lane<P>>]) {
+async fn close_all<P: QuicProtocol>(lanes: &[Rc<LoadConnectionSlot<P>>]) {
     for lane in lanes {
         lane.close();
     }
@@ -107,7 +109,7 @@ async fn close_all<P: QuicProtocol>(lanes: &[Rc<Lane<P>>]) {
 async fn wait_for_end<P: QuicProtocol>(
     worker: &Worker<P>,
     live: &LiveCounters,
-    lanes: &[Rc<Lane<P>>],
+    lanes: &[Rc<LoadConnectionSlot<P>>],
     tasks: &mut JoinSet<Result<(), LoadError>>,
 ) -> Result<(), LoadError> {
     let mut standstill = Standstill::new(&worker.share, worker.start_ns.get());

@@ -2,7 +2,7 @@
 //! due query is late, as on every other transport. The exchange has not begun yet. Not for: the
 //! exchange (`slot`).
 
-use super::worker::{Wanted, Worker};
+use super::worker::{ScheduledQuery, Worker};
 use resolab_transport::clock::monotonic_ns;
 use std::cell::Cell;
 use std::pin::pin;
@@ -10,15 +10,15 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// A query on the way out.
-pub struct Sending<'a, P> {
+pub struct OutgoingQuery<'a, P> {
     worker: &'a Worker<P>,
-    wanted: Wanted,
+    wanted: ScheduledQuery,
     sent_ns: Cell<Option<u64>>,
 }
 
-impl<'a, P> Sending<'a, P> {
+impl<'a, P> OutgoingQuery<'a, P> {
     /// Creates the state of an unsent query.
-    pub fn new(worker: &'a Worker<P>, wanted: Wanted) -> Self {
+    pub fn new(worker: &'a Worker<P>, wanted: ScheduledQuery) -> Self {
         Self {
             worker,
             wanted,

@@ -1,9 +1,9 @@
 //! A query slot: sends a query, judges the answer, then takes the next query.
 
-use super::lane::{Lane, NumberedConversation};
-use super::protocol::{QuicProtocol, Trouble};
-use super::sending::Sending;
-use super::worker::{Wanted, Worker};
+use super::lane::{LoadConnectionSlot, NumberedConversation};
+use super::protocol::{LoadExchangeError, QuicProtocol};
+use super::sending::OutgoingQuery;
+use super::worker::{ScheduledQuery, Worker};
 use crate::counting::answer;
 use bytes::Bytes;
 use resolab_record::Failure;
@@ -16,14 +16,14 @@ use tokio::time::sleep;
 const REFUSED_PAUSE: Duration = Duration::from_millis(1);
 
 /// The reason for a query without an answer.
-enum Unanswered {
+enum QueryFailure {
     /// The connection ended before the answer.
     Interrupted,
     Failed(Failure),
 }
 
 /// Sends queries one after another until no more follow.
-pub async fn run<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<Lane<P>>) {
+pub async fn run<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<LoadConnectionSlot<P>>) {
     let patience = worker.share.plan.timeout;
     let mut held = None;
     loop {
@@ -42,7 +42,7 @@ pub async fn run<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<Lane<P>>) {
 }
 
 /// Counts a query as failed: no connection was available within the timeout.
-fn unasked<P>(worker: &Worker<P>, wanted: Wanted) {
+fn unasked<P>(worker: &Worker<P>, wanted: ScheduledQuery) {
     let now_ns = monotonic_ns();
     let mut tally = worker.tally.borrow_mut();
     tally.sent(wanted.since_ns.unwrap_or(now_ns), now_ns, 0);
@@ -51,21 +51,21 @@ fn unasked<P>(worker: &Worker<P>, wanted: Wanted) {
 
 async fn ask<P: QuicProtocol>(
     worker: &Worker<P>,
-    lane: &Lane<P>,
+    lane: &LoadConnectionSlot<P>,
     conversation: &mut NumberedConversation<P::Conversation>,
-    wanted: Wanted,
+    wanted: ScheduledQuery,
 ) {
-    let sending = Sending::new(worker, wanted);
+    let sending = OutgoingQuery::new(worker, wanted);
     let answer = answered(worker, lane, conversation, &sending);
     let result = sending.within(worker.share.plan.timeout, answer).await;
     let instants = sending.instants();
     match result {
         Some(Ok(message)) => book(worker, wanted.index, instants, &message),
-        Some(Err(Unanswered::Interrupted)) => {
+        Some(Err(QueryFailure::Interrupted)) => {
             let mut tally = worker.tally.borrow_mut();
             tally.interrupted(Failure::QueryConnectionClosed);
         }
-        Some(Err(Unanswered::Failed(failure))) => worker.tally.borrow_mut().failed(failure),
+        Some(Err(QueryFailure::Failed(failure))) => worker.tally.borrow_mut().failed(failure),
         None => worker.tally.borrow_mut().lost(),
     }
 }
@@ -89,13 +89,13 @@ fn book<P>(worker: &Worker<P>, index: u32, (wanted_ns, sent_ns): (u64, u64), mes
 /// Returns the answer; sends the query again if certainly not processed.
 async fn answered<P: QuicProtocol>(
     worker: &Worker<P>,
-    lane: &Lane<P>,
+    lane: &LoadConnectionSlot<P>,
     conversation: &mut NumberedConversation<P::Conversation>,
-    sending: &Sending<'_, P>,
-) -> Result<Bytes, Unanswered> {
+    sending: &OutgoingQuery<'_, P>,
+) -> Result<Bytes, QueryFailure> {
     let leaves = || sending.leaves();
     loop {
-        let under_way = InFlight::begin(lane);
+        let under_way = InFlightGuard::begin(lane);
         let result = worker
             .protocol
             .exchange(&mut conversation.conversation, sending.index(), &leaves)
@@ -103,15 +103,15 @@ async fn answered<P: QuicProtocol>(
         drop(under_way);
         match result {
             Ok(message) => return Ok(message),
-            Err(Trouble::Failed(failure)) => return Err(Unanswered::Failed(failure)),
-            Err(Trouble::Refused) => {
+            Err(LoadExchangeError::Failed(failure)) => return Err(QueryFailure::Failed(failure)),
+            Err(LoadExchangeError::Refused) => {
                 worker.tally.borrow_mut().refused_count += 1;
                 sleep(REFUSED_PAUSE).await;
             }
-            Err(Trouble::Ended { may_be_processed }) => {
+            Err(LoadExchangeError::Ended { may_be_processed }) => {
                 lane.give_up(conversation.number);
                 if may_be_processed {
-                    return Err(Unanswered::Interrupted);
+                    return Err(QueryFailure::Interrupted);
                 }
                 // The deadline of the query ends this wait.
                 if let Some(next) = lane.conversation(None, Duration::MAX).await {
@@ -123,16 +123,16 @@ async fn answered<P: QuicProtocol>(
 }
 
 /// A guard counting a query as in flight on the lane, for any kind of end.
-struct InFlight<'a, P: QuicProtocol>(&'a Lane<P>);
+struct InFlightGuard<'a, P: QuicProtocol>(&'a LoadConnectionSlot<P>);
 
-impl<'a, P: QuicProtocol> InFlight<'a, P> {
-    fn begin(lane: &'a Lane<P>) -> Self {
+impl<'a, P: QuicProtocol> InFlightGuard<'a, P> {
+    fn begin(lane: &'a LoadConnectionSlot<P>) -> Self {
         lane.count_in_flight(1);
         Self(lane)
     }
 }
 
-impl<P: QuicProtocol> Drop for InFlight<'_, P> {
+impl<P: QuicProtocol> Drop for InFlightGuard<'_, P> {
     fn drop(&mut self) {
         self.0.count_in_flight(-1);
     }

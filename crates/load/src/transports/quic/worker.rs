@@ -3,9 +3,9 @@
 
 use super::connector::Connector;
 use crate::counting::Tally;
-use crate::gathering::runtime::Wakes;
-use crate::names::Order;
-use crate::plan::{Pace, WorkerPlan};
+use crate::gathering::runtime::WakeAccount;
+use crate::names::QueryOrder;
+use crate::plan::{LoadPacing, WorkerPlan};
 use resolab_record::Failure;
 use resolab_transport::clock::monotonic_ns;
 use std::cell::{Cell, RefCell};
@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 
 /// A query due for sending.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
+pub struct ScheduledQuery {
     /// The number of the queried name.
     pub index: u32,
     /// The planned send time. `None` in a closed loop: the send time is the planned time.
@@ -29,26 +29,31 @@ pub struct Worker<P> {
     pub protocol: Rc<P>,
     pub connector: Connector,
     pub tally: RefCell<Tally>,
-    pub wakes: Arc<Wakes>,
+    pub wakes: Arc<WakeAccount>,
     pub start_ns: Cell<u64>,
     /// The failure of the last connection attempt; a timeout without any failure.
     pub connect_failure: Cell<Failure>,
-    order: RefCell<Order>,
+    order: RefCell<QueryOrder>,
     left_count: Cell<u64>,
     /// The due, unsent queries of an open loop.
-    due: RefCell<VecDeque<Wanted>>,
+    due: RefCell<VecDeque<ScheduledQuery>>,
     due_changed: Notify,
     is_scheduled_out: Cell<bool>,
 }
 
 impl<P> Worker<P> {
     /// Creates the state before the first query.
-    pub fn new(share: &WorkerPlan, protocol: P, connector: Connector, wakes: Arc<Wakes>) -> Self {
+    pub fn new(
+        share: &WorkerPlan,
+        protocol: P,
+        connector: Connector,
+        wakes: Arc<WakeAccount>,
+    ) -> Self {
         Self {
             connector,
             protocol: Rc::new(protocol),
             tally: RefCell::new(Tally::new(
-                share.plan.pace != Pace::Closed,
+                share.plan.pace != LoadPacing::Closed,
                 share.timeout_ns(),
             )),
             wakes,
@@ -64,16 +69,16 @@ impl<P> Worker<P> {
     }
 
     /// Takes the next query of a schedule or a closed loop; `None` when no queries are left.
-    pub fn take(&self, since_ns: Option<u64>) -> Option<Wanted> {
+    pub fn take(&self, since_ns: Option<u64>) -> Option<ScheduledQuery> {
         let left = self.left_count.get().checked_sub(1)?;
         self.left_count.set(left);
         let index = self.order.borrow_mut().take();
-        Some(Wanted { index, since_ns })
+        Some(ScheduledQuery { index, since_ns })
     }
 
     /// Returns the next query for a slot; waits in an open loop. `None` when no queries are left.
-    pub async fn next(&self) -> Option<Wanted> {
-        if self.share.plan.pace == Pace::Closed {
+    pub async fn next(&self) -> Option<ScheduledQuery> {
+        if self.share.plan.pace == LoadPacing::Closed {
             let is_over = monotonic_ns() >= self.send_until_ns();
             return if is_over { None } else { self.take(None) };
         }
@@ -87,7 +92,7 @@ impl<P> Worker<P> {
     }
 
     /// Hands a due query to the slots.
-    pub fn push(&self, wanted: Wanted) {
+    pub fn push(&self, wanted: ScheduledQuery) {
         self.due.borrow_mut().push_back(wanted);
         self.due_changed.notify_one();
     }

@@ -114,7 +114,9 @@ fn service_bindings_are_those_of_the_rfc() {
 fn times_of_a_start_of_authority_have_32_bits() {
     let text = "ns host 7 4294967295 2147483648 1 2147483649";
     let (_, data) = parse_content("SOA", text).unwrap();
-    assert!(data.ends_with(&[0xFF, 0xFF, 0xFF, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 1, 0x80, 0, 0, 1]));
+    assert!(data.ends_with(&[
+        0xFF, 0xFF, 0xFF, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 1, 0x80, 0, 0, 1
+    ]));
     assert!(parse_content("SOA", "ns host 7 4294967296 1 1 1").is_err());
 }
 

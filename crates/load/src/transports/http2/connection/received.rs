@@ -1,7 +1,7 @@
 //! The effect of each frame from the server: responses, settings, flow control, resets and the end.
 //! Not for: finding frames in received octets.
 
-use super::{Continuing, Event, Http2, Http2Error, Stream};
+use super::{Event, Http2, Http2Error, PartialHeaderBlock, Stream};
 use crate::transports::http2::frame::{self, FrameHeader};
 use crate::transports::http2::response_head::ResponseHead;
 
@@ -90,7 +90,7 @@ impl Http2 {
         if header.has(frame::END_HEADERS) {
             return self.on_header_block(header.stream, block, is_end, on);
         }
-        self.continuing = Some(Continuing {
+        self.continuing = Some(PartialHeaderBlock {
             stream: header.stream,
             is_end,
             block: block.to_vec(),
@@ -114,7 +114,7 @@ impl Http2 {
         }
         continuing.block.extend_from_slice(payload);
         if header.has(frame::END_HEADERS) {
-            let Continuing {
+            let PartialHeaderBlock {
                 stream,
                 is_end,
                 block,
