@@ -2,8 +2,8 @@
 //! sockets in the two hosts, all in one process on one clock. The path's own records play no part
 //! in the measurement. Not for: judging the measurements; the Python half judges.
 //!
-//! [`Measurer::join`] comes first, while the process has a single thread. Either
-//! [`Measurer::trains`] or [`Measurer::bulk`] follows.
+//! [`LinkProbe::join`] comes first, while the process has a single thread. Either
+//! [`LinkProbe::trains`] or [`LinkProbe::bulk`] follows.
 
 mod bulk;
 mod error;

@@ -1,4 +1,4 @@
-"""The factors, declared once: the fields of a condition, with all else derived from their type, default and `About`.
+"""The factors, declared once: the fields of a condition, with all else derived from their type, default and `FactorOptions`.
 
 For: the shapes of a condition, of a plan's levels, and of a baseline's levels. Not for: a plan's conditions (`model`),
 its comparisons (`comparison`) or impossible conditions (`support`).
@@ -69,7 +69,7 @@ def _shakes_hands_to_ask(one: ConditionLevels) -> bool:
 class Condition:
     """One level of each factor, and the browser's path to the transport.
 
-    A field with `About` is a factor. In the order of the fields, the levels make the condition's identifier.
+    A field with `FactorOptions` is a factor. In the order of the fields, the levels make the condition's identifier.
     """
 
     page: Annotated[str, FactorOptions(subject=FactorSubject.PAGE)]

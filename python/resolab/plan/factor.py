@@ -49,7 +49,7 @@ class FactorSubject(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactorOptions:
-    """The facts about a factor beyond a field's name, type and default; a field with `About` is a factor."""
+    """The facts about a factor beyond a field's name, type and default; a field with `FactorOptions` is a factor."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     """Labels for people, by the plan's word; with any label, every level has a label."""

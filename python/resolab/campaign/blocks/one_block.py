@@ -75,7 +75,7 @@ async def carry_out_block(
     stop: StopRequest | None = None,
     check_ground: CheckGround = lambda _now: None,
 ) -> BlockOutcome:
-    """Run one block in the current event loop, so testbeds of `StandingTestbeds` stay alive between blocks."""
+    """Run one block in the current event loop, so testbeds of `TestbedPool` stay alive between blocks."""
     if not 0 <= block < plan.blocks:
         raise ConfigurationError(f"could not run block {block} of {plan.name}: it has blocks 0 to {plan.blocks - 1}")
     planned = [one.trial_id for one in block_schedule(plan, plan.seed, block)]
