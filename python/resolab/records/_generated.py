@@ -9,7 +9,7 @@ FORMAT_VERSION = "1.21"
 
 
 class AddressProof(enum.StrEnum):
-    """What showed that a QUIC client owns its address."""
+    """The proof of a QUIC client's address."""
 
     RETRY_TOKEN = "retry_token"
     NEW_TOKEN = "new_token"
@@ -17,7 +17,7 @@ class AddressProof(enum.StrEnum):
 
 
 class Failure(enum.StrEnum):
-    """Why a query, connection or request failed."""
+    """The reason for the failure of a query, connection or request."""
 
     BOOTSTRAP_FAILED = "bootstrap_failed"
     TCP_CONNECT_REFUSED = "tcp_connect_refused"
@@ -59,19 +59,16 @@ class AnnouncedName(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class AnswerPush(enum.StrEnum):
-    """Whether the answers for a page's names come before the browser asks for them, as if they were
-
-    pushed.
-    """
+    """Answers for a page's names before the browser asks, as if pushed."""
 
     OFF = "off"
     PAGE_NAMES = "page_names"
 
 
 class Bootstrap(enum.StrEnum):
-    """How the resolver's host name became an address:
+    """The source of the address for the resolver's host name.
 
-    before the clock starts, unless `bootstrap_start_ns` says otherwise.
+    The look-up comes before the start of the clock, unless `bootstrap_start_ns` is given.
     """
 
     GIVEN = "given"
@@ -80,28 +77,28 @@ class Bootstrap(enum.StrEnum):
 
 
 class BrowserName(enum.StrEnum):
-    """Which browser loads the page."""
+    """The browser of a page load."""
 
     CHROMIUM = "chromium"
     FIREFOX = "firefox"
 
 
 class BrowserPreset(enum.StrEnum):
-    """Browser settings of a published study, with what they got wrong."""
+    """The browser settings of a published study, including their errors."""
 
     H20 = "h20"
     S24 = "s24"
 
 
 class LinkDirection(enum.StrEnum):
-    """A way across the link."""
+    """A direction across the link."""
 
     UP = "up"
     DOWN = "down"
 
 
 class BulkTransferRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="bulk_transfer"):
-    """One TCP connection that sent as fast as it could for a time."""
+    """One TCP connection sending as fast as possible for a time."""
 
     label: str | None = None
     direction: LinkDirection
@@ -115,9 +112,9 @@ class BulkTransferRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="r
 
 
 class CacheState(enum.StrEnum):
-    """What a resolver was asked before, for the same name and type, over whatever transport, as far as the
+    """The state of the resolver's cache for a name and type, over all transports.
 
-    run's own queries and the answer's TTL tell.
+    Sources are the run's own queries and the answer's TTL.
     """
 
     FIRST_ASKED = "first_asked"
@@ -126,7 +123,7 @@ class CacheState(enum.StrEnum):
 
 
 class CalibrationCheck(msgspec.Struct, kw_only=True, frozen=True):
-    """One quantity of a link, asked against got."""
+    """One quantity of a link, requested and measured."""
 
     quantity: str
     direction: LinkDirection
@@ -139,14 +136,14 @@ class CalibrationCheck(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class CrossTrafficModel(enum.StrEnum):
-    """How other traffic on the link comes."""
+    """The arrival process of other traffic on the link."""
 
     POISSON = "poisson"
     ON_OFF = "on_off"
 
 
 class CrossTraffic(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """Traffic of others that takes up queue and rate but is delivered to nobody."""
+    """Other traffic on the link, taking queue and rate but delivered to no host."""
 
     model: CrossTrafficModel
     rate_bps: float
@@ -158,8 +155,8 @@ class CrossTraffic(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fie
 class GilbertElliott(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """Bursty loss:
 
-    a chain of two states that moves once per packet (Gilbert 1960, Elliott 1963). As in netem, the state
-    moves first and the packet is lost by the state it was in before.
+    a chain of two states with one step per packet (Gilbert 1960, Elliott 1963). As in netem, the state
+    moves first, and the previous state decides the packet's loss.
     """
 
     good_to_bad_ratio: float
@@ -169,7 +166,7 @@ class GilbertElliott(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_f
 
 
 class JitterDistribution(enum.StrEnum):
-    """Shape of a varying delay."""
+    """The shape of a varying delay."""
 
     NORMAL = "normal"
     LOGNORMAL = "lognormal"
@@ -178,8 +175,8 @@ class JitterDistribution(enum.StrEnum):
 class Jitter(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """Variation of the one-way delay:
 
-    a process in time that keeps packets in order, unless `per_packet_reordering` is set. Either a
-    standard deviation or quantiles are given.
+    a process in time. Packets stay in order, unless `per_packet_reordering` is set. Either a standard
+    deviation or quantiles are given.
     """
 
     standard_deviation_ms: float | None = None
@@ -190,17 +187,14 @@ class Jitter(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
 
 
 class PolicerSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """A token bucket that drops what comes above its rate, at once:
-
-    nothing waits.
-    """
+    """A token bucket dropping packets above its rate at once, without any wait."""
 
     rate_bps: float
     burst_bytes: int
 
 
 class QueueDiscipline(enum.StrEnum):
-    """How a full queue behaves."""
+    """The behaviour of a full queue."""
 
     DROPTAIL = "droptail"
     CODEL = "codel"
@@ -226,7 +220,7 @@ class DirectionProfile(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown
 
 
 class FarNetwork(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """Servers that are farther away than the others, behind the same access link."""
+    """Servers farther away than the others, behind the same access link."""
 
     network: str
     extra_one_way_delay_ms: float
@@ -258,7 +252,7 @@ class LinkProfile(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fiel
 
 
 class PathBackend(enum.StrEnum):
-    """What moves packets between the hosts."""
+    """The mechanism moving packets between the hosts."""
 
     TUN = "tun"
     PACKET = "packet"
@@ -281,7 +275,7 @@ class CalibrationRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
 
 
 class CoalescingMode(enum.StrEnum):
-    """How a query and a page's request share connections."""
+    """The sharing of connections between a query and a page's request."""
 
     SEPARATE = "separate"
     SHARED_CONNECTION = "shared_connection"
@@ -297,7 +291,7 @@ class CommandDoneRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
 
 
 class ConnectionEnd(enum.StrEnum):
-    """How a connection that was kept for further queries came to its end."""
+    """The end of a connection kept for further queries."""
 
     PEER_CLOSED = "peer_closed"
     IDLE_TIMEOUT = "idle_timeout"
@@ -306,7 +300,7 @@ class ConnectionEnd(enum.StrEnum):
 
 
 class ConnectionReason(enum.StrEnum):
-    """Why a request went on the connection it went on."""
+    """The reason for sending a request on a connection."""
 
     OWN_NAME = "own_name"
     ADDRESS = "address"
@@ -317,7 +311,7 @@ class ConnectionReason(enum.StrEnum):
 class HandshakeMode(enum.StrEnum):
     """A TLS 1.3 or QUIC handshake:
 
-    as asked for in `requested_handshake_mode`, as it happened in `handshake_mode`.
+    the requested handshake in `requested_handshake_mode`, the actual handshake in `handshake_mode`.
     """
 
     FULL = "full"
@@ -335,7 +329,7 @@ class KeyExchangeGroup(enum.StrEnum):
 
 
 class ConnectionRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="connection"):
-    """One TCP or QUIC connection, written when it ends or when the edge is told to write what it has."""
+    """One TCP or QUIC connection, written at its end or when the edge is told to write its records."""
 
     connection_id: int
     protocol: str
@@ -374,7 +368,7 @@ class ConnectionRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="rec
 
 
 class ConnectionSharing(enum.StrEnum):
-    """Which requests may go on a connection that was opened for another name."""
+    """The rule for sending requests on a connection opened for another name."""
 
     SEPARATE = "separate"
     BROWSER_RULE = "browser_rule"
@@ -384,14 +378,14 @@ class ConnectionSharing(enum.StrEnum):
 
 
 class ConnectionState(enum.StrEnum):
-    """Whether a query found its connection open."""
+    """The state of a query's connection at its start."""
 
     COLD = "cold"
     WARM = "warm"
 
 
 class ConnectionsSummary(msgspec.Struct, kw_only=True, frozen=True):
-    """Connections the edge took and refused since it started."""
+    """Connections accepted and refused by the edge since its start."""
 
     tcp_connections_count: int
     quic_connections_count: int
@@ -410,7 +404,7 @@ class ConnectionsSummary(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class CookieState(enum.StrEnum):
-    """What the COOKIE option (RFC 7873 section 4) of a message has."""
+    """The contents of a message's COOKIE option (RFC 7873 section 4)."""
 
     NONE = "none"
     CLIENT_ONLY = "client_only"
@@ -418,14 +412,14 @@ class CookieState(enum.StrEnum):
 
 
 class CoverageSource(enum.StrEnum):
-    """Where it is known from that the connection's certificate covers the page's host."""
+    """The source of the knowledge about the certificate's coverage of the page's host."""
 
     CONNECTION = "connection"
     EARLIER = "earlier"
 
 
 class DelayDistribution(enum.StrEnum):
-    """Shape of a delay that is drawn anew for each query."""
+    """The shape of a delay drawn anew for each query."""
 
     CONSTANT = "constant"
     UNIFORM = "uniform"
@@ -436,7 +430,7 @@ class DelayDistribution(enum.StrEnum):
 
 
 class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
-    """What one direction did since the last summary."""
+    """The counts of one direction since the last summary."""
 
     packets_in_count: int
     packets_out_count: int
@@ -454,7 +448,7 @@ class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class DiscardedBecause(enum.StrEnum):
-    """Why the response to a speculative request did not count."""
+    """The reason for discarding the response to a speculative request."""
 
     OTHER_REQUEST = "other_request"
     NOT_SHARED = "not_shared"
@@ -462,9 +456,9 @@ class DiscardedBecause(enum.StrEnum):
 
 
 class DnsFailure(enum.StrEnum):
-    """What became of a page's look-up that failed, by the edge's records.
+    """The reason for a failed look-up of a page, by the edge's records.
 
-    Browsers give one error for all of them.
+    Browsers report the same error for all reasons.
     """
 
     NXDOMAIN = "nxdomain"
@@ -475,7 +469,7 @@ class DnsFailure(enum.StrEnum):
 
 
 class DnsTransport(enum.StrEnum):
-    """How a DNS query travels."""
+    """The transport of a DNS query."""
 
     DOUDP = "doudp"
     DOTCP = "dotcp"
@@ -486,14 +480,14 @@ class DnsTransport(enum.StrEnum):
 
 
 class DohMethod(enum.StrEnum):
-    """How a `DoH` query is sent (RFC 8484, section 4.1)."""
+    """The method of a `DoH` query (RFC 8484, section 4.1)."""
 
     GET = "get"
     POST = "post"
 
 
 class FailureMode(enum.StrEnum):
-    """What the edge does with queries for a name instead of answering them from its records."""
+    """The edge's deliberate failure of queries for a name, in place of an answer from its records."""
 
     NXDOMAIN = "nxdomain"
     SERVFAIL = "servfail"
@@ -503,9 +497,9 @@ class FailureMode(enum.StrEnum):
 
 
 class NameDelay(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """A delay drawn from a stream of its own.
+    """A delay drawn from a separate random stream.
 
-    What the distribution does not take is absent.
+    Fields unused by the distribution are absent.
     """
 
     distribution: DelayDistribution
@@ -521,7 +515,7 @@ class NameDelay(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
 
 
 class RetryMode(enum.StrEnum):
-    """When a QUIC client must show, by a Retry (RFC 9000 section 8.1.2), that it owns its address."""
+    """The rule for QUIC clients to prove their address by a Retry (RFC 9000 section 8.1.2)."""
 
     OFF = "off"
     WITHOUT_TOKEN = "without_token"
@@ -529,7 +523,7 @@ class RetryMode(enum.StrEnum):
 
 
 class TicketPolicy(enum.StrEnum):
-    """What the edge gives out for later handshakes, per server name."""
+    """The edge's rule for issuing and accepting session tickets, per server name."""
 
     NONE = "none"
     RESUME = "resume"
@@ -538,7 +532,7 @@ class TicketPolicy(enum.StrEnum):
 
 
 class EdgeSetTicketPolicy(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_ticket_policy"):
-    """Ticket policy of one server name from now on."""
+    """Set the ticket policy of a server name from now on."""
 
     id: int
     name: str | None = None
@@ -546,7 +540,7 @@ class EdgeSetTicketPolicy(msgspec.Struct, kw_only=True, frozen=True, tag_field="
 
 
 class EdgeSetTickets(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_tickets"):
-    """Lifetime and number of the tickets of one server name from now on."""
+    """Set the lifetime and number of a server name's tickets from now on."""
 
     id: int
     name: str | None = None
@@ -557,7 +551,7 @@ class EdgeSetTickets(msgspec.Struct, kw_only=True, frozen=True, tag_field="comma
 class EdgeSetAddressValidation(
     msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_address_validation"
 ):
-    """When QUIC clients must validate their address by a Retry, from the next Initial on."""
+    """Set the address validation of QUIC clients by a Retry, from the next Initial on."""
 
     id: int
     address: str | None = None
@@ -565,9 +559,9 @@ class EdgeSetAddressValidation(
 
 
 class EdgeSetAccepting(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_accepting"):
-    """Take or refuse new connections;
+    """Take or refuse new connections.
 
-    open ones stay.
+    Open connections stay.
     """
 
     id: int
@@ -577,7 +571,10 @@ class EdgeSetAccepting(msgspec.Struct, kw_only=True, frozen=True, tag_field="com
 
 
 class EdgeSetBlackHole(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_black_hole"):
-    """Swallow packets of connections that stay open, as a dead path does."""
+    """Swallow packets of connections as a dead path does.
+
+    The connections stay open.
+    """
 
     id: int
     name: str | None = None
@@ -585,9 +582,9 @@ class EdgeSetBlackHole(msgspec.Struct, kw_only=True, frozen=True, tag_field="com
 
 
 class EdgeCloseConnections(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="close_connections"):
-    """Close connections from the server's side:
+    """Close connections from the server's side.
 
-    QUIC with CONNECTION_CLOSE and H3_NO_ERROR (or DOQ_NO_ERROR), TLS with GOAWAY where there is one,
+    QUIC uses CONNECTION_CLOSE with H3_NO_ERROR (or DOQ_NO_ERROR). TLS uses GOAWAY where available,
     close_notify and FIN.
     """
 
@@ -597,18 +594,18 @@ class EdgeCloseConnections(msgspec.Struct, kw_only=True, frozen=True, tag_field=
 
 
 class EdgeFlush(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="flush"):
-    """Write a `connection` record for each open connection and `command_done` after all pending records:
+    """Write a `connection` record for each open connection, and `command_done` after all pending records.
 
-    what happened before is then on standard output.
+    Records of everything before are then on standard output.
     """
 
     id: int
 
 
 class EdgeLoadSite(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="load_site"):
-    """Add or replace a site while running;
+    """Add or replace a site while running.
 
-    requests under way are answered as they began.
+    Requests under way are answered by the site's previous state.
     """
 
     id: int
@@ -619,9 +616,9 @@ class EdgeLoadSite(msgspec.Struct, kw_only=True, frozen=True, tag_field="command
 
 
 class EdgeRemoveSite(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="remove_site"):
-    """Take a site and the records of its name away;
+    """Remove a site and the records of its name.
 
-    requests under way are answered.
+    Requests under way are answered.
     """
 
     id: int
@@ -629,9 +626,10 @@ class EdgeRemoveSite(msgspec.Struct, kw_only=True, frozen=True, tag_field="comma
 
 
 class EdgeCoverNames(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="cover_names"):
-    """Have the resolver's certificate cover these names beside its own, from the next ClientHello on and
+    """Set the names covered by the resolver's certificate beside its own name.
 
-    instead of those before, and its connections serve the sites among them. Needs `[coalescing]`.
+    The names hold from the next ClientHello on and replace earlier names. The resolver's connections
+    serve the sites among the names. Needs `[coalescing]`.
     """
 
     id: int
@@ -639,9 +637,9 @@ class EdgeCoverNames(msgspec.Struct, kw_only=True, frozen=True, tag_field="comma
 
 
 class EdgeSetOriginFrames(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_origin_frames"):
-    """Whether connections under certificates that have `origin_frame` tell their origins, from the next
+    """Turn ORIGIN frames on or off from the next connection on, for connections under certificates with
 
-    connection on; not the resolver's.
+    `origin_frame`. The resolver's connections are not affected.
     """
 
     id: int
@@ -649,9 +647,9 @@ class EdgeSetOriginFrames(msgspec.Struct, kw_only=True, frozen=True, tag_field="
 
 
 class EdgeSetNameBehaviour(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_name_behaviour"):
-    """How queries for a name are treated from now on, instead of as before;
+    """Set the treatment of queries for a name from now on, replacing the previous treatment.
 
-    without delay and failure they are answered as usual.
+    Without delay and failure, queries are answered as usual.
     """
 
     id: int
@@ -686,9 +684,9 @@ EdgeCommand = (
 
 
 class EdgeQueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_query"):
-    """One DNS query as the edge saw it.
+    """One DNS query as seen by the edge.
 
-    Instants are `CLOCK_MONOTONIC`.
+    Instants are `CLOCK_MONOTONIC`, in ns.
     """
 
     connection_id: int | None = None
@@ -716,7 +714,7 @@ class EdgeReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="reco
 
 
 class HttpVersion(enum.StrEnum):
-    """HTTP version spoken, or asked for."""
+    """An HTTP version, requested or used."""
 
     H1 = "h1"
     H2 = "h2"
@@ -725,9 +723,9 @@ class HttpVersion(enum.StrEnum):
 
 
 class EdgeRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_request"):
-    """One HTTP request for a page's resource as the edge saw it.
+    """One HTTP request for a page's resource as seen by the edge.
 
-    Instants are `CLOCK_MONOTONIC`.
+    Instants are `CLOCK_MONOTONIC`, in ns.
     """
 
     connection_id: int
@@ -751,7 +749,7 @@ class EdgeRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
 
 
 class WireCacheSummary(msgspec.Struct, kw_only=True, frozen=True):
-    """Figures of the wire-format cache."""
+    """The counts of the wire-format cache."""
 
     hit_count: int
     miss_count: int
@@ -762,10 +760,7 @@ class WireCacheSummary(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class EdgeSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_summary"):
-    """What the edge did since it was started;
-
-    written by a `summary` command and at the end.
-    """
+    """The edge's counts since its start, written by a `summary` command and at the end."""
 
     label: str | None = None
     monotonic_ns: int
@@ -809,7 +804,7 @@ class FetchConnection(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class NameAnnouncement(enum.StrEnum):
-    """How the names a document needs become known to who fetches it."""
+    """The source of a document's names for the fetching client."""
 
     DOCUMENT = "document"
     EARLY_HINTS = "early_hints"
@@ -818,7 +813,7 @@ class NameAnnouncement(enum.StrEnum):
 
 
 class FetchNamesRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="fetch_names"):
-    """A document and the addresses of the names in it.
+    """A document and the addresses of its names.
 
     Instants are nanoseconds since `time_origin_ns`.
     """
@@ -846,7 +841,7 @@ class FetchNamesRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="rec
 
 
 class QueryPurpose(enum.StrEnum):
-    """Why the query was made."""
+    """The purpose of a query."""
 
     MEASURED = "measured"
     PRIMING = "priming"
@@ -855,14 +850,14 @@ class QueryPurpose(enum.StrEnum):
 
 
 class SharedBecause(enum.StrEnum):
-    """Why the resolver's connection was good for the page once the name was known."""
+    """The reason for using the resolver's connection for the page, once the name was known."""
 
     ADDRESS = "address"
     ORIGIN = "origin"
 
 
 class Speculation(enum.StrEnum):
-    """What became of a request sent beside the query."""
+    """The outcome of a request sent beside the query."""
 
     NOT_SENT = "not_sent"
     USED = "used"
@@ -870,7 +865,7 @@ class Speculation(enum.StrEnum):
 
 
 class FetchRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="fetch"):
-    """One name and page, whatever became of them.
+    """One name and page, fetched successfully or not.
 
     Instants are nanoseconds since `time_origin_ns`.
     """
@@ -905,7 +900,7 @@ class FetchRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
 
 
 class FlowRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="flow"):
-    """The tap's totals of one flow (five-tuple) in a window, as they passed the link."""
+    """The tap's totals of one flow (five-tuple) in a window, as passing the link."""
 
     label: str | None = None
     protocol: str
@@ -941,9 +936,9 @@ class FlowRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", 
 
 
 class ForwardedFor(msgspec.Struct, kw_only=True, frozen=True):
-    """For a forwarded query:
+    """The stub's side of a forwarded query.
 
-    the stub's side of it, in nanoseconds since `time_origin_ns`.
+    Instants are in ns since `time_origin_ns`.
     """
 
     client_address: str
@@ -951,9 +946,10 @@ class ForwardedFor(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class GatewayNewLoad(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="new_load"):
-    """Close every connection, upstream, to the resolver and to the browser, and count the next load.
+    """Close every connection (upstream, to the resolver and to the browser), and count the next load.
 
-    Answered when all records of the load before are written, and nothing more is sent of it.
+    The reply comes when all records of the previous load are written and none of its connections sends
+    any more.
     """
 
     id: int
@@ -971,9 +967,9 @@ GatewayCommand = GatewayNewLoad | GatewayStop
 
 
 class GatewayConnectionRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="gateway_connection"):
-    """A connection of the gateway upstream, written when it is let go.
+    """A connection of the gateway upstream, written when the gateway gives the connection up.
 
-    Instants are `CLOCK_MONOTONIC`.
+    Instants are `CLOCK_MONOTONIC`, in ns.
     """
 
     load: int
@@ -1009,7 +1005,7 @@ class GatewayConnectionRecord(msgspec.Struct, kw_only=True, frozen=True, tag_fie
 class GatewayLegRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="gateway_leg"):
     """A connection of the browser to the gateway.
 
-    Instants are `CLOCK_MONOTONIC`.
+    Instants are `CLOCK_MONOTONIC`, in ns.
     """
 
     load: int
@@ -1026,7 +1022,7 @@ class GatewayLegRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="rec
 
 
 class GatewayTrigger(enum.StrEnum):
-    """What makes a gateway open a connection upstream."""
+    """The event opening a gateway's upstream connection."""
 
     DNS = "dns"
     HELLO = "hello"
@@ -1051,9 +1047,9 @@ class GatewayReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="r
 
 
 class GatewayRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="gateway_request"):
-    """A request that passed the gateway, whatever became of it.
+    """A request at the gateway, successful or not.
 
-    Instants are `CLOCK_MONOTONIC`. What the gateway itself took is in the pairs: `sent_ns` -
+    Instants are `CLOCK_MONOTONIC`, in ns. The gateway's own time is in three pairs: `sent_ns` -
     `received_ns`, `head_passed_ns` - `head_ns`, `last_passed_ns` - `last_ns`.
     """
 
@@ -1089,9 +1085,9 @@ class GatewayRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field=
 class GatewaySpeculationRecord(
     msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="gateway_speculation"
 ):
-    """What became of the request a load was to send before its name was known.
+    """The outcome of a load's request meant to leave before the document's name was known.
 
-    Instants are `CLOCK_MONOTONIC`.
+    Instants are `CLOCK_MONOTONIC`, in ns.
     """
 
     load: int
@@ -1107,7 +1103,7 @@ class GatewaySpeculationRecord(
 
 
 class H3Discovery(enum.StrEnum):
-    """How a browser comes to speak HTTP/3 to an origin."""
+    """The reason for a browser's use of HTTP/3 to an origin."""
 
     FORCED = "forced"
     HTTPS_RECORD = "https_record"
@@ -1115,7 +1111,7 @@ class H3Discovery(enum.StrEnum):
 
 
 class HelloCount(msgspec.Struct, kw_only=True, frozen=True):
-    """Connections whose hellos were alike."""
+    """Connections with equal hellos."""
 
     connection_count: int
     key_exchange_group: KeyExchangeGroup | None = None
@@ -1128,9 +1124,9 @@ class HelloCount(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class InternetSetHost(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_host"):
-    """Change a host's way to the exchange from now on;
+    """Change a host's path to the exchange from now on.
 
-    packets under way keep the times they have.
+    Packets under way keep their times.
     """
 
     id: int
@@ -1141,7 +1137,7 @@ class InternetSetHost(msgspec.Struct, kw_only=True, frozen=True, tag_field="comm
 
 
 class InternetCount(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="count"):
-    """Write an `internet_flows` record of the window since the last one (or the start) and begin a new
+    """Write an `internet_flows` record of the window since the last record (or the start), and begin a new
 
     window.
     """
@@ -1154,7 +1150,7 @@ InternetCommand = InternetSetHost | InternetCount
 
 
 class InternetFlow(msgspec.Struct, kw_only=True, frozen=True):
-    """Packets of one host to one port of one address, whatever became of them."""
+    """The packets of a host to one port of one address, delivered or not."""
 
     source_host: str
     destination_address: str
@@ -1166,7 +1162,7 @@ class InternetFlow(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class InternetFlowsRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="internet_flows"):
-    """What passed the exchange in a window of time."""
+    """The packets passing the exchange in a window of time."""
 
     label: str | None = None
     window_start_ns: int
@@ -1186,9 +1182,9 @@ class InternetFlowsRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="
 
 
 class InternetNetwork(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """Addresses that are a host's:
+    """Addresses of a host;
 
-    programs in it can use any of them.
+    its programs can use any of them.
     """
 
     prefix: str
@@ -1196,7 +1192,7 @@ class InternetNetwork(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_
 
 
 class InternetHost(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """One host and its way to the exchange."""
+    """One host and its path to the exchange."""
 
     name: str
     address: str | None = None
@@ -1210,7 +1206,7 @@ class InternetHost(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fie
 
 
 class InternetReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="internet_ready"):
-    """An internet stands:
+    """An internet is ready:
 
     programs can be placed in its hosts with `resolab-core enter --path PID --host NAME`.
     """
@@ -1225,7 +1221,7 @@ class InternetReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="
 
 
 class LiveWay(enum.StrEnum):
-    """How browser and stub come to their place on the machine's network."""
+    """The access of browser and stub to the machine's network."""
 
     ROOT = "root"
     USER_CAPABILITY = "user_capability"
@@ -1259,7 +1255,7 @@ class LiveTrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="reco
 
 
 class LoadPace(enum.StrEnum):
-    """When queries are sent."""
+    """The rule for sending queries."""
 
     CLOSED = "closed"
     CONSTANT = "constant"
@@ -1267,7 +1263,7 @@ class LoadPace(enum.StrEnum):
 
 
 class LoadProgressRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="load_progress"):
-    """What a load run did in one interval."""
+    """The counts of a load run in one interval."""
 
     interval_start_ns: int
     interval_end_ns: int
@@ -1281,9 +1277,9 @@ class LoadProgressRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="r
 
 
 class TimeDistribution(msgspec.Struct, kw_only=True, frozen=True):
-    """What a set of durations looks like;
+    """The distribution of a set of durations.
 
-    quantiles are exact to three digits.
+    Quantiles are exact to three digits.
     """
 
     sample_count: int
@@ -1300,9 +1296,9 @@ class TimeDistribution(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class LoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="load"):
-    """What a load run asked for, did and found.
+    """The settings, counts and distributions of a load run.
 
-    Each query sent has come to one end: `sent_count` is the sum of completed, lost, interrupted and
+    Each query sent has exactly one end: `sent_count` is the sum of completed, lost, interrupted and
     failed.
     """
 
@@ -1361,14 +1357,14 @@ class LoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", 
 
 
 class NameResolution(enum.StrEnum):
-    """Who asks over Do53 when the browser speaks no `DoH` itself."""
+    """The resolver asking over Do53 when the browser itself uses no `DoH`."""
 
     BUILT_IN = "built_in"
     GETADDRINFO = "getaddrinfo"
 
 
 class PageFailure(enum.StrEnum):
-    """Why a page load failed."""
+    """The reason for a failed page load."""
 
     PAGE_TIMEOUT = "page_timeout"
     DNS = "dns"
@@ -1387,7 +1383,7 @@ class PageFailure(enum.StrEnum):
 class PageLoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="page_load"):
     """One page load.
 
-    Instants ending in `_ms` are milliseconds since navigationStart as the browser gives them (W3C
+    Instants ending in `_ms` are milliseconds since navigationStart as given by the browser (W3C
     Navigation Timing, Paint Timing, Largest Contentful Paint).
     """
 
@@ -1432,14 +1428,14 @@ class PageLoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
 
 
 class PageSpeculation(enum.StrEnum):
-    """Whether a gateway asks for a page's document before the browser does."""
+    """A gateway's request for a page's document before the browser's own request."""
 
     OFF = "off"
     DOCUMENT = "document"
 
 
 class PingMethod(enum.StrEnum):
-    """What was sent and waited for."""
+    """The packets sent and awaited."""
 
     ICMP = "icmp"
     TCP = "tcp"
@@ -1447,7 +1443,7 @@ class PingMethod(enum.StrEnum):
 
 
 class PassedOver(msgspec.Struct, kw_only=True, frozen=True):
-    """A method that was not taken."""
+    """A method tried without success."""
 
     method: PingMethod
     port: int | None = None
@@ -1455,7 +1451,7 @@ class PassedOver(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class PathSummary(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="summary"):
-    """Write `path_summary` and `flow` records of the window since the last summary (or the start) and
+    """Write `path_summary` and `flow` records of the window since the last summary (or the start), and
 
     begin a new window.
     """
@@ -1465,9 +1461,9 @@ class PathSummary(msgspec.Struct, kw_only=True, frozen=True, tag_field="command"
 
 
 class PathSetProfile(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_profile"):
-    """Put another profile in force;
+    """Put another profile in force.
 
-    packets under way keep the times they have.
+    Packets under way keep their times.
     """
 
     id: int
@@ -1477,15 +1473,15 @@ class PathSetProfile(msgspec.Struct, kw_only=True, frozen=True, tag_field="comma
 
 
 class PathStartSchedule(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="start_schedule"):
-    """Put the profile as it was first in force again and count its schedule from now."""
+    """Restore the profile as first in force, and start its schedule now."""
 
     id: int
 
 
 class PathStartCapture(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="start_capture"):
-    """Write every packet from now on into a pcapng file, once as it enters the link and once as it is
+    """Write every packet from now on into a pcapng file:
 
-    delivered; ends a capture under way.
+    once entering the link and once delivered. The command ends a capture under way.
     """
 
     id: int
@@ -1493,9 +1489,9 @@ class PathStartCapture(msgspec.Struct, kw_only=True, frozen=True, tag_field="com
 
 
 class PathStopCapture(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="stop_capture"):
-    """End the capture;
+    """End the capture.
 
-    the file is complete when this is answered.
+    The file is complete when the command is answered.
     """
 
     id: int
@@ -1505,9 +1501,9 @@ PathCommand = PathSummary | PathSetProfile | PathStartSchedule | PathStartCaptur
 
 
 class PathReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="path_ready"):
-    """The path stands:
+    """The path is ready:
 
-    programs can be placed in it with `resolab-core enter --path PID`.
+    programs can be placed in the path with `resolab-core enter --path PID`.
     """
 
     pid: int
@@ -1526,7 +1522,7 @@ class PathReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="reco
 
 
 class PathSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="path_summary"):
-    """The path's own proof over a window of time."""
+    """The path's counts and its own error over a window of time."""
 
     label: str | None = None
     window_start_ns: int
@@ -1543,7 +1539,7 @@ class PathSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
 
 
 class PingFailure(enum.StrEnum):
-    """Why a ping has no round trip."""
+    """The reason for a ping without a round trip."""
 
     TIMEOUT = "timeout"
     REFUSED = "refused"
@@ -1552,7 +1548,7 @@ class PingFailure(enum.StrEnum):
 
 
 class PingRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="ping"):
-    """Pings of one address, by the first method that was answered."""
+    """Pings of one address, by the first method with an answer."""
 
     address: str
     resolver: str | None = None
@@ -1578,24 +1574,21 @@ class ProbeRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
 
 
 class ProfileChangedRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="profile_changed"):
-    """The link was given another profile."""
+    """The link got another profile."""
 
     monotonic_ns: int
     profile: LinkProfile
 
 
 class QueryGathering(enum.StrEnum):
-    """Whether a stub asks queries that come together in one message, as a client that takes partial
-
-    responses.
-    """
+    """A stub's gathering of simultaneous queries into one message, as a client taking partial responses."""
 
     OFF = "off"
     ON = "on"
 
 
 class RetryPolicy(enum.StrEnum):
-    """When a query without a response is sent again."""
+    """The rule for sending a query again without a response."""
 
     SYSTEM = "system"
     MODERN = "modern"
@@ -1604,7 +1597,7 @@ class RetryPolicy(enum.StrEnum):
 
 
 class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="query"):
-    """One DNS query, whatever became of it.
+    """One DNS query, successful or not.
 
     Instants are nanoseconds since `time_origin_ns`.
     """
@@ -1693,7 +1686,7 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
 
 
 class QuestionsHandling(enum.StrEnum):
-    """What became of a message's questions."""
+    """The handling of a message's questions."""
 
     DROPPED = "dropped"
     CLOSED = "closed"
@@ -1705,7 +1698,7 @@ class QuestionsHandling(enum.StrEnum):
 
 
 class QuestionsProbeRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="questions_probe"):
-    """One message with no question or several, sent on a connection of its own."""
+    """One message with no question or several, sent on a separate connection."""
 
     dns_transport: DnsTransport
     resolver: str
@@ -1725,9 +1718,9 @@ class QuestionsProbeRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field=
 
 
 class RelayReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="relay_ready"):
-    """The relay stands;
+    """The relay is ready;
 
-    its host can be entered.
+    programs can enter its host.
     """
 
     pid: int
@@ -1737,7 +1730,10 @@ class RelayReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="rec
 
 
 class ResourceRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="resource"):
-    """One request of a measured page load (W3C Resource Timing), the document included."""
+    """One request of a measured page load (W3C Resource Timing), the document included.
+
+    Instants ending in `_ms` are milliseconds since navigationStart.
+    """
 
     url: str
     initiator_type: str
@@ -1758,9 +1754,9 @@ class ResourceRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
 
 
 class StartRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="start"):
-    """First line of every stream:
+    """The first line of every stream:
 
-    who speaks, in which format, and how its clock stands to the wall's.
+    program, format version, and the offset of its clock from wall time.
     """
 
     format_version: str
@@ -1778,9 +1774,9 @@ class StubReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="reco
 
 
 class TrialEndRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="trial_end"):
-    """Last line of a trial's file:
+    """The last line of a trial's file.
 
-    without it the trial did not end.
+    A file without this line is of an unfinished trial.
     """
 
     trial_id: str
@@ -1792,14 +1788,14 @@ class TrialEndRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
 
 
 class ResolverCache(enum.StrEnum):
-    """Whether a resolver has an answer in its cache or must fetch it first."""
+    """The presence of an answer in a resolver's cache."""
 
     HIT = "hit"
     MISS = "miss"
 
 
 class ResolverPath(enum.StrEnum):
-    """How a browser reaches the resolver."""
+    """The browser's path to the resolver."""
 
     NATIVE = "native"
     STUB = "stub"
@@ -1807,7 +1803,7 @@ class ResolverPath(enum.StrEnum):
 
 
 class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="trial"):
-    """First line of a trial's file."""
+    """The first line of a trial's file."""
 
     format_version: str
     trial_id: str
@@ -1882,9 +1878,9 @@ Record = (
 
 
 class StubCloseConnections(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="close_connections"):
-    """Close the upstream connection;
+    """Close the upstream connection.
 
-    the next query opens a new one.
+    The next query opens a new connection.
     """
 
     id: int
@@ -1892,9 +1888,9 @@ class StubCloseConnections(msgspec.Struct, kw_only=True, frozen=True, tag_field=
 
 
 class StubPushAnswers(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="push_answers"):
-    """With the next query, ask A, AAAA and HTTPS of these names, too, and answer from what comes until
+    """With the next query, ask also for A, AAAA and HTTPS of these names.
 
-    connections are closed: as if a page's answers had been pushed.
+    Until connections are closed, answer from these responses, as if a page's answers had been pushed.
     """
 
     id: int
@@ -1905,7 +1901,7 @@ StubCommand = StubCloseConnections | StubPushAnswers
 
 
 class TrialFlag(enum.StrEnum):
-    """Why the values of a trial should be read with care."""
+    """A reason for reading the values of a trial with care."""
 
     NO_LOOKUP_IN_LOAD = "no_lookup_in_load"
     LOOKUP_IN_LOAD = "lookup_in_load"
@@ -1928,20 +1924,20 @@ class TrialFlag(enum.StrEnum):
 
 
 TRIAL_FLAG_MEANINGS: dict[str, str] = {
-    TrialFlag.NO_LOOKUP_IN_LOAD: "The load asked no DNS query for its page.",
-    TrialFlag.LOOKUP_IN_LOAD: "The load asked a DNS query for its page, where its name was to be known beforehand.",
-    TrialFlag.DNS_TRANSPORT_MISMATCH: "The look-up came over another transport than asked for.",
-    TrialFlag.DNS_CONNECTION_MISMATCH: "The look-up's connection was warm where cold was asked for, or the reverse.",
-    TrialFlag.DNS_HANDSHAKE_MISMATCH: "The look-up's connection had another handshake than asked for.",
-    TrialFlag.NOTHING_GATHERED: "No two of the stub's queries shared a message, where queries were to be gathered.",
-    TrialFlag.FOREIGN_NAME: "Another name than the page's was looked up during the load.",
-    TrialFlag.HTTP_VERSION_MISMATCH: "The document came over another HTTP version.",
-    TrialFlag.PAGE_CONNECTION_MISMATCH: "The document came on a connection that was open before the measured load.",
-    TrialFlag.CONNECTION_RECORD_MISSING: "The edge gave no account of a connection that the load used: it is taken for one that was open before.",
-    TrialFlag.CONNECTIONS_LEFT_OPEN: "Connections that were to be closed before the measured load did not close in time.",
+    TrialFlag.NO_LOOKUP_IN_LOAD: "The load sent no DNS query for its page.",
+    TrialFlag.LOOKUP_IN_LOAD: "The load sent a DNS query for its page, although the name was to be known beforehand.",
+    TrialFlag.DNS_TRANSPORT_MISMATCH: "The look-up used another transport than requested.",
+    TrialFlag.DNS_CONNECTION_MISMATCH: "The look-up's connection was warm instead of cold as requested, or the reverse.",
+    TrialFlag.DNS_HANDSHAKE_MISMATCH: "The look-up's connection had another handshake than requested.",
+    TrialFlag.NOTHING_GATHERED: "No two of the stub's queries shared a message, although queries were to be gathered.",
+    TrialFlag.FOREIGN_NAME: "The load looked up a name other than the page's names.",
+    TrialFlag.HTTP_VERSION_MISMATCH: "The document used another HTTP version than requested.",
+    TrialFlag.PAGE_CONNECTION_MISMATCH: "The document came on a connection opened before the measured load.",
+    TrialFlag.CONNECTION_RECORD_MISSING: "The edge has no record of a connection used by the load; the connection counts as opened before.",
+    TrialFlag.CONNECTIONS_LEFT_OPEN: "Connections or queries of the warm-up were still under way at the start of the measured load.",
     TrialFlag.RESOURCES_MISSING: "The load ended well without all of its page: a look-up or connection of a part had failed.",
-    TrialFlag.PATH_SUMMARY_MISSING: "The emulated path gave no account of the load.",
-    TrialFlag.LATENESS_EXCEEDED: "The emulated path was later than the plan allows.",
+    TrialFlag.PATH_SUMMARY_MISSING: "The emulated path wrote no summary of the load.",
+    TrialFlag.LATENESS_EXCEEDED: "The emulated path was later than allowed by the plan.",
     TrialFlag.DEVICE_DROPS: "The emulated path itself lost packets.",
     TrialFlag.EDGE_ENDED: "The edge ended during the load.",
     TrialFlag.STUB_ENDED: "The stub ended during the load.",
