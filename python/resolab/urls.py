@@ -1,9 +1,13 @@
-"""URLs of pages, from any author.
+"""URLs of pages, and their hosts, from any author.
 
-For: splitting a URL without an error. Not for: refusing a user's URL (`plan.live`), or names of hosts.
+For: splitting a URL without an error; the one spelling of a host name. Not for: refusing a user's URL (`plan.live`).
 """
 
+import re
 from urllib.parse import SplitResult, urlsplit
+
+_NO_HOST = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^|\x7f]")
+"""Characters impossible in a URL's host (URL Standard, forbidden domain code points), in any spelling."""
 
 
 def split_url(url: str) -> SplitResult:
@@ -12,3 +16,34 @@ def split_url(url: str) -> SplitResult:
         return urlsplit(url)
     except ValueError:
         return SplitResult("", "", url, "", "")
+
+
+def host_in_ascii(host: str) -> str:
+    """Return a host as it is looked up, in lower case and A-labels (RFC 5890 section 2.3.2.1); empty for no host.
+
+    Like browsers and `resolab-core`: UTS #46, nontransitional. Python's own codec `idna` is of 2003 and writes `ß` as
+    `ss`, the name of another domain.
+    """
+    if host.isascii():
+        return host.lower()
+    # The tables are large, and few hosts need them.
+    from idna import IDNAError, uts46_remap  # noqa: PLC0415
+
+    try:
+        mapped = uts46_remap(host, std3_rules=False, transitional=False)
+    except IDNAError:
+        return ""
+    return "" if _NO_HOST.search(mapped) else ".".join(map(_a_label, mapped.split(".")))
+
+
+def host_of_split(parts: SplitResult) -> str:
+    """Return the host of a split URL as `host_in_ascii`, without the final dot; empty without a host."""
+    host = parts.hostname or ""
+    if not host.isascii():
+        # Python's `lower` is not UTS #46: the last `Σ` of a word becomes `ς`, a letter of another domain.
+        host = parts.netloc.rpartition("@")[2].partition(":")[0]
+    return host_in_ascii(host).rstrip(".")
+
+
+def _a_label(label: str) -> str:
+    return label if label.isascii() else f"xn--{label.encode('punycode').decode()}"

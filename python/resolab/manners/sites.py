@@ -11,8 +11,9 @@ from urllib.parse import urlsplit, urlunsplit
 from publicsuffixlist import PublicSuffixList
 
 from resolab.errors import ConfigurationError
+from resolab.urls import host_of_split
 
-_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+(?:%[a-z0-9._-]+)?")
+_HOST = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|[0-9a-f:.]+(?:%[a-z0-9._-]+)?")
 """A name in ASCII or an address. A browser may read any other host of Python's parser differently: browsers treat a
 backslash as a slash, and decode percent signs (WHATWG's URL standard)."""
 PORTS = {"http": 80, "https": 443}
@@ -31,10 +32,8 @@ def host_of(url: str) -> str:
     """
     text = url if "://" in url else f"//{url}"
     try:
-        host = urlsplit(text).hostname
-        # In ASCII as it is asked for; what the codec cannot write can be no host.
-        found = (host or "").encode("idna").decode().lower().rstrip(".") if host else ""
-    except (ValueError, UnicodeError):
+        found = host_of_split(urlsplit(text))
+    except ValueError:
         found = ""
     if not _HOST.fullmatch(found):
         raise ConfigurationError(f"{url!r} has no host: write a site as https://HOST/ or HOST")

@@ -96,6 +96,10 @@ def test_the_ledger_counts_by_host() -> None:
         ("https://198.19.0.1/", "198.19.0.1"),
         ("https://[2001:db8::1]:8443/", "2001:db8::1"),
         ("https://BÜCHER.test/", "xn--bcher-kva.test"),
+        ("https://www.straße.test/", "xn--strae-oqa.test"),
+        ("ΒΌΛΟΣ.test", "xn--nxasmq6b.test"),
+        ("https://EXAMPLE.org:443/", "example.org"),
+        ("https://www.example.org./", "example.org"),
         ("https://192\u3002168\u30020\u30021/", "192.168.0.1"),
         ("https://[2001:DB8:0:0::1]/", "2001:db8::1"),
     ],
@@ -109,6 +113,7 @@ def test_a_site_is_a_registrable_domain(url: str, site: str) -> None:
     [
         "", "https:///path", "https://[::1/", "https://victim.test\\.other.test/", "https://%31%30.0.0.1/", "https://a b.test/",
         "https://a.test\x00b/", "https://a_{}.test/",
+        "a..test", f"{'a' * 64}.test", "a\uff0fb.test",
     ],
 )  # fmt: skip
 def test_a_url_without_a_host_is_refused(url: str) -> None:
