@@ -6,6 +6,7 @@ libraries.
 """
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -28,6 +29,7 @@ from resolab.cli.page.arguments import add_page
 from resolab.cli.parser import Parser
 from resolab.cli.plan.arguments import add_plan
 from resolab.cli.query.arguments import add_query
+from resolab.cli.terminal_size import drop_unusable_size
 from resolab.cli.visit.arguments import add_visit
 from resolab.cli.waterfall_arguments import add_waterfall
 
@@ -42,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = signal.getsignal(signal.SIGTERM)
     try:
         begin_streams()
+        drop_unusable_size(os.environ)
         if is_core_command(words):
             become_core(words)
         options = _options(words)
