@@ -19,6 +19,7 @@ from resolab.errors import ConfigurationError
 from resolab.pages.model import PageModel
 from resolab.recordings.netlog import PageConnections, import_with_netlog
 from resolab.recordings.netlog.connections import page_connections
+from resolab.recordings.netlog.joining import can_be_chromium
 
 
 def read(made: MadeNetlog, folder: Path, **how: Any) -> BrowserLog:
@@ -284,10 +285,35 @@ def test_a_log_of_another_load_is_refused_by_name(tmp_path: Path, made: MadeNetl
     assert "the log of the same load, or leave --netlog out" in str(caught.value)
 
 
-def test_a_recording_of_firefox_has_no_log_of_chromium(tmp_path: Path) -> None:
-    (tmp_path / "a.har").write_text(json.dumps(har(*ENTRIES, browser={"name": "Firefox", "version": "140"})))
-    with pytest.raises(ConfigurationError, match="the recording is of Firefox 140, the log of Chromium"):
+@pytest.mark.parametrize(
+    ("told", "maker"),
+    [
+        ({"browser": {"name": "Firefox", "version": "140"}}, "Firefox 140"),
+        ({"browser": {"name": "webkit", "version": "18.4"}, "creator": {"name": "Playwright", "version": "1.5"}}, "webkit 18.4"),
+        ({"creator": {"name": "WebKit Web Inspector", "version": "1"}}, "WebKit Web Inspector 1"),
+        ({"browser": {"name": "Mobile Safari", "version": "18"}, "creator": {"name": "x", "version": "1"}}, "Mobile Safari 18"),
+        ({"creator": {"name": "Firebug", "version": "1.9"}}, "Firebug 1.9"),
+        ({"browser": {"name": "Internet Explorer", "version": "11"}}, "Internet Explorer 11"),
+    ],
+)  # fmt: skip
+def test_a_recording_of_another_browser_has_no_log_of_chromium(
+    tmp_path: Path, told: dict[str, object], maker: str
+) -> None:
+    (tmp_path / "a.har").write_text(json.dumps(har(*ENTRIES, **told)))
+    with pytest.raises(ConfigurationError, match=f"the recording is of {maker}, the log of Chromium"):
         import_with_netlog(tmp_path / "a.har", "a", read(page_log(), tmp_path))
+
+
+@pytest.mark.parametrize(
+    "maker",
+    [
+        "WebInspector 537.36", "Chrome 140", "chromium 140.0", "HeadlessChrome", "Microsoft Edge 140", "Opera 120",
+        "Mozilla/5.0 (X11) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36", "mitmproxy 11", "Fiddler 5",
+        "WebPageTest", "",
+    ],
+)  # fmt: skip
+def test_a_recording_that_can_be_of_chromium_is_taken(maker: str) -> None:
+    assert can_be_chromium(maker)
 
 
 def test_a_log_of_the_devtools_protocol_has_the_clock_of_its_netlog(tmp_path: Path) -> None:
