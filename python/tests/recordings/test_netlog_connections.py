@@ -338,6 +338,51 @@ def test_a_packed_log_that_was_cut_off_is_read_as_far_as_it_goes(tmp_path: Path,
     assert 2_000 * (share - 0.3) < len(log.connections) < 2_000
 
 
+def packed_log() -> bytes:
+    made = MadeNetlog()
+    for number in range(300):
+        made.h2(on_clock(25), made.socket(on_clock(number % 50), host=f"h{number * 7919 % 9973}.example"), "a.example", "a.example")  # fmt: skip
+    return gzip.compress(made.text().encode())
+
+
+@pytest.mark.parametrize("place", [0.3, 0.5, 0.7, 0.9])
+def test_the_loss_of_a_damaged_packed_log_is_told(tmp_path: Path, place: float) -> None:
+    damaged = bytearray(packed_log())
+    damaged[int(len(damaged) * place)] ^= 0xFF
+    (tmp_path / "net.json.gz").write_bytes(damaged)
+    (tmp_path / "a.har").write_text(json.dumps(har(entry(f"{SITE}/", 0, "document"))))
+    log = read_netlog(tmp_path / "net.json.gz")
+    assert log.is_damaged
+    model, _ = import_with_netlog(tmp_path / "a.har", "a", log)
+    assert "netlog: what its damaged part told" in losses(model)
+
+
+def test_a_wrong_checksum_alone_is_damage(tmp_path: Path) -> None:
+    damaged = bytearray(packed_log())
+    damaged[-8] ^= 1
+    (tmp_path / "net.json.gz").write_bytes(damaged)
+    log = read_netlog(tmp_path / "net.json.gz")
+    assert (log.is_damaged, log.is_cut_off, len(log.connections)) == (True, False, 300)
+
+
+def test_a_broken_line_of_a_plain_log_is_damage_and_a_cut_off_one_is_not(tmp_path: Path) -> None:
+    text = page_log().text()
+    lines = text.split("\n")
+    (tmp_path / "net.json").write_text("\n".join([*lines[:-4], lines[-4][5:-9], *lines[-3:]]))
+    assert read_netlog(tmp_path / "net.json").is_damaged
+    (tmp_path / "net.json").write_text(text[: text.rindex('"time"')])
+    log = read_netlog(tmp_path / "net.json")
+    assert (log.is_cut_off, log.is_damaged) == (True, False)
+    (tmp_path / "net.json").write_text(text)
+    assert not read_netlog(tmp_path / "net.json").is_damaged
+
+
+def test_bytes_behind_a_whole_packed_log_are_no_damage(tmp_path: Path) -> None:
+    (tmp_path / "net.json.gz").write_bytes(packed_log() + b"junk")
+    log = read_netlog(tmp_path / "net.json.gz")
+    assert (log.is_damaged, log.is_cut_off, len(log.connections)) == (False, False, 300)
+
+
 def test_a_packed_log_without_a_whole_head_is_refused(tmp_path: Path) -> None:
     (tmp_path / "net.json.gz").write_bytes(gzip.compress(page_log().text().encode())[:40])
     with pytest.raises(ConfigurationError, match="failed to read netlog"):

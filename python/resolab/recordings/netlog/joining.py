@@ -71,6 +71,8 @@ def _connections_of(recording: Recording, log: BrowserLog) -> Sequence[Connectio
         raise ValueError(f"the recording is of {maker}, the log of Chromium")
     if log.is_cut_off:
         recording.lose("netlog: what came after its last line; it was cut off", 0)
+    if log.is_damaged:
+        recording.lose("netlog: what its damaged part told", 0)
     offset_ms = 0.0 if recording.is_on_ticks else log.unix_offset_ms
     if offset_ms is None:
         recording.lose("netlog: it has no clock, so that all of its connections are taken", 0)
