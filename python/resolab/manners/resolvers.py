@@ -101,6 +101,8 @@ def resolver_host(text: str) -> str:
 
 def _split(text: str, url: str) -> tuple[DnsTransport, SplitResult]:
     scheme = url.partition("://")[0].lower()
+    if scheme == "sdns":
+        raise ConfigurationError(f"resolver {text!r}: a stamp cannot be used here; give the URL of its resolver")
     if scheme not in _SCHEMES:
         raise ConfigurationError(f"resolver {text!r}: {scheme} means no transport: use {', '.join(_SCHEMES)}")
     try:

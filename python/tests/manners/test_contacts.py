@@ -132,6 +132,12 @@ def test_a_resolvers_url_has_one_spelling(url: str, plain: str) -> None:
     assert resolver_endpoint(url) == resolver_endpoint(plain)
 
 
+@pytest.mark.parametrize("text", ["sdns://AgcAAAA", "SDNS://AgcAAAA"])
+def test_a_stamp_is_refused_in_words(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="a stamp cannot be used here; give the URL of its resolver"):
+        resolver_endpoint(text)
+
+
 def test_the_ledger_counts_by_host() -> None:
     assert resolver_host("tls://9.9.9.9") == resolver_host("https://9.9.9.9/dns-query") == "9.9.9.9"
 
