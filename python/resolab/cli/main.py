@@ -68,8 +68,14 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser, query = _parsers()
-    # As dig's users write it: options and @SERVER in any order.
-    return query.parse_intermixed_args(arguments[1:]) if arguments[:1] == ["query"] else parser.parse_args(arguments)
+    if arguments[:1] != ["query"]:
+        return parser.parse_args(arguments)
+    # As dig's users write it: options and @SERVER in any order. After `--` stand names alone.
+    words = arguments[1:]
+    end_of_options = words.index("--") if "--" in words else len(words)
+    options = query.parse_intermixed_args(words[:end_of_options])
+    options.plain_names = words[end_of_options + 1 :]
+    return options
 
 
 def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
