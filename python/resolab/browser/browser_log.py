@@ -118,6 +118,8 @@ class BrowserLog:
     """The offset from the log's clock to Unix time, in ms."""
     is_cut_off: bool
     """The log has no end: the browser still writes it, or was killed."""
+    is_damaged: bool = False
+    """Lines of the log cannot be read, or its checksum is wrong: events are missing or changed."""
 
     def during(self, begin_ms: float, end_ms: float) -> Sequence[Connection]:
         """List the connections opened or used in a span of the log's own clock."""

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from resolab.cli.output_place import named_place
+
 
 def add_evidence(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
     """Add the command's parser."""
@@ -15,6 +17,6 @@ def add_evidence(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     evidence.add_argument("dataset", type=Path, help="the dataset's folder")
     evidence.add_argument("trial", metavar="TRIAL", help="as b003-t017")
-    evidence.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="default: DATASET/evidence/TRIAL")
+    evidence.add_argument("-o", "--output", type=named_place, metavar="FOLDER", help="default: DATASET/evidence/TRIAL")
     evidence.add_argument("--json", action="store_true", help="say what was written as JSON")
     return evidence

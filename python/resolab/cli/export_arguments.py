@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from resolab.cli.output_place import named_place
+
 
 def add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
     """Add the command's parser."""
@@ -14,7 +16,7 @@ def add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     export.add_argument("dataset", type=Path, help="the dataset's folder")
     export.add_argument("--format", choices=["csv", "parquet"], default="csv", help="default: %(default)s")
-    export.add_argument("-o", "--output", type=Path, metavar="OUT", help="the folder (default: DATASET/export)")
+    export.add_argument("-o", "--output", type=named_place, metavar="OUT", help="the folder (default: DATASET/export)")
     export.add_argument(
         "--table", action="append", metavar="NAME", help="this table; can be given again (default: all)"
     )

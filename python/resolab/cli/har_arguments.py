@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from resolab.cli.output_place import named_place
+
 
 def add_har(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
     """Add the command's parser."""
@@ -15,7 +17,7 @@ def add_har(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     har.add_argument("dataset", type=Path, help="the dataset's folder")
     har.add_argument("trials", nargs="*", metavar="TRIAL", help="as b003-t017 (default: all finished trials)")
     har.add_argument(
-        "-o", "--output", type=Path, metavar="PATH", help="file of a single trial (default: standard output), "
+        "-o", "--output", type=named_place, metavar="PATH", help="file of a single trial (default: standard output), "
         "folder of several (default: DATASET/har)",
     )  # fmt: skip
     return har

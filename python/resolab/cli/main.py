@@ -6,6 +6,7 @@ libraries.
 """
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -28,6 +29,7 @@ from resolab.cli.page.arguments import add_page
 from resolab.cli.parser import Parser
 from resolab.cli.plan.arguments import add_plan
 from resolab.cli.query.arguments import add_query
+from resolab.cli.terminal_size import drop_unusable_size
 from resolab.cli.visit.arguments import add_visit
 from resolab.cli.waterfall_arguments import add_waterfall
 
@@ -42,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = signal.getsignal(signal.SIGTERM)
     try:
         begin_streams()
+        drop_unusable_size(os.environ)
         if is_core_command(words):
             become_core(words)
         options = _options(words)
@@ -65,8 +68,14 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser, query = _parsers()
-    # As dig's users write it: options and @SERVER in any order.
-    return query.parse_intermixed_args(arguments[1:]) if arguments[:1] == ["query"] else parser.parse_args(arguments)
+    if arguments[:1] != ["query"]:
+        return parser.parse_args(arguments)
+    # As dig's users write it: options and @SERVER in any order. After `--` stand names alone.
+    words = arguments[1:]
+    end_of_options = words.index("--") if "--" in words else len(words)
+    options = query.parse_intermixed_args(words[:end_of_options])
+    options.plain_names = words[end_of_options + 1 :]
+    return options
 
 
 def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from resolab.cli.output_place import named_place
+
 
 def add_waterfall(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
     """Add the command's parser."""
@@ -16,7 +18,7 @@ def add_waterfall(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     waterfall.add_argument("dataset", type=Path, help="the dataset's folder")
     waterfall.add_argument("load", nargs="?", metavar="TRIAL|CONDITION", help="as b003-t017 or example.4g.doq.h3.full")
     waterfall.add_argument(
-        "-o", "--output", type=Path, metavar="PATH",
+        "-o", "--output", type=named_place, metavar="PATH",
         help="FILE.svg, .pdf or .png of a single load; a name without a suffix is a folder for all of each",
     )  # fmt: skip
     return waterfall

@@ -17,12 +17,11 @@ from urllib.parse import urlsplit
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.public_hosts import address_of, is_public
-from resolab.manners import HARD_CAPS, Caps, host_of, resolver_endpoint
+from resolab.manners import DOH_PATH, HARD_CAPS, Caps, host_of, plain_resolver_url, resolver_endpoint
 from resolab.manners.sites import PORTS
 from resolab.plan import LiveSettings, Plan, trials_a_block
-from resolab.plan.live.resolvers import DOH_PATH, SYSTEM
+from resolab.plan.live.resolvers import SYSTEM
 from resolab.plan.live.settings import Endpoint
-from resolab.protocols import OVER_HTTP
 
 KINDS = ("lab", "live")
 _HOURS = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
@@ -152,8 +151,7 @@ def _is_endpoint(text: str) -> bool:
 
 
 def _path_of(url: str) -> str:
-    path = urlsplit(url.removesuffix("{?dns}")).path if "://" in url else ""
-    return ("" if path == "/" else path) or (DOH_PATH if resolver_endpoint(url).dns_transport in OVER_HTTP else "")
+    return urlsplit(plain_resolver_url(url)).path if "://" in url else ""
 
 
 def _opt_out_beyond(limits: AgentLimits, live: LiveSettings) -> str | None:

@@ -53,9 +53,11 @@ def address_of(host: str) -> Address | None:
     """Read an address like a browser: also 0x7f.1, 3232235777 and 192.168.257 are addresses of IPv4."""
     bare = host.strip("[]").partition("%")[0].rstrip(".")
     try:
-        return ipaddress.ip_address(bare)
+        found = ipaddress.ip_address(bare)
     except ValueError:
         pass
+    else:
+        return (found.ipv4_mapped or found) if isinstance(found, ipaddress.IPv6Address) else found
     last = bare.rpartition(".")[2].lower()
     if not last.isascii() or not (last.isdigit() or last.startswith("0x")):
         return None

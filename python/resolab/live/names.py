@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 from resolab.browser import PageLoad
 from resolab.protocols import OVER_HTTP
 from resolab.records import BrowserName, DnsTransport
+from resolab.urls import host_of_split
 
 _OF_THE_NETWORK = {"http", "https", "ws", "wss"}
 
@@ -80,7 +81,7 @@ def _host(url: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         return ""
-    return (parts.hostname or "").rstrip(".").lower() if parts.scheme in _OF_THE_NETWORK else ""
+    return host_of_split(parts) if parts.scheme in _OF_THE_NETWORK else ""
 
 
 def _is_address(host: str) -> bool:

@@ -21,7 +21,14 @@ from resolab.manners.ledger import Ledger, LedgerNote, state_folder
 from resolab.manners.operator import check_operator, user_agent_suffix
 from resolab.manners.opt_out import NOBODY, OptOut
 from resolab.manners.refusals import ContactRefusal, RefusalReason, opted_out
-from resolab.manners.resolvers import SYSTEM, ResolverEndpoint, resolver_endpoint, resolver_host
+from resolab.manners.resolvers import (
+    DOH_PATH,
+    SYSTEM,
+    ResolverEndpoint,
+    plain_resolver_url,
+    resolver_endpoint,
+    resolver_host,
+)
 from resolab.manners.sites import host_of, plain_url, site_of
 from resolab.manners.stop import (
     REFUSED,
@@ -35,6 +42,7 @@ from resolab.manners.stop import (
 from resolab.manners.turn import Turn, my_turn, pause
 
 __all__ = [
+    "DOH_PATH",
     "HARD_CAPS",
     "NOBODY",
     "PINGS_PER_LOAD",
@@ -63,6 +71,7 @@ __all__ = [
     "names_contacted",
     "opted_out",
     "pause",
+    "plain_resolver_url",
     "plain_url",
     "resolver_endpoint",
     "resolver_host",

@@ -13,6 +13,7 @@ from typing import Self
 
 from resolab.errors import ConfigurationError
 from resolab.manners.sites import is_address
+from resolab.urls import host_in_ascii
 
 _DOMAIN = re.compile(r"(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
@@ -48,11 +49,7 @@ NOBODY = OptOut()
 def _domain(word: str, where: str) -> str:
     if is_address(word):
         return str(ipaddress.ip_address(word))
-    bare = word.removeprefix("*.").rstrip(".")
-    try:
-        name = (bare if bare.isascii() else bare.encode("idna").decode()).lower()
-    except UnicodeError:
-        name = ""
+    name = host_in_ascii(word.removeprefix("*.")).rstrip(".")
     if not _DOMAIN.fullmatch(name):
         raise ConfigurationError(f"{where} is no domain: {word[:60]!r}; nothing is contacted until it is mended")
     return name

@@ -5,16 +5,20 @@ For: the name for counting loads. Not for: resolvers (`resolvers`).
 
 import ipaddress
 import re
+import socket
 from functools import cache
 from urllib.parse import urlsplit, urlunsplit
 
 from publicsuffixlist import PublicSuffixList
 
 from resolab.errors import ConfigurationError
+from resolab.urls import host_as_written, host_in_ascii, plain_escapes
 
-_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+(?:%[a-z0-9._-]+)?")
+_HOST = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|(?=[^%]*:)[0-9a-f:.]+(?:%[a-z0-9._-]+)?")
 """A name in ASCII or an address. A browser may read any other host of Python's parser differently: browsers treat a
 backslash as a slash, and decode percent signs (WHATWG's URL standard)."""
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+"""A host whose last label is a number is an address of version 4 (URL Standard, "ends in a number")."""
 PORTS = {"http": 80, "https": 443}
 """The ports of URLs without an explicit port (RFC 9110 section 4.2)."""
 
@@ -31,18 +35,34 @@ def host_of(url: str) -> str:
     """
     text = url if "://" in url else f"//{url}"
     try:
-        host = urlsplit(text).hostname
-        # In ASCII as it is asked for; what the codec cannot write can be no host.
-        found = (host or "").encode("idna").decode().lower().rstrip(".") if host else ""
-    except (ValueError, UnicodeError):
+        found = spelt_host(host_as_written(urlsplit(text)))
+    except ValueError:
         found = ""
-    if not _HOST.fullmatch(found):
+    if not found:
         raise ConfigurationError(f"{url!r} has no host: write a site as https://HOST/ or HOST")
-    return _spelt(found)
+    return found
+
+
+def spelt_host(host: str) -> str:
+    """Return the one spelling of a host, so it is counted once: in ASCII, lower case, without a final dot.
+
+    Addresses are in canonical form, also those of numbers alone (`127.1`). Empty for a text impossible as a host.
+    """
+    found = host_in_ascii(host).rstrip(".")
+    if not _HOST.fullmatch(found):
+        return ""
+    if is_address(found):
+        return str(ipaddress.ip_address(found))
+    if not _NUMBER.fullmatch(found.rpartition(".")[2]):
+        return found
+    try:
+        return socket.inet_ntoa(socket.inet_aton(found))
+    except OSError:
+        return ""
 
 
 def plain_url(url: str) -> str:
-    """Return a page's URL in normal form (RFC 3986 section 6.2.2.1 and 6.2.3), so the same page is recognised again.
+    """Return a page's URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3), so the same page is recognised again.
 
     Raises `ConfigurationError` for a URL without a host. Users and fragments stay, for the caller to refuse.
     """
@@ -56,7 +76,8 @@ def plain_url(url: str) -> str:
     bracketed = f"[{host}]" if ":" in host else host
     written = bracketed if port in {None, PORTS.get(parts.scheme)} else f"{bracketed}:{port}"
     netloc = f"{user}@{written}" if user else written
-    return urlunsplit((parts.scheme, netloc, parts.path or "/", parts.query, parts.fragment))
+    path, query = plain_escapes(parts.path) or "/", plain_escapes(parts.query)
+    return urlunsplit((parts.scheme, netloc, path, query, parts.fragment))
 
 
 def is_looked_up(url: str) -> bool:
@@ -71,10 +92,6 @@ def is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _spelt(host: str) -> str:
-    return str(ipaddress.ip_address(host)) if is_address(host) else host
 
 
 def site_of(url: str) -> str:

@@ -62,7 +62,7 @@ def _kept(recording: Recording) -> list[Exchange]:
     icons = len(recording.exchanges) - len(exchanges)
     if icons:
         recording.lose("requests for favicon.ico", icons)
-    first = own_request(exchanges, recording.url)
+    first = own_request(exchanges, recording.url, loaded_ms=recording.loaded_ms)
     if first is None:
         raise ConfigurationError(_no_page(exchanges))
     if first:

@@ -83,10 +83,10 @@ def _first_answered(loads: Iterable[Recording]) -> Recording:
     """Choose the first page with a fetched document, else with a cached document, else with a request."""
     passed: list[Recording] = []
     for one in loads:
-        if own_request(one.exchanges, one.url, from_cache=False) is not None:
+        if own_request(one.exchanges, one.url, loaded_ms=one.loaded_ms, from_cache=False) is not None:
             return one
         passed.append(one)
-    cached = (one for one in passed if own_request(one.exchanges, one.url) is not None)
+    cached = (one for one in passed if own_request(one.exchanges, one.url, loaded_ms=one.loaded_ms) is not None)
     return next(cached, next((one for one in passed if one.exchanges), passed[0]))
 
 

@@ -2,9 +2,10 @@
 
 import math
 import re
-import unicodedata
 from datetime import datetime, tzinfo
 from urllib.parse import urljoin, urlsplit
+
+from resolab.urls import host_in_ascii, host_of_split
 
 _PROTOCOLS = (
     (re.compile(r"^(h3|http/3|quic|hq)", re.IGNORECASE), "h3"),
@@ -14,10 +15,6 @@ _PROTOCOLS = (
 
 _PORTS = {"http": 80, "https": 443}
 _WITH_PORT = re.compile(r"(.*)(:[0-9]*)", re.DOTALL)
-_DOTS = re.compile("[.\u3002\uff0e\uff61]")
-"""All four part labels (UTS #46, section 2.3)."""
-_NO_HOST = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^|\x7f]")
-"""Characters impossible in a URL's host (URL Standard, forbidden domain code points), in any spelling."""
 
 
 def number(value: object) -> float | None:
@@ -82,10 +79,9 @@ def host_of(url: str) -> str | None:
     """Return the host of an http or https URL as looked up: in A-labels, without the final dot."""
     try:
         parts = urlsplit(url)
-        host = parts.hostname
+        return host_of_split(parts) or None if parts.scheme in _PORTS else None
     except ValueError:
         return None
-    return _in_ascii(host).rstrip(".") or None if parts.scheme in _PORTS and host else None
 
 
 def same_url(url: str) -> str:
@@ -95,12 +91,13 @@ def same_url(url: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         return url
-    user, at, host = parts.netloc.lower().rpartition("@")
+    user, at, host = parts.netloc.rpartition("@")
     name, port = host, ""
     if (with_port := _WITH_PORT.fullmatch(host)) is not None:
         name, port = with_port.groups()
     port = "" if port in {":", f":{_PORTS.get(parts.scheme)}"} else port
-    return parts._replace(path=parts.path or "/", netloc=user + at + (_in_ascii(name) or name) + port).geturl()
+    netloc = user + at + (host_in_ascii(name) or name.lower()) + port
+    return parts._replace(path=parts.path or "/", netloc=netloc).geturl()
 
 
 def target_of(url: str, location: str) -> str:
@@ -109,15 +106,3 @@ def target_of(url: str, location: str) -> str:
         return same_url(urljoin(url, location))
     except ValueError:
         return location
-
-
-def _in_ascii(host: str) -> str:
-    """Write labels as they are asked for (RFC 5890 section 2.3.2.1), as browsers do: UTS #46, nontransitional."""
-    if host.isascii():
-        return host
-    labels = _DOTS.split(unicodedata.normalize("NFKC", host.lower()))
-    return "" if _NO_HOST.search(".".join(labels)) else ".".join(map(_a_label, labels))
-
-
-def _a_label(label: str) -> str:
-    return label if label.isascii() else f"xn--{label.encode('punycode', 'replace').decode()}"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from resolab.errors import UsageError
-from resolab.manners import SYSTEM, ResolverEndpoint, resolver_endpoint
+from resolab.manners import SYSTEM, ResolverEndpoint, plain_resolver_url, resolver_endpoint
 from resolab.protocols import facts_of
 from resolab.records import DnsTransport
 
@@ -49,14 +49,14 @@ def configurations(resolvers: Sequence[str], transports: Sequence[DnsTransport])
     for words in resolvers:
         found += _read_words(words, transports)
     for position, one in enumerate(found):
-        twin = next((other for other in found[:position] if (other.url, other.dns_transport) == _key(one)), None)
+        twin = next((other for other in found[:position] if _key(other) == _key(one)), None)
         if twin is not None:
             raise UsageError(f"{twin.words} and {one.words} are the same over {one.dns_transport}: give each once")
     return _number_names(found)
 
 
 def _key(one: ResolverConfiguration) -> tuple[str, DnsTransport]:
-    return one.url, one.dns_transport
+    return plain_resolver_url(one.url) if one.host else one.url, one.dns_transport
 
 
 def _read_words(words: str, transports: Sequence[DnsTransport]) -> list[ResolverConfiguration]:
@@ -64,7 +64,8 @@ def _read_words(words: str, transports: Sequence[DnsTransport]) -> list[Resolver
         return [ResolverConfiguration(LOCAL, LOCAL, DnsTransport.DOUDP, "system", "")]
     endpoint = resolver_endpoint(words)
     if "://" in words:
-        return [ResolverConfiguration(_name(endpoint), _short(words), endpoint.dns_transport, words, endpoint.host)]
+        name, url = _name(endpoint), plain_resolver_url(words)
+        return [ResolverConfiguration(name, _short(words), endpoint.dns_transport, url, endpoint.host)]
     if endpoint.port != 53 and any(one is not DnsTransport.DOUDP for one in transports):
         raise UsageError(f"{words} has a port, which is of one transport: write it as a URL, such as tls://{words}")
     return [_over(endpoint, one) for one in transports or [DnsTransport.DOUDP]]

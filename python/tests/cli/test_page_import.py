@@ -53,6 +53,40 @@ def test_several_files_go_into_a_folder_and_a_bad_one_stops_none(
     assert [file.name for file in Path("models").iterdir()] == ["www-shop-example.page.json"]
 
 
+def test_a_model_goes_to_standard_output_alone(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["page", "import", str(recorded), "-o", "-"]) == 0
+    said = capsys.readouterr()
+    assert main(["page", "import", str(recorded)]) == 0
+    assert said.out == Path("www-shop-example.page.json").read_text()
+    assert said.err.startswith("-: 3 requests, 3 hosts of 2 sites")
+    assert not Path("-").exists()
+
+
+def test_standard_output_takes_one_result(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["page", "import", str(recorded), "-o", "-", "--json"]) == 3
+    assert "would both write to standard output" in capsys.readouterr().err
+    assert main(["page", "import", str(recorded), "b.har", "-o", "-"]) == 3
+    assert "standard output takes one page" in capsys.readouterr().err
+    assert main(["page", "record", "https://a.test/", "-o", "-", "--json"]) == 3
+    assert "would both write to standard output" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "page generate -o -", "page clone a.page.json -o -", "page show a.har -o -", "evidence d b001-t001 -o -",
+        "export d -o ./-", "har d -o -", "waterfall d -o -",
+    ],
+)  # fmt: skip
+def test_what_writes_files_makes_none_of_that_name(
+    words: str, recorded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(words.split())
+    assert "- is standard output, and this needs a file or a folder with a name" in capsys.readouterr().err
+    assert not Path("-").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from resolab.cli.main import _parsers
+from resolab.cli.main import _options
 from resolab.cli.query.asked import QueryWords, read_words
 from resolab.errors import UsageError
 from resolab.protocols.record_types import RECORD_TYPES
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def asked(line: str) -> QueryWords:
-    return read_words(_parsers()[1].parse_intermixed_args(shlex.split(line)))
+    return read_words(_options(["query", *shlex.split(line)]))
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,9 @@ def asked(line: str) -> QueryWords:
         ("fe80.example @fe80::1%lo", ["fe80.example"], [], ["fe80::1%lo"]),
         ("mx", ["mx"], [], []),
         ("mx ns", ["mx"], ["NS"], []),
+        ("-r tls://a.example -- -a.test", ["-a.test"], [], ["tls://a.example"]),
+        ("b.test AAAA -- -x.test mx @a +short --", ["b.test", "-x.test", "mx", "@a", "+short", "--"], ["AAAA"], []),
+        ("mx -- a.test", ["a.test"], ["MX"], []),
         ("a.example b.example", ["a.example", "b.example"], [], []),
         ("-x 192.0.2.7", ["7.2.0.192.in-addr.arpa"], ["PTR"], []),
         ("-x 2001:db8::1 SOA", [f"1.{'0.' * 23}8.b.d.0.1.0.0.2.ip6.arpa"], ["SOA"], []),

@@ -9,6 +9,7 @@ from resolab.manners import (
     PlannedContacts,
     contacts,
     names_contacted,
+    plain_resolver_url,
     resolver_endpoint,
     resolver_host,
     site_of,
@@ -77,9 +78,63 @@ def test_resolvers_are_read_as_the_core_reads_them(text: str, transport: str, ho
     assert (found.dns_transport.value, found.host, found.port, found.url) == (transport, host, port, url)
 
 
-@pytest.mark.parametrize("text", ["", "dns.test", "sdns://AgcAAAA", "smtp://dns.test", "tls://", "udp://a:b"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "dns.test",
+        "sdns://AgcAAAA",
+        "smtp://dns.test",
+        "tls://",
+        "udp://a:b",
+        "tls://a%2Fb",
+        "tls://a%ff",
+        "tls://1.2.3.4.5",
+        "tls://a..b",
+    ],
+)
 def test_what_is_no_resolver_is_refused(text: str) -> None:
     with pytest.raises(ConfigurationError, match="resolver"):
+        resolver_endpoint(text)
+
+
+@pytest.mark.parametrize(
+    ("host", "spellings"),
+    [
+        ("dns.test", ["HTTPS://DNS.Test/q", "https://dns.test:443/q", "https://dns.test./q", "tls://dns%2Etest", "quic://d%6Es.test"]),
+        ("xn--mnchen-3ya.test", ["tls://münchen.test", "tls://MÜNCHEN.test.", "https://m%C3%BCnchen.test/", "udp://xn--MNCHEN-3ya.test"]),
+        ("xn--strae-oqa.test", ["h3://straße.test", "tcp://xn--strae-oqa.test"]),
+        ("9.9.9.9", ["9.9.9.9", "[9.9.9.9]", "udp://9.9.9.9.", "tls://0x9.9.2313", "https://151587081", "::ffff:9.9.9.9", "tls://[::ffff:909:909]"]),
+        ("fe80::1%eth0", ["fe80::1%eth0", "[FE80:0::1%eth0]", "udp://[fe80::1%25eth0]", "tls://[fe80::1%eth0]:853"]),
+    ],
+)  # fmt: skip
+def test_a_resolver_has_one_cap_in_whatever_spelling(host: str, spellings: list[str]) -> None:
+    assert {resolver_host(one) for one in spellings} == {host}
+
+
+@pytest.mark.parametrize(
+    ("url", "plain"),
+    [
+        ("HTTPS://DNS.Test.:443/%7eq/%2f?a=%41", "https://dns.test/~q/%2F?a=A"),
+        ("https://dns.test", "https://dns.test/dns-query"),
+        ("h3://dns.test/?a=b", "h3://dns.test/dns-query?a=b"),
+        ("https://dns.test//Q{?dns}", "https://dns.test//Q"),
+        ("https://dns.test/?a=b{&dns}", "https://dns.test/dns-query?a=b"),
+        ("tls://münchen.test:8853/", "tls://xn--mnchen-3ya.test:8853"),
+        ("quic://[2001:DB8::1]:853", "quic://[2001:db8::1]"),
+        ("https://me@dns.test/#x", "https://me@dns.test/dns-query#x"),
+        ("tls://dns.test/x", "tls://dns.test/x"),
+    ],
+)
+def test_a_resolvers_url_has_one_spelling(url: str, plain: str) -> None:
+    assert plain_resolver_url(url) == plain
+    assert plain_resolver_url(plain) == plain
+    assert resolver_endpoint(url) == resolver_endpoint(plain)
+
+
+@pytest.mark.parametrize("text", ["sdns://AgcAAAA", "SDNS://AgcAAAA"])
+def test_a_stamp_is_refused_in_words(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="a stamp cannot be used here; give the URL of its resolver"):
         resolver_endpoint(text)
 
 
@@ -96,6 +151,12 @@ def test_the_ledger_counts_by_host() -> None:
         ("https://198.19.0.1/", "198.19.0.1"),
         ("https://[2001:db8::1]:8443/", "2001:db8::1"),
         ("https://BÜCHER.test/", "xn--bcher-kva.test"),
+        ("https://www.straße.test/", "xn--strae-oqa.test"),
+        ("ΒΌΛΟΣ.test", "xn--nxasmq6b.test"),
+        ("https://EXAMPLE.org:443/", "example.org"),
+        ("https://127.1/", "127.0.0.1"),
+        ("https://0x7f000001./", "127.0.0.1"),
+        ("https://www.example.org./", "example.org"),
         ("https://192\u3002168\u30020\u30021/", "192.168.0.1"),
         ("https://[2001:DB8:0:0::1]/", "2001:db8::1"),
     ],
@@ -109,6 +170,7 @@ def test_a_site_is_a_registrable_domain(url: str, site: str) -> None:
     [
         "", "https:///path", "https://[::1/", "https://victim.test\\.other.test/", "https://%31%30.0.0.1/", "https://a b.test/",
         "https://a.test\x00b/", "https://a_{}.test/",
+        "a..test", "https://256.1.1.1/", f"{'a' * 64}.test", "a\uff0fb.test",
     ],
 )  # fmt: skip
 def test_a_url_without_a_host_is_refused(url: str) -> None:

@@ -68,3 +68,18 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigurationError, match="not UTF-8"):
         fetch_opt_out(str(file), user_agent="x")
+
+
+@pytest.mark.parametrize(
+    ("line", "covered", "not_covered"),
+    [
+        ("straße.test", "xn--strae-oqa.test", "strasse.test"),
+        ("*.FAß.test.", "a.xn--fa-hia.test", "a.fass.test"),
+        ("βόλος.test", "xn--nxasmm1c.test", "xn--nxasmq6b.test"),
+        ("example\u3002test", "example.test", "test"),
+    ],
+)
+def test_a_line_protects_the_domain_that_browsers_ask_for(line: str, covered: str, not_covered: str) -> None:
+    """UTS #46, nontransitional: Python's codec of 2003 reads another domain."""
+    found = OptOut.read(line, source="list")
+    assert (found.covers(covered), found.covers(not_covered)) == (True, False)

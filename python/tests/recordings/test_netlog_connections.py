@@ -19,6 +19,7 @@ from resolab.errors import ConfigurationError
 from resolab.pages.model import PageModel
 from resolab.recordings.netlog import PageConnections, import_with_netlog
 from resolab.recordings.netlog.connections import page_connections
+from resolab.recordings.netlog.joining import can_be_chromium
 
 
 def read(made: MadeNetlog, folder: Path, **how: Any) -> BrowserLog:
@@ -284,10 +285,35 @@ def test_a_log_of_another_load_is_refused_by_name(tmp_path: Path, made: MadeNetl
     assert "the log of the same load, or leave --netlog out" in str(caught.value)
 
 
-def test_a_recording_of_firefox_has_no_log_of_chromium(tmp_path: Path) -> None:
-    (tmp_path / "a.har").write_text(json.dumps(har(*ENTRIES, browser={"name": "Firefox", "version": "140"})))
-    with pytest.raises(ConfigurationError, match="the recording is of Firefox 140, the log of Chromium"):
+@pytest.mark.parametrize(
+    ("told", "maker"),
+    [
+        ({"browser": {"name": "Firefox", "version": "140"}}, "Firefox 140"),
+        ({"browser": {"name": "webkit", "version": "18.4"}, "creator": {"name": "Playwright", "version": "1.5"}}, "webkit 18.4"),
+        ({"creator": {"name": "WebKit Web Inspector", "version": "1"}}, "WebKit Web Inspector 1"),
+        ({"browser": {"name": "Mobile Safari", "version": "18"}, "creator": {"name": "x", "version": "1"}}, "Mobile Safari 18"),
+        ({"creator": {"name": "Firebug", "version": "1.9"}}, "Firebug 1.9"),
+        ({"browser": {"name": "Internet Explorer", "version": "11"}}, "Internet Explorer 11"),
+    ],
+)  # fmt: skip
+def test_a_recording_of_another_browser_has_no_log_of_chromium(
+    tmp_path: Path, told: dict[str, object], maker: str
+) -> None:
+    (tmp_path / "a.har").write_text(json.dumps(har(*ENTRIES, **told)))
+    with pytest.raises(ConfigurationError, match=f"the recording is of {maker}, the log of Chromium"):
         import_with_netlog(tmp_path / "a.har", "a", read(page_log(), tmp_path))
+
+
+@pytest.mark.parametrize(
+    "maker",
+    [
+        "WebInspector 537.36", "Chrome 140", "chromium 140.0", "HeadlessChrome", "Microsoft Edge 140", "Opera 120",
+        "Mozilla/5.0 (X11) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36", "mitmproxy 11", "Fiddler 5",
+        "WebPageTest", "",
+    ],
+)  # fmt: skip
+def test_a_recording_that_can_be_of_chromium_is_taken(maker: str) -> None:
+    assert can_be_chromium(maker)
 
 
 def test_a_log_of_the_devtools_protocol_has_the_clock_of_its_netlog(tmp_path: Path) -> None:
@@ -310,6 +336,51 @@ def test_a_packed_log_that_was_cut_off_is_read_as_far_as_it_goes(tmp_path: Path,
     log = read_netlog(tmp_path / "net.json.gz")
     assert log.is_cut_off
     assert 2_000 * (share - 0.3) < len(log.connections) < 2_000
+
+
+def packed_log() -> bytes:
+    made = MadeNetlog()
+    for number in range(300):
+        made.h2(on_clock(25), made.socket(on_clock(number % 50), host=f"h{number * 7919 % 9973}.example"), "a.example", "a.example")  # fmt: skip
+    return gzip.compress(made.text().encode())
+
+
+@pytest.mark.parametrize("place", [0.3, 0.5, 0.7, 0.9])
+def test_the_loss_of_a_damaged_packed_log_is_told(tmp_path: Path, place: float) -> None:
+    damaged = bytearray(packed_log())
+    damaged[int(len(damaged) * place)] ^= 0xFF
+    (tmp_path / "net.json.gz").write_bytes(damaged)
+    (tmp_path / "a.har").write_text(json.dumps(har(entry(f"{SITE}/", 0, "document"))))
+    log = read_netlog(tmp_path / "net.json.gz")
+    assert log.is_damaged
+    model, _ = import_with_netlog(tmp_path / "a.har", "a", log)
+    assert "netlog: what its damaged part told" in losses(model)
+
+
+def test_a_wrong_checksum_alone_is_damage(tmp_path: Path) -> None:
+    damaged = bytearray(packed_log())
+    damaged[-8] ^= 1
+    (tmp_path / "net.json.gz").write_bytes(damaged)
+    log = read_netlog(tmp_path / "net.json.gz")
+    assert (log.is_damaged, log.is_cut_off, len(log.connections)) == (True, False, 300)
+
+
+def test_a_broken_line_of_a_plain_log_is_damage_and_a_cut_off_one_is_not(tmp_path: Path) -> None:
+    text = page_log().text()
+    lines = text.split("\n")
+    (tmp_path / "net.json").write_text("\n".join([*lines[:-4], lines[-4][5:-9], *lines[-3:]]))
+    assert read_netlog(tmp_path / "net.json").is_damaged
+    (tmp_path / "net.json").write_text(text[: text.rindex('"time"')])
+    log = read_netlog(tmp_path / "net.json")
+    assert (log.is_cut_off, log.is_damaged) == (True, False)
+    (tmp_path / "net.json").write_text(text)
+    assert not read_netlog(tmp_path / "net.json").is_damaged
+
+
+def test_bytes_behind_a_whole_packed_log_are_no_damage(tmp_path: Path) -> None:
+    (tmp_path / "net.json.gz").write_bytes(packed_log() + b"junk")
+    log = read_netlog(tmp_path / "net.json.gz")
+    assert (log.is_damaged, log.is_cut_off, len(log.connections)) == (False, False, 300)
 
 
 def test_a_packed_log_without_a_whole_head_is_refused(tmp_path: Path) -> None:

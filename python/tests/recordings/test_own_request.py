@@ -43,6 +43,33 @@ def test_a_page_that_says_what_went_wrong_is_one() -> None:
     assert [one.status for one in model(document(status=404), entry("/a.png", 50)).resources] == [404, 200]
 
 
+@pytest.mark.parametrize("status", [401, 403, 407, 429, 503], ids=str)
+def test_a_navigation_refused_at_first_is_its_last_answer(status: int) -> None:
+    challenge = entry("/challenge.js", 30, "script")
+    made = model(document(status=status), challenge, document(200), entry("/a.png", 350))
+    assert [one.status for one in made.resources] == [200, 200]
+    assert (lost(made)[BEFORE], made.load_ms) == (2, 700)
+
+
+def test_a_navigation_refused_each_time_is_its_last_refusal() -> None:
+    made = model(document(status=401), document(100, status=401), entry("/a.png", 350))
+    assert ([one.status for one in made.resources], lost(made)[BEFORE]) == ([401, 200], 1)
+
+
+def test_a_page_that_loaded_stays_the_page_however_often_it_is_asked_for() -> None:
+    made = model(document(), document(200), document(300, status=401))
+    assert (made.resources[0].status, BEFORE in lost(made)) == (200, False)
+
+
+def test_an_error_stays_the_page_where_others_or_nothing_followed() -> None:
+    other = entry("/other", 200, "document")
+    assert model(document(status=404), other).resources[0].status == 404
+    assert model(document(status=401), entry("/", 100, "fetch")).resources[0].status == 401
+    assert model(document(status=401), document(100, status=204)).resources[0].status == 401
+    after_load_event = document(950)
+    assert model(document(status=401), after_load_event).resources[0].status == 401
+
+
 def test_the_first_page_of_several_that_was_answered_is_read() -> None:
     inner = entry("data:text/html,x", 0, "document", pageref="page_0")
     cut_off = entry("/", 0, "document", status=0, pageref="page_00")

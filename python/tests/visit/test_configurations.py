@@ -29,6 +29,10 @@ def test_an_address_alone_is_asked_over_udp() -> None:
         ([], "name them with -r"),
         (["198.18.1.1", "udp://198.18.1.1:53"], "are the same over doudp"),
         (["local", "system"], "give each once"),
+        (["https://dns.test/q", "https://dns.test:443/q"], "are the same over doh"),
+        (["https://dns.test", "HTTPS://DNS.test./dns%2Dquery{?dns}"], "are the same over doh"),
+        (["tls://münchen.test", "tls://xn--mnchen-3ya.test:853"], "are the same over dot"),
+        (["fe80::1%eth0", "udp://[fe80::1%25eth0]"], "are the same over doudp"),
         (["198.18.1.1:5353"], "write it as a URL"),
     ],
 )
@@ -99,3 +103,7 @@ def test_one_page_is_one_however_it_is_written(text: str) -> None:
 )
 def test_what_is_another_page_stays_one(text: str, url: str) -> None:
     assert page_url(text) == url
+
+
+def test_an_escape_that_is_not_needed_makes_no_other_page() -> None:
+    assert page_url("example.test/%7ea%2f?%41=%26") == "https://example.test/~a%2F?A=%26"

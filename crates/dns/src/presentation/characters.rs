@@ -64,7 +64,8 @@ pub fn push_byte(text: &mut String, byte: u8, special: &[u8]) {
     }
 }
 
-fn push_number(text: &mut String, byte: u8) {
+/// Appends a byte to a text as a number: `\DDD`.
+pub fn push_number(text: &mut String, byte: u8) {
     let digit = |value: u8| char::from(b'0' + value % 10);
     text.extend(['\\', digit(byte / 100), digit(byte / 10), digit(byte)]);
 }

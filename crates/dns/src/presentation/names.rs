@@ -2,7 +2,7 @@
 //! written `\DDD` when not visible characters (RFC 4343 section 2.1). Labels beyond ASCII become
 //! A-labels (UTS #46). Not for: names in messages, where names may be compressed.
 
-use super::characters::{Character, EscapeError, next_character, push_byte};
+use super::characters::{Character, EscapeError, next_character, push_byte, push_number};
 use hickory_proto::rr::Name;
 use idna::AsciiDenyList;
 use idna::uts46::{DnsLength, Hyphens, Uts46};
@@ -41,7 +41,7 @@ pub enum NameError {
     #[error("a label beyond ASCII has a backslash")]
     EscapeBeyondAscii,
     /// An unescaped character, probably a typing error.
-    #[error("{0:?} stands in it, which is a slip as a rule: write `\\{number:03}` where it is meant", number = *.0 as u32)]
+    #[error("{0:?} stands in it, which is a slip as a rule: write {escapes} where it is meant", escapes = escapes_of(*.0))]
     Slip(char),
 }
 
@@ -83,6 +83,19 @@ fn is_separator(character: char) -> bool {
 /// is never intended.
 fn is_slip(character: char) -> bool {
     matches!(character, ':' | ',') || character.is_control()
+}
+
+/// Returns a character as escapes, in words: an escape is an octet of UTF-8, not a character.
+fn escapes_of(character: char) -> String {
+    let mut escapes = String::new();
+    for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+        push_number(&mut escapes, byte);
+    }
+    if character.is_ascii() {
+        format!("`{escapes}`")
+    } else {
+        format!("`{escapes}`, the octets of its UTF-8,")
+    }
 }
 
 /// Errors on a blank in front or at the end, left there by a shell or a file.

@@ -32,6 +32,7 @@ from resolab.browser.trial import (
     not_measured_after,
 )
 from resolab.records import PageFailure
+from resolab.urls import host_of_split
 
 EVERYTHING = ClearedState(dns_cache=True, http_cache=True, sockets=True, tickets=True)
 DISPOSE_TIMEOUT_S = 5.0
@@ -110,7 +111,7 @@ class TrialLoad:
         keep_doh = cleared.sockets and not cleared.doh_connection and self._settings.doh is not None
         await self._clear(
             ClearedState(dns_cache=False, http_cache=False, sockets=cleared.sockets),
-            doh_warmed_by=urlsplit(self._request.url).hostname if keep_doh else None,
+            doh_warmed_by=host_of_split(urlsplit(self._request.url)) if keep_doh else None,
         )
 
     async def _clear(self, cleared: ClearedState, doh_warmed_by: str | None = None) -> None:

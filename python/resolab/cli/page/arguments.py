@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from resolab.cli.output_place import named_place
+
 _GENERATED_HOSTS_MAX = 300
 """The maximum number of hosts, above the hosts of any recorded page."""
 
@@ -57,7 +59,11 @@ def _add_import(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="a HAR file of any maker, or a log of the DevTools protocol; - is standard input",
     )
     imported.add_argument(
-        "-o", "--output", type=Path, metavar="PLACE", help="file or, for several, folder (default: here)"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="PLACE",
+        help="file or, for several, folder; - is standard output (default: here)",
     )
     imported.add_argument("--name", help="name of the page (default: the file's, without its endings)")
     imported.add_argument("--keep-names", action="store_true", help="keep the hosts' names in the model")
@@ -82,7 +88,13 @@ def _add_record(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         epilog="example: resolab page record https://www.example.org/ -o shop.page.json",
     )
     record.add_argument("url", metavar="URL", help="the page; without a scheme: https")
-    record.add_argument("-o", "--output", type=Path, metavar="PLACE", help="file or folder (default: NAME.page.json)")
+    record.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="PLACE",
+        help="file or folder; - is standard output (default: NAME.page.json)",
+    )
     record.add_argument("--name", help="name of the page (default: the file's, else recorded)")
     record.add_argument(
         "--browser",
@@ -114,7 +126,9 @@ def _add_show(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     show.add_argument("page", type=Path, metavar="FILE", help="a page model, or a recording")
     show.add_argument("--tree", action="store_true", help="who discovered whom")
     show.add_argument("--waterfall", action="store_true", help="when each request began and how long it took")
-    show.add_argument("-o", "--output", type=Path, metavar="FILE", help="draw the waterfall (.svg, .pdf or .png)")
+    show.add_argument(
+        "-o", "--output", type=named_place, metavar="FILE", help="draw the waterfall (.svg, .pdf or .png)"
+    )
     show.add_argument("--json", action="store_true", help="facts and losses as one JSON object")
 
 
@@ -129,7 +143,7 @@ def _add_generate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     generated.add_argument("--count", type=_count, default=1, metavar="N", help="pages, from number 1 (default: 1)")
     generated.add_argument("--seed", type=_seed, default=1, metavar="S", help="other pages for each (default: 1)")
-    generated.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where to (default: here)")
+    generated.add_argument("-o", "--output", type=named_place, metavar="FOLDER", help="where to (default: here)")
     generated.add_argument(
         "--hosts", type=_hosts, metavar="N", help="host names of every page; all else as in pages that have as many"
     )
@@ -163,7 +177,9 @@ def _add_clone(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         epilog="example: resolab page clone www-example.page.json -o ./shop",
     )
     clone.add_argument("page", type=Path, metavar="FILE", help="a page model")
-    clone.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where to (default: the page's name, here)")
+    clone.add_argument(
+        "-o", "--output", type=named_place, metavar="FOLDER", help="where to (default: the page's name, here)"
+    )
     clone.add_argument("--seed", type=int, default=1, help="of the bytes nobody looks at (default: 1)")
     clone.add_argument(
         "--protocols",

@@ -4,6 +4,7 @@ For: writing the folder to the user's path. Not for: the folder's content (`reso
 """
 
 import argparse
+import tempfile
 from pathlib import Path
 
 from resolab.cli.console import Console
@@ -25,8 +26,13 @@ def run(options: argparse.Namespace) -> int:
     if folder.exists():
         raise ConfigurationError(f"{folder} is there; remove it, or give another place with -o")
     with machine_errors(f"write {folder}"):
-        folder.mkdir(parents=True)
-        written = write_clone(model, folder, seed=options.seed, protocols=ProtocolSource(options.protocols))
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        # Whole or not at all: half a clone would stand in the way of the next attempt, and pass for a page.
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as making:
+            made = Path(making) / folder.name
+            made.mkdir()
+            written = write_clone(model, made, seed=options.seed, protocols=ProtocolSource(options.protocols))
+            made.rename(folder)
     beyond = written.wire_bytes / max(written.model_bytes, 1) - 1
     Console(highlight=False).print(
         f"{folder}: {written.requests_count:,} requests, {written.wire_bytes / 1e3:,.0f} kB of bodies "

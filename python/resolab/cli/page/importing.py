@@ -6,6 +6,7 @@ For: files, names and words. Not for: reading recordings (`resolab.recordings`).
 import argparse
 import json
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from resolab.cli.console import Console
+from resolab.cli.output_place import STANDARD_OUTPUT
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.pages.facts import facts_of
 from resolab.pages.file import ENDING, model_text
@@ -36,7 +38,11 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError("--name is of one page; give one FILE with it")
     if options.netlog is not None and len(options.files) > 1:
         raise ConfigurationError("--netlog is of one load; give one FILE with it")
-    console, notes = Console(highlight=False), Console(stderr=True, highlight=False)
+    check_output(options)
+    if options.output == STANDARD_OUTPUT and len(options.files) > 1:
+        raise ConfigurationError("standard output takes one page: give one FILE with -o -")
+    notes = Console(stderr=True, highlight=False)
+    console = notes if options.output == STANDARD_OUTPUT else Console(highlight=False)
     failed: ResolabError | None = None
     for file, place, name in _places(options):
         try:
@@ -72,6 +78,8 @@ def _imported(options: argparse.Namespace, file: Path, name: str) -> "tuple[Page
 def _places(options: argparse.Namespace) -> Iterator[tuple[Path, Path, str]]:
     files: Sequence[Path] = options.files
     output: Path | None = options.output
+    if output == STANDARD_OUTPUT:
+        output = None
     into_folder = output is None or output.is_dir() or len(files) > 1 or not output.name.endswith(".json")
     if output is not None and into_folder and output.exists() and not output.is_dir():
         raise ConfigurationError(f"{output} is no folder: give one, or a file NAME{ENDING}, with -o")
@@ -85,6 +93,9 @@ def _places(options: argparse.Namespace) -> Iterator[tuple[Path, Path, str]]:
         if name in taken:
             raise ConfigurationError(f"two files would be page {name!r}; import one of them apart, with --name")
         taken.add(name)
+        if options.output == STANDARD_OUTPUT:
+            yield file, STANDARD_OUTPUT, name
+            return
         yield file, (output or Path()) / f"{name}{ENDING}" if into_folder else output or Path(), name
 
 
@@ -106,8 +117,17 @@ def name_of(file: Path) -> str:
     return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")
 
 
+def check_output(options: argparse.Namespace) -> None:
+    """Refuse two results on standard output."""
+    if options.output == STANDARD_OUTPUT and options.json:
+        raise ConfigurationError("-o - and --json would both write to standard output; give one of them")
+
+
 def write_model(model: PageModel, place: Path, *, force: bool) -> None:
     """Write the model; replace an existing file only with `force`."""
+    if place == STANDARD_OUTPUT:
+        sys.stdout.write(model_text(model))
+        return
     if place.exists() and not force:
         raise ConfigurationError(f"{place} is there; give --force to have it written anew, or another place with -o")
     write_named(place, model_text(model).encode())

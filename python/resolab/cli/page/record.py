@@ -10,7 +10,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from resolab.cli.console import Console
-from resolab.cli.page.importing import losses_in_words, model_name, summarise_page, told, write_model
+from resolab.cli.output_place import STANDARD_OUTPUT
+from resolab.cli.page.importing import check_output, losses_in_words, model_name, summarise_page, told, write_model
 from resolab.errors import ConfigurationError, UsageError
 from resolab.pages.file import ENDING
 from resolab.plan.section import NAME
@@ -24,10 +25,12 @@ _DEFAULT_NAME = "recorded"
 def run(options: argparse.Namespace) -> int:
     """Load the page, write the model and print a summary."""
     url = _url(options.url)
+    check_output(options)
     place, name = _place(options)
-    if place.exists() and not options.force:
+    if place != STANDARD_OUTPUT and place.exists() and not options.force:
         raise ConfigurationError(f"{place} is there; give --force to have it written anew, or another place with -o")
-    console, notes = Console(highlight=False), Console(stderr=True, highlight=False)
+    notes = Console(stderr=True, highlight=False)
+    console = notes if place == STANDARD_OUTPUT else Console(highlight=False)
 
     def say(line: str) -> None:
         notes.print(f"resolab: {line}", markup=False, soft_wrap=True)
@@ -68,8 +71,15 @@ def _url(said: str) -> str:
 def _place(options: argparse.Namespace) -> tuple[Path, str]:
     """Return the model's path and name."""
     output: Path | None = options.output
+    if output == STANDARD_OUTPUT:
+        return STANDARD_OUTPUT, _checked(options.name or _DEFAULT_NAME)
     is_file = output is not None and not output.is_dir() and output.name.endswith(".json")
     name = options.name or (model_name(output) if output and is_file else _DEFAULT_NAME)
+    place = output if output and is_file else (output or Path()) / f"{_checked(name)}{ENDING}"
+    return place, _checked(name)
+
+
+def _checked(name: str) -> str:
     if not NAME.fullmatch(name):
         raise ConfigurationError(f"{name!r} is no name of a page: use letters, digits, - and _; give one with --name")
-    return output if output and is_file else (output or Path()) / f"{name}{ENDING}", name
+    return name

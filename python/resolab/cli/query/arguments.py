@@ -22,7 +22,7 @@ def add_query(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     query.add_argument(
         "names", nargs="*", metavar="NAME",
         help="name to ask for; @ADDRESS is short for -r ADDRESS, a record type or class beside a name for -t or "
-        "--class, and +short prints the answers alone",
+        "--class, and +short prints the answers alone; after -- all words are names",
     )  # fmt: skip
     query.add_argument(
         "-x", "--reverse", action="append", default=[], metavar="ADDRESS",
@@ -53,6 +53,7 @@ def add_query(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "--fail", action="append", default=[], metavar="LIMIT",
         help="exit with 1 if this holds of any resolver, such as failed>1%%, p90>50ms, median>0.1s; may be given again",
     )  # fmt: skip
+    query.set_defaults(plain_names=[])
     return query
 
 

@@ -35,7 +35,7 @@ PLUS = {
 
 
 def read_words(options: argparse.Namespace) -> QueryWords:
-    """Sort the words; a word impossible as a name among the others is a type."""
+    """Sort the words; a word impossible as a name among the others is a type. After `--` all words are names."""
     pluses = [word for word in options.names if word.startswith("+")]
     _check_pluses(pluses)
     words = [word for word in options.names if not word.startswith(("@", "+"))]
@@ -43,16 +43,19 @@ def read_words(options: argparse.Namespace) -> QueryWords:
     types = [] if options.type is None else options.type.split(",")
     pointers = [_pointer(address) for address in options.reverse]
     names = [word for word in words if not (is_record_type(word) or is_class(word))]
-    if not (names or pointers):
+    plain_names: Sequence[str] = options.plain_names
+    if not (names or pointers or plain_names):
         # A name that is also a type's, such as `mx`, stands first.
         names, words = words[:1], words[1:]
     types += [word.upper() for word in words if is_record_type(word)]
     record_class = _class_of(options, [word.upper() for word in words if is_class(word)])
     if pointers and not types:
-        if names:
+        if names or plain_names:
             raise UsageError("-x asks for PTR records and NAME for A records: ask in two commands, or give -t")
         types = ["PTR"]
-    return QueryWords(names + pointers, types, _with_port(resolvers, options.port), bool(pluses), record_class)
+    return QueryWords(
+        [*names, *plain_names, *pointers], types, _with_port(resolvers, options.port), bool(pluses), record_class
+    )
 
 
 def _class_of(options: argparse.Namespace, words: Sequence[str]) -> str | None:

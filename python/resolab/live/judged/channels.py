@@ -10,6 +10,7 @@ from resolab.browser import NetworkRequest, PageLoad
 from resolab.browser.browser_log import ConnectionTransport
 from resolab.live.judged.seen_connection import LoggedConnection
 from resolab.records import HandshakeMode
+from resolab.urls import host_of_split
 
 _HTTP_VERSIONS = {"http/1.1": "h1", "http/1.0": "h1", "h2": "h2", "h3": "h3"}
 
@@ -38,7 +39,7 @@ def _connection(request: NetworkRequest) -> LoggedConnection:
     quic = request.protocol == "h3"
     start_ms, end_ms = request.connect_start_ms, request.connect_end_ms
     return LoggedConnection(
-        host=urlsplit(request.url).hostname,
+        host=host_of_split(urlsplit(request.url)) or None,
         is_resolver=False,
         transport=ConnectionTransport.QUIC if quic else ConnectionTransport.TCP,
         address=request.remote_address,

@@ -27,6 +27,7 @@ from resolab.records import (
     QueryRecord,
     Record,
 )
+from resolab.urls import host_of_split
 
 CLOCK_SLACK_MS = 2.0
 """The tolerance, in ms: the page's clock and the log's clock are rounded separately."""
@@ -66,7 +67,7 @@ def judge_load(
     our own client's queries over the same configuration, at any time.
     """
     page = load.measured
-    host = (urlsplit(page.url).hostname or "").rstrip(".").lower()
+    host = host_of_split(urlsplit(page.url))
     seen = _seen(page, log)
     forwarded = _select_by_name([r for r in stub_records if _is_forwarded(r)], host)
     asked = [one for one in seen.look_ups if one.name == host]
@@ -107,7 +108,7 @@ def _document_handshake(page: PageLoad, seen: _LoadLog) -> HandshakeMode | None:
         (request.at_ms, connection, request)
         for connection in seen.connections
         for request in connection.requests
-        if request.host == parts.hostname and request.path == path and _is_in(request, seen.begin_ms)
+        if request.host == host_of_split(parts) and request.path == path and _is_in(request, seen.begin_ms)
     ]
     if not found:
         return None

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from resolab.errors import ConfigurationError
-from resolab.manners import resolver_endpoint
+from resolab.manners import plain_resolver_url, resolver_endpoint
 from resolab.plan.live.settings import Endpoint, LiveResolver
 from resolab.plan.section import PlanSection
 from resolab.protocols import OVER_HTTP, facts_of
@@ -18,7 +18,6 @@ SYSTEM = "system"
 """The word in place of an address: the first name server of `/etc/resolv.conf`."""
 _OF_BROWSERS = {DnsTransport.DOUDP: 53, DnsTransport.DOH: 443, DnsTransport.DOH3: 443}
 """Ports used by a browser's own resolver."""
-DOH_PATH = "/dns-query"
 
 
 def resolvers_in(section: PlanSection, names: tuple[str, ...]) -> dict[str, LiveResolver]:
@@ -46,17 +45,18 @@ def _endpoint(section: PlanSection, transport: DnsTransport, text: str) -> Endpo
         scheme = facts_of(transport).url_form.partition("://")[0]
         bare = f', an address, or "{SYSTEM}"' if transport is DnsTransport.DOUDP else ""
         section.fail(transport, f"{text!r} is no resolver over it; give {scheme}://HOST, with :PORT if need be{bare}")
-    path = _path(section, transport, text)
-    return Endpoint(found.url if transport is DnsTransport.DOUDP else text, found.host, found.port, path)
+    url = plain_resolver_url(text) if "://" in text else found.url
+    path = _path(section, transport, text, url)
+    return Endpoint(found.url if transport is DnsTransport.DOUDP else url, found.host, found.port, path)
 
 
-def _path(section: PlanSection, transport: DnsTransport, text: str) -> str:
-    """Return DoH's path; the end of a URI template (RFC 8484 section 4.1) changes nothing."""
-    parts = urlsplit(text.removesuffix("{?dns}"))
-    given = "" if parts.path == "/" else parts.path if "://" in text else ""
-    if parts.query or parts.fragment or parts.username is not None or (given and transport not in OVER_HTTP):
+def _path(section: PlanSection, transport: DnsTransport, text: str, url: str) -> str:
+    """Return the path of `url`, the one spelling of `text`; only DoH has a path."""
+    parts = urlsplit(url)
+    beyond = parts.query or parts.fragment or parts.username is not None
+    if beyond or (parts.path and transport not in OVER_HTTP):
         section.fail(transport, f"{text!r} has a part that means nothing there; give SCHEME://HOST, and a path for DoH")
-    return (given or DOH_PATH) if transport in OVER_HTTP else ""
+    return parts.path
 
 
 def check_native(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from resolab.records import DnsTransport
+from resolab.urls import host_of_split
 
 LAB = "lab"
 """The resolver and vantage point of every trial in the lab."""
@@ -28,7 +29,7 @@ class LiveSite:
     @property
     def host(self) -> str:
         """Return the name of the first look-up of the load."""
-        return urlsplit(self.url).hostname or ""
+        return host_of_split(urlsplit(self.url))
 
 
 @dataclass(frozen=True, slots=True)

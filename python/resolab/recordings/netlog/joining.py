@@ -3,6 +3,7 @@
 For: addresses, certificates and connections of hosts. Facts of the recording itself stay. Not for: reading logs.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +21,12 @@ from resolab.recordings.values import host_of
 
 _MARGIN_MS = 1_000.0
 """A connection may be opened before the first request's start: the log's instants are rounded, another process's."""
-_FIREFOX = "firefox"
+_CHROMIUM = re.compile(r"chrom|\bedg|opera|brave|vivaldi|electron|webview|blink", re.IGNORECASE)
+_OTHERS = re.compile(
+    r"firefox|fennec|firebug|\bgecko|webkit|safari|epiphany|\bmsie\b|\bie\b|internet explorer|trident|servo|ladybird",
+    re.IGNORECASE,
+)
+"""Names of other engines, their browsers and tools. Chromium's user agents name some of them besides Chrome."""
 
 
 def import_with_netlog(
@@ -45,6 +51,11 @@ def import_with_netlog(
     return msgspec.structs.replace(model, hosts=hosts), page_connections(chosen, names)
 
 
+def can_be_chromium(maker: str) -> bool:
+    """Return False for the name of another browser; a proxy's or an unknown maker's recording can be of any."""
+    return _CHROMIUM.search(maker) is not None or _OTHERS.search(maker) is None
+
+
 def _told(host: Host, opened: Counter[str | None], known: set[str | None], *, keep_names: bool) -> Host:
     """Set the number of connections opened to a host, 0 if all its requests used others' connections."""
     count = host.connection_count
@@ -56,10 +67,12 @@ def _told(host: Host, opened: Counter[str | None], known: set[str | None], *, ke
 def _connections_of(recording: Recording, log: BrowserLog) -> Sequence[Connection]:
     """Choose the connections of this load; a log may cover many. Raise ValueError for the log of another load."""
     maker = recording.browser or recording.creator or ""
-    if maker.lower().startswith(_FIREFOX):
+    if not can_be_chromium(maker):
         raise ValueError(f"the recording is of {maker}, the log of Chromium")
     if log.is_cut_off:
         recording.lose("netlog: what came after its last line; it was cut off", 0)
+    if log.is_damaged:
+        recording.lose("netlog: what its damaged part told", 0)
     offset_ms = 0.0 if recording.is_on_ticks else log.unix_offset_ms
     if offset_ms is None:
         recording.lose("netlog: it has no clock, so that all of its connections are taken", 0)

@@ -84,6 +84,14 @@ fn errors_say_what_is_wrong() {
         ("a.test,b.test", "`\\044` where it is meant"),
         ("a.test\r", "`\\013` where it is meant"),
         (" a.test", "`\\032` where it is meant"),
+        (
+            "a.test\u{a0}",
+            "`\\194\\160`, the octets of its UTF-8, where it is meant",
+        ),
+        (
+            "a\u{85}b.test",
+            "`\\194\\133`, the octets of its UTF-8, where it is meant",
+        ),
         ("a\u{1b}[31m", "'\\u{1b}' stands in it"),
     ] {
         let error = read_name(text).unwrap_err().to_string();

@@ -90,6 +90,8 @@ class EventDecoder:
     def __init__(self, wanted: dict[int, str], kinds: dict[int, str]) -> None:
         self._wanted, self._kinds = wanted, kinds
         self._decoder = msgspec.json.Decoder(_Line)
+        self.broken_count = 0
+        """The number of lines that are no events, the last one of a cut-off file included."""
 
     def event(self, text: str) -> Event | None:
         """Return the event of a line; `None` without a wanted event, or for a broken line."""
@@ -101,12 +103,14 @@ class EventDecoder:
     def _line(self, text: str) -> _Line | None:
         event = event_text(text)
         if event is None:
+            self.broken_count += bool(text.strip().strip("[]{},"))
             return None
         try:
             line = self._decoder.decode(event)
             line.time = float(line.time)
         except (msgspec.DecodeError, ValueError, RecursionError):
-            return None  # The last line of a file that was cut off.
+            self.broken_count += 1
+            return None
         return line
 
 
@@ -133,15 +137,18 @@ class EventReader:
     def __init__(self, file: Path) -> None:
         self._file = file
         self.is_cut_off = True
+        self.is_damaged = False
+        """True, after reading, for lines that are no events, or a wrong checksum."""
         self.head: Head | None = None
 
     def events(self, names: frozenset[str]) -> Iterator[Event]:
-        """Yield the events in the file's order; read a truncated gzip file up to the cut."""
+        """Yield the events in the file's order; read a truncated or damaged gzip file as far as possible."""
         try:
             with _opened(self._file) as lines:
                 self.head = self._head(lines)
                 yield from self._events(lines, self.head.decoder(names))
-        except (EOFError, zlib.error) as error:
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            self.is_damaged |= not isinstance(error, EOFError)
             if self.head is None:
                 raise ConfigurationError(f"failed to read netlog {self._file}: {error}") from error
         except OSError as error:
@@ -149,11 +156,16 @@ class EventReader:
 
     def _events(self, lines: IO[str], decoder: EventDecoder) -> Iterator[Event]:
         for text in lines:
+            broken_before = decoder.broken_count
             event = decoder.event(text)
+            # The last line of a file that was cut off is broken without damage.
+            self.is_damaged |= broken_before > 0
             if event is not None:
                 yield event
             if is_last(text):
                 self.is_cut_off = False
+                self.is_damaged |= decoder.broken_count > 0
+                _read_checksum(lines)
                 break
 
     def _head(self, lines: IO[str]) -> Head:
@@ -172,6 +184,16 @@ def _opened(file: Path) -> Iterator[IO[str]]:
                 yield lines
         else:
             yield io.TextIOWrapper(handle, encoding="utf-8", errors="replace")
+
+
+def _read_checksum(lines: IO[str]) -> None:
+    """Read to the end: only there gzip compares the checksum. What follows a whole member is none of the log's."""
+    try:
+        while lines.read(1 << 20):
+            pass
+    except gzip.BadGzipFile as error:
+        if not str(error).startswith("Not a gzipped file"):
+            raise
 
 
 def _named(constants: dict[str, Any], table: str) -> dict[int, str]:
