@@ -2,6 +2,7 @@
 //! `fe80::1%eth0`. Not for: finding the interface (the connecting code).
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::str::FromStr;
 
 /// An address, and the name or number of its interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,19 @@ impl ZonedAddress {
         let address: SocketAddr = text.parse().ok()?;
         let ip = address.ip();
         (zone.is_none() || ip.is_ipv6()).then(|| (Self { ip, zone }, address.port()))
+    }
+}
+
+/// The error for a text that is no address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not an IP address, such as 192.0.2.1 or fe80::1%eth0")]
+pub struct NotAnAddress;
+
+impl FromStr for ZonedAddress {
+    type Err = NotAnAddress;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::read(text).ok_or(NotAnAddress)
     }
 }
 
