@@ -3,12 +3,12 @@
 
 use crate::output;
 use crate::refusal::Refusal;
-use resolab_dns::ResolverAddress;
 use resolab_dns::bootstrap::GivenAddresses;
+use resolab_dns::{ResolverAddress, ZonedAddress};
 use resolab_record::{DnsTransport, Record};
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::ping::{PingOrder, Way, ping};
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ const USUAL_WAYS: [Way; 5] = [
 pub struct Arguments {
     /// Address to ping; default: the address of the resolver.
     #[arg(group = "target")]
-    address: Option<IpAddr>,
+    address: Option<ZonedAddress>,
     /// Resolver with the port to try instead of 443, 853 and 53 when ICMP fails; URL as in query
     /// --resolver.
     #[arg(long, value_name = "URL", group = "target")]
@@ -75,7 +75,8 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     }
     let start = output::start_record("ping", monotonic_ns());
     let mut record = ping(&PingOrder {
-        address,
+        address: address.ip(),
+        scope_id: scope_id(address),
         ways,
         count: arguments.count.into(),
         timeout: Duration::from_millis(arguments.timeout_ms),
@@ -90,14 +91,21 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn address(arguments: &Arguments) -> Result<IpAddr, String> {
-    match (arguments.address, &arguments.resolver) {
-        (Some(address), _) => Ok(address),
+fn address(arguments: &Arguments) -> Result<SocketAddr, String> {
+    let found = match (&arguments.address, &arguments.resolver) {
+        (Some(address), _) => address.with_port(0),
         (None, Some(resolver)) => GivenAddresses::default()
             .locate(resolver)
-            .map(|(address, _)| address.ip())
-            .map_err(|error| error.to_string()),
-        (None, None) => Err("ping: nobody was named".to_owned()),
+            .map(|(address, _)| address),
+        (None, None) => return Err("ping: nobody was named".to_owned()),
+    };
+    found.map_err(|error| error.to_string())
+}
+
+fn scope_id(address: SocketAddr) -> u32 {
+    match address {
+        SocketAddr::V4(_) => 0,
+        SocketAddr::V6(address) => address.scope_id(),
     }
 }
 
@@ -179,6 +187,28 @@ mod tests {
         assert_eq!(read("192.0.2.1 --method tcp"), tcp);
         let two = read("192.0.2.1 --method quic,icmp");
         assert_eq!(two, [Way::Quic(443), Way::Quic(853), Way::Icmp]);
+    }
+
+    #[test]
+    fn an_address_of_one_link_keeps_its_zone() {
+        let lo = nix::net::if_::if_nametoindex("lo").unwrap();
+        for typed in [
+            "--resolver fe80::1%lo",
+            "--resolver quic://[fe80::1%25lo]",
+            "fe80::1%lo",
+        ] {
+            let words = ["ping"].into_iter().chain(typed.split_whitespace());
+            let arguments = Only::try_parse_from(words).unwrap().ping;
+            let address = address(&arguments).unwrap();
+            assert_eq!(address.ip().to_string(), "fe80::1", "{typed}");
+            assert_eq!(scope_id(address), lo, "{typed}");
+        }
+        for typed in ["fe80::1", "--resolver fe80::1", "fe80::1%nowhere"] {
+            let words = ["ping"].into_iter().chain(typed.split_whitespace());
+            let arguments = Only::try_parse_from(words).unwrap().ping;
+            assert!(address(&arguments).is_err(), "{typed}");
+        }
+        assert!(Only::try_parse_from(["ping", "192.0.2.1%lo"]).is_err());
     }
 
     #[test]

@@ -71,11 +71,31 @@ impl Refusal {
                 line: String::new(),
             };
         }
-        Self::internal(format_args!("write to standard output: {error}"))
+        Self::machine(format_args!("write to standard output: {error}"))
     }
 
     /// Prints the line and returns the exit code.
     pub fn exit(self) -> ExitCode {
         output::fail(self.code, self.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_the_machines_and_a_reader_gone_is_silent() {
+        let full = Refusal::unwritten(io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(full.code, output::EXIT_MACHINE);
+        assert!(
+            full.line
+                .starts_with("failed to write to standard output: ")
+        );
+        let gone = Refusal::unwritten(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert_eq!(
+            (gone.code, gone.line.as_str()),
+            (output::EXIT_BROKEN_PIPE, "")
+        );
     }
 }

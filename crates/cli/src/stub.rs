@@ -187,6 +187,13 @@ fn host_place(text: &str) -> Result<(i32, String), String> {
 }
 
 pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> Refusal {
+    if matches!(
+        error.raw_os_error(),
+        Some(nix::libc::EMFILE | nix::libc::ENFILE)
+    ) {
+        let remedy = "raise the limit of open files (ulimit -n)";
+        return Refusal::machine(format_args!("listen on {address}: {error}; {remedy}"));
+    }
     let what = format!("listen on {address}: {error}; give another --listen");
     if error.kind() == io::ErrorKind::PermissionDenied {
         Refusal::machine(what)

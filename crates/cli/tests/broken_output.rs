@@ -77,3 +77,35 @@ fn a_path_ends_with_the_first_answer_nobody_takes() {
         .unwrap();
     ends_without_a_word(path);
 }
+
+/// A full disk is the machine's fault, and not a defect of the program.
+#[test]
+fn a_full_disk_is_named_in_one_line() {
+    for arguments in [
+        "ping 127.0.0.1 --method tcp --count 1",
+        "stub --listen 127.0.0.1:0 --upstream udp://127.0.0.1:9",
+    ] {
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let mut program = Command::new(PROGRAM)
+            .args(arguments.split(' '))
+            .stdin(Stdio::piped())
+            .stdout(full)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Open until then: its end would be another reason to end.
+        let input = program.stdin.take();
+        let output = program.wait_with_output().unwrap();
+        drop(input);
+        let words = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(MACHINE), "{arguments}: {words}");
+        assert!(
+            words.contains("write to standard output: No space left"),
+            "{words}"
+        );
+        assert_eq!(words.lines().count(), 1, "{words}");
+    }
+}

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 use std::thread;
 use thiserror::Error;
+use url::Host;
 
 /// The reason for a resolver without an address.
 #[derive(Debug, Error)]
@@ -36,12 +37,18 @@ pub enum BootstrapError {
         /// The zone as given by the user.
         zone: String,
     },
+    /// A link-local address without its zone.
+    #[error(
+        "use {0}: an address of one link needs a zone, the name or number of its interface, such \
+         as {0}%eth0 (RFC 4007 section 11)"
+    )]
+    NoZone(IpAddr),
     /// A text not of the form `HOST=ADDRESS`.
     #[error("read {0:?}: give HOST=ADDRESS, such as dns.example=192.0.2.1")]
     NotAPair(String),
 }
 
-/// The addresses given on the command line, by host name in lower case.
+/// The addresses given on the command line, by comparable host name.
 #[derive(Debug, Clone, Default)]
 pub struct GivenAddresses(HashMap<String, ZonedAddress>);
 
@@ -50,7 +57,7 @@ impl GivenAddresses {
     pub fn parse(pairs: &[String]) -> Result<Self, BootstrapError> {
         let read = |pair: &String| {
             let (host, address) = pair.split_once('=')?;
-            Some((host.to_ascii_lowercase(), ZonedAddress::read(address)?))
+            Some((comparable(host), ZonedAddress::read(address)?))
         };
         pairs
             .iter()
@@ -106,13 +113,27 @@ impl GivenAddresses {
     }
 
     fn given(&self, resolver: &ResolverAddress) -> Result<Option<SocketAddr>, BootstrapError> {
-        if let Some(given) = self.0.get(&resolver.host.to_ascii_lowercase()) {
+        if let Some(given) = self.0.get(&comparable(&resolver.host)) {
             return socket_address(given.ip, given.zone.as_deref(), resolver.port).map(Some);
         }
         let ip = resolver.stamped_ip.or(resolver.ip());
         ip.map(|ip| socket_address(ip, resolver.zone.as_deref(), resolver.port))
             .transpose()
     }
+}
+
+impl ZonedAddress {
+    /// Finds the interface of a link-local address.
+    pub fn with_port(&self, port: u16) -> Result<SocketAddr, BootstrapError> {
+        socket_address(self.ip, self.zone.as_deref(), port)
+    }
+}
+
+/// Returns a host in one form of several: A-labels in lower case, without the final dot.
+fn comparable(host: &str) -> String {
+    let name =
+        Host::parse(host).map_or_else(|_| host.to_ascii_lowercase(), |host| host.to_string());
+    name.strip_suffix('.').map_or(name.clone(), str::to_owned)
 }
 
 fn look_up(resolver: &ResolverAddress, by: Option<SocketAddr>) -> LookUp {
@@ -125,8 +146,13 @@ fn look_up(resolver: &ResolverAddress, by: Option<SocketAddr>) -> LookUp {
 
 /// Makes a socket address. The zone of a link-local address is the name or number of its interface.
 fn socket_address(ip: IpAddr, zone: Option<&str>, port: u16) -> Result<SocketAddr, BootstrapError> {
-    let (IpAddr::V6(v6), Some(zone)) = (ip, zone) else {
-        return Ok(SocketAddr::new(ip, port));
+    let (v6, zone) = match (ip, zone) {
+        (IpAddr::V6(v6), Some(zone)) => (v6, zone),
+        // The kernel sends nothing to such an address.
+        (IpAddr::V6(v6), None) if v6.is_unicast_link_local() => {
+            return Err(BootstrapError::NoZone(ip));
+        }
+        (IpAddr::V4(_) | IpAddr::V6(_), _) => return Ok(SocketAddr::new(ip, port)),
     };
     let number = zone.parse().ok().or_else(|| if_nametoindex(zone).ok());
     let scope_id = number.ok_or_else(|| BootstrapError::Zone {
@@ -208,6 +234,33 @@ mod tests {
             error.contains("no interface") && error.contains("nowhere"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn an_address_of_one_link_without_a_zone_is_told_to_need_one() {
+        for (pairs, url) in [
+            (&[][..], "fe80::1"),
+            (&[][..], "quic://[febf::1]"),
+            (&["dns.test=fe80::1"][..], "tls://dns.test"),
+        ] {
+            let error = locate(pairs, url).unwrap_err().to_string();
+            assert!(error.contains("needs a zone"), "{error}");
+        }
+        assert!(locate(&[], "fd00::1").is_ok());
+    }
+
+    #[test]
+    fn given_names_are_compared_as_names() {
+        for (pair, url) in [
+            ("m\u{fc}nchen.test=192.0.2.7", "tls://xn--mnchen-3ya.test"),
+            ("xn--mnchen-3ya.test=192.0.2.7", "https://M\u{dc}NCHEN.test"),
+            ("dns.example.test.=192.0.2.7", "tls://dns.example.test"),
+            ("dns.example.test=192.0.2.7", "h3://dns.example.test./q"),
+        ] {
+            let (address, bootstrap) = locate(&[pair], url).unwrap();
+            assert_eq!(address.ip().to_string(), "192.0.2.7", "{pair} {url}");
+            assert_eq!(bootstrap, Bootstrap::Given);
+        }
     }
 
     #[test]

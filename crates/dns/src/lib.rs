@@ -60,3 +60,4 @@ pub use stamp::StampError;
 pub use transports::retry::UdpRetryPolicy;
 pub use transports::session;
 pub use upstream::{Asked, ConnectionPolicy, MessagePosition, Upstream};
+pub use zoned_address::ZonedAddress;

@@ -14,6 +14,10 @@ use thiserror::Error;
 
 const HEADER_BYTES: usize = 12;
 const TYPE_AND_CLASS_BYTES: usize = 4;
+/// Type, class, TTL and length of a record.
+const FIXED_FIELDS_BYTES: usize = 10;
+/// The key of the service parameter `port` (RFC 9460 section 14.3.2).
+const PORT_KEY: u16 = 3;
 /// Offset of RDLENGTH in an OPT record: after root name, type, class and TTL.
 const OPT_LENGTH_AT: usize = 9;
 /// The maximum number of a response's answers written to a record.
@@ -218,6 +222,44 @@ pub(crate) fn questions_end(query: &[u8]) -> usize {
     at.min(query.len())
 }
 
+/// Returns the length of the first parameter `port` with a wrong length in SVCB and HTTPS records (RFC
+/// 9460 section 7.2). The library reads the first two bytes and drops the others; it refuses wrong
+/// lengths of all other parameters.
+fn wrong_port_bytes(message: &[u8]) -> Option<usize> {
+    let count_at = |at: usize| u16_at(message, at).unwrap_or(0);
+    let record_count: u32 = [6, 8, 10].map(count_at).into_iter().map(u32::from).sum();
+    let mut at = questions_end(message);
+    for _ in 0..record_count {
+        let fixed = name_end(message, at);
+        let data_at = fixed + FIXED_FIELDS_BYTES;
+        let end = data_at + usize::from(u16_at(message, data_at - 2)?);
+        if matches!(u16_at(message, fixed)?, 64 | 65) {
+            let parameters_at = name_end(message, data_at + 2);
+            let wrong = wrong_port(message.get(parameters_at..end).unwrap_or_default());
+            if wrong.is_some() {
+                return wrong;
+            }
+        }
+        at = end;
+    }
+    None
+}
+
+fn wrong_port(mut parameters: &[u8]) -> Option<usize> {
+    while let Some((&[a, b, c, d], rest)) = parameters.split_first_chunk::<4>() {
+        let length = usize::from(u16::from_be_bytes([c, d]));
+        if u16::from_be_bytes([a, b]) == PORT_KEY && length != 2 {
+            return Some(length);
+        }
+        parameters = rest.get(length..)?;
+    }
+    None
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
+}
+
 /// Returns the offset after a name's root label, or after a pointer to the rest of the name (RFC
 /// 1035 section 4.1.4).
 fn name_end(message: &[u8], mut at: usize) -> usize {
@@ -235,7 +277,12 @@ fn name_end(message: &[u8], mut at: usize) -> usize {
 pub fn read_response(bytes: &[u8]) -> Result<Response, Mismatch> {
     let message =
         Message::from_vec(bytes).map_err(|error| Mismatch::Malformed(error.to_string()))?;
-    Ok(Response::of(message))
+    match wrong_port_bytes(bytes) {
+        None => Ok(Response::of(message)),
+        Some(count) => Err(Mismatch::Malformed(format!(
+            "a service parameter port has {count} bytes"
+        ))),
+    }
 }
 
 #[expect(

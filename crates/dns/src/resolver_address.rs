@@ -7,14 +7,17 @@ use crate::zoned_address::{ZonedAddress, split_zone};
 use resolab_record::DnsTransport;
 use resolab_transport::client::Sha256;
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 use thiserror::Error;
-use url::{Host, Url};
+use url::{Host, ParseError, Url};
 
 /// The DoH path when the URL has no path. RFC 8484 leaves the path to a template; common resolvers
 /// all use this path.
 const DEFAULT_DOH_PATH: &str = "/dns-query";
+
+/// The reason for a refused zone.
+const ZONE_OF_NO_ADDRESS: &str = "only an address of IPv6 has a zone";
 
 /// The error for a text without a resolver address.
 #[derive(Debug, Error)]
@@ -178,16 +181,15 @@ impl FromStr for ResolverAddress {
         let no_zone = || not_a_url("the zone of its address is empty".to_owned());
         let (without_zone, zone) = split_zone(text).ok_or_else(no_zone)?;
         let url = Url::parse(without_variable(&without_zone));
-        let url = url.map_err(|error| not_a_url(error.to_string()))?;
+        let url = url.map_err(|error| not_a_url(no_url(text, error)))?;
         let transport = transport_of(url.scheme()).ok_or_else(|| ResolverAddressError::Scheme {
             text: text.to_owned(),
             scheme: url.scheme().to_owned(),
         })?;
-        if zone.is_some() && !matches!(url.host(), Some(Host::Ipv6(_))) {
-            return Err(not_a_url("only an address of IPv6 has a zone".to_owned()));
+        let host = host_of(&url).map_err(not_a_url)?;
+        if zone.is_some() && !host.contains(':') {
+            return Err(not_a_url(ZONE_OF_NO_ADDRESS.to_owned()));
         }
-        let host = url.host_str().filter(|host| !host.is_empty());
-        let host = host.ok_or_else(|| not_a_url("it has no host".to_owned()))?;
         let port = url.port().unwrap_or(default_port(transport));
         if port == 0 {
             return Err(no_port());
@@ -196,10 +198,7 @@ impl FromStr for ResolverAddress {
             url: text.to_owned(),
             transport,
             port,
-            host: host
-                .trim_start_matches('[')
-                .trim_end_matches(']')
-                .to_owned(),
+            host,
             path: path_of(&url, transport, text)?,
             zone,
             stamped_ip: None,
@@ -212,6 +211,35 @@ impl FromStr for ResolverAddress {
 impl fmt::Display for ResolverAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.url)
+    }
+}
+
+/// Returns the host of a URL of any scheme, without brackets. Names beyond ASCII become A-labels
+/// (UTS 46), which the `url` crate does for schemes of the web alone.
+fn host_of(url: &Url) -> Result<String, String> {
+    let host = url.host_str().filter(|host| !host.is_empty());
+    let host = host.ok_or("it has no host")?;
+    match Host::parse(host) {
+        Ok(Host::Domain(name)) => Ok(name),
+        Ok(Host::Ipv4(ip)) => Ok(ip.to_string()),
+        Ok(Host::Ipv6(ip)) => Ok(ip.to_string()),
+        Err(error) => Err(no_host(host, error)),
+    }
+}
+
+/// Returns the reason for a text that is no URL.
+fn no_url(text: &str, error: ParseError) -> String {
+    let behind_scheme = text.split_once("://").map_or(text, |(_, rest)| rest);
+    no_host(behind_scheme, error)
+}
+
+/// Returns the reason for a text that does not begin with a host.
+fn no_host(text: &str, error: ParseError) -> String {
+    let before = text.split_once('%').map(|(before, _)| before);
+    if before.is_some_and(|before| before.parse::<Ipv4Addr>().is_ok()) {
+        ZONE_OF_NO_ADDRESS.to_owned()
+    } else {
+        error.to_string()
     }
 }
 
@@ -372,6 +400,38 @@ mod tests {
     }
 
     #[test]
+    fn a_percent_sign_outside_brackets_belongs_to_path_and_query() {
+        for (url, path) in [
+            ("https://127.0.0.1:4502/a%20b", "/a%20b"),
+            ("h3://127.0.0.1:4502/q?t=x%3D", "/q?t=x%3D"),
+            ("https://[::1]:4502/a%20b?t=%5D", "/a%20b?t=%5D"),
+            ("https://[fe80::1%25lo]/a%20b{?dns}", "/a%20b"),
+        ] {
+            assert_eq!(parse(url).path, path, "{url}");
+        }
+    }
+
+    #[test]
+    fn names_beyond_ascii_are_a_labels_in_every_scheme() {
+        for scheme in ["udp", "tcp", "tls", "https", "h3", "quic"] {
+            for (typed, host) in [
+                ("m\u{fc}nchen.test", "xn--mnchen-3ya.test"),
+                ("M\u{dc}NCHEN.test", "xn--mnchen-3ya.test"),
+                ("m%C3%BCnchen.test", "xn--mnchen-3ya.test"),
+                ("dns\u{3002}example\u{ff0e}test", "dns.example.test"),
+                ("DNS.Example", "dns.example"),
+                ("127.0.0.1", "127.0.0.1"),
+                ("[2620:FE::fe]", "2620:fe::fe"),
+            ] {
+                let url = format!("{scheme}://{typed}:8443");
+                let address = parse(&url);
+                assert_eq!((address.host.as_str(), address.port), (host, 8443), "{url}");
+                assert_eq!(address.url, url);
+            }
+        }
+    }
+
+    #[test]
     fn version_6_addresses_lose_their_brackets() {
         let address = parse("quic://[2620:fe::fe]:8853");
         assert_eq!(address.ip(), Some("2620:fe::fe".parse().unwrap()));
@@ -434,6 +494,9 @@ mod tests {
             ("https://dns.example/{dns}", "a variable"),
             ("udp://[fe80::1%]", "the zone of its address is empty"),
             ("udp://192.0.2.1%eth0", "only an address of IPv6"),
+            ("udp://192.0.2.1%25eth0", "only an address of IPv6"),
+            ("https://192.0.2.1%eth0/", "only an address of IPv6"),
+            ("tls://dns%20x.example", "invalid"),
             ("tls://dns.example#x", "a fragment"),
             ("udp://1.2.3.4:99999", "invalid port"),
             ("https://dns.example:0/", "port is 0"),

@@ -286,7 +286,8 @@ fn read_bootstrap(bytes: &[u8]) -> Result<SocketAddr, StampError> {
     let no_address = || wrong(part, &String::from_utf8_lossy(bytes), expected);
     let (address, port) = read_address(text).map_err(|_| no_address())?;
     let address = address.ok_or_else(no_address)?;
-    Ok(SocketAddr::new(address.ip, port.unwrap_or(DNS_PORT)))
+    let no_zone = |_| wrong(part, text, "without the zone of an interface of this host");
+    address.with_port(port.unwrap_or(DNS_PORT)).map_err(no_zone)
 }
 
 fn read_hash(bytes: &[u8]) -> Result<Sha256, StampError> {

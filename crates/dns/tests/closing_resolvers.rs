@@ -79,6 +79,19 @@ async fn no_query_is_lost_to_a_resolver_that_closes_its_connections() {
 }
 
 #[tokio::test]
+async fn no_query_is_lost_to_a_resolver_that_leaves_streams_out_for_an_error() {
+    let beside = TestResolver::start(TicketPolicy::None).await;
+    let resolver = ClosingResolver::start(&beside, "https", Habit::SaysCalmDown(3)).await;
+    let records = ask_eighty(&beside, &resolver).await;
+    for record in &records {
+        assert_eq!(record.failure, None, "{record:?}");
+    }
+    let (connections, repeats) = (resolver.connection_count(), repeats(&records));
+    assert!(repeats >= 10, "{repeats}");
+    assert!((26..=160).contains(&connections), "{connections}");
+}
+
+#[tokio::test]
 async fn no_query_is_lost_to_a_resolver_that_refuses_streams_and_stays_open() {
     let beside = TestResolver::start(TicketPolicy::None).await;
     for scheme in ["https", "h3"] {

@@ -26,7 +26,7 @@ pub enum EdgeError {
     #[error(transparent)]
     Authority(#[from] AuthorityError),
     /// A socket cannot be opened.
-    #[error("{0}; is the address in this host, and the port free?")]
+    #[error("{}; {}", .0, .0.remedy())]
     Listen(#[from] crate::serve::ListenError),
 }
 

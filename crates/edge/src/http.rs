@@ -34,8 +34,49 @@ pub async fn reply(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpReply {
 
 /// Returns true when a request's body is relevant: only for DNS queries.
 pub fn reads_body(world: &World, head: &Request<()>) -> bool {
-    let is_path = |doh: &DohPlace| doh.path == head.uri().path();
+    let is_path = |doh: &DohPlace| is_same_path(&doh.path, head.uri().path());
     world.doh.as_ref().is_some_and(is_path) && is_resolver(world, host_of(authority(head)))
+}
+
+/// Returns true when two paths are the same apart from percent-encodings of unreserved characters
+/// and the case of their digits (RFC 3986 section 6.2.2).
+fn is_same_path(first: &str, second: &str) -> bool {
+    first == second
+        || (first.contains('%') || second.contains('%')) && normalized(first) == normalized(second)
+}
+
+fn normalized(path: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        let encoded = tail.first_chunk().filter(|_| byte == b'%');
+        match encoded.and_then(|digits| encoded_byte(*digits)) {
+            Some(value) if is_unreserved(value) => bytes.push(value),
+            Some(_) => {
+                bytes.push(b'%');
+                bytes.extend(tail[..2].to_ascii_uppercase());
+            }
+            None => {
+                bytes.push(byte);
+                continue;
+            }
+        }
+        rest = &tail[2..];
+    }
+    bytes
+}
+
+/// Returns the byte of two hexadecimal digits.
+fn encoded_byte(digits: [u8; 2]) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let [high, low] = digits.map(digit);
+    Some((high? << 4 | low?) as u8)
+}
+
+/// RFC 3986 section 2.3.
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 fn is_resolver(world: &World, host: &str) -> bool {
@@ -50,5 +91,29 @@ fn host_of(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => authority,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percent_encoding_of_unreserved_characters_makes_no_other_path() {
+        for (first, second, is_same) in [
+            ("/dns-query", "/dns-query", true),
+            ("/dns-query", "/dns%2Dquery", true),
+            ("/dns-query", "/%64ns%2dquery", true),
+            ("/dns%2Dquery", "/dns-query", true),
+            ("/a%2Fb", "/a%2fb", true),
+            ("/a%2Fb", "/a/b", false),
+            ("/dns-query", "/dns%2", false),
+            ("/dns-query", "/dns%", false),
+            ("/dns-query", "/dns%zzquery", false),
+            ("/dns-query", "/dns%252Dquery", false),
+            ("/dns-query", "/DNS-query", false),
+        ] {
+            assert_eq!(is_same_path(first, second), is_same, "{first} {second}");
+        }
     }
 }

@@ -303,10 +303,22 @@ fn failure_of(error: h2::Error, log: &SetupLog) -> MeasuredFailure {
         let error = error.into_io().unwrap_or_else(|| io::Error::other(text));
         return stream_failure(&error, log);
     }
-    if error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR) {
-        return MeasuredFailure::new(Failure::QueryConnectionClosed, GOAWAY_CAME);
+    // The h2 crate ends streams above the last stream of the server's GOAWAY alone with this error,
+    // whatever the code (RFC 9113 section 6.8).
+    if error.is_go_away() && error.is_remote() {
+        return left_out(error.reason());
     }
     MeasuredFailure::new(Failure::HttpProtocol, error)
+}
+
+/// Returns the failure of a request that the server did not process.
+fn left_out(reason: Option<h2::Reason>) -> MeasuredFailure {
+    let error_code = reason.filter(|reason| *reason != h2::Reason::NO_ERROR);
+    let detail = match error_code {
+        Some(code) => format!("{GOAWAY_CAME}: {code}"),
+        None => GOAWAY_CAME.to_owned(),
+    };
+    MeasuredFailure::new(Failure::QueryConnectionClosed, detail)
 }
 
 #[cfg(test)]
@@ -434,6 +446,35 @@ mod tests {
         let broken = timeout(LONG, first.head()).await.unwrap();
         assert_eq!(broken.err().unwrap().reason, ResetReason::Failed);
         timeout(LONG, client.ended()).await.unwrap();
+    }
+
+    /// RFC 9113 section 6.8 has no condition on the error code.
+    #[tokio::test]
+    async fn what_goaway_leaves_out_may_be_sent_again_whatever_the_code() {
+        let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+        for code in [0, 2, 11, 99] {
+            let (near, mut far) = tokio::io::duplex(1 << 20);
+            let client = H2Client::open(near, Arc::default()).await.unwrap();
+            let go_away_of_first = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, code];
+            let (covered, left_out, ()) = tokio::join!(
+                client.exchange(post("abc"), 10),
+                client.exchange(post("abc"), 10),
+                async {
+                    tokio::task::yield_now().await;
+                    let frames = [&settings[..], &go_away_of_first].concat();
+                    far.write_all(&frames).await.unwrap();
+                    // An answer that breaks the rules of HTTP/2: DATA before the head.
+                    far.write_all(&[0, 0, 0, 0, 1, 0, 0, 0, 1]).await.unwrap();
+                },
+            );
+            let left_out = left_out.unwrap_err();
+            assert_eq!(left_out.failure, Failure::QueryConnectionClosed, "{code}");
+            assert!(left_out.detail.starts_with(GOAWAY_CAME), "{left_out}");
+            let covered = covered.unwrap_err();
+            assert_eq!(covered.failure, Failure::HttpProtocol, "{code} {covered}");
+            let late = client.exchange(post("abc"), 10).await.unwrap_err();
+            assert_ne!(late.failure, Failure::Other, "{late}");
+        }
     }
 
     #[tokio::test]

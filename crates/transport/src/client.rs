@@ -41,7 +41,7 @@ pub use observed_session::observed;
 pub use path_facts::PathFacts;
 pub use pinning::{PinError, Sha256};
 pub use qlog::{QlogFolder, QlogFolderError};
-pub use quic::{QuicClient, QuicConnection, QuicEndpoint, quic_failure};
+pub use quic::{QuicClient, QuicConnection, QuicEndpoint, has_no_common_protocol, quic_failure};
 pub use rejected_streams::StreamGuard;
 pub(crate) use server_hello::{ServerHello, ServerHelloReader};
 pub use setup::{Handshake, Phase, SetupLog};

@@ -15,7 +15,7 @@ use icmp::IcmpPinger;
 use quic::QuicPinger;
 use resolab_record::{PassedOver, PingFailure, PingMethod, PingRecord};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::thread;
 use std::time::Duration;
 use tcp::TcpPinger;
@@ -29,6 +29,9 @@ const SILENT_COUNT: usize = 2;
 pub struct PingOrder {
     /// The address to ping.
     pub address: IpAddr,
+    /// The number of the interface of a link-local address (RFC 4007 section 11); 0 for other
+    /// addresses.
+    pub scope_id: u32,
     /// The methods, in the order of their trial.
     pub ways: Vec<Way>,
     /// The number of pings.
@@ -93,7 +96,7 @@ pub fn ping(order: &PingOrder) -> PingRecord {
     };
     let mut is_noted = false;
     for &way in &order.ways {
-        let reason = match open(order.address, way) {
+        let reason = match open(order, way) {
             Ok(mut pinger) => {
                 let answers = ping_all(pinger.as_mut(), order);
                 // Where nothing is answered at all, the first method that could be tried speaks.
@@ -119,12 +122,20 @@ pub fn ping(order: &PingOrder) -> PingRecord {
     record
 }
 
-fn open(address: IpAddr, way: Way) -> io::Result<Box<dyn Pinger>> {
+fn open(order: &PingOrder, way: Way) -> io::Result<Box<dyn Pinger>> {
+    let address = socket_address(order, way.port().unwrap_or(0));
     Ok(match way {
         Way::Icmp => Box::new(IcmpPinger::open(address)?),
-        Way::Tcp(port) => Box::new(TcpPinger::open(SocketAddr::new(address, port))?),
-        Way::Quic(port) => Box::new(QuicPinger::open(SocketAddr::new(address, port))?),
+        Way::Tcp(_) => Box::new(TcpPinger::open(address)?),
+        Way::Quic(_) => Box::new(QuicPinger::open(address)?),
     })
+}
+
+fn socket_address(order: &PingOrder, port: u16) -> SocketAddr {
+    match order.address {
+        IpAddr::V4(_) => SocketAddr::new(order.address, port),
+        IpAddr::V6(address) => SocketAddrV6::new(address, port, 0, order.scope_id).into(),
+    }
 }
 
 fn ping_all(pinger: &mut dyn Pinger, order: &PingOrder) -> Vec<Answer> {
@@ -163,4 +174,28 @@ fn silence(answers: &[Answer]) -> String {
         Some(Err(PingFailure::Timeout) | Ok(_)) | None => "no answer in time",
     };
     format!("{} sent, {why}", answers.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_one_link_keeps_its_interface() {
+        let mut order = PingOrder {
+            address: "fe80::1".parse().unwrap(),
+            scope_id: 3,
+            ways: Vec::new(),
+            count: 1,
+            timeout: Duration::ZERO,
+            pause: Duration::ZERO,
+        };
+        let scope_id = |order: &PingOrder| match socket_address(order, 53) {
+            SocketAddr::V6(address) => (address.scope_id(), address.port()),
+            SocketAddr::V4(address) => (0, address.port()),
+        };
+        assert_eq!(scope_id(&order), (3, 53));
+        order.address = "192.0.2.1".parse().unwrap();
+        assert_eq!(scope_id(&order), (0, 53));
+    }
 }

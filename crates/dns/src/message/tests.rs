@@ -228,6 +228,71 @@ fn service_records_are_as_zone_files_have_them() {
     assert_eq!(other_answers(&response), ["HTTPS 1 . alpn=h2,h3"]);
 }
 
+/// A response with one HTTPS or SVCB record of these parameters.
+fn with_parameters(record_type: u16, parameters: &[(u16, &[u8])]) -> Vec<u8> {
+    let query = build_query(
+        &Question::parse("a.test", "HTTPS").unwrap(),
+        7,
+        &edns(false),
+    )
+    .unwrap();
+    let mut message = query[..questions_end(&query)].to_vec();
+    message[2] |= 0x80;
+    message[4..12].copy_from_slice(&[0, 1, 0, 1, 0, 0, 0, 0]);
+    let mut data = b"\x00\x01\x01b\x04test\x00".to_vec();
+    for (key, value) in parameters {
+        data.extend(key.to_be_bytes());
+        data.extend((value.len() as u16).to_be_bytes());
+        data.extend(*value);
+    }
+    message.extend(b"\xc0\x0c");
+    message.extend(record_type.to_be_bytes());
+    message.extend(b"\x00\x01\x00\x00\x00\x3c");
+    message.extend((data.len() as u16).to_be_bytes());
+    message.extend(data);
+    message
+}
+
+#[test]
+fn service_parameters_of_a_wrong_length_are_never_shown_as_others() {
+    for record_type in [64, 65] {
+        for (key, value) in [
+            (0, &[][..]),
+            (0, &[0, 1, 0]),
+            (1, &[]),
+            (1, &[3, b'h', b'2']),
+            (1, &[2, b'h', b'2', 1]),
+            (2, &[0]),
+            (3, &[]),
+            (3, &[1]),
+            (3, &[0, 0, 1]),
+            (3, &[0, 53, 0, 0]),
+            (4, &[]),
+            (4, &[192, 0, 2]),
+            (4, &[192, 0, 2, 1, 9]),
+            (5, &[]),
+            (6, &[]),
+            (6, &[0x20; 15]),
+            (6, &[0x20; 17]),
+        ] {
+            let message = with_parameters(record_type, &[(key, value)]);
+            // Refused, or shown under the key's number with all bytes.
+            if let Ok(response) = read_response(&message) {
+                let texts = other_answers(&response.message);
+                let is_generic = texts[0].contains(&format!(" key{key}")) && value.is_empty();
+                assert!(is_generic, "{key} {value:?} {texts:?}");
+            }
+        }
+        for (key, value) in [(3, &[32, 251][..]), (4, &[192, 0, 2, 1]), (6, &[0x20; 32])] {
+            let message = with_parameters(record_type, &[(1, b"\x02h2"), (key, value)]);
+            assert!(read_response(&message).is_ok(), "{key}");
+        }
+    }
+    let wrong = with_parameters(65, &[(1, b"\x02h2"), (3, &[0, 0, 1])]);
+    let error = read_response(&wrong).unwrap_err().to_string();
+    assert!(error.contains("port has 3 bytes"), "{error}");
+}
+
 #[test]
 fn cut_messages_are_malformed() {
     let query = query(false);

@@ -22,7 +22,7 @@ pub(crate) const TYPE_NAMES: [(u16, &str); 97] = [
     (15, "MX"),
     (16, "TXT"),
     (17, "RP"),
-    (18, "AFDB"),
+    (18, "AFSDB"),
     (19, "X25"),
     (20, "ISDN"),
     (21, "RT"),
@@ -176,6 +176,91 @@ mod tests {
                 !others.any(|other| other.0 == *number || other.1 == *name),
                 "{name}"
             );
+        }
+    }
+
+    /// Names as in the documents, not as in the table above.
+    #[test]
+    fn well_known_types_and_classes_have_their_registered_numbers() {
+        for (name, number) in [
+            ("A", 1),           // RFC 1035
+            ("NS", 2),          // RFC 1035
+            ("CNAME", 5),       // RFC 1035
+            ("SOA", 6),         // RFC 1035
+            ("WKS", 11),        // RFC 1035
+            ("PTR", 12),        // RFC 1035
+            ("HINFO", 13),      // RFC 1035
+            ("MX", 15),         // RFC 1035
+            ("TXT", 16),        // RFC 1035
+            ("RP", 17),         // RFC 1183
+            ("AFSDB", 18),      // RFC 1183
+            ("X25", 19),        // RFC 1183
+            ("ISDN", 20),       // RFC 1183
+            ("RT", 21),         // RFC 1183
+            ("NSAP", 22),       // RFC 1706
+            ("NSAP-PTR", 23),   // RFC 1706
+            ("SIG", 24),        // RFC 2535
+            ("KEY", 25),        // RFC 2535
+            ("PX", 26),         // RFC 2163
+            ("GPOS", 27),       // RFC 1712
+            ("AAAA", 28),       // RFC 3596
+            ("LOC", 29),        // RFC 1876
+            ("NXT", 30),        // RFC 2535
+            ("SRV", 33),        // RFC 2782
+            ("NAPTR", 35),      // RFC 3403
+            ("KX", 36),         // RFC 2230
+            ("CERT", 37),       // RFC 4398
+            ("A6", 38),         // RFC 2874
+            ("DNAME", 39),      // RFC 6672
+            ("OPT", 41),        // RFC 6891
+            ("APL", 42),        // RFC 3123
+            ("DS", 43),         // RFC 4034
+            ("SSHFP", 44),      // RFC 4255
+            ("IPSECKEY", 45),   // RFC 4025
+            ("RRSIG", 46),      // RFC 4034
+            ("NSEC", 47),       // RFC 4034
+            ("DNSKEY", 48),     // RFC 4034
+            ("DHCID", 49),      // RFC 4701
+            ("NSEC3", 50),      // RFC 5155
+            ("NSEC3PARAM", 51), // RFC 5155
+            ("TLSA", 52),       // RFC 6698
+            ("SMIMEA", 53),     // RFC 8162
+            ("HIP", 55),        // RFC 8005
+            ("CDS", 59),        // RFC 7344
+            ("CDNSKEY", 60),    // RFC 7344
+            ("OPENPGPKEY", 61), // RFC 7929
+            ("CSYNC", 62),      // RFC 7477
+            ("ZONEMD", 63),     // RFC 8976
+            ("SVCB", 64),       // RFC 9460
+            ("HTTPS", 65),      // RFC 9460
+            ("DSYNC", 66),      // RFC 9859
+            ("SPF", 99),        // RFC 7208
+            ("NID", 104),       // RFC 6742
+            ("L32", 105),       // RFC 6742
+            ("L64", 106),       // RFC 6742
+            ("LP", 107),        // RFC 6742
+            ("EUI48", 108),     // RFC 7043
+            ("EUI64", 109),     // RFC 7043
+            ("NXNAME", 128),    // RFC 9824
+            ("TKEY", 249),      // RFC 2930
+            ("TSIG", 250),      // RFC 8945
+            ("IXFR", 251),      // RFC 1995
+            ("AXFR", 252),      // RFC 5936
+            ("MAILB", 253),     // RFC 1035
+            ("MAILA", 254),     // RFC 1035
+            ("ANY", 255),       // RFC 8482
+            ("URI", 256),       // RFC 7553
+            ("CAA", 257),       // RFC 8659
+            ("AMTRELAY", 260),  // RFC 8777
+            ("RESINFO", 261),   // RFC 9606
+            ("DLV", 32_769),    // RFC 4431
+        ] {
+            assert_eq!(type_number_text(number), name);
+            assert_eq!(read_type(name).map(u16::from), Some(number), "{name}");
+        }
+        // RFC 6895 section 3.2.
+        for (name, number) in [("IN", 1), ("CH", 3), ("HS", 4), ("NONE", 254), ("ANY", 255)] {
+            assert_eq!(read_class(name).map(u16::from), Some(number), "{name}");
         }
     }
 

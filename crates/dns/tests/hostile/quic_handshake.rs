@@ -141,7 +141,8 @@ fn closed_within_the_handshake() {
             let other = (scheme, endpoint(&Pki::shared().good, "smtp"));
             family.case(
                 format!("{scheme}: no protocol in common"),
-                broken(""),
+                // The alert no_application_protocol, as over TCP (RFC 9001 section 8.1).
+                fails(Failure::TlsAlpnMismatch, ""),
                 server(other, async |incoming: Incoming| {
                     let _ = incoming.await;
                 }),

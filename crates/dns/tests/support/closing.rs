@@ -30,6 +30,8 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const REFUSED_STREAM: u32 = 7;
+/// RFC 9113 section 7.
+const ENHANCE_YOUR_CALM: u32 = 11;
 const SETTINGS: u8 = 4;
 const GOAWAY: u8 = 7;
 const END_STREAM: u8 = 1;
@@ -45,6 +47,8 @@ pub enum Habit {
     /// GOAWAY as soon as this many queries came, which are answered after it; the others are left
     /// alone, and it is the client that closes. Without HTTP the resolver closes after the answers.
     SaysGoAway(usize),
+    /// The same, but over HTTP/2 the GOAWAY has the code ENHANCE_YOUR_CALM.
+    SaysCalmDown(usize),
     /// Closed in good order after each answer.
     ClosesAfterEach,
     /// Reset, or closed with an error, after this many answers.
@@ -59,9 +63,21 @@ pub enum Habit {
 impl Habit {
     fn answers_count(self) -> usize {
         match self {
-            Self::SaysGoAway(count) | Self::ResetsAfter(count) | Self::RefusesAfter(count) => count,
+            Self::SaysGoAway(count)
+            | Self::SaysCalmDown(count)
+            | Self::ResetsAfter(count)
+            | Self::RefusesAfter(count) => count,
             Self::ClosesAfterEach => 1,
             Self::AnswersNothing => 0,
+        }
+    }
+
+    /// The code of GOAWAY over HTTP/2.
+    fn code(self) -> u32 {
+        if matches!(self, Self::SaysCalmDown(_)) {
+            ENHANCE_YOUR_CALM
+        } else {
+            0
         }
     }
 
@@ -274,8 +290,8 @@ async fn serve_h2<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         came += waiting.len();
         last = waiting.iter().map(|(id, _)| *id).fold(last, u32::max);
         let is_end = came >= habit.answers_count();
-        if is_end && matches!(habit, Habit::SaysGoAway(_)) {
-            let _ = writer.write_all(&go_away(last)).await;
+        if is_end && matches!(habit, Habit::SaysGoAway(_) | Habit::SaysCalmDown(_)) {
+            let _ = writer.write_all(&go_away(last, habit.code())).await;
             let _ = writer.flush().await;
             sleep(PAUSE).await;
         }
@@ -290,7 +306,7 @@ async fn serve_h2<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         }
     }
     match habit {
-        Habit::SaysGoAway(_) => drop(reading.await),
+        Habit::SaysGoAway(_) | Habit::SaysCalmDown(_) => drop(reading.await),
         Habit::RefusesAfter(_) => {
             while let Some((id, _)) = requests.recv().await {
                 let refusal = h2_frame(RST_STREAM, 0, id, &REFUSED_STREAM.to_be_bytes());
@@ -309,15 +325,16 @@ async fn serve_h2<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             } else {
                 last
             };
-            let _ = writer.write_all(&go_away(last)).await;
+            let _ = writer.write_all(&go_away(last, habit.code())).await;
             let _ = writer.shutdown().await;
             let _ = timeout(PATIENCE, reading).await;
         }
     }
 }
 
-fn go_away(last_stream: u32) -> Vec<u8> {
-    h2_frame(GOAWAY, 0, 0, &[last_stream.to_be_bytes(), [0; 4]].concat())
+fn go_away(last_stream: u32, code: u32) -> Vec<u8> {
+    let payload = [last_stream.to_be_bytes(), code.to_be_bytes()].concat();
+    h2_frame(GOAWAY, 0, 0, &payload)
 }
 
 /// As many as these, or those that are there after a pause; none when there will be none.

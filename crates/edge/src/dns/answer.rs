@@ -5,7 +5,7 @@
 mod response;
 mod shape;
 
-pub use response::{Response, datagram_limit, response_flags};
+pub use response::{Response, authentic_flag, datagram_limit, response_flags};
 pub use shape::{Asked, Channel, Facts};
 
 use crate::dns::wire::{

@@ -257,7 +257,7 @@ impl Resolver {
             self.counts.forward_failed += u64::from(upstream.is_none());
             return Some(asked.answer_code(Rcode::ServFail, &self.zone, out));
         };
-        let response = Response::adopt(message, &query.question, rcode, out);
+        let response = Response::adopt(&asked, rcode, out);
         let mut facts = response.end(&asked, rcode, ttl_s);
         if self.settings.wire_cache && self.settings.caches_forwarded {
             bound_ttls(out, &mut facts);

@@ -5,7 +5,7 @@
 //! For: bytes by question and by the EDNS facts relevant to an answer. The size is bounded by two
 //! generations; when the younger is full, the older is dropped. Not for: the choice of the answers.
 
-use crate::dns::answer::{Asked, Channel, Facts, datagram_limit, response_flags};
+use crate::dns::answer::{Asked, Channel, Facts, authentic_flag, datagram_limit, response_flags};
 use crate::dns::wire::{CLASS_IN, HEADER_BYTES, TYPE_OPT, skip_name, u16_at};
 use resolab_record::WireCacheSummary;
 use std::collections::HashMap;
@@ -18,10 +18,12 @@ const ENTRY_BYTES_MAX: usize = 8_192;
 /// The maximum TTL of a cached answer: seven days, for any upstream TTL (RFC 8767 section 4).
 const TTL_MAX_S: u32 = 604_800;
 const FLAG_TRUNCATED: u8 = 0x02;
+/// The flags AD and CD of a query, in its fourth byte: upstream's answer depends on both.
+const FLAGS_OF_VALIDATION: u8 = 0x30;
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// The maximum key length, in bytes: name, type, class, channel, EDNS facts, and the datagram
-/// limit.
+/// The maximum key length, in bytes: name, type, class, channel with the facts of EDNS and of the
+/// flags, and the datagram limit.
 const KEY_BYTES_MAX: usize = 255 + 4 + 1 + 2;
 
 /// The key of an entry.
@@ -54,6 +56,7 @@ impl Key {
                 | u8::from(edns.padded) << 5
                 | u8::from(edns.client_cookie.is_some()) << 4
         });
+        let validation = (asked.message[3] & FLAGS_OF_VALIDATION) >> 2;
         let limit = match asked.channel {
             Channel::Datagram => datagram_limit(edns) as u16,
             Channel::Stream | Channel::Encrypted => 0,
@@ -62,7 +65,7 @@ impl Key {
         // Lengths of labels are below 64 and no letters.
         key.bytes[..key.length].make_ascii_lowercase();
         key.push(&question.qtype.to_be_bytes());
-        key.push(&[channel | facts]);
+        key.push(&[channel | facts | validation]);
         key.push(&limit.to_be_bytes());
         Some(key)
     }
@@ -102,8 +105,10 @@ impl Entry {
         out.clear();
         out.extend_from_slice(&self.message);
         let truncated = out[2] & FLAG_TRUNCATED;
+        let authentic = authentic_flag(out, asked);
         out[..4].copy_from_slice(&response_flags(asked.message, self.facts.rcode));
         out[2] |= truncated;
+        out[3] |= authentic;
         let name = asked.query.question.name;
         out[HEADER_BYTES..HEADER_BYTES + name.len()].copy_from_slice(name);
         let client_cookie = asked.query.edns.and_then(|edns| edns.client_cookie);

@@ -101,6 +101,17 @@ pub struct ListenError {
     pub source: io::Error,
 }
 
+impl ListenError {
+    /// Returns the remedy, as text.
+    pub fn remedy(&self) -> &'static str {
+        match self.source.raw_os_error() {
+            Some(libc::EMFILE) => "raise the limit of open files (ulimit -n)",
+            Some(libc::ENFILE) => "raise the system's limit of open files (fs.file-max)",
+            _ => "is the address in this host, and the port free?",
+        }
+    }
+}
+
 type Socket = (SocketAddr, ListenerKind);
 
 /// The protocols served on a socket.
@@ -293,5 +304,27 @@ fn quic_settings(limits: &Limits, alpn: &[Vec<u8>]) -> QuicSettings {
         initial_window_bytes: limits.quic_initial_window_bytes,
         waiting_count: limits.waiting_count,
         waiting_bytes: limits.waiting_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_of_open_files_is_told_from_an_address_in_use() {
+        let text = |number: i32| {
+            let error = ListenError {
+                address: "127.0.0.1:53".parse().unwrap(),
+                kind: ListenerKind::Udp,
+                source: io::Error::from_raw_os_error(number),
+            };
+            crate::edge::EdgeError::from(error).to_string()
+        };
+        assert!(text(libc::EMFILE).ends_with("(ulimit -n)"));
+        assert!(text(libc::ENFILE).ends_with("(fs.file-max)"));
+        for number in [libc::EADDRINUSE, libc::EADDRNOTAVAIL] {
+            assert!(text(number).ends_with("the port free?"));
+        }
     }
 }

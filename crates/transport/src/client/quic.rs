@@ -17,9 +17,10 @@ use crate::socket::{DATAGRAM_MAX_BYTES, RawUdpSocket};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{
     ClientConfig, Connecting, Connection, ConnectionError, Endpoint, EndpointConfig, TokioRuntime,
-    TransportConfig, VarInt,
+    TransportConfig, TransportErrorCode, VarInt,
 };
 use resolab_record::{Failure, HandshakeMode};
+use rustls::AlertDescription;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -264,6 +265,21 @@ impl QuicConnection {
     }
 }
 
+/// Returns true for the TLS alert of a side that has protocols, and none in common with the other (RFC
+/// 9001 section 8.1).
+pub fn has_no_common_protocol(error: &ConnectionError) -> bool {
+    let alert = TransportErrorCode::crypto(AlertDescription::NoApplicationProtocol.into());
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "quinn's; no other error has a code of TLS"
+    )]
+    match error {
+        ConnectionError::TransportError(error) => error.code == alert,
+        ConnectionError::ConnectionClosed(close) => close.error_code == alert,
+        _ => false,
+    }
+}
+
 /// Classifies the end of a connection for its query.
 pub fn quic_failure(error: &ConnectionError, log: &SetupLog) -> MeasuredFailure {
     let handshaking = log.quic_handshake.is_under_way();
@@ -275,6 +291,7 @@ pub fn quic_failure(error: &ConnectionError, log: &SetupLog) -> MeasuredFailure 
         ConnectionError::TransportError(error) if error.reason.starts_with(CERTIFICATE_REASON) => {
             Failure::TlsCertificateInvalid
         }
+        _ if has_no_common_protocol(error) => Failure::TlsAlpnMismatch,
         ConnectionError::TimedOut if handshaking => Failure::QuicHandshakeTimeout,
         _ if handshaking => Failure::QuicHandshakeFailed,
         _ => Failure::QueryConnectionClosed,

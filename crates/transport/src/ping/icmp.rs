@@ -9,7 +9,7 @@ use crate::receive_stamp::want_stamps;
 use ring::rand::{SecureRandom, SystemRandom};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The number of bytes after the header, the same as of ping(8): middleboxes know this size.
@@ -29,12 +29,13 @@ pub struct IcmpPinger {
 
 impl IcmpPinger {
     /// Opens a socket. The error names the system's refusal and a remedy.
-    pub fn open(address: IpAddr) -> io::Result<Self> {
+    /// The address has no port.
+    pub fn open(address: SocketAddr) -> io::Result<Self> {
         let (socket, is_raw) = open_socket(address.is_ipv6())?;
         socket.set_nonblocking(true)?;
         // Without stamps a round trip ends with its reading.
         let _ = want_stamps(&socket);
-        socket.connect(&SocketAddr::new(address, 0).into())?;
+        socket.connect(&address.into())?;
         let mut token = [0; TOKEN_BYTES];
         let drawn = SystemRandom::new().fill(&mut token);
         drawn.map_err(|_| io::Error::other("the system has no random numbers"))?;

@@ -16,6 +16,8 @@ const OPT_BYTES: usize = 11;
 const COOKIES_BYTES: usize = 16;
 const OPTION_HEAD_BYTES: usize = 4;
 const FLAG_TRUNCATED: u8 = 0x02;
+/// Authentic Data, in the fourth byte of a message.
+const FLAG_AUTHENTIC: u8 = 0x20;
 
 /// Returns the client's maximum response datagram, in bytes.
 pub fn datagram_limit(edns: Option<Edns>) -> usize {
@@ -34,6 +36,18 @@ pub fn response_flags(message: &[u8], rcode: Rcode) -> [u8; 4] {
         0x80 | (message[2] & 0x79),
         0x80 | (message[3] & 0x10) | low,
     ]
+}
+
+/// Returns the flag AD of a response in the cache or from upstream, when the client asked for the
+/// flag by AD or DO (RFC 6840 section 5.8). The edge's own zones are not validated.
+pub fn authentic_flag(response: &[u8], asked: &Asked<'_>) -> u8 {
+    let dnssec_ok = asked.query.edns.is_some_and(|edns| edns.dnssec_ok);
+    let is_wanted = dnssec_ok || asked.message[3] & FLAG_AUTHENTIC != 0;
+    if is_wanted {
+        response[3] & FLAG_AUTHENTIC
+    } else {
+        0
+    }
 }
 
 /// A response in construction.
@@ -58,18 +72,15 @@ impl<'a> Response<'a> {
         Self { bytes }
     }
 
-    /// Turns a foreign response to the same question, without OPT, into a response to `message`.
-    pub fn adopt(
-        message: &[u8],
-        question: &Question<'_>,
-        rcode: Rcode,
-        bytes: &'a mut Vec<u8>,
-    ) -> Self {
+    /// Turns a foreign response to the same question, without OPT, into a response to a query.
+    pub fn adopt(asked: &Asked<'_>, rcode: Rcode, bytes: &'a mut Vec<u8>) -> Self {
         let truncated = bytes[2] & FLAG_TRUNCATED;
-        bytes[..4].copy_from_slice(&response_flags(message, rcode));
+        let authentic = authentic_flag(bytes, asked);
+        bytes[..4].copy_from_slice(&response_flags(asked.message, rcode));
         bytes[2] |= truncated;
-        let name = HEADER_BYTES..HEADER_BYTES + question.name.len();
-        bytes[name].copy_from_slice(question.name);
+        bytes[3] |= authentic;
+        let name = asked.query.question.name;
+        bytes[HEADER_BYTES..HEADER_BYTES + name.len()].copy_from_slice(name);
         Self { bytes }
     }
 

@@ -454,6 +454,65 @@ fn what_upstream_says_is_kept_for_a_week_at_most() {
     }
 }
 
+/// RFC 6840 section 5.8.
+#[test]
+fn what_upstream_validated_is_told_to_those_who_asked() {
+    const AD: u8 = 0x20;
+    for keeps in [true, false] {
+        for (asks_by_ad, asks_by_do) in [(true, false), (false, true), (true, true), (false, false)]
+        {
+            for is_validated in [true, false] {
+                let mut message = query("a.other.test.", RecordType::A);
+                message.metadata.authentic_data = asks_by_ad;
+                if asks_by_do {
+                    let mut edns = ClientEdns::new();
+                    edns.set_dnssec_ok(true);
+                    message.edns = Some(edns);
+                }
+                let message = message.to_vec().unwrap();
+                let mut upstream = query("a.other.test.", RecordType::A).to_vec().unwrap();
+                upstream[2] |= 0x80;
+                upstream[3] |= if is_validated { AD } else { 0 };
+                upstream[7] = 1;
+                upstream.extend(b"\xc0\x0c\x00\x01\x00\x01\0\0\0\x3c\x00\x04\xc0\x00\x02\x01");
+                let settings = ResolverSettings {
+                    forwards: true,
+                    caches_forwarded: keeps,
+                    ..ResolverSettings::default()
+                };
+                let mut resolver = Resolver::new(settings, zone(), Behaviours::default());
+                let way = way(Channel::Stream);
+                let said = Some((Rcode::NoError, Some(60)));
+                let mut out = upstream;
+                resolver.finish_forwarded(&message, way, said, &mut out);
+                let is_told = |out: &[u8]| out[3] & AD != 0;
+                let expected = is_validated && (asks_by_ad || asks_by_do);
+                let case = format!("{keeps} {asks_by_ad} {asks_by_do} {is_validated}");
+                assert_eq!(is_told(&out), expected, "{case}");
+                // From the cache alike; who asks otherwise is not served from the same entry.
+                let kept = resolver.judge(&message, way, &mut out);
+                assert_eq!(kept.forward, !keeps, "{case}");
+                if keeps {
+                    assert_eq!(is_told(&out), expected, "{case}");
+                }
+                let mut other = message.clone();
+                other[3] ^= AD;
+                assert!(resolver.judge(&other, way, &mut out).forward, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_of_the_own_zone_is_validated() {
+    let mut message = query("page.resolab.test.", RecordType::A);
+    message.metadata.authentic_data = true;
+    let mut resolver = Resolver::new(ResolverSettings::default(), zone(), Behaviours::default());
+    let mut out = Vec::new();
+    resolver.judge(&message.to_vec().unwrap(), way(Channel::Stream), &mut out);
+    assert!(!Message::from_vec(&out).unwrap().metadata.authentic_data);
+}
+
 /// Any query for one of the names: letters of any case, any id and flags, with EDNS or without.
 fn any_query() -> impl Strategy<Value = Vec<u8>> {
     let edns = proptest::option::of((

@@ -124,6 +124,8 @@ impl Reader<'_> {
             line,
             reason,
         };
+        // Editors of some systems write a byte order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let entries = entries(text).map_err(|LineError { line, reason }| at(line, reason))?;
         for entry in entries {
             let line = entry.line;

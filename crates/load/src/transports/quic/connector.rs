@@ -9,7 +9,9 @@ use quinn::{
     TransportConfig, VarInt,
 };
 use resolab_record::{Failure, HelloFacts};
-use resolab_transport::client::{SetupLog, TlsClient, TlsConfigError, observed};
+use resolab_transport::client::{
+    SetupLog, TlsClient, TlsConfigError, has_no_common_protocol, observed,
+};
 use resolab_transport::socket::RawUdpSocket;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt::Display;
@@ -105,6 +107,7 @@ impl Connector {
             Ok(Ok(connection)) => Ok((endpoint, connection, log.hello_facts())),
             Ok(Err(error)) => Err(ConnectFailure {
                 failure: match error {
+                    _ if has_no_common_protocol(&error) => Failure::TlsAlpnMismatch,
                     ConnectionError::TimedOut => Failure::QuicHandshakeTimeout,
                     ConnectionError::VersionMismatch
                     | ConnectionError::TransportError(_)

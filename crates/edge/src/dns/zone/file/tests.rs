@@ -63,6 +63,19 @@ fn a_file_is_read_with_owners_ttls_and_included_files() {
 }
 
 #[test]
+fn a_byte_order_mark_is_passed_over() {
+    let expected = read(GOOD).unwrap().len();
+    assert_eq!(read(&format!("\u{feff}{GOOD}")).unwrap().len(), expected);
+    let marked = |file: &str| match file {
+        "more.zone" => Ok("\u{feff}x TYPE99 \\# 1 00\nowner A 192.0.2.9\n".to_owned()),
+        _ => Err(format!("no {file}")),
+    };
+    assert_eq!(records(GOOD, "a.zone", &marked).unwrap().len(), expected);
+    // At any other place the character is one of a name.
+    assert!(read(&format!("\u{feff}\u{feff}{GOOD}")).is_err());
+}
+
+#[test]
 fn without_a_default_the_ttl_is_the_last_one_then_that_of_the_soa() {
     let soa = "$ORIGIN t.\n@ SOA ns h 1 2 3 4 77\n";
     let ttls = |text: String| -> Vec<u32> {
