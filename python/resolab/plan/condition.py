@@ -1,4 +1,4 @@
-"""The factors, declared once: the fields of a condition, with all else derived from their type, default and `FactorOptions`.
+"""The factors, declared once: the fields of a condition, with all else derived from type, default and `FactorOptions`.
 
 For: the shapes of a condition, of a plan's levels, and of a baseline's levels. Not for: a plan's conditions (`model`),
 its comparisons (`comparison`) or impossible conditions (`support`).
