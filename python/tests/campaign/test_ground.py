@@ -55,7 +55,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Corpus:
     core.chmod(0o755)
     monkeypatch.setenv("RESOLAB_CORE", str(core))
     corpus = Corpus(root)
-    monkeypatch.setattr(Corpus, "of_project", lambda own=None: replace(corpus, own_pages=own or {}))
+    monkeypatch.setattr(Corpus, "from_project", lambda own=None: replace(corpus, own_pages=own or {}))
     commit_is(monkeypatch, "c0ffee")
     browser_is(monkeypatch, "150")
     return corpus

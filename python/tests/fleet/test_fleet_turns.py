@@ -321,7 +321,7 @@ def test_the_command_puts_the_prefix_before_its_worker_and_gives_it_the_turns(tm
 
     monkeypatch.setattr(taking_part, "connect_agent", connected)
     monkeypatch.setattr(taking_part, "read_invitation", lambda _file: SimpleNamespace(vantage="fra", url="tls://x"))
-    monkeypatch.setattr(taking_part, "AgentSide", lambda _client, _vantage: None)
+    monkeypatch.setattr(taking_part, "AgentClient", lambda _client, _vantage: None)
     monkeypatch.setattr(taking_part, "Agent", Recorded)
     command = ["fleet", "agent", "--invitation", "x", "--spool", str(tmp_path / "spool")]
     assert main([*command, "--inside", "nice -n 1", "--turns", str(tmp_path / "turns")]) == 0
