@@ -320,11 +320,7 @@ async fn serve_h2<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             reading.abort();
         }
         Habit::ClosesAfterEach | Habit::AnswersNothing => {
-            let last = if habit == Habit::AnswersNothing {
-                0
-            } else {
-                last
-            };
+            let last = habit.answers_count().min(1) as u32 * last;
             let _ = writer.write_all(&go_away(last, habit.code())).await;
             let _ = writer.shutdown().await;
             let _ = timeout(PATIENCE, reading).await;
