@@ -7,7 +7,7 @@ mod entry;
 mod passing;
 mod priority;
 
-use crate::leg::{Down, DownstreamConnection, IncomingRResponseSinkst, RequestBody};
+use crate::leg::{DownstreamConnection, IncomingRequest, RequestBody, ResponseSink};
 use crate::upstream::UpstreamConnection;
 use entry::RequestRecorder;
 use http::{Method, Request, StatusCode};

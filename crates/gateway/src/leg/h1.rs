@@ -2,7 +2,7 @@
 //! not pass, because hyper cannot send them. Not for: upgrades.
 
 use super::queue::RequestQueue;
-use super::{Down, DownstreamConnection, IncomingRResponseSinkst, RequestBody};
+use super::{DownstreamConnection, IncomingRequest, RequestBody, ResponseSink};
 use bytes::Bytes;
 use http::header::{CONNECTION, HOST, HeaderName, TE, TRANSFER_ENCODING, UPGRADE};
 use http::uri::{Authority, Scheme};

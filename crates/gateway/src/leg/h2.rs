@@ -1,7 +1,7 @@
 //! HTTP/2 towards the browser. Not for: the exchange of a request.
 
 use super::queue::RequestQueue;
-use super::{Down, DownstreamConnection, IncomingRResponseSinkst, RequestBody};
+use super::{DownstreamConnection, IncomingRequest, RequestBody, ResponseSink};
 use crate::serving::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES, STREAMS_MAX_COUNT};
 use h2::Reason;
 use http::Request;

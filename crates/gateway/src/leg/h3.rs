@@ -1,7 +1,7 @@
 //! HTTP/3 towards the browser. Not for: the exchange of a request.
 
 use super::queue::RequestQueue;
-use super::{Down, DownstreamConnection, IncomingRResponseSinkst, RequestBody};
+use super::{DownstreamConnection, IncomingRequest, RequestBody, ResponseSink};
 use bytes::Bytes;
 use h3::server::RequestResolver;
 use http::header::CONTENT_LENGTH;
