@@ -118,7 +118,9 @@ def test_a_wait_far_from_the_closed_form_is_missed() -> None:
     rtt_ms = rates("4g").rtt_ms
     found = {
         case: [
-            asked.Fetched(record(model.wait_ms(case, rtt_ms, 0.0), model.document_ms(case, rtt_ms)), 100, 200, 0, 0)
+            asked.FetchWithBytes(
+                record(model.wait_ms(case, rtt_ms, 0.0), model.document_ms(case, rtt_ms)), 100, 200, 0, 0
+            )
             for _ in range(6)
         ]
         for case in figures.cases()
@@ -128,7 +130,7 @@ def test_a_wait_far_from_the_closed_form_is_missed() -> None:
     assert len(verdicts) == 28
     assert not any("MISSED" in one for one in verdicts)
     late = Case("early_hints", "separate", 150.0, 0.0)
-    found[late] = [asked.Fetched(record(5.0, 500.0), 100, 200, 0, 0)] * 6
+    found[late] = [asked.FetchWithBytes(record(5.0, 500.0), 100, 200, 0, 0)] * 6
     rows = figures._waits(bench(), found).rows
     assert [row[:4] for row in rows if "MISSED" in row[9]] == [["early_hints", "separate", "150", "0"]]
     # With more answers than a first window has room for it is the window that is measured.
@@ -139,15 +141,15 @@ def test_cases_take_turns_the_order_reversed_every_other_turn(monkeypatch: pytes
     fetched: list[Case] = []
 
     class Bed:
-        async def fetch(self, case: Case, count: int) -> list[asked.Fetched]:
+        async def fetch(self, case: Case, count: int) -> list[asked.FetchWithBytes]:
             fetched.append(case)
-            return [asked.Fetched(record(0, 0), 0, 0, 0, 0)] * count
+            return [asked.FetchWithBytes(record(0, 0), 0, 0, 0, 0)] * count
 
     @contextlib.asynccontextmanager
     async def bed(*_: object) -> AsyncIterator[Bed]:
         yield Bed()
 
-    monkeypatch.setattr(asked, "bed", bed)
+    monkeypatch.setattr(asked, "open_path", bed)
     found = asyncio.run(figures._measure(bench(rounds_count=3)))
     every = figures.cases()
     assert fetched == [*every, *reversed(every)]

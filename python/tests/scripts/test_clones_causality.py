@@ -7,7 +7,7 @@ import pytest
 from made_page_model import MARKUP, SCRIPT, document, model, request
 
 from benches.clones.causality import chosen
-from benches.clones.changes import Change, Changed, busier_script, changed_models, slower_host
+from benches.clones.changes import ChangedModel, ModelChange, busier_script, changed_models, slower_host
 from benches.clones.effects import Effect, effects_of, is_effect, table
 from benches.clones.trials import read_times, write_model, write_plan
 from resolab.errors import ConfigurationError
@@ -40,7 +40,7 @@ PAGE = model(
 """A script of h1 and what it asks h2 for are the longest path, by far; h3 and its images are off it."""
 
 
-def made(page: PageModel = PAGE) -> dict[Change, Changed]:
+def made(page: PageModel = PAGE) -> dict[ModelChange, ChangedModel]:
     return {one.change: one for one in changed_models(page, PROFILE, server_ms=100, run_ms=50)}
 
 
@@ -65,13 +65,19 @@ def test_a_change_on_the_path_is_predicted_whole_and_one_off_it_not_at_all() -> 
     # Document 40 + 50; script 40 + 20; 30; its request 40 + 40: by 10 ms a round trip and a look-up.
     assert lab_load_ms(move_to_lab(PAGE, PROFILE), PROFILE) == 260
     found = made()
-    assert list(found) == [*Change]
-    assert (found[Change.SAME].predicted_ms, found[Change.SAME].model.resources) == (0, PAGE.resources)
-    assert (found[Change.SERVER_ON].what, found[Change.SERVER_ON].predicted_ms) == ("h1 +100 ms", pytest.approx(100))
-    assert (found[Change.SERVER_OFF].what, found[Change.SERVER_OFF].predicted_ms) == ("h3 +100 ms", 0)
-    assert (found[Change.SCRIPT].what, found[Change.SCRIPT].predicted_ms) == ("script 1 +50 ms", pytest.approx(50))
-    assert found[Change.SERVER_ON].model.resources == slower_host(PAGE, 1, 100).resources
-    assert found[Change.SCRIPT].model.resources == busier_script(PAGE, 1, 50).resources
+    assert list(found) == [*ModelChange]
+    assert (found[ModelChange.SAME].predicted_ms, found[ModelChange.SAME].model.resources) == (0, PAGE.resources)
+    assert (found[ModelChange.SERVER_ON].what, found[ModelChange.SERVER_ON].predicted_ms) == (
+        "h1 +100 ms",
+        pytest.approx(100),
+    )
+    assert (found[ModelChange.SERVER_OFF].what, found[ModelChange.SERVER_OFF].predicted_ms) == ("h3 +100 ms", 0)
+    assert (found[ModelChange.SCRIPT].what, found[ModelChange.SCRIPT].predicted_ms) == (
+        "script 1 +50 ms",
+        pytest.approx(50),
+    )
+    assert found[ModelChange.SERVER_ON].model.resources == slower_host(PAGE, 1, 100).resources
+    assert found[ModelChange.SCRIPT].model.resources == busier_script(PAGE, 1, 50).resources
 
 
 def test_of_hosts_off_the_path_the_one_with_most_slack_and_then_most_to_do() -> None:
@@ -79,32 +85,35 @@ def test_of_hosts_off_the_path_the_one_with_most_slack_and_then_most_to_do() -> 
     late = (request(0, host=4, server_time_ms=100) for _ in range(3))
     others = (request(0, host=host) for host in (3, 5, 5, 6))
     page = model(*PAGE.resources[:3], *late, *others, hosts=7)
-    assert made(page)[Change.SERVER_OFF].what == "h5 +100 ms"
+    assert made(page)[ModelChange.SERVER_OFF].what == "h5 +100 ms"
     without = model(*PAGE.resources[:3], request(0, host=3, server_time_ms=100), hosts=4)
-    assert made(without)[Change.SERVER_OFF].predicted_ms == pytest.approx(100 - 30)
+    assert made(without)[ModelChange.SERVER_OFF].predicted_ms == pytest.approx(100 - 30)
 
 
 def test_what_slack_does_not_cover_is_predicted_and_a_host_asked_twice_counts_twice() -> None:
     # The images of h3 end at 90 + 40 + 66 = 196: 64 ms before the load.
     page = slower_host(PAGE, 3, 60)
     found = made(page)
-    assert found[Change.SERVER_OFF].predicted_ms == pytest.approx(100 - 64)
+    assert found[ModelChange.SERVER_OFF].predicted_ms == pytest.approx(100 - 64)
     chain = model(document(), script(1), request(1, SCRIPT, host=1), hosts=2)
-    assert made(chain)[Change.SERVER_ON].predicted_ms == pytest.approx(200)
+    assert made(chain)[ModelChange.SERVER_ON].predicted_ms == pytest.approx(200)
 
 
 def test_a_page_without_such_a_host_or_script_lacks_the_change() -> None:
     alone = made(model(document(server_time_ms=5)))
-    assert list(alone) == [Change.SAME, Change.SERVER_ON]
-    assert alone[Change.SERVER_ON].what == "h0 +100 ms", "its own, as there is no other"
+    assert list(alone) == [ModelChange.SAME, ModelChange.SERVER_ON]
+    assert alone[ModelChange.SERVER_ON].what == "h0 +100 ms", "its own, as there is no other"
     assert len(changed_models(PAGE, PROFILE, server_ms=0, run_ms=0)) == 1
-    assert [one.change for one in changed_models(PAGE, PROFILE, server_ms=0, run_ms=1)] == [Change.SAME, Change.SCRIPT]
+    assert [one.change for one in changed_models(PAGE, PROFILE, server_ms=0, run_ms=1)] == [
+        ModelChange.SAME,
+        ModelChange.SCRIPT,
+    ]
     # A script that was answered by 404 runs nothing: the document asks in its stead.
     error = msgspec.structs.replace(
         PAGE,
         resources=(PAGE.resources[0], script(1, status=404), request(1, SCRIPT, host=2, evidence=Evidence.REFERER)),
     )
-    assert Change.SCRIPT not in made(error)
+    assert ModelChange.SCRIPT not in made(error)
 
 
 def test_changed_models_are_pages_of_one_plan_without_a_name_in_common(tmp_path, monkeypatch) -> None:
@@ -125,7 +134,7 @@ def effect(predicted: float, differences: list[float | None]) -> Effect:
     changed = tuple(None if one is None else 1_000 + block + one for block, one in enumerate(differences))
     same = tuple(1_000.0 + block for block in range(len(differences)))
     return Effect(
-        page="made", change=Change.SERVER_ON, what="h1 +100 ms", predicted_ms=predicted, graph_load_ms=990,
+        page="made", change=ModelChange.SERVER_ON, what="h1 +100 ms", predicted_ms=predicted, graph_load_ms=990,
         changed_ms=changed, same_ms=same,
     )  # fmt: skip
 
@@ -150,9 +159,9 @@ def test_it_agrees_within_its_interval_or_10_ms(
 
 def test_pairs_are_of_one_block_and_a_failed_load_takes_its_pair() -> None:
     changed = [*made().values()]
-    times = {one: {0: 300.0, 2: 340.0, 1: 320.0} for one in Change}
-    times[Change.SERVER_ON] = {1: 421.0, 0: 400.0}
-    times[Change.SERVER_OFF] = {0: 300.5, 1: None, 2: 340.5}
+    times = {one: {0: 300.0, 2: 340.0, 1: 320.0} for one in ModelChange}
+    times[ModelChange.SERVER_ON] = {1: 421.0, 0: 400.0}
+    times[ModelChange.SERVER_OFF] = {0: 300.5, 1: None, 2: 340.5}
     on, off, busy = effects_of("made", changed, times, 260.0)
     assert on.pairs == [(400, 300), (421, 320)]
     assert off.pairs == [(300.5, 300), (340.5, 340)]
@@ -213,5 +222,5 @@ def test_times_are_read_by_change_and_block(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr("benches.clones.trials.build_tables", lambda _folder: None)
     monkeypatch.setattr("benches.clones.trials.open_dataset", lambda _folder: contextlib.nullcontext(Tables()))
     times = read_times(tmp_path, [*made().values()])
-    assert times[Change.SAME] == {0: 300.0}
-    assert times[Change.SERVER_ON] == {0: 401.0, 1: None}
+    assert times[ModelChange.SAME] == {0: 300.0}
+    assert times[ModelChange.SERVER_ON] == {0: 401.0, 1: None}

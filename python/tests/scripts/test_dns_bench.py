@@ -105,7 +105,7 @@ def test_ratios_are_of_the_same_round():
 
 
 def test_every_other_round_goes_the_other_way_so_that_a_steady_drift_falls_on_all_alike():
-    orders = [turns.of_round(["a", "b", "c"], number) for number in range(4)]
+    orders = [turns.order_arms(["a", "b", "c"], number) for number in range(4)]
     assert orders[:3] == [["a", "b", "c"], ["c", "b", "a"], ["a", "b", "c"]]
     places = [arm for order in orders for arm in order]
     assert len({sum(at for at, arm in enumerate(places) if arm == one) for one in "abc"}) == 1
@@ -135,7 +135,7 @@ def test_a_load_generator_that_fails_or_hangs_is_said(tmp_path, monkeypatch):
 
 def test_a_missing_program_is_named_with_what_to_do():
     with pytest.raises(MachineError, match=r"no-such-program not on this machine: run scripts/setup --interop"):
-        servers.needed("sh", "no-such-program")
+        servers.require_programs("sh", "no-such-program")
 
 
 def test_what_is_left_follows_how_the_estimate_has_held():
@@ -178,7 +178,9 @@ def cold_part(tmp_path, monkeypatch, fell_back_count, *, asleep_fell_back_count=
         yield SimpleNamespace(ask=ask)
 
     monkeypatch.setattr(cold, "testbed", testbed)
-    measured = cold.Measured("fiber", cold.THIS, {("doq", "zero_rtt"): cold.Table(1, 1_228.0, 1_922.0, [])})
+    measured = cold.ProfileMeasurement(
+        "fiber", cold.THIS, {("doq", "zero_rtt"): cold.CriticalPathTable(1, 1_228.0, 1_922.0, [])}
+    )
     for keep_awake in (True, False):
         asyncio.run(cold._round(bench, measured, "core", 40, keep_awake=keep_awake))
     part = cold._part(bench)

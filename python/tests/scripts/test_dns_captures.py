@@ -80,13 +80,13 @@ def test_names_are_matched_over_udp_and_tcp_whatever_their_case():
         down(270, 0, payload=second),
         up(300, 0, payload=question("unanswered.many.test"), protocol=17),
     ]
-    assert matching.by_name(packets, PORT) == {"a.many.test": 50, "b.many.test": 70}
+    assert matching.match_by_name(packets, PORT) == {"a.many.test": 50, "b.many.test": 70}
 
 
 def test_a_response_to_another_port_is_not_the_querys():
     asked = question("a.many.test")
     packets = [up(100, 0, payload=asked, protocol=17), packet(150, PORT, 41_000, payload=asked, protocol=17)]
-    assert matching.by_name(packets, PORT) == {}
+    assert matching.match_by_name(packets, PORT) == {}
 
 
 def test_empty_and_repeated_segments_and_other_times_do_not_count():
@@ -99,7 +99,7 @@ def test_empty_and_repeated_segments_and_other_times_do_not_count():
         packet(140, 1, 2, 10),
         up(900, 10, sequence=20),
     ]
-    picked = matching.of_server(packets, PORT, 60, 500)
+    picked = matching.select_server_packets(packets, PORT, 60, 500)
     assert [(one.time_ns, one.payload_bytes) for one in picked] == [(100, 10), (130, 20)]
 
 
@@ -116,7 +116,7 @@ def test_windows_take_the_last_packets_that_can_hold_the_messages():
         up(510, 150),
     ]
     empty = matching.Window(505, 600, 128, 468)
-    assert matching.by_window(packets, PORT, [window, empty]) == [300 - 130, None]
+    assert matching.match_by_window(packets, PORT, [window, empty]) == [300 - 130, None]
 
 
 def test_order_skips_handshakes_small_frames_and_alerts():
@@ -127,7 +127,7 @@ def test_order_skips_handshakes_small_frames_and_alerts():
         *(up(30, 76), down(42, 150)),
         *(up(50, 24), down(51, 24)),
     ]
-    assert matching.by_order(packets, PORT, matching.TLS_MESSAGE_BYTES, 2) == [17 - 11, 42 - 30]
+    assert matching.match_by_order(packets, PORT, matching.TLS_MESSAGE_BYTES, 2) == [17 - 11, 42 - 30]
 
 
 @pytest.mark.parametrize("message", [b"", bytes(12), question("a.test")[:15], bytes(12) + b"\xc0\x0c"])

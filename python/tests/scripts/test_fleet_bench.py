@@ -35,7 +35,7 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[FleetRun, 
     for module in (light.manifests, light.ground):
         for name, value in list(vars(module).items()):
             monkeypatch.setattr(module, name, value)
-    light.without_programs()
+    light.stub_versions()
     run = light.light_run("r", ["fra", "syd"], BLOCKS, 3)
     files: dict[str, dict[int, Path]] = {}
     for vantage in run.vantages:

@@ -10,7 +10,7 @@ from benches.common.progress import Progress
 from benches.gateway import bodies, corpus, in_ms, round_trips
 from benches.gateway.bench import Bench, plan
 from benches.gateway.bodies import Transfer
-from benches.gateway.corpus import Loaded
+from benches.gateway.corpus import PageLoadResults
 from resolab.plan import Condition
 from resolab.records import (
     Bootstrap,
@@ -145,9 +145,9 @@ def test_rates_and_processor_time_are_judged_of_the_gateways_ways_alone() -> Non
 
 
 def test_a_page_that_is_whole_alone_must_be_whole_through_the_gateway() -> None:
-    def loaded(**failures: str | None) -> Loaded:
+    def loaded(**failures: str | None) -> PageLoadResults:
         arms = dict.fromkeys(corpus.ARMS) | failures
-        return Loaded("page", "chromium", arms, dict.fromkeys(corpus.ARMS, 3))
+        return PageLoadResults("page", "chromium", arms, dict.fromkeys(corpus.ARMS, 3))
 
     part = Part("corpus", "", [])
     corpus._add_row(part, "chromium", [loaded(), loaded(native="incomplete")])
