@@ -97,5 +97,5 @@ def test_a_folder_without_a_dataset_cannot_be_resumed_or_reported(tmp_path):
 
 
 def test_usage_errors_have_their_own_code():
-    assert resolab("run").returncode == 2
+    assert resolab("resume").returncode == 2
     assert resolab("fly").returncode == 2
