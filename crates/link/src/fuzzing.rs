@@ -38,7 +38,7 @@ pub fn tap_packets<'a>(packets: impl Iterator<Item = &'a [u8]>) -> Vec<FlowRecor
             at_ns: index as u64,
             read_ns: index as u64,
         };
-        let flow = tap.enter(sender, &arrival, &Train::of(offload, packet));
+        let flow = tap.enter(sender, &arrival, &Train::divide_frame(offload, packet));
         let packets = Packets {
             frame: packet,
             offload,
@@ -54,7 +54,7 @@ pub fn tap_packets<'a>(packets: impl Iterator<Item = &'a [u8]>) -> Vec<FlowRecor
 pub fn cut_train(header: [u8; HEADER_BYTES], frame: &[u8]) -> Vec<Vec<u8>> {
     let offload = Offload::decode(header);
     assert_eq!(offload.encode(), header);
-    let train = Train::of(offload, frame);
+    let train = Train::divide_frame(offload, frame);
     assert!(train.total_bytes() >= frame.len());
     (0..train.count().min(4))
         .map(|index| {

@@ -2,7 +2,7 @@
 //! Not for: other callers.
 
 use crate::counting::answer;
-use crate::names::Names;
+use crate::names::QueryTemplates;
 use crate::transports::http2::{Event, Http2, Request, RequestBlock};
 
 /// The requests in flight on a connection, with the number of ends of each request.
@@ -10,7 +10,7 @@ pub struct Requests {
     http: Http2,
     out: Vec<u8>,
     ended_counts: Vec<u32>,
-    names: Names,
+    names: QueryTemplates,
 }
 
 impl Requests {
@@ -21,7 +21,7 @@ impl Requests {
         for token in 0..count {
             http.open(Request::Get(b"\x04/abc"), token, &mut out);
         }
-        let names = Names::parse("Example.test AAAA", None, false);
+        let names = QueryTemplates::parse("Example.test AAAA", None, false);
         Self {
             http,
             out,
