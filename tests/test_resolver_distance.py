@@ -40,7 +40,7 @@ class Lab:
 
     async def behind_the_stub_ms(self):
         return await self.exchange_ms(
-            engine.Resolver(
+            engine.ResolverTarget(
                 url=f"udp://{layout.STUB_ADDRESS}", name="stub", address=layout.STUB_ADDRESS, ca_file=self.ca_file
             )
         )
