@@ -58,12 +58,12 @@ class Bounds:
 
 
 BOUNDS = {
-    ".md": Bounds(pronouns_percent=9, words_a_sentence=22, long_sentences_percent=9, short_comments_count=0),
-    ".rs": Bounds(pronouns_percent=10, words_a_sentence=16, long_sentences_percent=2, short_comments_count=900),
-    ".py": Bounds(pronouns_percent=11, words_a_sentence=16, long_sentences_percent=2, short_comments_count=400),
+    ".md": Bounds(pronouns_percent=4, words_a_sentence=16, long_sentences_percent=2, short_comments_count=0),
+    ".rs": Bounds(pronouns_percent=4, words_a_sentence=16, long_sentences_percent=2, short_comments_count=50),
+    ".py": Bounds(pronouns_percent=4, words_a_sentence=16, long_sentences_percent=2, short_comments_count=50),
 }
 TITLES = {".md": "Markdown", ".rs": "Rust doc comments", ".py": "Python docstrings"}
-TYPE_NAMES_MAX_COUNT = 60
+TYPE_NAMES_MAX_COUNT = 22
 """Type names used more than three times; each change may only lower it."""
 
 
