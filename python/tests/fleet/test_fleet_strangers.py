@@ -165,7 +165,7 @@ async def send_forged(js, run: FleetRun) -> None:
 async def taken_by(js) -> None:
     """Take the jobs of evil's and acknowledge them, as an agent does whose results are there."""
     jobs = await js.pull_subscribe_bind("evil", "JOBS")
-    with contextlib.suppress(nats.errors.TimeoutError):
+    with contextlib.suppress(TimeoutError):
         while True:
             for message in await jobs.fetch(50, timeout=1):
                 await message.ack_sync()
