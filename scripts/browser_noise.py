@@ -1,10 +1,10 @@
 """The sources of the spread of a condition's page load times, by Chromium's own trace.
 
-For: loads as in a trial, one after the other, each traced; the spans between a load's marks, and in each the activity
-of the page's main thread: on a processor, in a task without a processor (waiting for one, or for another process), or
-idle. Every part has its median, its standard deviation, and its share in the variance of the load time, cov(part, plt)
-/ var(plt); the shares add up to 1. Not for: load times for quoting (tracing costs some); a browser's waits for the
-network.
+For: loads as in a trial, one after the other, each traced. The marks of a load divide the load time into spans. In each
+span the page's main thread runs on a processor, is in a task without a processor, or is idle. A task without a
+processor waits for a processor or for another process. Every part has its median, its standard deviation, and its share
+in the variance of the load time, cov(part, plt) / var(plt). The shares add up to 1. Not for: load times for quoting
+(tracing costs some); a browser's waits for the network.
 """
 
 import argparse

@@ -65,7 +65,7 @@ CONDITIONS_COUNT = 12
 MARK = "RESOLAB_KILL_RUNS"
 SAMPLE_EACH_S = 5.0
 WARM_UP_SHARE = 0.2
-"""Share of samples in which caches and allocators still fill."""
+"""The share of samples, at the beginning, with caches and allocators still filling."""
 GROWTH_MAX_RATIO = 1.15
 GROWTH_MAX_COUNT = 8
 """Descriptors or processes: one page load's worth of connections may be open at one sample and not at another."""
@@ -90,6 +90,7 @@ address = "127.0.0.1"
 folder = "page"
 """
 QUERIES_COUNT = 8
+TRIALS_A_SAMPLE = 10
 ANSWER_PATIENCE_S = 8.0
 START_TIMEOUT_S = 15.0
 URLS = {
@@ -104,7 +105,7 @@ URLS = {
 
 @dataclass(frozen=True)
 class Sample:
-    """One look at the processes of a run: memory, descriptors and processes, without the browsers'."""
+    """Memory, descriptors and number of a run's processes at one instant, without the browsers."""
 
     rss_kib: int
     descriptors_count: int
@@ -112,7 +113,7 @@ class Sample:
 
     @classmethod
     def take(cls, pids: list[int]) -> "Sample":
-        """Read /proc of these processes; a process that has ended meanwhile is left out."""
+        """Read /proc of these processes, without those already ended."""
         rss_kib = descriptors = processes = 0
         for pid in pids:
             try:
@@ -126,7 +127,7 @@ class Sample:
 
 
 def main() -> int:
-    """Run the part that was asked for."""
+    """Run the selected part and print all problems."""
     options = parsed()
     problems = campaign(options) if options.part == "campaign" else asyncio.run(resolver(options))
     for problem in problems:
@@ -151,7 +152,7 @@ def parsed() -> argparse.Namespace:
 
 
 def campaign(options: argparse.Namespace) -> list[str]:
-    """Run a campaign with kills, then to its end; list what was lost, left or grew."""
+    """Run a campaign with kills, then to its end; list losses, leftovers and growth."""
     blocks = -(-options.trials // CONDITIONS_COUNT)
     options.out.mkdir(parents=True, exist_ok=True)
     scratch, dataset, plan = options.out / "tmp", options.out / "dataset", options.out / "soak.toml"
@@ -162,8 +163,8 @@ def campaign(options: argparse.Namespace) -> list[str]:
     namespaces_before = namespaces()
     problems: list[str] = []
     for number in range(options.kills):
-        most = 2 * blocks * CONDITIONS_COUNT // 2 // max(options.kills, 1)
-        trials = chance.randint(1, max(most, 1)) if number else 0
+        # On average the kills take half of the trials; the first kill comes while the testbed starts.
+        trials = chance.randint(1, max(blocks * CONDITIONS_COUNT // options.kills, 1)) if number else 0
         problems += killed(command(dataset, plan), dataset, trials, chance.uniform(0.2, 3.0), f"{os.getpid()}-{number}")
         print(f"kill {number + 1}: {len(finished(dataset))} trials, {entries(scratch)} temporary entries", flush=True)
     samples, code = run_to_the_end(command(dataset, plan), dataset)
@@ -183,7 +184,7 @@ def command(dataset: Path, plan: Path) -> list[str]:
 
 
 def run_to_the_end(arguments: list[str], dataset: Path) -> tuple[list[Sample], int]:
-    """Run resolab until it ends, and look at its processes meanwhile."""
+    """Run resolab to its end and sample its processes; return the samples and the exit code."""
     mark = f"{os.getpid()}-last"
     environment = {**os.environ, MARK: mark, "PYTHONPATH": str(ROOT / "python")}
     process = subprocess.Popen(
@@ -200,7 +201,7 @@ def run_to_the_end(arguments: list[str], dataset: Path) -> tuple[list[Sample], i
 
 
 def growth(what: str, samples: list[Sample]) -> list[str]:
-    """Compare medians of the first and last third of the samples after the warm-up; list what grew."""
+    """Compare medians of the first and last third of the samples after the warm-up; list all growth."""
     kept = samples[int(len(samples) * WARM_UP_SHARE) :]
     if len(kept) < 6:
         return [f"{what}: {len(samples)} samples say nothing of growth"]
@@ -217,12 +218,12 @@ def growth(what: str, samples: list[Sample]) -> list[str]:
 
 
 def entries(folder: Path) -> int:
-    """Count what lies in a folder."""
+    """Return the number of a folder's entries."""
     return len(list(folder.iterdir()))
 
 
 async def resolver(options: argparse.Namespace) -> list[str]:
-    """Ask through stubs while the resolver is killed and restarted; list what failed for good or grew."""
+    """Query through stubs while the resolver is killed and restarted; list lost queries and growth."""
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         ports = {name: free_port() for name in ("port", "tls", "https", "web", "stub")}
@@ -239,40 +240,48 @@ async def resolver(options: argparse.Namespace) -> list[str]:
 async def soak_stub(
     transport: str, url: str, folder: Path, port: int, trials_count: int, restarts_count: int
 ) -> list[str]:
-    """Make the trials of one transport: eight queries at once over a new connection each."""
+    """Run the trials of one transport through a stub of their own; list lost queries and growth."""
     trust = ["--ca", str(folder / "ca" / "ca.pem"), "--resolve", "dns.resolab.test=127.0.0.1"]
+    listen = ["--listen", f"127.0.0.1:{port}", "--upstream", url]
     with running_edge(folder) as edge:
-        listen = ["--listen", f"127.0.0.1:{port}", "--upstream", url]
-        command_line = [str(find_core()), "stub", *listen, *trust]
-        stub = await CoreProcess.start("the stub", command_line, lambda _: None)
-        await stub.first(StubReadyRecord, START_TIMEOUT_S)
-        samples, failed, each = [], 0, max(trials_count // max(restarts_count, 1), 1)
-        for number in range(trials_count):
-            kills_now = number % each == each - 1
-            failed += await asyncio.to_thread(ask, port, number, edge if kills_now else None)
-            if kills_now:
-                # Queries that found no resolver have failed; from now on each must be answered.
-                failed = 0 if failed <= QUERIES_COUNT else failed
-                edge.start()
-            await stub.command(lambda number: StubCloseConnections(id=number, forget_tickets=True), START_TIMEOUT_S)
-            if number % 10 == 0:
-                samples.append(Sample.take([stub.pid]))
-            if failed:
-                break
-        await stub.close()
-    lost = [f"{transport}: {failed} queries had no answer in trial {number}"] if failed else []
-    return lost + growth(f"stub over {transport}, {number + 1} trials", samples)
+        stub = await CoreProcess.start("the stub", [str(find_core()), "stub", *listen, *trust], lambda _: None)
+        try:
+            await stub.first(StubReadyRecord, START_TIMEOUT_S)
+            samples, lost = await stub_trials(stub, edge, port, trials_count, restarts_count)
+        finally:
+            await stub.close()
+    return [f"{transport}: {one}" for one in lost] + growth(f"stub over {transport}, {trials_count} trials", samples)
+
+
+async def stub_trials(
+    stub: CoreProcess, edge: "KillableEdge", port: int, trials_count: int, restarts_count: int
+) -> tuple[list[Sample], list[str]]:
+    """Ask eight names at once over a new connection in each trial; stop at the first trial with a lost query."""
+    samples: list[Sample] = []
+    trials_a_restart = max(trials_count // max(restarts_count, 1), 1)
+    for number in range(trials_count):
+        kills_now = number % trials_a_restart == trials_a_restart - 1
+        unanswered_count = await asyncio.to_thread(ask, port, number, edge if kills_now else None)
+        if kills_now:
+            # Queries without a resolver fail; in the next trial each must be answered.
+            edge.start()
+        elif unanswered_count:
+            return samples, [f"{unanswered_count} queries had no answer in trial {number}"]
+        await stub.command(lambda number: StubCloseConnections(id=number, forget_tickets=True), START_TIMEOUT_S)
+        if number % TRIALS_A_SAMPLE == 0:
+            samples.append(Sample.take([stub.pid]))
+    return samples, []
 
 
 class KillableEdge:
-    """A name server that is killed at once and started again on the same ports."""
+    """A name server, to be killed without warning and started again on the same ports."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it and wait until it listens."""
+        """Start the server and wait for its `edge_ready` record."""
         command_line = [str(find_core()), "edge", "--config", str(self._folder / "edge.toml")]
         records = self._folder / "edge.jsonl"
         with records.open("wb") as out:
@@ -284,7 +293,7 @@ class KillableEdge:
             time.sleep(0.01)
 
     def kill(self) -> None:
-        """Kill it: it closes no connection."""
+        """Kill the server; connections stay unclosed."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -303,7 +312,7 @@ def running_edge(folder: Path) -> Iterator[KillableEdge]:
 
 
 def ask(port: int, number: int, dying: KillableEdge | None) -> int:
-    """Ask eight names at once, killing the resolver behind them if one is given; how many had no address."""
+    """Send eight queries at once, and kill `dying` after them; return the number of queries without an address."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.settimeout(ANSWER_PATIENCE_S)
         client.connect(("127.0.0.1", port))
@@ -329,7 +338,7 @@ def query(number: int) -> bytes:
 
 
 def free_port() -> int:
-    """Find a port that is free for TCP now, and hope that it is for UDP."""
+    """Return a port free for TCP at this moment; UDP is not checked."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         port: int = server.getsockname()[1]

@@ -1,6 +1,6 @@
 """Fetch a document and the addresses of its names, with four kinds of announcement; print the waits for names.
 
-For: `scripts/bench announced`, the figures of docs/method/announced-names.md. Runs the release build, or RESOLAB_CORE.
+For: `scripts/bench announced`, the figures of docs/method/announced-names.md. Runs the measured build, or RESOLAB_CORE.
 Not for: studies (see plans). Exit code 1 when a figure misses its limit.
 """
 

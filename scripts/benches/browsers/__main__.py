@@ -1,6 +1,6 @@
 """Load a page in every cell of browser, resolver path, HTTP version and handshake; print one result.
 
-For: `scripts/bench browsers`, the matrix of docs/benchmarks.md. Runs the release build, or RESOLAB_CORE. Not for:
+For: `scripts/bench browsers`, the matrix of docs/benchmarks.md. Runs the measured build, or RESOLAB_CORE. Not for:
 studies (see plans). Exit code 1 when a figure misses its limit.
 """
 

@@ -1,6 +1,6 @@
 """Load pages with browsers' logs on and compare the client side's facts with the edge's; print one result.
 
-For: `scripts/bench client-side`, the figures of docs/method/client-side.md. Runs the release build, or RESOLAB_CORE.
+For: `scripts/bench client-side`, the figures of docs/method/client-side.md. Runs the measured build, or RESOLAB_CORE.
 Not for: studies. Exit code 1 when a figure misses its limit.
 """
 

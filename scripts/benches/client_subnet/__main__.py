@@ -2,7 +2,7 @@
 
 A second part computes the effect on real pages, by their models.
 
-For: `scripts/bench client-subnet`, the figures of docs/method/client-subnet.md. Runs the release build, or
+For: `scripts/bench client-subnet`, the figures of docs/method/client-subnet.md. Runs the measured build, or
 RESOLAB_CORE. Not for: loading pages (see the factor `resolver_cache`). Exit code 1 when the closed form misses.
 """
 

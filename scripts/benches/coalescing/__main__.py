@@ -1,6 +1,6 @@
 """Measure the round trips until a name and its page's first byte are there, by the tap; print one table.
 
-For: `scripts/bench coalescing`, the figures of docs/method/coalescing.md. Runs the release build, or RESOLAB_CORE. Not
+For: `scripts/bench coalescing`, the figures of docs/method/coalescing.md. Runs the measured build, or RESOLAB_CORE. Not
 for: studies (see plans). Exit code 1 when a figure misses its limit.
 """
 

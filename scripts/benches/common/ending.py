@@ -12,7 +12,7 @@ PATIENCE_S = 10.0
 
 
 def end(process: "subprocess.Popen[Any]") -> bool:
-    """Close its standard input, else terminate it, else kill it; return True after an end by the first request."""
+    """End a process: close its standard input, then terminate, then kill. Return True when closing was enough."""
     try:
         if process.stdin is not None:
             with contextlib.suppress(OSError):

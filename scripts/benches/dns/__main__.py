@@ -1,6 +1,6 @@
 """Measure the DNS clients: their error, their load's cost beside dnsperf's, their cold exchanges; print one result.
 
-For: `scripts/bench dns`, the figures of docs/benchmarks.md and docs/method/accuracy.md. Runs the release build, or
+For: `scripts/bench dns`, the figures of docs/benchmarks.md and docs/method/accuracy.md. Runs the measured build, or
 RESOLAB_CORE. Not for: studies (see plans). Exit code 1 when a figure misses its limit.
 """
 

@@ -1,7 +1,7 @@
 """Measure the edge beside other servers under the same load: processor time per query and per page; print one result.
 
-For: `scripts/bench edge`, the figures of docs/benchmarks.md. Runs the release build, or RESOLAB_CORE. Not for: the cost
-of clients (`bench dns`). Exit code 1 when a figure misses its limit.
+For: `scripts/bench edge`, the figures of docs/benchmarks.md. Runs the measured build, or RESOLAB_CORE. Not for: the
+cost of clients (`bench dns`). Exit code 1 when a figure misses its limit.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Measure the gateway: round trips in browsers by the tap, large bodies, the corpus through it; print one result.
 
-For: `scripts/bench gateway`, the figures of docs/method/gateway.md. Runs the release build, or RESOLAB_CORE. Not for:
+For: `scripts/bench gateway`, the figures of docs/method/gateway.md. Runs the measured build, or RESOLAB_CORE. Not for:
 the savings by sharing (see plans). Exit code 1 when a figure misses its limit.
 """
 

@@ -1,6 +1,6 @@
 """Measure an internet's exchange: round trips against the configuration by number of hosts, and the capacity.
 
-For: `scripts/bench internet`, the figures of docs/formats/internet.md. Runs the release build, or RESOLAB_CORE. Needs
+For: `scripts/bench internet`, the figures of docs/formats/internet.md. Runs the measured build, or RESOLAB_CORE. Needs
 root or an open /dev/net/tun. Not for: links in detail (`scripts/bench link`). Exit code 1 when a figure misses its
 limit.
 """

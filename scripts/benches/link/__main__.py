@@ -1,6 +1,6 @@
 """Measure the emulated path against its limits; print one table with the machine's facts.
 
-For: `scripts/bench link`, the figures of docs/benchmarks.md. Runs the release build, or RESOLAB_CORE. Not for: single
+For: `scripts/bench link`, the figures of docs/benchmarks.md. Runs the measured build, or RESOLAB_CORE. Not for: single
 profiles (`./resolab calibrate`). Exit code 1 when a figure misses its limit.
 """
 

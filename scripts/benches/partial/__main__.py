@@ -1,6 +1,8 @@
-"""Query twenty names at once, a slow one among them, in one message and one by one; print times, bytes, packets.
+"""Query twenty names in a single message and in twenty messages; print times, bytes and packets.
 
-For: `scripts/bench partial`, the figures of docs/method/partial-responses.md. Runs the release build, or RESOLAB_CORE.
+One of the names is slow.
+
+For: `scripts/bench partial`, the figures of docs/method/partial-responses.md. Runs the measured build, or RESOLAB_CORE.
 Not for: studies (see plans). Exit code 1 when a figure misses its limit.
 """
 

@@ -1,7 +1,7 @@
 """Load pages by browsertime and by resolab in turn, through the same path; print the cost of an interval with each.
 
-For: `scripts/bench peers`, a table of docs/benchmarks.md. Runs the release build, or RESOLAB_CORE. Not for: judging; no
-figure has a limit.
+For: `scripts/bench peers`, a table of docs/benchmarks.md. Runs the measured build, or RESOLAB_CORE. Not for: judging;
+no figure has a limit.
 """
 
 import argparse

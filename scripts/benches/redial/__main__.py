@@ -1,6 +1,6 @@
 """Query by clients with random queries and with connections closed when idle; print the cost.
 
-For: `scripts/bench redial`, the figures of docs/method/redials.md. Runs the release build, or RESOLAB_CORE. Not for:
+For: `scripts/bench redial`, the figures of docs/method/redials.md. Runs the measured build, or RESOLAB_CORE. Not for:
 studies (see plans). Exit code 1 when a figure misses its limit.
 """
 

@@ -6,7 +6,7 @@ use resolab_record::LinkProfile;
 use std::path::{Path, PathBuf};
 
 /// Returns the folders of profiles: `RESOLAB_PROFILES`, `./profiles`, and the checkout's folder
-/// when the program is in the checkout's `target/release` or `target/debug`.
+/// when the program is in the checkout's `target/PROFILE`, such as `target/release`.
 pub fn folders() -> Vec<PathBuf> {
     let named = std::env::var_os("RESOLAB_PROFILES").map(PathBuf::from);
     let checkout = std::env::current_exe()

@@ -1,10 +1,10 @@
 """The begin and answer of each request of a generated page: a simple load on one access network, by stated rules.
 
-A request begins `due_ms` after the earliest time of its discoverer. The first request at a host pays one round trip for
-the name, one for TCP and one for TLS (HTTP/3: one for QUIC); others wait for the connection. An answer takes the round
-trip, the server's time, a round trip for each doubling of the first window, and the bytes at the network's rate. The
-rules have no queue, no loss, and no shared capacity. The result gives an order and the requests before the load event;
-no browser loaded the page. Not for: page load times.
+A request begins `due_ms` after the earliest time of its discoverer. The first request at a host pays a round trip each
+for the name, for TCP and for TLS (HTTP/3: for the name and for QUIC). Other requests wait for the connection. An answer
+takes the round trip, the server's time, a round trip for each doubling of the first window, and the bytes at the
+network's rate. The rules have no queue, no loss, and no shared capacity. The result gives an order and the requests
+before the load event; no browser loaded the page. Not for: page load times.
 """
 
 import heapq
