@@ -1,12 +1,12 @@
 """The one error tree; the command line turns each error into one line and an exit code.
 
-    ResolabError                 70  something in resolab itself
-    ├── UsageError                2  the command line has no meaning
-    ├── ConfigurationError        3  a plan, profile, page or folder given by the user is wrong
-    ├── MachineError              4  the machine lacks a program, a permission or a device
-    │   └── StorageError          4  measurements cannot be written: no space, no permission, no disk
-    ├── DeadlineError             5  an operation did not end before its deadline
-    └── UnsupportedError        127  the combination is not built
+    ResolabError                 70  something in resolab itself.
+    ├── UsageError                2  the command line has no meaning.
+    ├── ConfigurationError        3  a plan, profile, page or folder given by the user is wrong.
+    ├── MachineError              4  the machine lacks a program, a permission or a device.
+    │   └── StorageError          4  measurements cannot be written: no space, no permission, no disk.
+    ├── DeadlineError             5  an operation did not end before its deadline.
+    └── UnsupportedError        127  the combination is not built.
 
 Not for: measured failures of queries and page loads; these failures are data.
 """

@@ -3,14 +3,14 @@
 For: a single layout, files written whole and readable for their owner only. Not for: invitations (`invitation`), the
 running server (`server`).
 
-    ca.pem, ca-key.pem    the fleet's authority
-    server.pem            the server's certificate and key
-    operator.pem          the operator's certificate and key
-    address.json          the server's listening address, and its names for agents
-    agents.json           the invited vantage points, with withdrawn credentials
-    storage.json          the agents' storage limits, if ever set
-    nats.conf, storage/   of nats-server
-    shared.conf           instead, with an external NATS server: the file included by its configuration
+    ca.pem, ca-key.pem    the fleet's authority.
+    server.pem            the server's certificate and key.
+    operator.pem          the operator's certificate and key.
+    address.json          the server's listening address, and its names for agents.
+    agents.json           the invited vantage points, with withdrawn credentials.
+    storage.json          the agents' storage limits, if ever set.
+    nats.conf, storage/   of nats-server.
+    shared.conf           instead, with an external NATS server: the file included by its configuration.
 """
 
 import contextlib

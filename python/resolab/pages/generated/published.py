@@ -4,12 +4,13 @@ For: drawing, and checks against the same numbers. Sources in full, and the use 
 Not for: making pages from the numbers.
 
 Sources, by letter:
-A  HTTP Archive, Web Almanac 2025, page weight (July 2025), desktop
-B  HTTP Archive, Web Almanac 2024 (HTTP) and 2025 (CDN)
-C  Boettger et al., An Empirical Study of the Cost of DNS-over-HTTPS, IMC 2019
-D  37 recorded real pages of 2015 to 2026, as `page import` reads them (`scripts/bench pages --facts`)
-E  Sengupta et al., IEEE TNSM 2024, table II
-F  an assumption: no publication has the number, and the recordings lack the number
+
+A  HTTP Archive, Web Almanac 2025, page weight (July 2025), desktop.
+B  HTTP Archive, Web Almanac 2024 (HTTP) and 2025 (CDN).
+C  Boettger et al., An Empirical Study of the Cost of DNS-over-HTTPS, IMC 2019.
+D  37 recorded real pages of 2015 to 2026, as `page import` reads them (`scripts/bench pages --facts`).
+E  Sengupta et al., IEEE TNSM 2024, table II.
+F  an assumption: no publication has the number, and the recordings lack the number.
 """
 
 from collections.abc import Mapping
