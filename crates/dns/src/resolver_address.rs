@@ -492,6 +492,7 @@ mod tests {
             ("https://me@dns.example/", "a user name"),
             ("https://dns.example/q{?dns,x}", "a variable"),
             ("https://dns.example/{dns}", "a variable"),
+            ("https://dns.example/%7bdns%7d", "a variable"),
             ("udp://[fe80::1%]", "the zone of its address is empty"),
             ("udp://192.0.2.1%eth0", "only an address of IPv6"),
             ("udp://192.0.2.1%25eth0", "only an address of IPv6"),

@@ -3,9 +3,9 @@
 For: all data stored by an agent, treated as a stranger's. Not for: the content of a block (`bundle`), permission to
 write (`server_config`), quotas (`streams`).
 
-Messages are requested singly and come back inside JSON. A header written by an agent therefore never reaches the client;
-some headers would trigger an action there. An object is an object of JetStream's object store: a description, and
-chunks under a separate name.
+Messages are requested singly and come back inside JSON. A header written by an agent therefore never reaches the
+client; some headers would trigger an action there. An object is an object of JetStream's object store: a description,
+and chunks under a separate name.
 """
 
 import base64

@@ -133,6 +133,17 @@ def test_what_policers_dropped_is_told_apart_from_the_queues(tmp_path: Path) -> 
     )
 
 
+def test_a_profile_whose_packets_were_all_dropped_has_a_sentence(tmp_path: Path) -> None:
+    found = analysed(tmp_path / "d")
+    dropped = [
+        msgspec.structs.replace(one, packets_count=0, dropped_queue_count=3)
+        for one in found.lateness
+        if one.profile == found.lateness[0].profile
+    ]
+    told = flags_and_drops(replace(found, lateness=dropped))
+    assert f"queues: all packets on {dropped[0].profile}" in told
+
+
 def replace_drops(row, count: int):
     return msgspec.structs.replace(row, dropped_queue_count=count)
 
