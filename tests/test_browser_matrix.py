@@ -12,19 +12,19 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
-from benches.browsers.cells import Cell
+from benches.browsers.cells import BrowserCell
 from benches.browsers.measure import measure, round_trip_ms
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 LOADS = 3
 PROFILE = "4g"
 CELLS = [
-    Cell("chromium", "native-doh3", "h3", "zero_rtt"),
-    Cell("chromium", "stub-doq", "h2", "full"),
-    Cell("chromium", "stub-doq", "h3", "resumed"),
-    Cell("firefox", "native-doudp", "h3", "full"),
-    Cell("firefox", "native-doudp", "h3", "zero_rtt"),
-    Cell("firefox", "native-doh", "h2", "full"),
+    BrowserCell("chromium", "native-doh3", "h3", "zero_rtt"),
+    BrowserCell("chromium", "stub-doq", "h2", "full"),
+    BrowserCell("chromium", "stub-doq", "h3", "resumed"),
+    BrowserCell("firefox", "native-doudp", "h3", "full"),
+    BrowserCell("firefox", "native-doudp", "h3", "zero_rtt"),
+    BrowserCell("firefox", "native-doh", "h2", "full"),
 ]
 
 

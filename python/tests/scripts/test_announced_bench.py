@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benches.announced import asked, figures, model, pages
-from benches.announced.model import Case
+from benches.announced.model import DocumentCase
 from benches.common.corpus import page_models
 from benches.common.progress import Progress
 from benches.dns.cold import rates
@@ -21,8 +21,8 @@ MS = 1_000_000
 RTT_MS, BYTES_MS = 90.0, 10.0
 
 
-def bench(rounds_count: int = 6, names_count: int = 8) -> figures.Bench:
-    return figures.Bench(Path("/nowhere"), Progress(0.0), "4g", names_count, rounds_count, "reno")
+def bench(rounds_count: int = 6, names_count: int = 8) -> figures.AnnouncementBench:
+    return figures.AnnouncementBench(Path("/nowhere"), Progress(0.0), "4g", names_count, rounds_count, "reno")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def bench(rounds_count: int = 6, names_count: int = 8) -> figures.Bench:
 def test_the_wait_is_what_names_are_later_than_their_document(
     announcement: str, mode: str, server_time_ms: float, name_delay_ms: float, wait_ms: float
 ) -> None:
-    case = Case(announcement, mode, server_time_ms, name_delay_ms)
+    case = DocumentCase(announcement, mode, server_time_ms, name_delay_ms)
     assert model.wait_ms(case, RTT_MS, BYTES_MS) == pytest.approx(wait_ms)
 
 
@@ -129,7 +129,7 @@ def test_a_wait_far_from_the_closed_form_is_missed() -> None:
     verdicts = [row[9] for row in part.rows]
     assert len(verdicts) == 28
     assert not any("MISSED" in one for one in verdicts)
-    late = Case("early_hints", "separate", 150.0, 0.0)
+    late = DocumentCase("early_hints", "separate", 150.0, 0.0)
     found[late] = [asked.FetchWithBytes(record(5.0, 500.0), 100, 200, 0, 0)] * 6
     rows = figures._waits(bench(), found).rows
     assert [row[:4] for row in rows if "MISSED" in row[9]] == [["early_hints", "separate", "150", "0"]]
@@ -138,10 +138,10 @@ def test_a_wait_far_from_the_closed_form_is_missed() -> None:
 
 
 def test_cases_take_turns_the_order_reversed_every_other_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    fetched: list[Case] = []
+    fetched: list[DocumentCase] = []
 
     class Bed:
-        async def fetch(self, case: Case, count: int) -> list[asked.FetchWithBytes]:
+        async def fetch(self, case: DocumentCase, count: int) -> list[asked.FetchWithBytes]:
             fetched.append(case)
             return [asked.FetchWithBytes(record(0, 0), 0, 0, 0, 0)] * count
 

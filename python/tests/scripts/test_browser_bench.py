@@ -3,11 +3,11 @@
 import pytest
 
 from benches.browsers import cells, table
-from benches.browsers.cells import Cell, plan
-from benches.browsers.measure import Load
+from benches.browsers.cells import BrowserCell, plan
+from benches.browsers.measure import BrowserLoad
 
 RTT_MS = 100.0
-CELL = Cell("chromium", "stub-doq", "h3", "resumed")
+CELL = BrowserCell("chromium", "stub-doq", "h3", "resumed")
 
 
 def test_every_cell_is_in_a_plan_that_loads():
@@ -35,11 +35,11 @@ def test_every_cell_is_in_a_plan_that_loads():
     ],
 )
 def test_round_trips_are_look_up_connection_and_request(way, page, trips):
-    assert Cell("firefox", way, *page).trips == trips
+    assert BrowserCell("firefox", way, *page).trips == trips
 
 
 def loads(*first_byte_ms, reached=True):
-    return [Load(CELL, reached, "" if reached else "handshake full", ms, 100.0) for ms in first_byte_ms]
+    return [BrowserLoad(CELL, reached, "" if reached else "handshake full", ms, 100.0) for ms in first_byte_ms]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from benches.common import generators, servers, turns
-from benches.common.part import Bench, Spread, verdict
+from benches.common.part import DnsBench, Spread, verdict
 from benches.common.progress import Progress, left_s
 from benches.dns import clients, cold, load
 from resolab.errors import DeadlineError, MachineError, ResolabError
@@ -96,8 +96,8 @@ def test_a_spread_has_all_values_median_and_the_rounds_medians():
 
 
 def test_ratios_are_of_the_same_round():
-    ours = [generators.Run(1, 0, cpu_us) for cpu_us in (1.0, 4.0, 3.0)]
-    theirs = [generators.Run(1, 0, cpu_us) for cpu_us in (2.0, 4.0, 10.0)]
+    ours = [generators.GeneratorRun(1, 0, cpu_us) for cpu_us in (1.0, 4.0, 3.0)]
+    theirs = [generators.GeneratorRun(1, 0, cpu_us) for cpu_us in (2.0, 4.0, 10.0)]
     spread = load.ratios(ours, theirs)
     assert (spread.median, spread.lowest, spread.highest) == (0.5, 0.3, 1.0)
     with pytest.raises(ValueError, match="shorter"):
@@ -145,9 +145,9 @@ def test_what_is_left_follows_how_the_estimate_has_held():
 
 
 def test_the_cold_part_foresees_the_hour_it_takes(tmp_path):
-    bench = Bench(False, tmp_path, Progress(0.0), 200, 200, cold.PROFILES, cold.TRANSPORTS, cold.HANDSHAKES)
+    bench = DnsBench(False, tmp_path, Progress(0.0), 200, 200, cold.PROFILES, cold.TRANSPORTS, cold.HANDSHAKES)
     assert 3_000 < cold.estimate_s(bench) < 6_500
-    quick = Bench(True, tmp_path, Progress(0.0), 10, 10, ["fiber"], ["doudp"], ["full"])
+    quick = DnsBench(True, tmp_path, Progress(0.0), 10, 10, ["fiber"], ["doudp"], ["full"])
     assert cold.estimate_s(quick) < 5
 
 
@@ -166,7 +166,7 @@ QUERY = msgspec.json.Decoder(Record)
 
 def cold_part(tmp_path, monkeypatch, fell_back_count, *, asleep_fell_back_count=0):
     """Part and rows of 40 exchanges in early data with keep-awake and 40 without, of which so many fell back."""
-    bench = Bench(True, tmp_path, Progress(0.0), 40, 40, ["fiber"], ["doq"], ["zero_rtt"])
+    bench = DnsBench(True, tmp_path, Progress(0.0), 40, 40, ["fiber"], ["doq"], ["zero_rtt"])
     fell_back = {True: fell_back_count, False: asleep_fell_back_count}
 
     @contextlib.asynccontextmanager

@@ -9,13 +9,13 @@ from benches.common import generators
 from benches.common.progress import Progress
 from benches.common.servers import EdgeSettings, Server, edge_configuration
 from benches.edge import cache, cache_verdict, pages, queries, settings
-from benches.edge.bench import Bench, processor_time_s
-from benches.edge.queries import CASES, Run
+from benches.edge.bench import EdgeBench, processor_time_s
+from benches.edge.queries import CASES, QueriesRun
 from resolab.errors import MachineError, ResolabError
 
 
 def bench(tmp_path, transports=("doudp", "dot", "doh", "doq", "doh3"), *, quick=False):
-    return Bench(quick, tmp_path, Progress(0.0), transports)
+    return EdgeBench(quick, tmp_path, Progress(0.0), transports)
 
 
 def test_a_servers_processor_time_is_of_all_its_threads_also_those_that_ended():
@@ -40,7 +40,7 @@ print("done", flush=True); sys.stdin.read()
 
 def test_ratios_are_of_the_same_round():
     def runs(*us):
-        return [Run(generators.Run(1, 0, 0.0), one) for one in us]
+        return [QueriesRun(generators.GeneratorRun(1, 0, 0.0), one) for one in us]
 
     spread = queries.ratio(runs(1.0, 4.0, 3.0), runs(2.0, 4.0, 10.0))
     assert (spread.median, spread.lowest, spread.highest) == (0.5, 0.3, 1.0)
@@ -67,7 +67,7 @@ def test_edge_and_peer_are_loaded_in_turn_and_charged_for_their_own_run(tmp_path
     def generator(_transport, server, _file, _scratch):
         asked.append(server.pid)
         clocks[server.pid] += server.pid * 0.001
-        return generators.Run(1_000, 0, 0.0)
+        return generators.GeneratorRun(1_000, 0, 0.0)
 
     monkeypatch.setattr(queries, "processor_time_s", clocks.__getitem__)
     runs = queries.in_turn(bench(tmp_path), {"edge": Server(1), "peer": Server(2)}, "doudp", generator, tmp_path)
@@ -131,7 +131,7 @@ def test_the_verdicts_margin_is_of_the_median_of_an_even_number_of_rounds():
     def rounds(*us):
         quantiles = [dict.fromkeys(cache_verdict.QUANTILES, one * 1e3) for one in us]
         records = [{"sent_count": 1_000, "query_response_time": each} for each in quantiles]
-        return [Run(generators.Run(1_000, 0, 0.0, record), 1.0) for record in records]
+        return [QueriesRun(generators.GeneratorRun(1_000, 0, 0.0, record), 1.0) for record in records]
 
     part = cache_verdict._part(6)
     runs = {"on": rounds(1, 2, 3, 5, 6, 7), "off": rounds(10, 20, 30, 50, 60, 70)}

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.common.progress import Progress
 from benches.gateway import bodies, corpus, in_ms, round_trips
-from benches.gateway.bench import Bench, plan
+from benches.gateway.bench import GatewayBench, plan
 from benches.gateway.bodies import Transfer
 from benches.gateway.corpus import PageLoadResults
 from resolab.plan import Condition
@@ -132,7 +132,7 @@ def test_bodies_go_each_way_in_turn_the_order_reversed_every_other_round(
     monkeypatch.setattr(bodies.engine.Path, "start", start)
     monkeypatch.setattr(bodies.engine.Edge, "start", start)
     monkeypatch.setattr(bodies, "_transfer", transfer)
-    (part,) = bodies.measure(Bench(True, tmp_path, Progress(0.0), ["chromium"], 2, ["a"]))
+    (part,) = bodies.measure(GatewayBench(True, tmp_path, Progress(0.0), ["chromium"], 2, ["a"]))
     assert asked == [*bodies.WAYS, *reversed(bodies.WAYS)]
     assert [len(one["rates_bps"]) for one in part.data] == [2, 2, 2]
 
@@ -149,7 +149,7 @@ def test_a_page_that_is_whole_alone_must_be_whole_through_the_gateway() -> None:
         arms = dict.fromkeys(corpus.ARMS) | failures
         return PageLoadResults("page", "chromium", arms, dict.fromkeys(corpus.ARMS, 3))
 
-    part = Part("corpus", "", [])
+    part = BenchPart("corpus", "", [])
     corpus._add_row(part, "chromium", [loaded(), loaded(native="incomplete")])
     corpus._add_row(part, "chromium", [loaded(), loaded(separate="incomplete")])
     corpus._add_row(part, "chromium", [])
@@ -158,7 +158,7 @@ def test_a_page_that_is_whole_alone_must_be_whole_through_the_gateway() -> None:
 
 
 def test_what_it_foresees_grows_with_what_is_asked(tmp_path: Path) -> None:
-    one = Bench(True, tmp_path, Progress(0.0), ["chromium"], 2, ["a"])
-    two = Bench(True, tmp_path, Progress(0.0), ["chromium", "firefox"], 2, ["a"])
+    one = GatewayBench(True, tmp_path, Progress(0.0), ["chromium"], 2, ["a"])
+    two = GatewayBench(True, tmp_path, Progress(0.0), ["chromium", "firefox"], 2, ["a"])
     for part in (round_trips, corpus):
         assert part.estimate_s(two) == 2 * part.estimate_s(one)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from benches.internet.against_lab import command, judged, running, steady, written
-from benches.internet.against_lab.judged import Load, compared, numbered
+from benches.internet.against_lab.judged import ComparedLoad, compared, numbered
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.internet import compose
 from resolab.internet.layout import HOME
@@ -173,7 +173,7 @@ def test_plans_without_a_pair_of_transports_load_too(tmp_path):
 
 
 def loads(values, cell=CELL, limit_ms=30_000.0):
-    return numbered(Load(cell, 0, value, limit_ms) for value in values)
+    return numbered(ComparedLoad(cell, 0, value, limit_ms) for value in values)
 
 
 def some(count, factor=1.0, noise=0.01, seed=1):
@@ -241,7 +241,9 @@ def test_a_load_without_its_half_is_counted_and_no_load_at_all_is_an_error():
 
 def test_loads_are_numbered_within_their_cell_over_all_rounds():
     other = ("b-page", "firefox", "dot")
-    mixed = numbered([Load(CELL, 0, 1.0, 9.0), Load(other, 0, 2.0, 9.0), Load(CELL, 0, 3.0, 9.0)])
+    mixed = numbered(
+        [ComparedLoad(CELL, 0, 1.0, 9.0), ComparedLoad(other, 0, 2.0, 9.0), ComparedLoad(CELL, 0, 3.0, 9.0)]
+    )
     assert [(one.cell[0], one.place) for one in mixed] == [("a-page", 0), ("b-page", 0), ("a-page", 1)]
 
 

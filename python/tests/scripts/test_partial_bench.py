@@ -9,7 +9,7 @@ from recorded_queries import recorded
 from benches.dns.flights import Rates
 from benches.dns.path_capture import Crossing
 from benches.partial import closed_form, drawn, figures, loss
-from benches.partial.asked import Exchange
+from benches.partial.asked import NamesExchange
 from resolab.plan import Corpus
 from resolab.records import DnsTransport, QueryRecord
 
@@ -39,14 +39,14 @@ def datagram(*, up: bool, entered_ms: float, payload_bytes: int, port: int = 4_0
     return Crossing(up, entered_ns, entered_ns + round(takes_ms * MS), ip_bytes, payload_bytes, UDP, port)
 
 
-def exchange() -> Exchange:
+def exchange() -> NamesExchange:
     """Three names in one message: two known at once, 0.5 ms after the query, one late; the client takes 0.25 ms."""
     query = datagram(up=True, entered_ms=0.1, payload_bytes=QUERY_BYTES)
     early = datagram(up=False, entered_ms=query.delivered_ns / MS + 0.5, payload_bytes=EARLY_BYTES)
     late = datagram(up=False, entered_ms=query.delivered_ns / MS + DELAY_MS + 0.25, payload_bytes=LATE_BYTES)
     first_ms, last_ms = (one.delivered_ns / MS + 0.25 for one in (early, late))
     records = [question(first_ms, EARLY_BYTES, 0), question(last_ms, LATE_BYTES, 1), question(first_ms, EARLY_BYTES, 0)]
-    return Exchange(records, [query, early, late])
+    return NamesExchange(records, [query, early, late])
 
 
 def test_what_is_beyond_the_closed_form_is_what_hosts_took() -> None:
@@ -62,14 +62,14 @@ def test_what_is_beyond_the_closed_form_is_what_hosts_took() -> None:
 
 def test_names_a_round_trip_behind_are_counted_without_the_late_one() -> None:
     records = [question(took_ms, 100, None) for took_ms in (90.0, 91.0, 136.0, 182.0, 400.0)]
-    assert figures._behind(Exchange(records, []), 91.9) == 2
+    assert figures._behind(NamesExchange(records, []), 91.9) == 2
 
 
 def test_rounds_with_a_late_name_are_told_from_late_names() -> None:
     rtt_ms = Corpus.from_project().profile(loss.PROFILE).up.one_way_delay_ms * 2
     prompt, late = [question(rtt_ms + 1, 100, None)] * 3, question(rtt_ms * 1.6, 100, None)
-    in_message = [Exchange(prompt, [])] * 9 + [Exchange([late] * 3, [])]
-    one_by_one = [Exchange(prompt, [])] * 7 + [Exchange([*prompt[1:], late], [])] * 3
+    in_message = [NamesExchange(prompt, [])] * 9 + [NamesExchange([late] * 3, [])]
+    one_by_one = [NamesExchange(prompt, [])] * 7 + [NamesExchange([*prompt[1:], late], [])] * 3
     found = loss.figure("doudp", in_message, one_by_one)
     assert (found.rounds.treatment.value, found.rounds.baseline.value) == (0.1, 0.3)
     assert found.late_names == pytest.approx((0.1, 0.1))
@@ -90,7 +90,7 @@ def test_drawn_delays_are_the_laws_quantiles_and_each_answer_is_held_against_its
         for delay_ms in (0.0, 5.0, 30.0)
     ]
     records = [question(one.delivered_ns / MS + 0.25, EARLY_BYTES, place) for place, one in enumerate(answers)]
-    beyond = drawn.beyond_ms(Exchange(records, [query, *answers]), [5.0, 30.0, 0.0], RATES)
+    beyond = drawn.beyond_ms(NamesExchange(records, [query, *answers]), [5.0, 30.0, 0.0], RATES)
     assert beyond == pytest.approx([0.85] * 3)
     late = [question(took_ms, EARLY_BYTES, place) for place, took_ms in enumerate((50.0, 56.0, 121.0))]
-    assert drawn.behind_count(Exchange(late, []), [5.0, 30.0, 0.0], 2 * ONE_WAY_MS) == 1
+    assert drawn.behind_count(NamesExchange(late, []), [5.0, 30.0, 0.0], 2 * ONE_WAY_MS) == 1

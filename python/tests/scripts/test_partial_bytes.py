@@ -9,7 +9,7 @@ from recorded_queries import recorded
 
 from benches.dns.path_capture import Crossing
 from benches.partial import expected_bytes, layers, sizes
-from benches.partial.asked import Exchange
+from benches.partial.asked import NamesExchange
 from benches.partial.layers import Layers
 from resolab.records import DnsTransport, QueryRecord
 
@@ -29,14 +29,14 @@ def question(transport: str, query_bytes: int, response_bytes: int, index: int |
     return msgspec.structs.replace(asked, **facts | changed)
 
 
-def in_message(transport: str, **changed: Any) -> Exchange:
+def in_message(transport: str, **changed: Any) -> NamesExchange:
     """Twenty names: nineteen answers in the first message, one in the second."""
     records = [question(transport, 384, 936, 0, **changed)] * 19 + [question(transport, 384, 468, 1, **changed)]
-    return Exchange(records, [])
+    return NamesExchange(records, [])
 
 
-def one_by_one(transport: str, **changed: Any) -> Exchange:
-    return Exchange([question(transport, 128, 468, None, **changed)] * 20, [])
+def one_by_one(transport: str, **changed: Any) -> NamesExchange:
+    return NamesExchange([question(transport, 128, 468, None, **changed)] * 20, [])
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_handshakes_are_hellos_certificate_and_what_proves_them() -> None:
     assert expected_bytes.expect(one_by_one("dotcp"), "full").handshake == (None, None)
 
 
-def datagrams() -> Exchange:
+def datagrams() -> NamesExchange:
     """Two queries of 97 and two responses of 122 bytes, a port each."""
     records = [question("doudp", 97, 122, None)] * 2
     crossings = [
@@ -75,7 +75,7 @@ def datagrams() -> Exchange:
         for port in (1, 2)
         for up, payload in ((True, 97), (False, 122))
     ]
-    return Exchange(records, crossings, layers.count_messages(crossings))
+    return NamesExchange(records, crossings, layers.count_messages(crossings))
 
 
 def test_over_udp_packets_are_the_messages_and_nothing_else() -> None:
@@ -100,7 +100,7 @@ def test_every_byte_that_crossed_must_have_been_read_and_have_its_layer() -> Non
     crossings[2] = replace(crossings[2], ip_bytes=down.total - crossings[3].ip_bytes)
     whole = replace(exchange, crossings=crossings, layers=(down, up))
 
-    def verdicts(one: Exchange) -> list[bool]:
+    def verdicts(one: NamesExchange) -> list[bool]:
         return [sizes.is_as_expected(one, "full", up=way) for way in (False, True)]
 
     assert verdicts(whole) == [True, True]

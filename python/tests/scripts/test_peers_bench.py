@@ -11,7 +11,7 @@ import pytest
 from benches.peers import browsertime, measure, table
 from benches.peers.browsertime_result import PeerLoad, parse
 from benches.peers.comparison import Loads, ratio
-from benches.peers.measure import Cell, Load, rounds
+from benches.peers.measure import ToolLoad, ToolsCell, rounds
 from resolab.errors import MachineError
 from resolab.plan import Corpus
 from resolab.records import PageFailure, PageLoadRecord
@@ -157,11 +157,11 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says_also_where_loads
 
 
 def test_tables_leave_failed_loads_out_and_count_them():
-    cell = Cell("example", "4g", load_average=(0.5, 0.75))
-    cell.loads["browsertime"] = [Load(n, 8.0, 200.0 + n, 90.0, None) for n in range(12)] + [
-        Load(12, 9.0, None, None, "over h3")
+    cell = ToolsCell("example", "4g", load_average=(0.5, 0.75))
+    cell.loads["browsertime"] = [ToolLoad(n, 8.0, 200.0 + n, 90.0, None) for n in range(12)] + [
+        ToolLoad(12, 9.0, None, None, "over h3")
     ]
-    cell.loads["resolab"] = [Load(n, 0.5, 150.0 + n / 2, 80.0 + n, None) for n in range(12)]
+    cell.loads["resolab"] = [ToolLoad(n, 0.5, 150.0 + n / 2, 80.0 + n, None) for n in range(12)]
     shown = table.loads([cell], 1.5)
     assert shown.rows[0][3:8] == ["13 (1 failed)", "13", "8.08", "205.5", "3.61"]
     assert shown.rows[1][3:8] == ["12", "12", "0.50", "152.8", "1.80"]
@@ -176,9 +176,9 @@ def test_tables_leave_failed_loads_out_and_count_them():
 
 
 def test_the_usual_four_rounds_show_no_interval():
-    cell = Cell("example", "4g")
+    cell = ToolsCell("example", "4g")
     for tool, sd in (("browsertime", 2.0), ("resolab", 1.0)):
-        cell.loads[tool] = [Load(n // 5, 1.0, 200.0 + sd * (n % 7), 90.0 + sd * (n % 3), None) for n in range(20)]
+        cell.loads[tool] = [ToolLoad(n // 5, 1.0, 200.0 + sd * (n % 7), 90.0 + sd * (n % 3), None) for n in range(20)]
     for row in table.ratios([cell]).rows:
         assert all("[" not in text and ".." in text for text in row[3:7])
 
@@ -198,7 +198,7 @@ def trial(**changed):
 
 
 def test_of_a_trial_the_measured_load_is_read():
-    assert measure.read(trial(), 0.6, 3, 5) == Load(3, 0.6, 150.0, 80.0, None)
+    assert measure.read(trial(), 0.6, 3, 5) == ToolLoad(3, 0.6, 150.0, 80.0, None)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_of_a_trial_the_measured_load_is_read():
     ],
 )
 def test_both_tools_are_held_to_one_rule(of_resolab, of_browsertime, failure):
-    assert measure.read(trial(**of_resolab), 0.6, 3, 5) == Load(3, 0.6, None, None, failure)
+    assert measure.read(trial(**of_resolab), 0.6, 3, 5) == ToolLoad(3, 0.6, None, None, failure)
     assert parse(result(SEEN | of_browsertime), 1, 5) == [PeerLoad(None, None, failure)]
 
 

@@ -15,12 +15,12 @@ from resolab.errors import ResolabError
 from resolab.records import ConnectionState, DnsTransport, HandshakeMode, QueryRecord
 
 MS = 1_000_000
-DOT = asked.Cell("dot", "full")
+DOT = asked.ClientCell("dot", "full")
 
 
-def bench(**changed: Any) -> figures.Bench:
+def bench(**changed: Any) -> figures.RedialBench:
     facts = {"profiles": ["4g"], "queries_count": 5, "mean_gap_ms": 500} | changed
-    return figures.Bench(scratch=Path("/nowhere"), progress=Progress(0.0), **facts)
+    return figures.RedialBench(scratch=Path("/nowhere"), progress=Progress(0.0), **facts)
 
 
 def query(took_ms: float, connection: ConnectionState, **changed: Any) -> QueryRecord:
@@ -60,7 +60,7 @@ def test_a_mean_beside_its_closed_form_is_missed(more_ms: float, missed_count: i
 
 def test_every_transport_with_connections_has_its_handshakes() -> None:
     every = figures.cells()
-    assert [one for one in every if one.transport in {"doudp", "dotcp"}] == [asked.Cell("dotcp", "full")]
+    assert [one for one in every if one.transport in {"doudp", "dotcp"}] == [asked.ClientCell("dotcp", "full")]
     assert len(every) == len(set(every)) == 13
 
 
@@ -70,7 +70,7 @@ def test_what_failed_and_what_is_missing_is_said() -> None:
 
     good = query(1, ConnectionState.WARM, handshake_mode=HandshakeMode.FULL)
     with pytest.raises(ResolabError, match="a handshake was full"):
-        asked._measured(lines(good), asked.Cell("dot", "resumed"), 1)
+        asked._measured(lines(good), asked.ClientCell("dot", "resumed"), 1)
     assert len(asked._measured(lines(good, good), DOT, 2)) == 2
     with pytest.raises(ResolabError, match="1 queries of 2"):
         asked._measured(lines(good), DOT, 2)

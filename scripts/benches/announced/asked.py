@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from benches.announced.model import Case
+from benches.announced.model import DocumentCase
 from benches.common.servers import EDGE_NAME, edge_configuration, names
 from benches.dns import path_capture
 from benches.dns.cold import pause_ms
@@ -50,7 +50,7 @@ class AnnouncedPath:
     folder: Path
     ca_file: str
 
-    async def fetch(self, case: Case, count: int) -> list[FetchWithBytes]:
+    async def fetch(self, case: DocumentCase, count: int) -> list[FetchWithBytes]:
         """Fetch `count` times, one fetch after another."""
         capture = self.folder / "fetch.pcapng"
         await self.path.process.command(lambda number: PathStartCapture(id=number, file=str(capture)))
@@ -60,7 +60,7 @@ class AnnouncedPath:
         capture.unlink()
         return [_with_bytes(record, crossings) for record in records]
 
-    def _fetch(self, case: Case, count: int) -> list[FetchNamesRecord]:
+    def _fetch(self, case: DocumentCase, count: int) -> list[FetchNamesRecord]:
         command = [*engine.enter_prefix(self.path.ready.pid, "client"), str(engine.find_core()), "fetch-names"]
         command += ["--announcement", case.announcement, "--mode", case.mode, "--ca", self.ca_file]
         command += ["--resolver", f"https://{EDGE_NAME}/dns-query", "--resolve", f"{EDGE_NAME}={SERVER_ADDRESS}"]
@@ -76,7 +76,7 @@ class AnnouncedPath:
 
 @contextlib.asynccontextmanager
 async def open_path(
-    profile: str, names_count: int, cases: Sequence[Case], folder: Path, congestion_control: str
+    profile: str, names_count: int, cases: Sequence[DocumentCase], folder: Path, congestion_control: str
 ) -> AsyncIterator[AnnouncedPath]:
     """Make a path, and run the edge behind the path."""
     file = Corpus.from_project().profile_file(profile)
@@ -109,17 +109,17 @@ def _set_congestion_control(path_pid: int, side: str, name: str) -> None:
         raise ResolabError(f"could not set TCP's congestion control to {name}: {done.stderr.strip()}")
 
 
-def _url(case: Case) -> str:
+def _url(case: DocumentCase) -> str:
     return f"https://{_host(case)}{_path(case)}"
 
 
-def _host(case: Case) -> str:
+def _host(case: DocumentCase) -> str:
     """Return the host's name; each list of names is in the HTTPS record of a separate host."""
     listed = f"listed{case.name_delay_ms:g}-" if case.announcement == "https_record" else ""
     return listed + HOSTS[case.mode][0]
 
 
-def _path(case: Case) -> str:
+def _path(case: DocumentCase) -> str:
     return f"/{case.announcement}-{case.server_time_ms:g}-{case.name_delay_ms:g}.html"
 
 
@@ -127,7 +127,7 @@ def _zone_names(count: int, delay_ms: float) -> list[str]:
     return [f"late{delay_ms:g}-{one}" for one in names(count)]
 
 
-def _configuration(folder: Path, names_count: int, cases: Sequence[Case]) -> str:
+def _configuration(folder: Path, names_count: int, cases: Sequence[DocumentCase]) -> str:
     """Write the edge's TOML: a document for each case, and the names for each delay."""
     pages = folder / "pages"
     pages.mkdir()
@@ -146,7 +146,7 @@ def _configuration(folder: Path, names_count: int, cases: Sequence[Case]) -> str
     return text
 
 
-def _site(host: str, pages: Path, cases: Sequence[Case], every: dict[float, list[str]]) -> str:
+def _site(host: str, pages: Path, cases: Sequence[DocumentCase], every: dict[float, list[str]]) -> str:
     first = cases[0]
     address = HOSTS[first.mode][1]
     text = f'[[site]]\nhost = "{host}"\naddress = "{address}"\nfolder = "{pages}"\ncompression = []\n'

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from benches.announced import asked, model
 from benches.announced.asked import FetchWithBytes
-from benches.announced.model import Case
+from benches.announced.model import DocumentCase
 from benches.common import turns
-from benches.common.part import Part, verdict
+from benches.common.part import BenchPart, verdict
 from benches.common.progress import Progress
 from benches.dns.cold import pause_ms, rates
 from resolab.stats.estimate import Estimate
@@ -36,7 +36,7 @@ the figures measure a window's round trips, missing in the closed form."""
 
 
 @dataclass(frozen=True)
-class Bench:
+class AnnouncementBench:
     """The settings of a measurement."""
 
     scratch: Path
@@ -48,31 +48,31 @@ class Bench:
     congestion_control: str
 
 
-def cases() -> list[Case]:
+def cases() -> list[DocumentCase]:
     """List the cases to fetch."""
     every = itertools.product(ANNOUNCEMENTS, MODES, SERVER_TIMES_MS, NAME_DELAYS_MS)
-    return [case for case in itertools.starmap(Case, every) if case.is_possible]
+    return [case for case in itertools.starmap(DocumentCase, every) if case.is_possible]
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: AnnouncementBench) -> float:
     """Estimate the duration, in s."""
     return _turn_s(bench, bench.rounds_count) * len(cases())
 
 
-def _turn_s(bench: Bench, count: int) -> float:
+def _turn_s(bench: AnnouncementBench, count: int) -> float:
     link = rates(bench.profile)
     one_s = (8 * link.rtt_ms + pause_ms(bench.profile) + statistics.mean(SERVER_TIMES_MS)) / 1e3
     return START_S * count / TURN_COUNT + one_s * count
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: AnnouncementBench) -> list[BenchPart]:
     """Fetch every case over one path, the order reversed every other turn."""
     found = asyncio.run(_measure(bench))
     return [_waits(bench, found), _costs(found)]
 
 
-async def _measure(bench: Bench) -> dict[Case, list[FetchWithBytes]]:
-    found: dict[Case, list[FetchWithBytes]] = {case: [] for case in cases()}
+async def _measure(bench: AnnouncementBench) -> dict[DocumentCase, list[FetchWithBytes]]:
+    found: dict[DocumentCase, list[FetchWithBytes]] = {case: [] for case in cases()}
     async with asked.open_path(
         bench.profile, bench.names_count, cases(), bench.scratch, bench.congestion_control
     ) as bed:
@@ -86,12 +86,12 @@ async def _measure(bench: Bench) -> dict[Case, list[FetchWithBytes]]:
     return found
 
 
-def _waits(bench: Bench, found: dict[Case, list[FetchWithBytes]]) -> Part:
+def _waits(bench: AnnouncementBench, found: dict[DocumentCase, list[FetchWithBytes]]) -> BenchPart:
     title = f"{bench.names_count} names of a document over {bench.profile}, TCP with {bench.congestion_control}: "
     title += "how long they are waited for, medians, ms"
     columns = ["announcement", "mode", "server time", "name delay", "n", "document there", "names waited for"]
     columns += ["by closed form", "beyond", f"|beyond| <= {LIMIT_MS:g}", "less than by the document"]
-    part = Part("waits", title, columns)
+    part = BenchPart("waits", title, columns)
     link = rates(bench.profile)
     for case, fetched in found.items():
         alone = found[_alone(case)]
@@ -114,11 +114,11 @@ def _waits(bench: Bench, found: dict[Case, list[FetchWithBytes]]) -> Part:
     return part
 
 
-def _costs(found: dict[Case, list[FetchWithBytes]]) -> Part:
+def _costs(found: dict[DocumentCase, list[FetchWithBytes]]) -> BenchPart:
     title = "The same: when all of it is there, and IP bytes, from the query for the document's own name on, medians"
     columns = ["announcement", "mode", "server time", "name delay", "all there, ms", "less than by the document"]
     columns += ["bytes up", "bytes down"]
-    part = Part("costs", title, columns)
+    part = BenchPart("costs", title, columns)
     for case, fetched in found.items():
         saved = _difference(found[_alone(case)], fetched, _complete_ms)
         complete_ms = statistics.median(map(_complete_ms, fetched))
@@ -133,12 +133,12 @@ def _costs(found: dict[Case, list[FetchWithBytes]]) -> Part:
     return part
 
 
-def _alone(case: Case) -> Case:
+def _alone(case: DocumentCase) -> DocumentCase:
     """Return the same case by the document alone."""
-    return Case("document", case.mode, case.server_time_ms, case.name_delay_ms)
+    return DocumentCase("document", case.mode, case.server_time_ms, case.name_delay_ms)
 
 
-def _bytes_ms(bench: Bench, alone: Sequence[FetchWithBytes]) -> float:
+def _bytes_ms(bench: AnnouncementBench, alone: Sequence[FetchWithBytes]) -> float:
     """Compute the transfer time of the names' messages on the link."""
     link = rates(bench.profile)
     up = statistics.median(one.names_up_bytes for one in alone)

@@ -8,9 +8,9 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from benches.announced.figures import NAME_DELAYS_MS, Bench
+from benches.announced.figures import NAME_DELAYS_MS, AnnouncementBench
 from benches.common.corpus import page_models
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.dns.cold import rates
 from resolab.pages.model import PageModel
 from resolab.pages.path import AnnouncementMode, predicted_lookups
@@ -33,12 +33,12 @@ class Saving:
     """The number of pages with a saving below 5 ms."""
 
 
-def estimate_s(_bench: Bench) -> float:
+def estimate_s(_bench: AnnouncementBench) -> float:
     """Estimate the duration, in s."""
     return 30.0
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: AnnouncementBench) -> list[BenchPart]:
     """Walk through every page model of the corpus."""
     bench.progress.step("page models", estimate_s(bench))
     models = list(page_models())
@@ -46,7 +46,7 @@ def measure(bench: Bench) -> list[Part]:
         f"{len(models)} real pages over {bench.profile}, {TRANSPORT}, by their structure: what a load would save, ms"
     )
     columns = ["announced", "name delay", "lower quartile", "median", "upper quartile", f"pages below {SOME_MS:g} ms"]
-    part = Part("pages", title, columns)
+    part = BenchPart("pages", title, columns)
     told = [one for one in AnnouncementMode if one is not AnnouncementMode.NOT]
     for delay_ms, announced in itertools.product(NAME_DELAYS_MS, told):
         one = saving(models, announced, delay_ms, rates(bench.profile).rtt_ms)

@@ -14,7 +14,7 @@ import numpy as np
 
 from benches.client_side.cells import Group
 from benches.client_side.logged import LoggedBrowser
-from benches.common.part import Part, verdict
+from benches.common.part import BenchPart, verdict
 from resolab.browser import Browser, BrowserSettings, ListeningRequest, LoadEvents, LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
 from resolab.campaign.schedule import schedule
@@ -128,9 +128,9 @@ def _size_bytes(file: Path) -> int:
     return sum(one.stat().st_size for one in file.parent.glob(f"{file.name}*"))
 
 
-def table(costs: Sequence[Cost]) -> Part:
+def table(costs: Sequence[Cost]) -> BenchPart:
     """Judge the median of the pairs' differences."""
-    part = Part("cost", "page load time with and without the log, in pairs", [*COLUMNS, "verdict"])
+    part = BenchPart("cost", "page load time with and without the log, in pairs", [*COLUMNS, "verdict"])
     rng = np.random.default_rng(1)
     for cost in costs:
         without, with_log = np.asarray(cost.without_ms), np.asarray(cost.with_ms)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from benches.client_side.cells import Group
 from benches.client_side.logged import logged_browsers
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from resolab.campaign.schedule import schedule
 from resolab.live.judged import judge_load
 from resolab.plan import Corpus
@@ -67,9 +67,9 @@ async def measure(
     return told
 
 
-def table(told: Sequence[FailedLookUp]) -> Part:
+def table(told: Sequence[FailedLookUp]) -> BenchPart:
     """Judge each failed look-up."""
-    part = Part("failures", "failed look-ups told from the client's side", COLUMNS)
+    part = BenchPart("failures", "failed look-ups told from the client's side", COLUMNS)
     for one in told:
         verdict = "met" if one.failure is TRUTH[one.mode] else "" if one.failure is None else "MISSED"
         where = [

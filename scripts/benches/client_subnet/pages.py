@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from benches.client_subnet import model
-from benches.client_subnet.figures import Bench
+from benches.client_subnet.figures import ClientSubnetBench
 from benches.client_subnet.traces import TRACES
 from benches.common.corpus import page_models
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.dns.cold import rates
 from resolab.pages.model import PageModel
 from resolab.pages.path import predicted_lookups
@@ -40,17 +40,17 @@ class LoadTimeDifference:
     """The 95th percentile of all draws of all pages."""
 
 
-def estimate_s(_bench: Bench) -> float:
+def estimate_s(_bench: ClientSubnetBench) -> float:
     """Estimate the duration, in s."""
     return PAGES_S * len(TRACES)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: ClientSubnetBench) -> list[BenchPart]:
     """Walk through every page model of the corpus."""
     models = list(page_models())
     title = f"{len(models)} real pages over {PROFILE}, {TRANSPORT}, by their structure: later with client subnets, ms"
     columns = ["trace", "hit ratio without", "with", "lower quartile", "median", "upper quartile", "95 % of loads"]
-    part = Part("pages", title, columns)
+    part = BenchPart("pages", title, columns)
     for trace in TRACES:
         bench.progress.step(f"page models, {trace.name}", PAGES_S)
         without, by_subnet = (

@@ -18,7 +18,7 @@ from benches.common.servers import LOOPBACK, Server, pin_command
 from resolab import engine
 from resolab.errors import DeadlineError, ResolabError
 
-Generator = Callable[[str, Server, Path, Path], "Run"]
+Generator = Callable[[str, Server, Path, Path], "GeneratorRun"]
 """A function of a transport, a server, a file of names and a scratch folder."""
 RUN_S = 2
 OUTSTANDING_COUNT, CONNECTIONS_COUNT, NAMES_COUNT = 100, 10, 1_000
@@ -26,7 +26,7 @@ PATIENCE_S, OVERHEAD_S = 30.0, 0.5
 
 
 @dataclass(frozen=True)
-class Run:
+class GeneratorRun:
     """A run of a load generator."""
 
     answered_count: int
@@ -37,7 +37,7 @@ class Run:
     """The load record of our own generator."""
 
 
-def ours(transport: str, server: Server, file: Path, scratch: Path, *, rate_per_s: int | None = None) -> Run:
+def ours(transport: str, server: Server, file: Path, scratch: Path, *, rate_per_s: int | None = None) -> GeneratorRun:
     """Run resolab-core bench."""
     command = [str(engine.find_core()), "bench", *server.resolver_arguments(transport), "--names", str(file)]
     command += ["--connections", str(CONNECTIONS_COUNT), "--duration", str(RUN_S), "--json"]
@@ -53,7 +53,7 @@ def ours(transport: str, server: Server, file: Path, scratch: Path, *, rate_per_
     return _run(f"resolab-core bench over {transport}", record["completed_count"], lost_count, cpu_s, record)
 
 
-def dnsperf(transport: str, server: Server, file: Path, scratch: Path) -> Run:
+def dnsperf(transport: str, server: Server, file: Path, scratch: Path) -> GeneratorRun:
     """Run dnsperf with the same load."""
     command = ["dnsperf", *dnsperf_target(transport, server), "-d", str(file), "-l", str(RUN_S)]
     command += ["-c", str(CONNECTIONS_COUNT), "-q", str(OUTSTANDING_COUNT)]
@@ -64,10 +64,10 @@ def dnsperf(transport: str, server: Server, file: Path, scratch: Path) -> Run:
     return _run(f"dnsperf over {transport}", int(completed[1]), int(lost[1]), cpu_s, {})
 
 
-def _run(what: str, answered_count: int, lost_count: int, cpu_s: float, record: dict[str, Any]) -> Run:
+def _run(what: str, answered_count: int, lost_count: int, cpu_s: float, record: dict[str, Any]) -> GeneratorRun:
     if answered_count == 0:
         raise ResolabError(f"{what} got no answers")
-    return Run(answered_count, lost_count, cpu_s * 1e6 / answered_count, record)
+    return GeneratorRun(answered_count, lost_count, cpu_s * 1e6 / answered_count, record)
 
 
 def timed(command: Sequence[str], file: Path) -> tuple[str, float]:

@@ -14,7 +14,7 @@ from benches.common.progress import Progress
 
 
 @dataclass(frozen=True)
-class Bench:
+class DnsBench:
     """The settings of the parts."""
 
     quick: bool
@@ -34,7 +34,7 @@ class Bench:
 
 
 @dataclass
-class Part:
+class BenchPart:
     """A table with remarks, and its data for machines."""
 
     name: str

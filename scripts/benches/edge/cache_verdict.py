@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benches.common import generators
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.common.servers import (
     LOOPBACK,
     ZONE,
@@ -23,8 +23,8 @@ from benches.common.servers import (
     require_programs,
     run_edge,
 )
-from benches.edge.bench import Bench
-from benches.edge.queries import Run, in_turn
+from benches.edge.bench import EdgeBench
+from benches.edge.queries import QueriesRun, in_turn
 from resolab.stats.equivalence import EquivalenceTest, equivalence
 from resolab.stats.medians import differences_of, paired_difference
 from resolab.stats.sample import Sample
@@ -60,13 +60,13 @@ SHAPES = (
 )
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: EdgeBench) -> float:
     """Estimate the duration of the part."""
     runs_count = 2 * bench.paired_rounds_count * len(SHAPES) * len(RATES_PER_S)
     return START_S + runs_count * (generators.RUN_S + generators.OVERHEAD_S)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: EdgeBench) -> list[BenchPart]:
     """Measure shape after shape over DoUDP, with and without the cache in turn."""
     require_programs("taskset", "setpriv")
     part = _part(bench.paired_rounds_count)
@@ -81,7 +81,7 @@ def measure(bench: Bench) -> list[Part]:
 
 
 def _paced(rate_per_s: int) -> generators.Generator:
-    def run(transport: str, server: Server, file: Path, scratch: Path) -> generators.Run:
+    def run(transport: str, server: Server, file: Path, scratch: Path) -> generators.GeneratorRun:
         return generators.ours(transport, server, file, scratch, rate_per_s=rate_per_s)
 
     return run
@@ -105,10 +105,10 @@ def _edge(*, wire_cache: bool) -> Iterator[Server]:
         yield server
 
 
-def _part(rounds_count: int) -> Part:
+def _part(rounds_count: int) -> BenchPart:
     title = f"Wire cache, response times over DoUDP by open loop, on less off, us; {rounds_count} pairs of rounds"
     columns = ["answers", "queries/s", "quantile", "off", "on less off", "alike within", "p", "verdict"]
-    part = Part("verdict", title, columns)
+    part = BenchPart("verdict", title, columns)
     part.remarks = [
         "off: median of the rounds; on less off: median of paired differences with its 95 % interval",
         f"alike: two one-sided sign tests at 5 % against {MARGIN:.0%} of the quantile without the cache",
@@ -118,7 +118,7 @@ def _part(rounds_count: int) -> Part:
     return part
 
 
-def _add(part: Part, shape: Shape, rate_per_s: int, runs: Mapping[str, Sequence[Run]]) -> None:
+def _add(part: BenchPart, shape: Shape, rate_per_s: int, runs: Mapping[str, Sequence[QueriesRun]]) -> None:
     sent_count = sum(run.load.record["sent_count"] for arm in runs.values() for run in arm)
     lost_count = sum(run.load.lost_count for arm in runs.values() for run in arm)
     overloaded = lost_count > LOST_MOST * sent_count

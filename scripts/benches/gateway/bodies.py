@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benches.common import turns
-from benches.common.part import Part, verdict
+from benches.common.part import BenchPart, verdict
 from benches.common.servers import EDGE_NAME
 from benches.edge.bench import processor_time_s
-from benches.gateway.bench import Bench
+from benches.gateway.bench import GatewayBench
 from resolab import engine
 from resolab.engine import GatewaySettings
 from resolab.errors import ResolabError
@@ -49,21 +49,21 @@ class Transfer:
     gateway_s: float
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: GatewayBench) -> float:
     """Estimate the duration, in s."""
     return len(WAYS) * _rounds(bench) * TRANSFER_S + 10
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: GatewayBench) -> list[BenchPart]:
     """Transfer the body by each method, in turn, the order reversed every other round."""
     return [asyncio.run(_measure(bench))]
 
 
-def _rounds(bench: Bench) -> int:
+def _rounds(bench: GatewayBench) -> int:
     return QUICK_ROUNDS_COUNT if bench.quick else ROUNDS_COUNT
 
 
-async def _measure(bench: Bench) -> Part:
+async def _measure(bench: GatewayBench) -> BenchPart:
     size = QUICK_BYTES if bench.quick else BODY_BYTES
     config = _edge_configuration(bench.scratch, size)
     path_file = Corpus.from_project().profile_file(PROFILE)
@@ -162,8 +162,8 @@ def _curl(path_pid: int, ca_file: str, address: str, size: int) -> float:
     return total - before
 
 
-def _part(found: dict[str, list[Transfer]], size: int) -> Part:
-    part = Part(
+def _part(found: dict[str, list[Transfer]], size: int) -> BenchPart:
+    part = BenchPart(
         "bodies",
         f"{size / 1e6:.0f} MB over {PROFILE}, curl over HTTP/2, medians of {len(found[WAYS[0]])} in turn",
         ["way", "Gbit/s", "least..most", "must", "verdict", "edge s", "gateway s", "gateway/edge", "must", "verdict"],

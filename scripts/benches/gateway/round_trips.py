@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.dns import flights, path_capture
 from benches.gateway import in_ms
-from benches.gateway.bench import Bench, plan
+from benches.gateway.bench import GatewayBench, plan
 from resolab.plan import Condition, Corpus, access_rtt_ms
 from resolab.records import (
     ConnectionSharing,
@@ -59,14 +59,14 @@ class GatewayLoad:
     """The time from the query to the document's first byte, at the gateway."""
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: GatewayBench) -> float:
     """Estimate the duration, in s."""
     return len(bench.browsers) * (START_S + len(MUST) * bench.loads_count * LOAD_S)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: GatewayBench) -> list[BenchPart]:
     """Count the round trips in every browser and arm."""
-    part = Part(
+    part = BenchPart(
         "round-trips",
         f"To the first byte of {PAGE} over {PROFILE}, from its first query, {bench.loads_count} loads each",
         [*_ARM, "n", "first byte ms", "round trips by the tap", "must", "verdict"],
@@ -79,7 +79,7 @@ def measure(bench: Bench) -> list[Part]:
     return [part, in_ms.part(times_ms, trips, held_against, rtt_ms)]
 
 
-async def _measure(bench: Bench, part: Part, browser: str) -> dict[str, list[float]]:
+async def _measure(bench: GatewayBench, part: BenchPart, browser: str) -> dict[str, list[float]]:
     """Count in one browser; return the times of each arm."""
     wanted = plan(PAGE, PROFILE, browser)
     folder = bench.scratch / f"captures-{browser}"
@@ -158,7 +158,7 @@ def _trips(crossings: Sequence[path_capture.Crossing], since_ns: int, until_ns: 
     return len(path) // 2
 
 
-def _add_row(part: Part, browser: str, condition: Condition, seen: Sequence[GatewayLoad]) -> None:
+def _add_row(part: BenchPart, browser: str, condition: Condition, seen: Sequence[GatewayLoad]) -> None:
     must = MUST[_arm_of(condition)]
     counted = [one.round_trips for one in seen if one.round_trips is not None]
     # Of all loads more than half must be readable, and the middle ones alike.

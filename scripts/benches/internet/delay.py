@@ -8,9 +8,9 @@ import asyncio
 
 import numpy as np
 
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.internet import standing
-from benches.internet.bench import Bench
+from benches.internet.bench import InternetBench
 
 HOSTS_COUNTS = (2, 8, 20)
 INTERVAL_MS = 4.0
@@ -18,15 +18,15 @@ MUST_US = (150.0, 1_000.0)
 """The limits of the median and 99th percentile of a round trip."""
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: InternetBench) -> float:
     """Estimate the duration, in s."""
     return len(HOSTS_COUNTS) * len(bench.keep_awake) * (2.0 + bench.asks_count * INTERVAL_MS / 1e3)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: InternetBench) -> list[BenchPart]:
     """Query every other host in turn from the first."""
     columns = ["hosts", "kept awake", "n", "error p50 us", "p99 us", "largest us", "exchange's lateness p50 / p99 us"]
-    part = Part("delay", "round trips beside what was asked", [*columns, "must", "verdict"])
+    part = BenchPart("delay", "round trips beside what was asked", [*columns, "must", "verdict"])
     for keep_awake in bench.keep_awake:
         for count in HOSTS_COUNTS:
             bench.progress.step(f"delay, {count} hosts", 2.0 + bench.asks_count * INTERVAL_MS / 1e3)
@@ -35,7 +35,7 @@ def measure(bench: Bench) -> list[Part]:
     return [part]
 
 
-async def _measure(part: Part, bench: Bench, count: int, *, keep_awake: bool) -> None:
+async def _measure(part: BenchPart, bench: InternetBench, count: int, *, keep_awake: bool) -> None:
     asker, *servers = standing.hosts(count)
     async with standing.standing([asker, *servers], keep_awake=keep_awake) as made:
         for server in servers:

@@ -5,23 +5,23 @@ For: the part `load`. Not for: the lateness of packets under load.
 
 import asyncio
 
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.internet import standing
-from benches.internet.bench import Bench
+from benches.internet.bench import InternetBench
 
 HOSTS_COUNTS = (2, 8, 20)
 FLOOD_PACKET_BYTES = 128
 """The size of a flood packet with its headers."""
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: InternetBench) -> float:
     """Estimate the duration, in s."""
     return len(HOSTS_COUNTS) * (2.0 + 2 * bench.load_s)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: InternetBench) -> list[BenchPart]:
     """Flood the last host from the first, then send a TCP stream back, beside idle hosts."""
-    part = Part("load", "what the exchange carries", ["hosts", "packets/s", "of those sent", "TCP Gbit/s"])
+    part = BenchPart("load", "what the exchange carries", ["hosts", "packets/s", "of those sent", "TCP Gbit/s"])
     for count in HOSTS_COUNTS:
         bench.progress.step(f"load, {count} hosts", 2.0 + 2 * bench.load_s)
         asyncio.run(_measure(part, bench, count))
@@ -29,7 +29,7 @@ def measure(bench: Bench) -> list[Part]:
     return [part]
 
 
-async def _measure(part: Part, bench: Bench, count: int) -> None:
+async def _measure(part: BenchPart, bench: InternetBench, count: int) -> None:
     those = [standing.Host(host.name, host.address, 0.5) for host in standing.hosts(count)]
     async with standing.standing(those, keep_awake=False) as made:
         delivered, sent, seconds = await _flood(made, those[0], those[-1], bench.load_s)

@@ -39,7 +39,7 @@ def closing_s(profile: str, count: int) -> float:
 
 
 @dataclass(frozen=True)
-class Exchange:
+class NamesExchange:
     """A query of all names at once."""
 
     records: Sequence[QueryRecord]
@@ -87,9 +87,9 @@ class PartialPath:
 
     async def ask(
         self, transport: str, handshake: str, count: int, *, with_layers: bool = False
-    ) -> tuple[list[Exchange], list[Exchange]]:
+    ) -> tuple[list[NamesExchange], list[NamesExchange]]:
         """Query in one message and one by one, `count` times each, in turns; dissect packets if requested."""
-        arms: tuple[list[Exchange], list[Exchange]] = ([], [])
+        arms: tuple[list[NamesExchange], list[NamesExchange]] = ([], [])
         turns = itertools.count()
         while left := count - len(arms[0]):
             number = next(turns)
@@ -103,7 +103,7 @@ class PartialPath:
 
     async def _turn(
         self, transport: str, handshake: str, count: int, *, one_by_one: bool, with_layers: bool
-    ) -> list[Exchange]:
+    ) -> list[NamesExchange]:
         capture, key_log = self.folder / "turn.pcapng", self.folder / "keys.log"
         await self.path.process.command(lambda number: PathStartCapture(id=number, file=str(capture)))
         records = await asyncio.to_thread(
@@ -150,7 +150,7 @@ def _exchanges(
     crossings: Sequence[Crossing],
     count: int,
     taken_apart: Mapping[Flow, Directions],
-) -> list[Exchange]:
+) -> list[NamesExchange]:
     """Separate the rounds; packets of a round with ticket fetching belong to no exchange."""
     rounds = defaultdict[int | None, list[QueryRecord]](list)
     begins = []
@@ -165,7 +165,7 @@ def _exchanges(
     made = []
     for of_round in rounds.values():
         of_its_flows = _of(crossings, of_round[0], begins)
-        made.append(Exchange(of_round, of_its_flows, _layers(of_round[0], of_its_flows, taken_apart)))
+        made.append(NamesExchange(of_round, of_its_flows, _layers(of_round[0], of_its_flows, taken_apart)))
     return made
 
 

@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass
 
 from benches.dns import flights
 from benches.dns.path_capture import Crossing
-from benches.partial.asked import Exchange
+from benches.partial.asked import NamesExchange
 from resolab.protocols import cold_exchange_round_trips
 from resolab.records import QueryRecord
 
@@ -39,7 +39,7 @@ def round_trips(transport: str, handshake: str) -> int:
     return cold_exchange_round_trips(transport, handshake)
 
 
-def judge(exchange: Exchange, handshake: str, delay_ms: float, link: flights.Rates) -> ClosedFormResult | None:
+def judge(exchange: NamesExchange, handshake: str, delay_ms: float, link: flights.Rates) -> ClosedFormResult | None:
     """Judge an exchange in one message; return None for unclear packets or another handshake."""
     records = sorted(exchange.records, key=lambda one: one.query_response_time_ns or 0)
     first, last = records[0], records[-1]

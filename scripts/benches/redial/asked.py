@@ -22,7 +22,7 @@ from resolab.records import QueryPurpose, QueryRecord, Record
 
 
 @dataclass(frozen=True)
-class Cell:
+class ClientCell:
     """A client with its transport and handshake."""
 
     transport: str
@@ -37,7 +37,7 @@ class RedialPath:
     ca_file: str
 
     async def ask(
-        self, cells: Sequence[Cell], count: int, mean_gap_ms: int, idle_timeout_ms: int
+        self, cells: Sequence[ClientCell], count: int, mean_gap_ms: int, idle_timeout_ms: int
     ) -> list[list[QueryRecord]]:
         """Query by every client, `count` times each; every client has separate random gaps."""
         asking = (
@@ -46,7 +46,7 @@ class RedialPath:
         return await asyncio.gather(*asking)
 
     async def _ask(
-        self, cell: Cell, count: int, mean_gap_ms: int, idle_timeout_ms: int, seed: int
+        self, cell: ClientCell, count: int, mean_gap_ms: int, idle_timeout_ms: int, seed: int
     ) -> list[QueryRecord]:
         command = [*engine.enter_prefix(self.path.ready.pid, "client"), str(engine.find_core()), "query"]
         command += ["--connection", "warm", "--idle-timeout-ms", str(idle_timeout_ms), "--handshake", cell.handshake]
@@ -81,7 +81,7 @@ async def bed(profile: str, folder: Path) -> AsyncIterator[RedialPath]:
         await path.close()
 
 
-def _measured(output: bytes, cell: Cell, count: int) -> list[QueryRecord]:
+def _measured(output: bytes, cell: ClientCell, count: int) -> list[QueryRecord]:
     decoder = msgspec.json.Decoder(Record)
     records = [one for one in map(decoder.decode, output.splitlines()) if isinstance(one, QueryRecord)]
     measured = [one for one in records if one.purpose is QueryPurpose.MEASURED]

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from benches.common import result
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.common.progress import duration
 from benches.internet.against_lab import running, steady, written
 from benches.internet.against_lab.judged import compared, numbered, table
@@ -49,7 +49,7 @@ def main(words: list[str]) -> int:
     return result.finish(facts, [part], options.json)
 
 
-async def _measure(options: argparse.Namespace) -> Part:
+async def _measure(options: argparse.Namespace) -> BenchPart:
     if options.folder.exists() and any(options.folder.iterdir()):
         raise ConfigurationError(f"folder {options.folder} is not empty: give one of its own")
     # Kept, so that `resolab internet check` can tell whether the resolver's caches were as they were meant to be.

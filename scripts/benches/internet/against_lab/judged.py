@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from resolab.errors import ResolabError
 from resolab.stats import (
     Equivalence,
@@ -36,7 +36,7 @@ Cell = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Load:
+class ComparedLoad:
     """A measured page load."""
 
     cell: Cell
@@ -70,17 +70,17 @@ class LiveLabComparison:
         return value if self.change.ci_low is None else f"{value} [{low}, {high}]"
 
 
-def numbered(loads: Iterable[Load]) -> list[Load]:
+def numbered(loads: Iterable[ComparedLoad]) -> list[ComparedLoad]:
     """Count the loads of each cell in order, to make a pair of the nth loads of both sides."""
     counts: dict[Cell, int] = defaultdict(int)
     found = []
     for load in loads:
-        found.append(Load(load.cell, counts[load.cell], load.plt_ms, load.limit_ms))
+        found.append(ComparedLoad(load.cell, counts[load.cell], load.plt_ms, load.limit_ms))
         counts[load.cell] += 1
     return found
 
 
-def compared(live: Sequence[Load], lab: Sequence[Load]) -> list[LiveLabComparison]:
+def compared(live: Sequence[ComparedLoad], lab: Sequence[ComparedLoad]) -> list[LiveLabComparison]:
     """Compare every cell, and then all cells together."""
     own, other = _by_pair(live), _by_pair(lab)
     cells = sorted({load.cell for load in (*live, *lab)})
@@ -90,10 +90,10 @@ def compared(live: Sequence[Load], lab: Sequence[Load]) -> list[LiveLabCompariso
     return each if len(cells) < 2 else [*each, _compared((ALL, ALL, ALL), own, other, lambda _of: True)]
 
 
-_Pairs = Mapping[tuple[Cell, int], Load]
+_Pairs = Mapping[tuple[Cell, int], ComparedLoad]
 
 
-def _by_pair(loads: Sequence[Load]) -> _Pairs:
+def _by_pair(loads: Sequence[ComparedLoad]) -> _Pairs:
     found = {(load.cell, load.place): load for load in loads}
     if len(found) < len(loads):
         raise ValueError("a cell has two loads at one place")
@@ -118,7 +118,7 @@ def _compared(cell: Cell, live: _Pairs, lab: _Pairs, is_of: Callable[[Cell], boo
     )
 
 
-def _sample(loads: Sequence[Load]) -> Sample:
+def _sample(loads: Sequence[ComparedLoad]) -> Sample:
     return Sample.censored([load.plt_ms for load in loads], [load.limit_ms for load in loads])
 
 
@@ -126,9 +126,9 @@ def _logarithms(sample: Sample) -> Sample:
     return Sample(np.log(sample.low), np.log(sample.high))
 
 
-def table(found: Sequence[LiveLabComparison]) -> Part:
+def table(found: Sequence[LiveLabComparison]) -> BenchPart:
     """Make the table; a cell without shown equivalence is missed."""
-    part = Part(
+    part = BenchPart(
         "live against lab",
         "page load times of the box's sites",
         ["page", "browser", "DNS", "pairs", "live ms", "lab ms", "ratio of medians [95 %]", "p", "within 5 %"],

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from benches.internet.against_lab.judged import Cell, Load
+from benches.internet.against_lab.judged import Cell, ComparedLoad
 from benches.internet.against_lab.written import LAB_PLAN, LIVE_PLAN, ComparisonSettings, origins_of
 from resolab.engine import CoreProcess, find_core
 from resolab.errors import MachineError
@@ -33,10 +33,12 @@ def lab_plan(folder: Path) -> tuple[Plan, Corpus]:
     return load_plan(folder / LAB_PLAN, corpus), corpus
 
 
-async def rounds(sides: ComparisonSettings, box: Box, folder: Path, say: Say) -> tuple[list[Load], list[Load]]:
+async def rounds(
+    sides: ComparisonSettings, box: Box, folder: Path, say: Say
+) -> tuple[list[ComparedLoad], list[ComparedLoad]]:
     """Run all rounds; the first side of a round alternates."""
-    live: list[Load] = []
-    lab: list[Load] = []
+    live: list[ComparedLoad] = []
+    lab: list[ComparedLoad] = []
     plan, corpus = lab_plan(folder)
     async with Testbed(plan, corpus, plan.seed) as testbed:
         for number in range(sides.rounds):
@@ -49,7 +51,7 @@ async def rounds(sides: ComparisonSettings, box: Box, folder: Path, say: Say) ->
     return live, lab
 
 
-async def _live_round(sides: ComparisonSettings, box: Box, folder: Path, number: int) -> list[Load]:
+async def _live_round(sides: ComparisonSettings, box: Box, folder: Path, number: int) -> list[ComparedLoad]:
     await _prime(sides, box)
     dataset = folder / f"live-{number:03}"
     command = [*box.prefix(HOME), sys.executable, "-m", "resolab", "run", str(folder / LIVE_PLAN)]
@@ -78,7 +80,7 @@ async def _prime(sides: ComparisonSettings, box: Box) -> None:
     await query.wait(PRIME_TIMEOUT_S)
 
 
-async def _lab_round(testbed: Testbed, plan: Plan, number: int) -> list[Load]:
+async def _lab_round(testbed: Testbed, plan: Plan, number: int) -> list[ComparedLoad]:
     loads = []
     for block in range(plan.blocks):
         for place, condition in enumerate(block_order(plan, plan.seed + number, block)):
@@ -88,13 +90,13 @@ async def _lab_round(testbed: Testbed, plan: Plan, number: int) -> list[Load]:
     return loads
 
 
-def live_loads(sides: ComparisonSettings, dataset: Path) -> list[Load]:
+def live_loads(sides: ComparisonSettings, dataset: Path) -> list[ComparedLoad]:
     """Read the loads of a live round, in order; the URL identifies the site."""
     pages = {site.url: site.page for site in sides.sites}
     return [load for file in finished_trials(dataset).values() for load in _loads_of(pages, [*read_trial(file)])]
 
 
-def _loads_of(pages: dict[str, str], records: Sequence[Record]) -> Iterator[Load]:
+def _loads_of(pages: dict[str, str], records: Sequence[Record]) -> Iterator[ComparedLoad]:
     trial = next(one for one in records if isinstance(one, TrialRecord))
     live = next(one for one in records if isinstance(one, LiveTrialRecord))
     cell = (pages[live.url], trial.browser.value, DnsTransport(trial.dns_transport).value)
@@ -108,8 +110,8 @@ def _measured(records: Sequence[Record]) -> list[PageLoadRecord]:
     return [one for one in loads if one.failure is not PageFailure.LEFT_ALONE]
 
 
-def _load(cell: Cell, one: PageLoadRecord) -> Load:
-    return Load(cell, 0, None if one.failure is not None else one.plt_ms, one.limit_ms)
+def _load(cell: Cell, one: PageLoadRecord) -> ComparedLoad:
+    return ComparedLoad(cell, 0, None if one.failure is not None else one.plt_ms, one.limit_ms)
 
 
 def expected_s(sides: ComparisonSettings) -> float:
