@@ -16,14 +16,14 @@ from resolab.plan import ComparisonKind, Condition, DecisionCriterion, Plan, Pla
 from resolab.records import Record
 from resolab.stats import MedianSequence, differences_of, median
 from resolab.store import Decision, IntervalWidth
-from resolab.store.outcomes import PLT, Outcome
+from resolab.store.outcomes import PLT, LoadOutcome
 
 
 class ConfidenceSequenceRule:
     """The decisions about an outcome of a campaign's page loads, for each comparison."""
 
     def __init__(
-        self, plan: Plan, stop: StopSettings, margins_ms: Mapping[str, float] | None = None, outcome: Outcome = PLT
+        self, plan: Plan, stop: StopSettings, margins_ms: Mapping[str, float] | None = None, outcome: LoadOutcome = PLT
     ) -> None:
         """Begin without any trial; `margins_ms` has the equivalence margins by the comparisons' identifiers."""
         self._stop, self._measured = stop, OutcomeContributions(outcome, plan.conditions())

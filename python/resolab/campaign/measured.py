@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from resolab.plan import Condition
 from resolab.records import ConnectionState, DnsTransport, HandshakeMode, Record
 from resolab.stats import Sample
-from resolab.store.outcomes import Contribution, Outcome
+from resolab.store.outcomes import Contribution, LoadOutcome
 
 
 class OutcomeContributions:
     """The contributions of finished trials, added in any order."""
 
-    def __init__(self, outcome: Outcome, conditions: Iterable[Condition]) -> None:
+    def __init__(self, outcome: LoadOutcome, conditions: Iterable[Condition]) -> None:
         self.outcome = outcome
         self._exchanges = {one.id: _exchange_of(one) for one in conditions}
         self._loads: dict[str, dict[int, Contribution]] = {}

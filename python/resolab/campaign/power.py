@@ -40,7 +40,7 @@ from resolab.stats import (
 )
 from resolab.stats.power import PAIRS_NEEDED, IntervalGoal
 from resolab.store import Dataset
-from resolab.store.outcomes import OUTCOMES, Outcome, contributions
+from resolab.store.outcomes import OUTCOMES, LoadOutcome, contributions
 from resolab.store.rows import LoadRow
 from resolab.wording import counted
 
@@ -107,7 +107,7 @@ class _PilotData:
     """The loads and trial durations of a dataset by the levels of its conditions."""
 
     def __init__(self, plan: Plan, pilot: Dataset) -> None:
-        self.outcome: Outcome = OUTCOMES[plan.analysis.primary]
+        self.outcome: LoadOutcome = OUTCOMES[plan.analysis.primary]
         text, source = pilot.manifest.plan_text, str(pilot.folder / "plan.toml")
         own = parse_plan(text, source, corpus=None, begun_with=pilot.manifest.pages())
         own = over_pages(replace(own, seed=pilot.manifest.seed))
@@ -132,7 +132,7 @@ class _PilotData:
         return self._seconds.get(self._name_of(condition))
 
 
-def _by_condition(outcome: Outcome, loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
+def _by_condition(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
     found: dict[str, list[LoadRow]] = {}
     for load in loads:
         if outcome.contribution(load) is not None:

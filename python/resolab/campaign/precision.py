@@ -16,13 +16,13 @@ from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopSettings, 
 from resolab.records import Record
 from resolab.stats import STOPPING_LEVEL, Estimate, paired_difference, pairs, relative_change, width_reached
 from resolab.store import IntervalWidth
-from resolab.store.outcomes import PLT, Outcome
+from resolab.store.outcomes import PLT, LoadOutcome
 
 
 class FixedWidthRule:
     """The values of an outcome needed by the stopping rule."""
 
-    def __init__(self, plan: Plan, stop: StopSettings, seed: int, outcome: Outcome = PLT) -> None:
+    def __init__(self, plan: Plan, stop: StopSettings, seed: int, outcome: LoadOutcome = PLT) -> None:
         self._stop, self._seed, self._measured = stop, seed, OutcomeContributions(outcome, plan.conditions())
         self._comparisons = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
 

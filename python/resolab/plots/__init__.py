@@ -12,7 +12,7 @@ from resolab.plots.heat_map import HeatCell, draw_heat_map
 from resolab.plots.save import Drawing, save_drawing, save_file, write_csv
 from resolab.plots.save_all import save_drawings
 from resolab.plots.shift_function import ShiftLine, draw_shift_functions
-from resolab.plots.waterfall import Event, Span, WaterfallRequest, draw_waterfall, shortened
+from resolab.plots.waterfall import PageEvent, Span, WaterfallRequest, draw_waterfall, shortened
 from resolab.plots.words import (
     ABSENT,
     combination_label,
@@ -31,10 +31,10 @@ __all__ = [
     "CurveStyle",
     "DifferenceRow",
     "Drawing",
-    "Event",
     "ExchangeSeries",
     "HeatCell",
     "NamesPoint",
+    "PageEvent",
     "PagePoint",
     "ShiftLine",
     "Span",

@@ -48,7 +48,7 @@ class WaterfallRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class PageEvent:
     """An instant of the whole page."""
 
     name: str
@@ -69,7 +69,7 @@ _EVENT_DASHES: Sequence[Any] = ((0, (1, 1.5)), (0, (4, 2)), "-")
 
 
 def draw_waterfall(
-    name: str, title: str, requests: Sequence[WaterfallRequest], events: Sequence[Event], caption: str
+    name: str, title: str, requests: Sequence[WaterfallRequest], events: Sequence[PageEvent], caption: str
 ) -> Drawing:
     """Draw the requests from top to bottom in the given order."""
     with house_style():

@@ -6,13 +6,13 @@ single query should not wait for the statistics libraries.
 
 from resolab.queries.arms import Arm, arms_of, measured
 from resolab.queries.asking import ask
-from resolab.queries.phases import Phase, Split, timeline, wire_exchange_ns
+from resolab.queries.phases import QueryPhase, Split, timeline, wire_exchange_ns
 from resolab.queries.system_resolver import RESOLV_CONF, as_recorded, system_resolver
 
 __all__ = [
     "RESOLV_CONF",
     "Arm",
-    "Phase",
+    "QueryPhase",
     "Split",
     "arms_of",
     "as_recorded",

@@ -12,7 +12,7 @@ import numpy as np
 
 from resolab import stats
 from resolab.queries.arms import Arm, Key
-from resolab.queries.phases import Phase, sum_by_phase, wire_exchange_ns
+from resolab.queries.phases import QueryPhase, sum_by_phase, wire_exchange_ns
 from resolab.records import QueryRecord
 
 SEED = 1
@@ -41,7 +41,7 @@ class ArmSummary:
     failures: Counter[str]
     times: ResponseTimeSummary | None
     """`None` without any answer or timeout."""
-    phases_ms: Mapping[Phase, float]
+    phases_ms: Mapping[QueryPhase, float]
     """Medians over the answered queries; they need not add up to the median time."""
     wire_exchange_ms: float | None
     """Median by the kernel's stamps."""
@@ -103,7 +103,7 @@ def _summary(arm: Arm, timeout_ms: float, difference: stats.Estimate | None) -> 
         arm=arm,
         failures=failures,
         times=_times(_sample(arm, sorted(_usable(arm)), timeout_ms)),
-        phases_ms={phase: _median_ms([split[phase] for split in splits]) for phase in Phase} if splits else {},
+        phases_ms={phase: _median_ms([split[phase] for split in splits]) for phase in QueryPhase} if splits else {},
         wire_exchange_ms=_median_ms(wire) if wire else None,
         difference=difference,
     )

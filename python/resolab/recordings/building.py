@@ -13,7 +13,7 @@ from resolab.recordings.hosts import hosts_of
 from resolab.recordings.internal_redirects import leave_out_internal
 from resolab.recordings.own_request import own_request
 from resolab.recordings.parents import DiscoveryResult, discover
-from resolab.recordings.recording import BEFORE_THE_PAGE, Exchange, Recording
+from resolab.recordings.recording import BEFORE_THE_PAGE, RecordedExchange, Recording
 from resolab.recordings.redirects import redirect_sources
 from resolab.recordings.service_workers import join_service_workers
 from resolab.recordings.timing import DueTime, dues
@@ -56,7 +56,7 @@ def build(recording: Recording, name: str, *, keep_names: bool = False) -> PageM
     )
 
 
-def _kept(recording: Recording) -> list[Exchange]:
+def _kept(recording: Recording) -> list[RecordedExchange]:
     """Begin with the page's own request; browsers' requests for icons are not the page's."""
     exchanges = [one for one in recording.exchanges if urlsplit(one.url).path != _ASKED_BY_BROWSER]
     icons = len(recording.exchanges) - len(exchanges)
@@ -70,7 +70,7 @@ def _kept(recording: Recording) -> list[Exchange]:
     return exchanges[first:]
 
 
-def _no_page(exchanges: Sequence[Exchange]) -> str:
+def _no_page(exchanges: Sequence[RecordedExchange]) -> str:
     """Say why there is nothing a browser could load."""
     documents = [one for one in exchanges if one.kind is Kind.DOCUMENT or one.is_redirect]
     if not documents:
@@ -80,7 +80,7 @@ def _no_page(exchanges: Sequence[Exchange]) -> str:
     return f"the page's own request was not answered with a document (answers: {answers}), so there is none to load"
 
 
-def _preflighted(exchanges: Sequence[Exchange]) -> set[int]:
+def _preflighted(exchanges: Sequence[RecordedExchange]) -> set[int]:
     """Return the requests after a preflight, by identity: the next request of the preflight's URL."""
     open_urls: list[str] = []
     found = set()
@@ -93,7 +93,7 @@ def _preflighted(exchanges: Sequence[Exchange]) -> set[int]:
     return found
 
 
-def _with_targets_kinds(exchanges: list[Exchange], sources: Mapping[int, int]) -> list[Exchange]:
+def _with_targets_kinds(exchanges: list[RecordedExchange], sources: Mapping[int, int]) -> list[RecordedExchange]:
     """Give redirects the kind of their targets, as a redirect's answer has no kind."""
     kinds = [one.kind for one in exchanges]
     for target in sorted(sources, reverse=True):
@@ -101,13 +101,13 @@ def _with_targets_kinds(exchanges: list[Exchange], sources: Mapping[int, int]) -
     return [one if one.kind is kind else replace(one, kind=kind) for one, kind in zip(exchanges, kinds, strict=True)]
 
 
-def _since(exchanges: Sequence[Exchange], instant: float | None) -> float | None:
+def _since(exchanges: Sequence[RecordedExchange], instant: float | None) -> float | None:
     """Count an instant from the page's own request; `None` for an earlier instant."""
     since = None if instant is None else instant - exchanges[0].start_ms
     return None if since is None or since <= 0 else round(since, _DIGITS)
 
 
-def _document(exchanges: Sequence[Exchange], sources: Mapping[int, int]) -> Exchange:
+def _document(exchanges: Sequence[RecordedExchange], sources: Mapping[int, int]) -> RecordedExchange:
     targets = {source: target for target, source in sources.items()}
     place = 0
     while place in targets:
@@ -115,7 +115,7 @@ def _document(exchanges: Sequence[Exchange], sources: Mapping[int, int]) -> Exch
     return exchanges[place]
 
 
-def _source(recording: Recording, exchanges: Sequence[Exchange]) -> Source:
+def _source(recording: Recording, exchanges: Sequence[RecordedExchange]) -> Source:
     said = [one.initiator for one in exchanges if one.initiator is not None]
     return Source(
         form=recording.form,
@@ -130,7 +130,7 @@ def _source(recording: Recording, exchanges: Sequence[Exchange]) -> Source:
 
 def _resources(
     recording: Recording,
-    exchanges: Sequence[Exchange],
+    exchanges: Sequence[RecordedExchange],
     found: Sequence[DiscoveryResult],
     when: Sequence[DueTime],
     hosts: Mapping[str, Host],
@@ -178,17 +178,17 @@ def _resources(
     return made
 
 
-def _host(exchanges: Sequence[Exchange], who: DiscoveryResult) -> str:
+def _host(exchanges: Sequence[RecordedExchange], who: DiscoveryResult) -> str:
     return host_of(exchanges[who.frame].url) or ""
 
 
-def _server_time_ms(one: Exchange, host: Host, own_trip_ms: float) -> float:
+def _server_time_ms(one: RecordedExchange, host: Host, own_trip_ms: float) -> float:
     """Take the way there and back off the wait; a host without a handshake is taken to be as far as the page's own."""
     trip_ms = own_trip_ms if host.round_trip_ms is None else host.round_trip_ms
     return max(0.0, (one.timings.wait or 0.0) - trip_ms)
 
 
-def _cors(one: Exchange, *, is_preflighted: bool, is_foreign: bool) -> Cors:
+def _cors(one: RecordedExchange, *, is_preflighted: bool, is_foreign: bool) -> Cors:
     if one.kind is Kind.FONT:
         return Cors.ANONYMOUS  # CSS Fonts 4, section 4.8.2
     if one.kind is Kind.DOCUMENT:
@@ -200,7 +200,10 @@ def _cors(one: Exchange, *, is_preflighted: bool, is_foreign: bool) -> Cors:
 
 
 def _say_what_is_guessed(
-    recording: Recording, exchanges: Sequence[Exchange], found: Sequence[DiscoveryResult], hosts: Mapping[str, Host]
+    recording: Recording,
+    exchanges: Sequence[RecordedExchange],
+    found: Sequence[DiscoveryResult],
+    hosts: Mapping[str, Host],
 ) -> None:
     by = [one.evidence for one in found]
     counts = {
@@ -220,7 +223,7 @@ def _say_what_is_guessed(
         recording.lose("what took the 10 s or more before the load event, in which no answer came", 0)
 
 
-def _silence_before_load(recording: Recording, exchanges: Sequence[Exchange]) -> float:
+def _silence_before_load(recording: Recording, exchanges: Sequence[RecordedExchange]) -> float:
     loaded = recording.loaded_ms
     ends = [] if loaded is None else [one.end_ms for one in exchanges if one.end_ms <= loaded]
     return loaded - max(ends) if loaded is not None and ends else 0.0

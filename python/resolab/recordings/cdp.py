@@ -16,7 +16,7 @@ from resolab.recordings.json_text import JSON_ERRORS, decoded, decoded_lines
 from resolab.recordings.kinds import UNKEPT, kind_of
 from resolab.recordings.navigations import Navigations, PageLoad
 from resolab.recordings.own_request import has_body
-from resolab.recordings.recording import BEFORE_THE_PAGE, OTHER_PAGES, Exchange, Initiator, Recording, Timings
+from resolab.recordings.recording import BEFORE_THE_PAGE, OTHER_PAGES, Initiator, RecordedExchange, Recording, Timings
 from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, target_of, text
 
 Json = Mapping[str, Any]
@@ -232,7 +232,7 @@ def _ms(seconds: float | None) -> float | None:
     return None if seconds is None else seconds * 1e3
 
 
-def _exchanges(requests: Iterable[_Request], found: Recording) -> Iterator[Exchange]:
+def _exchanges(requests: Iterable[_Request], found: Recording) -> Iterator[RecordedExchange]:
     asked: set[str] = set()
     for one in sorted(requests, key=lambda one: number(one.sent.get("timestamp")) or 0.0):
         url = text(_part(one.sent, "request").get("url"))
@@ -263,7 +263,7 @@ def _is_cached(one: _Request) -> bool:
     )
 
 
-def _exchange(one: _Request, url: str, started: float) -> Exchange:
+def _exchange(one: _Request, url: str, started: float) -> RecordedExchange:
     request, response = _part(one.sent, "request"), one.response or {}
     said = _initiator(one)
     method = (text(request.get("method")) or "GET").upper()
@@ -273,7 +273,7 @@ def _exchange(one: _Request, url: str, started: float) -> Exchange:
     security = _part(response, "securityDetails")
     names = security.get("sanList")
     address = text(response.get("remoteIPAddress"))
-    return Exchange(
+    return RecordedExchange(
         url=same_url(url),
         start_ms=started * 1e3,
         kind=kind_of(

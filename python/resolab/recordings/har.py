@@ -16,12 +16,21 @@ from resolab.errors import ConfigurationError
 from resolab.recordings.har_caches import is_by_service_worker, is_cached
 from resolab.recordings.har_connections import connection_of, without_ports
 from resolab.recordings.har_initiators import initiator_of
-from resolab.recordings.har_shapes import Archive, Entry, HarProgram, Log, Page, Phases, Request, Response
+from resolab.recordings.har_shapes import (
+    HarEntry,
+    HarFile,
+    HarLog,
+    HarPage,
+    HarProgram,
+    HarRequest,
+    HarResponse,
+    HarTimings,
+)
 from resolab.recordings.internal_redirects import is_internal
 from resolab.recordings.json_text import JSON_ERRORS, decoded
 from resolab.recordings.kinds import UNKEPT, kind_of
 from resolab.recordings.own_request import own_request
-from resolab.recordings.recording import OTHER_PAGES, Exchange, Recording, Timings
+from resolab.recordings.recording import OTHER_PAGES, RecordedExchange, Recording, Timings
 from resolab.recordings.sizes import body_sizes
 from resolab.recordings.values import (
     count,
@@ -40,26 +49,26 @@ _WEBKIT = "WebKit Web Inspector"
 """Safari's maker name. Safari writes instants of the inspector's clock in HAR's fields for times since the page's
 begin."""
 
-Shape = TypeVar("Shape", Page, Entry)
+Shape = TypeVar("Shape", HarPage, HarEntry)
 Heads = dict[str, str]
 
 
 def read_har(content: bytes | memoryview, shown: str) -> Recording:
     """Read an archive's first page with an answer."""
     try:
-        log = _log(decoded(content, Archive))
+        log = _log(decoded(content, HarFile))
     except (*JSON_ERRORS, ValueError) as error:
         raise ConfigurationError(f"failed to read {shown}: {_as_no_har(error)}") from error
     found = Recording(form="har", exchanges=[], creator=_maker(log.creator), browser=_maker(log.browser))
-    pages = _each(log.pages, Page, found, "pages of a shape that is none of HAR's")
-    entries = _each(log.entries, Entry, found, "entries of a shape that is none of HAR's")
+    pages = _each(log.pages, HarPage, found, "pages of a shape that is none of HAR's")
+    entries = _each(log.entries, HarEntry, found, "entries of a shape that is none of HAR's")
     found = _first_answered(_load(page, of_page, entries, found) for page, of_page in _split_by_page(pages, entries))
     if not found.exchanges:
         raise ConfigurationError(f"failed to read {shown}: no request of it can be used ({_said(found)})")
     return found
 
 
-def _log(said: Archive) -> Log:
+def _log(said: HarFile) -> HarLog:
     """Take the archive; raise ValueError with the file's real kind for any other file."""
     if said.log is not None:
         return said.log
@@ -90,7 +99,7 @@ def _first_answered(loads: Iterable[Recording]) -> Recording:
     return next(cached, next((one for one in passed if one.exchanges), passed[0]))
 
 
-def _load(page: Page | None, entries: list[Entry], every: Sequence[Entry], begun: Recording) -> Recording:
+def _load(page: HarPage | None, entries: list[HarEntry], every: Sequence[HarEntry], begun: Recording) -> Recording:
     """Read one page's entries; leave out entries of other pages."""
     found = replace(begun, exchanges=[], losses=Counter(begun.losses))
     zone = _zone([*([] if page is None else [page]), *entries])
@@ -110,13 +119,13 @@ def _maker(said: HarProgram | None) -> str | None:
     return " ".join(filter(None, (text(said.name), text(said.version)))) or None
 
 
-def _month(entries: Sequence[Entry]) -> str | None:
+def _month(entries: Sequence[HarEntry]) -> str | None:
     """Year and month: enough to know the web by, too little to find a visit by."""
     began = next((at for one in entries if (at := instant(one.started_date_time)) is not None), None)
     return None if began is None else began.strftime("%Y-%m")
 
 
-def _zone(told: Sequence[Page | Entry]) -> tzinfo:
+def _zone(told: Sequence[HarPage | HarEntry]) -> tzinfo:
     """Find the zone for dates without a zone: the first zone in the file, for one clock in a file."""
     began = (instant(one.started_date_time) for one in told)
     return next((at.tzinfo for at in began if at is not None and at.tzinfo is not None), UTC)
@@ -133,7 +142,9 @@ def _each(raws: list[msgspec.Raw] | None, shape: type[Shape], found: Recording, 
     return read
 
 
-def _split_by_page(pages: Sequence[Page], entries: list[Entry]) -> Iterator[tuple[Page | None, list[Entry]]]:
+def _split_by_page(
+    pages: Sequence[HarPage], entries: list[HarEntry]
+) -> Iterator[tuple[HarPage | None, list[HarEntry]]]:
     """Split entries by page, in the pages' order; without page names all entries are of one page."""
     named = dict.fromkeys(name for name in (text(one.pageref) for one in entries) if name is not None)
     known = {name: one for one in reversed(pages) if (name := text(one.id)) is not None and name in named}
@@ -142,7 +153,7 @@ def _split_by_page(pages: Sequence[Page], entries: list[Entry]) -> Iterator[tupl
         page = next(iter(known.values()), None)
         yield page or (next(iter(pages), None) if is_only else None), entries
         return
-    of_page: dict[str | None, list[Entry]] = defaultdict(list)
+    of_page: dict[str | None, list[HarEntry]] = defaultdict(list)
     for one in entries:
         of_page[text(one.pageref)].append(one)
     for name in dict.fromkeys([*(name for one in pages if (name := text(one.id)) in known), *named]):
@@ -152,7 +163,7 @@ def _split_by_page(pages: Sequence[Page], entries: list[Entry]) -> Iterator[tupl
             yield known.get(name), of_page[name]
 
 
-def _exchanges(entries: Iterable[Entry], found: Recording, zone: tzinfo) -> Iterable[Exchange]:
+def _exchanges(entries: Iterable[HarEntry], found: Recording, zone: tzinfo) -> Iterable[RecordedExchange]:
     asked: set[str] = set()
     for entry in entries:
         request = entry.request
@@ -177,8 +188,8 @@ def _exchanges(entries: Iterable[Entry], found: Recording, zone: tzinfo) -> Iter
             yield _exchange(entry, request, url, started, by_cache=by_cache)
 
 
-def _exchange(entry: Entry, request: Request, url: str, started: float, *, by_cache: bool) -> Exchange:
-    response = entry.response or Response()
+def _exchange(entry: HarEntry, request: HarRequest, url: str, started: float, *, by_cache: bool) -> RecordedExchange:
+    response = entry.response or HarResponse()
     asked, answered = _heads(request.headers), _heads(response.headers)
     content = response.content
     mime = text(content.mime_type) if content else None
@@ -188,7 +199,7 @@ def _exchange(entry: Entry, request: Request, url: str, started: float, *, by_ca
     status = count(response.status) or 0
     method = (text(request.method) or "GET").upper()
     address = text(entry.server_address)
-    return Exchange(
+    return RecordedExchange(
         url=same_url(url),
         start_ms=started,
         kind=kind_of(
@@ -225,7 +236,7 @@ def _exchange(entry: Entry, request: Request, url: str, started: float, *, by_ca
     )
 
 
-def _is_preflight(entry: Entry) -> bool:
+def _is_preflight(entry: HarEntry) -> bool:
     return (text(entry.initiator_type) or "") == "preflight"
 
 
@@ -240,7 +251,7 @@ def _heads(said: object) -> Heads:
     return {name.lower(): value for name, value in told if name and isinstance(value, str)}
 
 
-def _timings(said: Phases | None) -> Timings:
+def _timings(said: HarTimings | None) -> Timings:
     if said is None:
         return Timings()
     return Timings(
@@ -254,7 +265,7 @@ def _timings(said: Phases | None) -> Timings:
     )
 
 
-def _say_of_page(page: Page | None, found: Recording, zone: tzinfo) -> None:
+def _say_of_page(page: HarPage | None, found: Recording, zone: tzinfo) -> None:
     if page is None:
         return
     title = text(page.title)
@@ -271,7 +282,7 @@ def _after(started: float, value: object) -> float | None:
     return started + since if since is not None and since > 0 else None
 
 
-def _say_what_is_missing(entries: Sequence[Entry], found: Recording) -> None:
+def _say_what_is_missing(entries: Sequence[HarEntry], found: Recording) -> None:
     exchanges = found.exchanges
     if found.loaded_ms is None:
         found.lose("the time of the load event", 0)

@@ -6,7 +6,7 @@ the use of such requests (`har`, `service_workers`).
 
 from collections.abc import Mapping
 
-from resolab.recordings.har_shapes import Entry, Response
+from resolab.recordings.har_shapes import HarEntry, HarResponse
 from resolab.recordings.values import duration, text
 
 _CACHES = {"memory cache", "disk cache"}
@@ -15,28 +15,28 @@ _SERVICE_WORKER = "service worker"
 _FIREFOX = "firefox"
 
 
-def is_cached(entry: Entry, maker: str | None) -> bool:
+def is_cached(entry: HarEntry, maker: str | None) -> bool:
     """Return True when a cache answered. For a service worker's answer, the worker's own requests show the source."""
     if is_by_service_worker(entry):
         return False
-    response = entry.response or Response()
+    response = entry.response or HarResponse()
     said = (response.from_disk_cache, response.from_prefetch_cache)
     is_told = any(one is True for one in said) or bool(text(entry.from_cache)) or _fetch_type(entry) in _CACHES
     return is_told or _has_cache_entry(entry, maker)
 
 
-def is_by_service_worker(entry: Entry) -> bool:
+def is_by_service_worker(entry: HarEntry) -> bool:
     """Return True for a service worker's answer, by the field of chrome-har, Chromium's developer tools or Safari."""
-    response = entry.response or Response()
+    response = entry.response or HarResponse()
     said = (response.from_service_worker, response.fetched_via_service_worker)
     return any(one is True for one in said) or _fetch_type(entry) == _SERVICE_WORKER
 
 
-def _fetch_type(entry: Entry) -> str:
+def _fetch_type(entry: HarEntry) -> str:
     return (text(entry.fetch_type) or "").lower()
 
 
-def _has_cache_entry(entry: Entry, maker: str | None) -> bool:
+def _has_cache_entry(entry: HarEntry, maker: str | None) -> bool:
     """Read HAR's `cache`: for answers from its cache, Firefox writes the state after a request, possibly null.
 
     Other makers write the state for network answers, too. There an answer without any duration came from the cache.

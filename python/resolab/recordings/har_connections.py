@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from resolab.recordings.recording import Exchange
+from resolab.recordings.recording import RecordedExchange
 from resolab.recordings.values import text
 
 _NONE = "0"
@@ -22,7 +22,7 @@ def connection_of(said: object) -> str | None:
     return None if told == _NONE else told
 
 
-def without_ports(exchanges: Iterable[Exchange]) -> list[Exchange]:
+def without_ports(exchanges: Iterable[RecordedExchange]) -> list[RecordedExchange]:
     """Remove all connections when each equals the port of its URL."""
     known = list(exchanges)
     told = [one for one in known if one.connection is not None]

@@ -6,7 +6,7 @@ WebPageTest (a URL and a line without meaning for the order). Not for: the initi
 
 from collections.abc import Mapping
 
-from resolab.recordings.har_shapes import Entry
+from resolab.recordings.har_shapes import HarEntry
 from resolab.recordings.json_text import JSON_ERRORS, decoded
 from resolab.recordings.recording import Initiator
 from resolab.recordings.values import count, text
@@ -14,7 +14,7 @@ from resolab.recordings.values import count, text
 _ASYNC_DEPTH_LIMIT = 64
 
 
-def initiator_of(entry: Entry) -> Initiator | None:
+def initiator_of(entry: HarEntry) -> Initiator | None:
     """Read the fullest form there is."""
     detail = entry.initiator_detail if isinstance(entry.initiator_detail, str) else None
     if detail:

@@ -12,7 +12,7 @@ class _Shape(msgspec.Struct, rename="camel", gc=False):
     """Fields in HAR's spelling; additional fields of recorders begin with an underscore."""
 
 
-class Content(_Shape):
+class HarContent(_Shape):
     """Body of an answer, without its text."""
 
     size: Any = None
@@ -20,7 +20,7 @@ class Content(_Shape):
     mime_type: Any = None
 
 
-class Request(_Shape):
+class HarRequest(_Shape):
     """The request of an entry."""
 
     method: Any = None
@@ -31,14 +31,14 @@ class Request(_Shape):
     is_link_preload: Any = msgspec.field(default=None, name="_isLinkPreload")
 
 
-class Response(_Shape):
+class HarResponse(_Shape):
     """The response of an entry."""
 
     status: Any = None
     status_text: Any = None
     http_version: Any = None
     headers: Any = None
-    content: Content | None = None
+    content: HarContent | None = None
     redirect_url: Any = msgspec.field(default=None, name="redirectURL")
     body_size: Any = None
     headers_size: Any = None
@@ -50,7 +50,7 @@ class Response(_Shape):
     from_prefetch_cache: Any = None
 
 
-class Phases(_Shape):
+class HarTimings(_Shape):
     """The timings of a HAR entry."""
 
     blocked: Any = None
@@ -62,15 +62,15 @@ class Phases(_Shape):
     receive: Any = None
 
 
-class Entry(_Shape):
+class HarEntry(_Shape):
     """One exchange of request and response."""
 
     pageref: Any = None
     started_date_time: Any = None
     time: Any = None
-    request: Request | None = None
-    response: Response | None = None
-    timings: Phases | None = None
+    request: HarRequest | None = None
+    response: HarResponse | None = None
+    timings: HarTimings | None = None
     server_address: Any = msgspec.field(default=None, name="serverIPAddress")
     connection: Any = None
     initiator: Any = msgspec.field(default=None, name="_initiator")
@@ -86,20 +86,20 @@ class Entry(_Shape):
     cache: Any = None
 
 
-class PageTimings(_Shape):
+class HarPageTimings(_Shape):
     """Instants of a page."""
 
     on_content_load: Any = None
     on_load: Any = None
 
 
-class Page(_Shape):
+class HarPage(_Shape):
     """One load, as a file may hold several."""
 
     id: Any = None
     title: Any = None
     started_date_time: Any = None
-    page_timings: PageTimings | None = None
+    page_timings: HarPageTimings | None = None
 
 
 class HarProgram(_Shape):
@@ -109,7 +109,7 @@ class HarProgram(_Shape):
     version: Any = None
 
 
-class Log(_Shape):
+class HarLog(_Shape):
     """The archive; pages and entries are decoded individually, so a bad entry is the only loss."""
 
     creator: HarProgram | None = None
@@ -118,10 +118,10 @@ class Log(_Shape):
     entries: list[msgspec.Raw] | None = None
 
 
-class Archive(Log):
+class HarFile(HarLog):
     """The file: the archive is in `log`, or bare at the top, as passed to extensions of Chromium."""
 
-    log: Log | None = None
+    log: HarLog | None = None
     constants: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     """The constants of a netlog."""
     trace_events: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET

@@ -10,7 +10,7 @@ from typing import Any
 
 from resolab.pages.model import Kind
 from resolab.recordings.kinds import UNKEPT, kind_of
-from resolab.recordings.recording import Exchange, Initiator, Recording, Timings
+from resolab.recordings.recording import Initiator, RecordedExchange, Recording, Timings
 from resolab.recordings.values import count, duration, host_of, protocol, same_url, text
 
 Row = Mapping[str, Any]
@@ -40,7 +40,7 @@ def recording_of_rows(rows: Iterable[Row], found: Recording) -> None:
     found.lose("computing times of scripts", 0)
 
 
-def _exchanges(rows: Iterable[Row], found: Recording) -> Iterator[Exchange]:
+def _exchanges(rows: Iterable[Row], found: Recording) -> Iterator[RecordedExchange]:
     asked: set[str] = set()
     for row in rows:
         url = row["url"]
@@ -67,14 +67,14 @@ def _word(row: Row) -> str:
     return _WORDS.get(policy, policy)
 
 
-def _exchange(row: Row, word: str) -> Exchange:
+def _exchange(row: Row, word: str) -> RecordedExchange:
     status = row["status"] or 0
     is_redirect = 300 <= status < 400 and row["location"] is not None
     kind = kind_of(word=word, mime=row["mime"], url=row["url"], destination=None, accept=None)
     wire = None if not status else count(row["encodedBytes"]) or count(row["contentLength"]) or 0
     certificate = row["certificate"]
     mode = row["corsMode"]
-    return Exchange(
+    return RecordedExchange(
         url=same_url(row["url"]),
         start_ms=_opened_us(row) / 1000,
         kind=kind,

@@ -9,7 +9,7 @@ from functools import cache
 from publicsuffixlist import PublicSuffixList
 
 from resolab.pages.model import Host
-from resolab.recordings.recording import Exchange, Timings
+from resolab.recordings.recording import RecordedExchange, Timings
 from resolab.recordings.values import host_of
 
 _ROUND_TRIP_MIN_MS = 0.1
@@ -26,9 +26,9 @@ def site_of(host: str) -> str:
     return _suffixes().privatesuffix(host) or host
 
 
-def hosts_of(exchanges: Sequence[Exchange], document: Exchange, *, keep_names: bool) -> dict[str, Host]:
+def hosts_of(exchanges: Sequence[RecordedExchange], document: RecordedExchange, *, keep_names: bool) -> dict[str, Host]:
     """Describe each host, by name, in the order of their first request."""
-    of_host: dict[str, list[Exchange]] = {}
+    of_host: dict[str, list[RecordedExchange]] = {}
     for one in exchanges:
         of_host.setdefault(host_of(one.url) or "", []).append(one)
     opened = _opened(exchanges)
@@ -58,7 +58,7 @@ def _others(hosts: Mapping[str, object], first: str) -> list[str]:
 
 
 def _groups(
-    of_host: Mapping[str, Sequence[Exchange]], key: Callable[[Sequence[Exchange]], Hashable | None]
+    of_host: Mapping[str, Sequence[RecordedExchange]], key: Callable[[Sequence[RecordedExchange]], Hashable | None]
 ) -> dict[str, int]:
     numbers: dict[Hashable, int] = {}
     groups = {}
@@ -69,7 +69,7 @@ def _groups(
     return groups
 
 
-def _opened(exchanges: Iterable[Exchange]) -> dict[str | None, str]:
+def _opened(exchanges: Iterable[RecordedExchange]) -> dict[str | None, str]:
     """Return the host of each connection: the host of the request with the handshake, else of the first request."""
     hosts: dict[str | None, str] = {}
     for one in sorted(exchanges, key=lambda one: not one.timings.connect):
@@ -77,7 +77,7 @@ def _opened(exchanges: Iterable[Exchange]) -> dict[str | None, str]:
     return hosts
 
 
-def _connections(host: str, asked: Iterable[Exchange], opened: Mapping[str | None, str]) -> int | None:
+def _connections(host: str, asked: Iterable[RecordedExchange], opened: Mapping[str | None, str]) -> int | None:
     """Count the connections to a host, 0 if all its requests used others' connections; `None` without connections."""
     told = {one.connection for one in asked if one.connection}
     return sum(opened[one] == host for one in told) if told else None
@@ -88,7 +88,7 @@ def _any(values: Iterable[bool | None]) -> bool | None:
     return any(told) if told else None
 
 
-def round_trip(asked: Sequence[Exchange]) -> float | None:
+def round_trip(asked: Sequence[RecordedExchange]) -> float | None:
     """Return the smallest round trip of a host's handshakes: TCP's, or QUIC's, as QUIC's takes one round trip."""
     trips = [trip for trip in (_trip(one.timings, one.protocol) for one in asked) if trip is not None]
     return min(trips) if trips else None

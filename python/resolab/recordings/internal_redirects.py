@@ -7,7 +7,7 @@ discoverer. Not for: redirects of servers (`redirects`).
 from collections.abc import Mapping
 from dataclasses import replace
 
-from resolab.recordings.recording import Exchange, Recording
+from resolab.recordings.recording import RecordedExchange, Recording
 from resolab.recordings.redirects import joined
 
 _HEAD = "non-authoritative-reason"
@@ -35,7 +35,7 @@ def leave_out_internal(recording: Recording) -> None:
     recording.lose("redirects the browser made itself (HSTS)", len(internal))
     sources = joined(recording.exchanges).sources
     targets = {source: target for target, source in sources.items()}
-    kept: dict[int, Exchange] = dict(enumerate(recording.exchanges))
+    kept: dict[int, RecordedExchange] = dict(enumerate(recording.exchanges))
     for place in reversed(internal):  # The last of a chain first, so that its target goes on to the first.
         left_out = kept.pop(place)
         target = kept.pop(targets[place], None) if place in targets else None
@@ -50,11 +50,11 @@ def leave_out_internal(recording: Recording) -> None:
     recording.exchanges = [kept[place] for place in sorted(kept)]
 
 
-def _is_timeless_upgrade(one: Exchange) -> bool:
+def _is_timeless_upgrade(one: RecordedExchange) -> bool:
     """Return True for Chromium's HTTPS upgrades of navigations, with a server's text, under scrubbed heads."""
     is_upgrade = one.url.startswith("http:") and one.redirect_to == one.url.replace("http:", "https:", 1)
     return is_upgrade and one.status == _TEMPORARY and one.address is None and one.timings.total == 0
 
 
-def _in_place_of(left_out: Exchange, target: Exchange) -> Exchange:
+def _in_place_of(left_out: RecordedExchange, target: RecordedExchange) -> RecordedExchange:
     return replace(target.asked_from(left_out.start_ms), initiator=left_out.initiator or target.initiator)

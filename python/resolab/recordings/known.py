@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from resolab.pages.model import Kind
-from resolab.recordings.recording import Exchange
+from resolab.recordings.recording import RecordedExchange
 from resolab.recordings.values import same_url
 
 
 class ExchangeIndex:
     """The requests so far; exchanges are added in the order of their start."""
 
-    def __init__(self, exchanges: Sequence[Exchange], sources: Mapping[int, int]) -> None:
+    def __init__(self, exchanges: Sequence[RecordedExchange], sources: Mapping[int, int]) -> None:
         self._exchanges = exchanges
         self._targets = {source: target for target, source in sources.items()}
         self._by_url: dict[str, list[int]] = defaultdict(list)
@@ -52,7 +52,7 @@ class ExchangeIndex:
             place = target
         return place
 
-    def frame_of(self, exchange: Exchange) -> int | None:
+    def frame_of(self, exchange: RecordedExchange) -> int | None:
         """Return a request's document by frame id, by Referer, or by the Referer's origin without more information."""
         if exchange.frame_id is not None and exchange.frame_id in self._by_frame_id:
             return self._by_frame_id[exchange.frame_id]

@@ -7,7 +7,7 @@ other requests (`parents`).
 from collections.abc import Sequence
 
 from resolab.pages.model import Kind
-from resolab.recordings.recording import Exchange
+from resolab.recordings.recording import RecordedExchange
 from resolab.recordings.redirects import joined
 
 _WITHOUT_BODY = (204, 205)
@@ -23,7 +23,7 @@ def has_body(status: int) -> bool:
 
 
 def own_request(
-    exchanges: Sequence[Exchange], url: str | None, *, loaded_ms: float | None = None, from_cache: bool = True
+    exchanges: Sequence[RecordedExchange], url: str | None, *, loaded_ms: float | None = None, from_cache: bool = True
 ) -> int | None:
     """Find the own request's index; `None` when no request for a document brought a document.
 
@@ -41,7 +41,7 @@ def own_request(
 class _Requests:
     """The requests of a recording that can be the page's own."""
 
-    def __init__(self, exchanges: Sequence[Exchange], *, from_cache: bool) -> None:
+    def __init__(self, exchanges: Sequence[RecordedExchange], *, from_cache: bool) -> None:
         self._exchanges, self._from_cache = exchanges, from_cache
         self._targets = {source: target for target, source in joined(exchanges).sources.items()}
         self.asked = [place for place, one in enumerate(exchanges) if not one.is_preflight]
@@ -74,13 +74,13 @@ class _Requests:
         is_before = loaded_ms is None or other.start_ms < loaded_ms
         return is_before and (one.url, one.frame_id) == (other.url, other.frame_id)
 
-    def _document_of(self, place: int) -> Exchange:
+    def _document_of(self, place: int) -> RecordedExchange:
         while place in self._targets:
             place = self._targets[place]
         return self._exchanges[place]
 
 
-def _is_document(one: Exchange, *, from_cache: bool) -> bool:
+def _is_document(one: RecordedExchange, *, from_cache: bool) -> bool:
     if one.status == _NOT_MODIFIED:
         return from_cache and bool(one.wire_bytes or one.raw_bytes)
     return has_body(one.status)

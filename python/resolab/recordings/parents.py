@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from resolab.pages.model import Discovery, Evidence, Kind
 from resolab.recordings.hosts import site_of
 from resolab.recordings.known import ExchangeIndex
-from resolab.recordings.recording import Exchange, Initiator
+from resolab.recordings.recording import Initiator, RecordedExchange
 from resolab.recordings.values import host_of
 
 LATE_AFTER_MS = 60.0
@@ -37,7 +37,7 @@ class _DiscoveryInference:
 
     def __init__(
         self,
-        exchanges: Sequence[Exchange],
+        exchanges: Sequence[RecordedExchange],
         sources: Mapping[int, int],
         complete_ms: float | None,
         *,
@@ -68,7 +68,7 @@ class _DiscoveryInference:
                 self._of_site[one.frame, exchange.kind, site].add(exchange.end_ms, place)
         return self._found
 
-    def _of(self, place: int, exchange: Exchange) -> DiscoveryResult:
+    def _of(self, place: int, exchange: RecordedExchange) -> DiscoveryResult:
         if place == 0:
             return DiscoveryResult(None, Discovery.NAVIGATION, Evidence.INITIATOR, 0)
         if place in self._sources:
@@ -76,7 +76,7 @@ class _DiscoveryInference:
             return DiscoveryResult(source, Discovery.REDIRECT, Evidence.REDIRECT, self._found[source].frame)
         return self._named(exchange) or self._inferred(exchange)
 
-    def _named(self, exchange: Exchange) -> DiscoveryResult | None:
+    def _named(self, exchange: RecordedExchange) -> DiscoveryResult | None:
         said = exchange.initiator
         if said is None:
             return None
@@ -106,7 +106,7 @@ class _DiscoveryInference:
         own = self._known.frames[parent]
         return DiscoveryResult(parent, discovery, evidence, own if frame is None else frame)
 
-    def _by_parser(self, document: int, exchange: Exchange, said: Initiator) -> DiscoveryResult:
+    def _by_parser(self, document: int, exchange: RecordedExchange, said: Initiator) -> DiscoveryResult:
         if self._is_parser_sure and said.kind == "parser":
             return DiscoveryResult(document, Discovery.DOCUMENT, Evidence.INITIATOR, document)
         since_end = exchange.start_ms - self._exchanges[document].end_ms
@@ -123,7 +123,7 @@ class _DiscoveryInference:
     def _passed(self, document: int, line: int | None) -> None:
         self._lines[document] = max(self._lines.get(document, 0), line or 0)
 
-    def _is_late(self, document: int, exchange: Exchange, line: int, since_end: float) -> bool:
+    def _is_late(self, document: int, exchange: RecordedExchange, line: int, since_end: float) -> bool:
         if line < self._lines.get(document, 0) or (line == 0 and since_end > LATE_AFTER_MS):
             return True
         is_complete = self._complete_ms is not None and exchange.start_ms > self._complete_ms
@@ -132,7 +132,7 @@ class _DiscoveryInference:
     def _document_of_page(self) -> int | None:
         return self._known.find(self._exchanges[0].url)
 
-    def _inferred(self, exchange: Exchange) -> DiscoveryResult:
+    def _inferred(self, exchange: RecordedExchange) -> DiscoveryResult:
         named = self._known.find(exchange.referer)
         if named is not None and self._exchanges[named].kind is Kind.STYLESHEET:
             # Fetches of a style sheet have it as their referrer (CSS Values 4, section 5.4).
@@ -152,14 +152,14 @@ class _DiscoveryInference:
             return DiscoveryResult(document, Discovery.LATE, Evidence.INFERRED, document)
         return DiscoveryResult(script, Discovery.SCRIPT, Evidence.INFERRED, document)
 
-    def _could_be_markup(self, document: int, exchange: Exchange) -> bool:
+    def _could_be_markup(self, document: int, exchange: RecordedExchange) -> bool:
         if exchange.kind in (*_ISSUED_BY_SCRIPTS, Kind.FONT, Kind.OTHER) or exchange.method != "GET":
             return False
         if exchange.initiator is not None and exchange.initiator.kind in {"script", "other"}:
             return False
         return exchange.start_ms <= self._exchanges[document].end_ms + LATE_AFTER_MS
 
-    def _likely_script(self, document: int, exchange: Exchange) -> int | None:
+    def _likely_script(self, document: int, exchange: RecordedExchange) -> int | None:
         """Take the latest script of the request's own site, as third parties' scripts contact their own site.
 
         No other script is likely.
@@ -167,7 +167,7 @@ class _DiscoveryInference:
         home = site_of(host_of(exchange.url) or "")
         return self._of_site[document, Kind.SCRIPT, home].latest(exchange.start_ms)
 
-    def _latest(self, kind: Kind, document: int, exchange: Exchange) -> int | None:
+    def _latest(self, kind: Kind, document: int, exchange: RecordedExchange) -> int | None:
         """Find the exchange of a kind in a frame with the latest end before a request's begin."""
         return self._of_kind[document, kind].latest(exchange.start_ms)
 
@@ -189,7 +189,7 @@ class _EndIndex:
 
 
 def discover(
-    exchanges: Sequence[Exchange],
+    exchanges: Sequence[RecordedExchange],
     sources: Mapping[int, int],
     complete_ms: float | None,
     *,

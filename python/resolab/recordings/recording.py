@@ -49,7 +49,7 @@ class Timings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class RecordedExchange:
     """One request with its answer."""
 
     url: str
@@ -104,7 +104,7 @@ class Exchange:
         """Return True when the answer redirects to another URL."""
         return self.redirect_to is not None and 300 <= self.status < 400
 
-    def asked_from(self, start_ms: float) -> "Exchange":
+    def asked_from(self, start_ms: float) -> "RecordedExchange":
         """Return the exchange with an earlier start, blocked until its real start; its end stays."""
         waited = max(0.0, self.start_ms - start_ms)
         timings = replace(self.timings, blocked=(self.timings.blocked or 0.0) + waited)
@@ -116,7 +116,7 @@ class Recording:
     """A load: its exchanges in the order of their start."""
 
     form: str
-    exchanges: list[Exchange]
+    exchanges: list[RecordedExchange]
     url: str | None = None
     """The page's URL, if recorded."""
     loaded_ms: float | None = None

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.pages.model import Kind
-from resolab.recordings.recording import Exchange, Recording
+from resolab.recordings.recording import RecordedExchange, Recording
 from resolab.recordings.values import same_url
 
 CHAIN_LIMIT = 20
@@ -29,7 +29,7 @@ class RedirectJoin:
     """Redirects without a target."""
 
 
-def redirect_sources(exchanges: Sequence[Exchange], recording: Recording) -> dict[int, int]:
+def redirect_sources(exchanges: Sequence[RecordedExchange], recording: Recording) -> dict[int, int]:
     """Map each target to the redirect before it; both by index."""
     found = joined(exchanges)
     if found.cut_count:
@@ -39,7 +39,7 @@ def redirect_sources(exchanges: Sequence[Exchange], recording: Recording) -> dic
     return found.sources
 
 
-def joined(exchanges: Sequence[Exchange]) -> RedirectJoin:
+def joined(exchanges: Sequence[RecordedExchange]) -> RedirectJoin:
     """Join redirects and targets.
 
     The join is by request id if recorded (Chromium keeps the id through a chain), else by URL, else by URL without the
@@ -66,7 +66,10 @@ def joined(exchanges: Sequence[Exchange]) -> RedirectJoin:
 
 
 def _source(
-    exchange: Exchange, exchanges: Sequence[Exchange], waiting: Sequence[int], last_of_id: Mapping[str, int]
+    exchange: RecordedExchange,
+    exchanges: Sequence[RecordedExchange],
+    waiting: Sequence[int],
+    last_of_id: Mapping[str, int],
 ) -> int | None:
     by_id = [place for place in waiting if exchange.request_id and _id(exchange) == _id(exchanges[place])]
     if by_id:
@@ -86,11 +89,13 @@ def _source(
     return None
 
 
-def _is_in_time(redirect: Exchange, target: Exchange) -> bool:
+def _is_in_time(redirect: RecordedExchange, target: RecordedExchange) -> bool:
     return target.start_ms - redirect.first_byte_ms <= _PATIENCE_MS
 
 
-def _may_be_followed(redirect: Exchange, place: int, target: Exchange, last_of_id: Mapping[str, int]) -> bool:
+def _may_be_followed(
+    redirect: RecordedExchange, place: int, target: RecordedExchange, last_of_id: Mapping[str, int]
+) -> bool:
     """Return True when a request with another id may be the target.
 
     With two ids the requests are separate, except in Chromium up to 57. There, redirects across origins were followed
@@ -102,7 +107,7 @@ def _may_be_followed(redirect: Exchange, place: int, target: Exchange, last_of_i
     return names_nobody and last_of_id[_id(redirect)] == place and redirect.redirect_to == target.url
 
 
-def _id(one: Exchange) -> str:
+def _id(one: RecordedExchange) -> str:
     """Return the id common to a chain: chrome-har adds an r for each redirect."""
     return (one.request_id or "").rstrip("r")
 

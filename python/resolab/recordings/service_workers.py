@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from resolab.recordings.recording import Exchange, Recording
+from resolab.recordings.recording import RecordedExchange, Recording
 
 _EARLY_MS = 2.0
 """The two are of clocks of two processes."""
@@ -27,7 +27,7 @@ def join_service_workers(recording: Recording) -> None:
     recording.exchanges = list(_without_known(sorted(joined, key=lambda one: one.start_ms), recording))
 
 
-def _pairs(exchanges: Sequence[Exchange]) -> dict[int, int]:
+def _pairs(exchanges: Sequence[RecordedExchange]) -> dict[int, int]:
     """Map each request of a worker to the page's request behind it, both by index, in the order of their begin."""
     asked: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, one in enumerate(exchanges):
@@ -46,11 +46,11 @@ def _pairs(exchanges: Sequence[Exchange]) -> dict[int, int]:
     return pairs
 
 
-def _is_during(worker: Exchange, page: Exchange) -> bool:
+def _is_during(worker: RecordedExchange, page: RecordedExchange) -> bool:
     return page.start_ms - _EARLY_MS <= worker.start_ms <= page.end_ms
 
 
-def _joined(exchanges: Sequence[Exchange], pairs: Mapping[int, int]) -> Iterator[Exchange]:
+def _joined(exchanges: Sequence[RecordedExchange], pairs: Mapping[int, int]) -> Iterator[RecordedExchange]:
     of_chain = {exchanges[own].request_id: exchanges[page] for own, page in pairs.items()}
     left_out = set(pairs.values())
     for place, one in enumerate(exchanges):
@@ -64,7 +64,7 @@ def _joined(exchanges: Sequence[Exchange], pairs: Mapping[int, int]) -> Iterator
             yield one
 
 
-def _as_asked_by(page: Exchange, one: Exchange) -> Exchange:
+def _as_asked_by(page: RecordedExchange, one: RecordedExchange) -> RecordedExchange:
     """Combine the network's answer with the page's request."""
     return replace(
         one,
@@ -78,7 +78,7 @@ def _as_asked_by(page: Exchange, one: Exchange) -> Exchange:
     )
 
 
-def _without_known(exchanges: Iterable[Exchange], recording: Recording) -> Iterator[Exchange]:
+def _without_known(exchanges: Iterable[RecordedExchange], recording: Recording) -> Iterator[RecordedExchange]:
     known: set[str] = set()
     for one in exchanges:
         if one.by_service_worker and one.url in known:

@@ -5,7 +5,7 @@ For: separating the two among six fields with different use by makers. Not for: 
 
 from collections.abc import Mapping
 
-from resolab.recordings.har_shapes import Response
+from resolab.recordings.har_shapes import HarResponse
 from resolab.recordings.values import count, number
 
 _HEAD_MIN_BYTES = 9
@@ -15,7 +15,7 @@ _BODILESS = {None, 0, 204, 205, *range(300, 400)}
 
 
 def body_sizes(
-    response: Response, heads: Mapping[str, str], *, by_cache: bool = False
+    response: HarResponse, heads: Mapping[str, str], *, by_cache: bool = False
 ) -> tuple[int | None, int | None]:
     """Return wire and raw bytes, `None` for an unknown size.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from resolab.pages.model import Discovery, Kind, ScriptMode
 from resolab.recordings.parents import DiscoveryResult
-from resolab.recordings.recording import Exchange
+from resolab.recordings.recording import RecordedExchange
 
 _BY_RUNS = (Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE)
 _LOW_PRIORITIES = {"low", "verylow", "lowest"}
@@ -26,7 +26,9 @@ class DueTime:
     script_mode: ScriptMode | None = None
 
 
-def dues(exchanges: Sequence[Exchange], found: Sequence[DiscoveryResult], complete_ms: float | None) -> list[DueTime]:
+def dues(
+    exchanges: Sequence[RecordedExchange], found: Sequence[DiscoveryResult], complete_ms: float | None
+) -> list[DueTime]:
     """Compute the due time of every exchange."""
     children = _children(found)
     modes = _modes(exchanges, found, children, complete_ms)
@@ -54,7 +56,7 @@ def _children(found: Sequence[DiscoveryResult]) -> Mapping[int, list[int]]:
 
 
 def _modes(
-    exchanges: Sequence[Exchange],
+    exchanges: Sequence[RecordedExchange],
     found: Sequence[DiscoveryResult],
     children: Mapping[int, list[int]],
     complete_ms: float | None,
@@ -80,7 +82,7 @@ def _by_run(one: DiscoveryResult) -> bool:
 
 
 def _runs(
-    exchanges: Sequence[Exchange],
+    exchanges: Sequence[RecordedExchange],
     found: Sequence[DiscoveryResult],
     children: Mapping[int, list[int]],
     modes: Mapping[int, ScriptMode],
@@ -103,7 +105,7 @@ def _runs(
     return runs
 
 
-def _place(exchange: Exchange, document: Exchange) -> float:
+def _place(exchange: RecordedExchange, document: RecordedExchange) -> float:
     receive = document.timings.receive or 0.0
     since = exchange.start_ms - document.first_byte_ms
     if receive <= 0:

@@ -12,7 +12,7 @@ from resolab.report.findings.planned import is_live
 from resolab.report.labels import baseline_label
 from resolab.report.trouble import flags_and_drops
 from resolab.stats import Estimate, Method
-from resolab.store.outcomes import PLT, Outcome
+from resolab.store.outcomes import PLT, LoadOutcome
 
 _METHODS = {
     Method.ORDER_STATISTIC: "order statistics",
@@ -128,7 +128,7 @@ def _singles(findings: Findings) -> str:
     return "blocks; grey tick: closed form, round trips times RTT and, where known, bytes over the rate"
 
 
-def _failed_loads(findings: Findings, outcome: Outcome = PLT) -> str:
+def _failed_loads(findings: Findings, outcome: LoadOutcome = PLT) -> str:
     failed = sum(one.failed_count for one in findings.conditions)
     unusable = sum(one.unusable_count for one in findings.conditions)
     text = f"{failed} of {findings.trials_count} loads failed and count as {outcome.failed_load_meaning}"

@@ -11,10 +11,10 @@ from resolab.report.findings.findings import Findings, Noise, OutcomeFindings, P
 from resolab.report.findings.interval_level import level_text, significance_of
 from resolab.report.labels import combination_of
 from resolab.report.tables import Table, both_text, percent_text
-from resolab.store.outcomes import Outcome
+from resolab.store.outcomes import LoadOutcome
 
 
-def _columns(outcome: Outcome) -> tuple[str, ...]:
+def _columns(outcome: LoadOutcome) -> tuple[str, ...]:
     return (
         "page", "profile", "treatment", "against", "pairs", f"paired difference of {outcome.label}, {outcome.unit}",
         f"Hodges-Lehmann shift {outcome.unit}", f"change of median {outcome.label}", "Cliff's delta", "p",

@@ -15,13 +15,13 @@ from resolab.report.live.ground import live_lines
 from resolab.report.live.terminal import lookups_for_terminal
 from resolab.report.narrow import TerminalTable
 from resolab.stats import Estimate
-from resolab.store.outcomes import PLT, Outcome
+from resolab.store.outcomes import PLT, LoadOutcome
 from resolab.wording import counted
 
 _AGAINST = "against the baseline"
 
 
-def terminal_summary(findings: Findings, outcome: Outcome = PLT) -> RenderableType:
+def terminal_summary(findings: Findings, outcome: LoadOutcome = PLT) -> RenderableType:
     """Summarise a dataset, with one outcome of its page loads."""
     found = findings.find_outcome(outcome)
     parts: list[RenderableType] = [_head(findings), *map(Text, live_lines(findings)), _failures(findings)]

@@ -13,7 +13,7 @@ import pytest
 from resolab.browser import Chromium, LoadRequest
 from resolab.browser.chromium import page_load
 from resolab.browser.chromium.context import Context
-from resolab.browser.chromium.page import Page
+from resolab.browser.chromium.page import ChromiumPage
 from resolab.browser.chromium.renderers import renderers_of
 from resolab.records import PageFailure
 
@@ -179,6 +179,6 @@ def test_nothing_is_kept_of_loads_that_are_over(play: Play, server: PageServer) 
             check_whole((await chromium.load(LoadRequest(url=f"{server.url}/", timeout_s=20))).measured)
         assert (await failing(chromium, "https://127.0.0.1:9/")).failure is not None
         gc.collect()
-        assert [one for one in gc.get_objects() if isinstance(one, Page)] == []
+        assert [one for one in gc.get_objects() if isinstance(one, ChromiumPage)] == []
 
     play(scene)

@@ -11,7 +11,7 @@ from resolab.campaign.precision import FixedWidthRule
 from resolab.plan import Plan, StopSettings
 from resolab.report.findings.comparisons import comparison_results
 from resolab.store import build_tables, finished_trials, load_manifest, open_dataset, read_trial
-from resolab.store.outcomes import LCP, PLT, PLT_SUM, RESPONSE_START, Outcome
+from resolab.store.outcomes import LCP, PLT, PLT_SUM, RESPONSE_START, LoadOutcome
 
 NAMED = """
 [[comparison]]
@@ -23,7 +23,7 @@ dns_transport = ["doudp"]
 """
 
 
-def precision_of(plan: Plan, folder: Path, stop: StopSettings, outcome: Outcome = PLT) -> FixedWidthRule:
+def precision_of(plan: Plan, folder: Path, stop: StopSettings, outcome: LoadOutcome = PLT) -> FixedWidthRule:
     precision = FixedWidthRule(plan, stop, plan.seed, outcome)
     for file in finished_trials(folder).values():
         records = list(read_trial(file))
@@ -33,7 +33,7 @@ def precision_of(plan: Plan, folder: Path, stop: StopSettings, outcome: Outcome 
 
 @pytest.mark.parametrize("outcome", [PLT, PLT_SUM, RESPONSE_START, LCP], ids=lambda one: one.name)
 @pytest.mark.parametrize("extra", ["", NAMED])
-def test_a_look_has_the_widths_of_the_reports_intervals(tmp_path: Path, extra: str, outcome: Outcome) -> None:
+def test_a_look_has_the_widths_of_the_reports_intervals(tmp_path: Path, extra: str, outcome: LoadOutcome) -> None:
     plan = make_plan(PLAN_TEXT + extra)
     folder = make_dataset(tmp_path / "d", plan, Faults(timeouts=True, sums=True, lost=True, paints=True))
     build_tables(folder)

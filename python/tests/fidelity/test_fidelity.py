@@ -10,7 +10,7 @@ from resolab.fidelity.measures import Fidelity, fidelity_of, tau_between
 from resolab.fidelity.seen import BrowserAccount, RequestStart, got_of, heard_of
 from resolab.pages.clone.names import url_of
 from resolab.pages.model import Discovery, Evidence, Host, Kind, Outcome, PageModel, Resource, Source
-from resolab.recordings.recording import Exchange, Initiator, Recording
+from resolab.recordings.recording import Initiator, RecordedExchange, Recording
 from resolab.records import EdgeRequestRecord, HttpVersion
 
 
@@ -119,9 +119,9 @@ def test_a_browser_that_names_no_scripts_is_not_judged_by_them() -> None:
 
 
 def test_a_browsers_words_become_places() -> None:
-    def exchange(place: int, **more: Any) -> Exchange:
+    def exchange(place: int, **more: Any) -> RecordedExchange:
         one = MODEL.resources[place]
-        return Exchange(
+        return RecordedExchange(
             url=url_of(MODEL, place), start_ms=1_000 + STARTS[place], kind=one.kind, status=one.status, **more
         )
 
@@ -134,7 +134,7 @@ def test_a_browsers_words_become_places() -> None:
                      request_id="7"),
             exchange(2, request_id="7"),
             exchange(3, initiator=script),
-            Exchange(url="https://elsewhere.test/3.gif", start_ms=1_001.0, kind=Kind.IMAGE),
+            RecordedExchange(url="https://elsewhere.test/3.gif", start_ms=1_001.0, kind=Kind.IMAGE),
             exchange(3, initiator=script, is_preflight=True),
         ],
         loaded_ms=1_480.0,

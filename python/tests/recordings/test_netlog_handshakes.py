@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from made_netlog import BEGIN, END, OFFSET_MS, MadeNetlog
 
-from resolab.browser.browser_log import BrowserLog, Connection
+from resolab.browser.browser_log import BrowserConnection, BrowserLog
 from resolab.browser.chromium.netlog import NetlogFollower, read_netlog
 from resolab.browser.tls_messages import server_took_ticket
 from resolab.errors import ConfigurationError
@@ -83,7 +83,7 @@ def read(made: MadeNetlog, folder: Path, **how: Any) -> BrowserLog:
     return read_netlog(folder / "net.json")
 
 
-def modes(one: Connection) -> list[HandshakeMode | None]:
+def modes(one: BrowserConnection) -> list[HandshakeMode | None]:
     return [one.handshake_of(request) for request in one.requests]
 
 

@@ -28,7 +28,7 @@ from resolab.har.archive import archive
 from resolab.pages.clone.names import parse_request_index
 from resolab.pages.file import model_text
 from resolab.pages.model import Kind
-from resolab.plots import Event, Span, WaterfallRequest, draw_waterfall
+from resolab.plots import PageEvent, Span, WaterfallRequest, draw_waterfall
 from resolab.plots.save import inline_svg, save_drawing
 from resolab.report import build_report, terminal_waterfall
 from resolab.report.waterfall.loads import Waterfall
@@ -123,7 +123,7 @@ def test_commands_print_and_draw_them(dataset: Path, tmp_path: Path, capsys: pyt
 def test_a_waterfall_draws_any_label(labels: list[str], title: str) -> None:
     spans = [Span("wait", 1.0, 2.0)]
     requests = [WaterfallRequest(label, 0.0, spans, {"url": label}) for label in labels]
-    drawing = draw_waterfall("waterfall", title, requests, [Event("load", 3.0)], title)
+    drawing = draw_waterfall("waterfall", title, requests, [PageEvent("load", 3.0)], title)
     with TemporaryDirectory() as folder:
         element = save_drawing(drawing, Path(folder))
         ET.fromstring((Path(folder) / "waterfall.svg").read_text("utf-8"))

@@ -41,7 +41,7 @@ def encode_call(call_id: int, method: str, params: Json | None, session_id: str 
     return msgspec.json.encode(message) + b"\0"
 
 
-class Connection(RemoteConnection):
+class CdpConnection(RemoteConnection):
     """The pipe of one browser; the browser ends when the pipe closes.
 
     Each session's handler gets the session's events.
@@ -84,7 +84,7 @@ class Connection(RemoteConnection):
 class Session:
     """One attached target with its CDP session."""
 
-    def __init__(self, connection: Connection, session_id: str) -> None:
+    def __init__(self, connection: CdpConnection, session_id: str) -> None:
         self.connection = connection
         self.session_id = session_id
 

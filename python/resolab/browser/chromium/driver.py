@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from resolab.browser.chromium.cdp import Connection
+from resolab.browser.chromium.cdp import CdpConnection
 from resolab.browser.chromium.flags import command_line
 from resolab.browser.chromium.hearing.hearing import ChromiumLoadListener
 from resolab.browser.chromium.page_load import TrialLoad, check_supported
@@ -31,7 +31,7 @@ from each new context at once. No load begins earlier, so the probe falls before
 measured load."""
 
 
-class Chromium(StockBrowser[Connection]):
+class Chromium(StockBrowser[CdpConnection]):
     """One browser; after a crash or a hang `usable` is false and `start` may be called again."""
 
     NAME = "chromium"
@@ -51,7 +51,7 @@ class Chromium(StockBrowser[Connection]):
         self._home = home
         command = piped_command(command_prefix, command_line(binary, settings, home.profile_folder))
         self._process = await BrowserProcess.start(command, home.folder, home.temporary_folder)
-        self._connection = Connection(*self._process.streams)
+        self._connection = CdpConnection(*self._process.streams)
         answer = await self._connection.call("Browser.getVersion", timeout_s=START_TIMEOUT_S)
         self._quiet_from_s = asyncio.get_running_loop().time() + (DOH_PROBE_DELAY_S if settings.doh else 0.0)
         version: str = answer["product"].replace("HeadlessChrome/", "Chrome/").partition("/")[2]
@@ -83,7 +83,7 @@ class Chromium(StockBrowser[Connection]):
     async def _check_alive(self) -> None:
         await self._connected.call("Browser.getVersion", timeout_s=ALIVE_TIMEOUT_S)
 
-    async def _ask_to_end(self, connection: Connection) -> bool:
+    async def _ask_to_end(self, connection: CdpConnection) -> bool:
         with suppress(*REMOTE_ERRORS):
             await connection.call("Browser.close", timeout_s=CLOSE_TIMEOUT_S)
             return True

@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from resolab.browser import failures
-from resolab.browser.chromium.cdp import Connection, Session, seen
+from resolab.browser.chromium.cdp import CdpConnection, Session, seen
 from resolab.browser.chromium.console import Console
 from resolab.browser.chromium.failures import classify_error_text
 from resolab.browser.chromium.network_log import NetworkLog
@@ -51,7 +51,7 @@ class Navigation:
     """The file for a failed load's screenshot."""
 
 
-class Page:
+class ChromiumPage:
     """One tab of a browser context."""
 
     def __init__(self, target_id: str, session: Session) -> None:
@@ -68,7 +68,7 @@ class Page:
         session.listen(self._take)
 
     @classmethod
-    async def open(cls, connection: Connection, target_id: str, *further: tuple[str, Json]) -> "Page":
+    async def open(cls, connection: CdpConnection, target_id: str, *further: tuple[str, Json]) -> "ChromiumPage":
         """Attach to a blank tab, and send the preparation of a navigation and the `further` calls.
 
         `ready` awaits the answers.

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from resolab.browser import failures
 from resolab.browser.chromium import alt_svc
-from resolab.browser.chromium.cdp import Connection
+from resolab.browser.chromium.cdp import CdpConnection
 from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.flags import DIRECT
-from resolab.browser.chromium.page import Navigation, Page
+from resolab.browser.chromium.page import ChromiumPage, Navigation
 from resolab.browser.chromium.renderers import end_renderers, renderers_of, until_ended
 from resolab.browser.remote import REMOTE_ERRORS
 from resolab.browser.result import ClearedState, LoadRequest, LoadResult, Overhead, PageLoad
@@ -67,7 +67,7 @@ class TrialLoad:
     """One request under way, from its context to its result."""
 
     def __init__(
-        self, connection: Connection, browser_pid: int, request: LoadRequest, settings: BrowserSettings, number: int
+        self, connection: CdpConnection, browser_pid: int, request: LoadRequest, settings: BrowserSettings, number: int
     ) -> None:
         self._connection = connection
         self._browser_pid = browser_pid
@@ -126,7 +126,7 @@ class TrialLoad:
         self._contexts.append(context)
         return context
 
-    async def _warm_up(self, context: Context, watch: Stopwatch) -> Page:
+    async def _warm_up(self, context: Context, watch: Stopwatch) -> ChromiumPage:
         """Load once in a tab without a window, close the tab, and return the blank window's tab for the measurement."""
         settings = self._settings
         # Tickets are the context's: to measure without those of the warm-up is to measure in another.
@@ -153,7 +153,7 @@ class TrialLoad:
         return blank
 
     @staticmethod
-    async def _open_beside(context: Context, warm: Page) -> Page:
+    async def _open_beside(context: Context, warm: ChromiumPage) -> ChromiumPage:
         # A window keeps the browser's main thread busy: asked for first, it would hold the navigation up.
         await warm.navigating.wait()
         context.prepare_clearing()
@@ -161,7 +161,7 @@ class TrialLoad:
         await context.ready()
         return page
 
-    async def _forget(self, context: Context, page: Page) -> None:
+    async def _forget(self, context: Context, page: ChromiumPage) -> None:
         """Clear until the servers see no traffic of the warm-up any more.
 
         Chromium closes its existing connections. Connections being opened for a closed page are opened all the same,
@@ -180,7 +180,7 @@ class TrialLoad:
             # A look-up that had one of its answers ends with it when its connection is closed, and is remembered then.
             await context.clear(page, ClearedState(dns_cache=True, http_cache=False, sockets=False), http_cache=False)
 
-    async def _clear(self, context: Context, page: Page) -> None:
+    async def _clear(self, context: Context, page: ChromiumPage) -> None:
         watch, cleared = Stopwatch(), self._request.cleared
         if self._request.warmup:
             await context.clear(page, cleared, http_cache=cleared.http_cache and not self._cache_is_cleared)
@@ -189,7 +189,7 @@ class TrialLoad:
             await context.clear(page, ClearedState(), http_cache=False)
         self._parts_ms["clear_ms"] = self._parts_ms.get("clear_ms", 0.0) + watch.lap_ms()
 
-    async def _measure(self, page: Page) -> PageLoad:
+    async def _measure(self, page: ChromiumPage) -> PageLoad:
         request, watch = self._request, Stopwatch()
         asked = Navigation(request.url, request.timeout_s, measured=True, screenshot_file=self._screenshot_file())
         measured = await page.load(asked)

@@ -49,7 +49,7 @@ def encode_command(number: int, name: str, parameters: Json) -> bytes:
     return b"%d:%b" % (len(text), text)
 
 
-class Connection(RemoteConnection):
+class MarionetteConnection(RemoteConnection):
     """The Marionette connection to one browser."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

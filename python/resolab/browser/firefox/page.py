@@ -27,7 +27,7 @@ PARTIAL_S = 2.0
 COLLECT_S = 12.0
 
 
-class Page:
+class FirefoxPage:
     """One tab of a browser context."""
 
     def __init__(self, agent: Agent, tab: int, screenshot_folder: Path | None) -> None:
@@ -38,7 +38,7 @@ class Page:
     @classmethod
     async def open(
         cls, agent: Agent, context_id: int, url: str, *, wait: bool, screenshot_folder: Path | None
-    ) -> "Page":
+    ) -> "FirefoxPage":
         """Open a blank tab in the process `url` will be in."""
         return cls(agent, await agent.call("open", contextId=context_id, url=url, wait=wait), screenshot_folder)
 

@@ -14,7 +14,7 @@ from resolab.evidence.pcapng import PacketStamp
 from resolab.evidence.timeline.link import link_tracks
 from resolab.evidence.timeline.tracks import Fact, InstantEvent, Slice, Track, lanes
 from resolab.har import ArchivedTrial, measured_trial
-from resolab.queries import Phase, timeline
+from resolab.queries import QueryPhase, timeline
 from resolab.records import (
     ConnectionRecord,
     EdgeQueryRecord,
@@ -147,7 +147,7 @@ def _query(query: QueryRecord) -> Slice:
     at_ns = query.time_origin_ns
     inside = []
     for phase, length_ns in timeline(query):
-        if phase is not Phase.OTHER:
+        if phase is not QueryPhase.OTHER:
             inside.append(Slice(phase.value, at_ns, at_ns + length_ns))
         at_ns += length_ns
     facts = _facts(

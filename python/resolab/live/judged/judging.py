@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from resolab.browser import LoadResult, PageLoad
-from resolab.browser.browser_log import BrowserLog, Connection, LookUp, Request
+from resolab.browser.browser_log import BrowserConnection, BrowserLog, LookUp, RequestHead
 from resolab.live.judged.channels import connections_of_channels, told_by_channel
 from resolab.live.judged.look_up_failure import FailureSource, classify_look_ups, classify_queries
 from resolab.live.judged.seen_connection import LoggedConnection, seen_connection
@@ -54,7 +54,7 @@ class _LoadLog:
     """The log's part from navigationStart on."""
 
     begin_ms: float | None
-    connections: Sequence[Connection] = ()
+    connections: Sequence[BrowserConnection] = ()
     look_ups: Sequence[LookUp] = ()
 
 
@@ -116,7 +116,7 @@ def _document_handshake(page: PageLoad, seen: _LoadLog) -> HandshakeMode | None:
     return connection.handshake_of(request)
 
 
-def _is_in(request: Request, begin_ms: float | None) -> bool:
+def _is_in(request: RequestHead, begin_ms: float | None) -> bool:
     return begin_ms is None or request.at_ms >= begin_ms - CLOCK_SLACK_MS
 
 

@@ -5,7 +5,7 @@ For: the shape, and making a row. Pure. Not for: the choice of a load's connecti
 
 import msgspec
 
-from resolab.browser.browser_log import Connection, ConnectionTransport
+from resolab.browser.browser_log import BrowserConnection, ConnectionTransport
 from resolab.records import HandshakeMode
 
 
@@ -34,7 +34,7 @@ class LoggedConnection(msgspec.Struct, frozen=True, kw_only=True):
     """The number of requests; `None` when the browser does not assign requests to connections."""
 
 
-def seen_connection(one: Connection, begin_ms: float | None, *, is_resolver: bool) -> LoggedConnection:
+def seen_connection(one: BrowserConnection, begin_ms: float | None, *, is_resolver: bool) -> LoggedConnection:
     """Make a row; `begin_ms` is navigationStart on the log's clock."""
     tcp = one.carrier is ConnectionTransport.TCP
     return LoggedConnection(
@@ -53,7 +53,7 @@ def seen_connection(one: Connection, begin_ms: float | None, *, is_resolver: boo
     )
 
 
-def _mode(one: Connection) -> HandshakeMode | None:
+def _mode(one: BrowserConnection) -> HandshakeMode | None:
     if one.requests:
         return one.handshake_of(one.requests[0])
     if one.resumed is None:

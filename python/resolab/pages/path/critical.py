@@ -19,7 +19,7 @@ from resolab.pages.facts import holds_load
 from resolab.pages.model import Discovery, PageModel
 from resolab.pages.path.holders import holders_of
 from resolab.pages.path.load import InstantSource, LoadTimeline
-from resolab.pages.path.phases import Phase, PhaseKind, end_ns, ns, phases_of_load
+from resolab.pages.path.phases import PhaseKind, RequestPhase, end_ns, ns, phases_of_load
 
 
 class PathLink(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +77,7 @@ def critical_path(
 
 
 def _links(
-    model: PageModel, load: LoadTimeline, load_ns: int, phases: Mapping[int, Sequence[Phase]]
+    model: PageModel, load: LoadTimeline, load_ns: int, phases: Mapping[int, Sequence[RequestPhase]]
 ) -> tuple[list[PathLink], int]:
     """Walk the chain from the last request; return the links in time order, with the time after the last."""
     links: list[PathLink] = []
@@ -144,7 +144,7 @@ def _told_ancestor(place: int, model: PageModel, load: LoadTimeline) -> int | No
     return parent
 
 
-def _spent(phases: Sequence[Phase], until: int) -> dict[PhaseKind, int]:
+def _spent(phases: Sequence[RequestPhase], until: int) -> dict[PhaseKind, int]:
     spent: Counter[PhaseKind] = Counter()
     for part, begin, end in phases:
         if min(end, until) > begin:
@@ -163,7 +163,7 @@ def _gap_part(load: LoadTimeline, place: int) -> PhaseKind:
     return PhaseKind.UNTOLD if load.requests[place].teller is InstantSource.SERVER else PhaseKind.BROWSER
 
 
-def _looked_up(model: PageModel, phases: Mapping[int, list[Phase]], load_ns: int) -> list[int]:
+def _looked_up(model: PageModel, phases: Mapping[int, list[RequestPhase]], load_ns: int) -> list[int]:
     return sorted(
         {
             model.resources[place].host

@@ -41,7 +41,7 @@ class PhaseKind(enum.StrEnum):
 SETUP = (PhaseKind.DNS, PhaseKind.CONNECT, PhaseKind.HANDSHAKE)
 
 
-class Phase(NamedTuple):
+class RequestPhase(NamedTuple):
     """A stretch of one request's time, in ns."""
 
     part: PhaseKind
@@ -65,16 +65,16 @@ class _Cut:
 
     def __init__(self, begin: int, end: int) -> None:
         self.at, self.end = begin, end
-        self.phases: list[Phase] = []
+        self.phases: list[RequestPhase] = []
 
     def until(self, part: PhaseKind, instant: int | None) -> None:
         """Assign the time before an instant to a part; an instant out of order gets nothing."""
         if instant is not None and (to := min(instant, self.end)) > self.at:
-            self.phases.append(Phase(part, self.at, to))
+            self.phases.append(RequestPhase(part, self.at, to))
             self.at = to
 
 
-def _own(one: RequestInstants, round_trip_ns: int) -> list[Phase]:
+def _own(one: RequestInstants, round_trip_ns: int) -> list[RequestPhase]:
     """Tell the phases the browser gave to this request itself."""
     cut = _Cut(ns(one.start_ms), end_ns(one))
     sent = _maybe(one.request_start_ms)
@@ -115,13 +115,15 @@ def _before(instant: int | None, limit: int | None) -> int | None:
     return instant if instant is None or limit is None else min(instant, limit)
 
 
-def phases_of_load(model: PageModel, load: LoadTimeline, round_trips_ms: Mapping[int, float]) -> dict[int, list[Phase]]:
+def phases_of_load(
+    model: PageModel, load: LoadTimeline, round_trips_ms: Mapping[int, float]
+) -> dict[int, list[RequestPhase]]:
     """Tell the phases of every request, by place; `round_trips_ms` is by host."""
     own = {
         place: _own(one, ns(round_trips_ms.get(model.resources[place].host, 0.0)))
         for place, one in load.requests.items()
     }
-    setups: dict[int, list[Phase]] = defaultdict(list)
+    setups: dict[int, list[RequestPhase]] = defaultdict(list)
     for place, phases in own.items():
         setups[model.resources[place].host] += [phase for phase in phases if phase.part in SETUP]
     for of_host in setups.values():
@@ -133,7 +135,7 @@ def phases_of_load(model: PageModel, load: LoadTimeline, round_trips_ms: Mapping
     return own
 
 
-def _waited_for(phase: Phase, others: Sequence[Phase]) -> Iterator[Phase]:
+def _waited_for(phase: RequestPhase, others: Sequence[RequestPhase]) -> Iterator[RequestPhase]:
     """Divide idle time of the browser by the activity of the host's other requests in this time."""
     if phase.part is not PhaseKind.BROWSER:
         yield phase
@@ -143,11 +145,11 @@ def _waited_for(phase: Phase, others: Sequence[Phase]) -> Iterator[Phase]:
         begin, end = max(other.begin_ns, at), min(other.end_ns, phase.end_ns)
         if end > begin:
             if begin > at:
-                yield Phase(PhaseKind.BROWSER, at, begin)
-            yield Phase(other.part, begin, end)
+                yield RequestPhase(PhaseKind.BROWSER, at, begin)
+            yield RequestPhase(other.part, begin, end)
             at = end
     if phase.end_ns > at:
-        yield Phase(PhaseKind.BROWSER, at, phase.end_ns)
+        yield RequestPhase(PhaseKind.BROWSER, at, phase.end_ns)
 
 
 def seen_round_trips(model: PageModel, load: LoadTimeline) -> dict[int, float]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.browser.browser_log import BrowserLog, Connection
+from resolab.browser.browser_log import BrowserConnection, BrowserLog
 from resolab.errors import ConfigurationError
 from resolab.pages.model import Host, PageModel
 from resolab.recordings.imported import import_recording
@@ -33,7 +33,7 @@ def import_with_netlog(
     file: Path, name: str, log: BrowserLog, *, keep_names: bool = False
 ) -> tuple[PageModel, PageConnections]:
     """Import a recording with the log of the recording's browser."""
-    chosen: list[Connection] = []
+    chosen: list[BrowserConnection] = []
 
     def join(recording: Recording) -> None:
         try:
@@ -64,7 +64,7 @@ def _told(host: Host, opened: Counter[str | None], known: set[str | None], *, ke
     return msgspec.structs.replace(host, name=host.name if keep_names else None, connection_count=count)
 
 
-def _connections_of(recording: Recording, log: BrowserLog) -> Sequence[Connection]:
+def _connections_of(recording: Recording, log: BrowserLog) -> Sequence[BrowserConnection]:
     """Choose the connections of this load; a log may cover many. Raise ValueError for the log of another load."""
     maker = recording.browser or recording.creator or ""
     if not can_be_chromium(maker):
@@ -85,7 +85,7 @@ def _connections_of(recording: Recording, log: BrowserLog) -> Sequence[Connectio
     return there
 
 
-def _in_time_of(recording: Recording, log: BrowserLog, offset_ms: float) -> Sequence[Connection]:
+def _in_time_of(recording: Recording, log: BrowserLog, offset_ms: float) -> Sequence[BrowserConnection]:
     """List connections opened or used during the recording; raise ValueError without any."""
     begin = recording.exchanges[0].start_ms - offset_ms
     end = max(one.end_ms for one in recording.exchanges) - offset_ms
@@ -105,7 +105,7 @@ def _in_time_of(recording: Recording, log: BrowserLog, offset_ms: float) -> Sequ
     return there
 
 
-def _fill(recording: Recording, connections: Sequence[Connection]) -> None:
+def _fill(recording: Recording, connections: Sequence[BrowserConnection]) -> None:
     addresses: dict[str, str] = {}
     certificates: dict[str, tuple[str, ...]] = {}
     for one in connections:

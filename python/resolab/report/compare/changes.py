@@ -31,7 +31,7 @@ from resolab.stats import (
     two_sample_p_value,
 )
 from resolab.store import Dataset
-from resolab.store.outcomes import PLT, Outcome
+from resolab.store.outcomes import PLT, LoadOutcome
 from resolab.store.rows import LoadRow
 
 SIGNIFICANCE = 0.05
@@ -80,7 +80,7 @@ class DatasetComparison:
     """The whole content of `resolab compare`."""
 
     dataset_ids: tuple[str, str]
-    outcome: Outcome
+    outcome: LoadOutcome
     conditions: Sequence[ConditionChange]
     only: tuple[Sequence[str], Sequence[str]]
     effects: Sequence[EffectChange]
@@ -91,7 +91,7 @@ class DatasetComparison:
     """True when a dataset's results decided its number of blocks; the p-values here assume a fixed number."""
 
 
-def compare_datasets(first: Dataset, second: Dataset, outcome: Outcome = PLT) -> DatasetComparison:
+def compare_datasets(first: Dataset, second: Dataset, outcome: LoadOutcome = PLT) -> DatasetComparison:
     """Compare an outcome of the second dataset with the first dataset."""
     plans = (plan_of(first), plan_of(second))
     loads = (_loads(first, outcome), _loads(second, outcome))
@@ -111,7 +111,7 @@ def compare_datasets(first: Dataset, second: Dataset, outcome: Outcome = PLT) ->
     )
 
 
-def _loads(dataset: Dataset, outcome: Outcome) -> Loads:
+def _loads(dataset: Dataset, outcome: LoadOutcome) -> Loads:
     """Read the loads contributing to the outcome; a condition without contributing loads is included."""
     loads = dataset.measured_loads()
     if not loads:
@@ -122,7 +122,9 @@ def _loads(dataset: Dataset, outcome: Outcome) -> Loads:
     return {condition: contributing(outcome, own) for condition, own in sorted(group_by_condition(loads).items())}
 
 
-def _change(condition: str, plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcome) -> ConditionChange:
+def _change(
+    condition: str, plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: LoadOutcome
+) -> ConditionChange:
     """Compare a condition's blocks; a page loaded in several rounds gives a single value."""
     before, after = (each[condition] for each in loads)
     one, other = (sample_by_block(outcome, each)[1] for each in (before, after))
@@ -152,7 +154,7 @@ def _corrected(changes: Sequence[ConditionChange]) -> list[ConditionChange]:
     return [one if one.p_value is None else replace(one, holm_p_value=next(adjusted)) for one in changes]
 
 
-def _effects(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcome) -> list[EffectChange]:
+def _effects(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: LoadOutcome) -> list[EffectChange]:
     """Compare the comparisons present in both plans."""
     found = []
     second_has = {(one.treatment.id, one.baseline.id) for one in plans[1].comparisons() if one.kind != "aa"}
@@ -176,7 +178,7 @@ def _effects(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outc
     return found
 
 
-def _pairs(plan: Plan, loads: Loads, conditions: tuple[str, str], outcome: Outcome) -> tuple[Sample, Sample]:
+def _pairs(plan: Plan, loads: Loads, conditions: tuple[str, str], outcome: LoadOutcome) -> tuple[Sample, Sample]:
     own, other = (loads[one] for one in conditions)
     return paired_samples(outcome, own, other, both_failed=not is_live(plan))
 
@@ -186,7 +188,7 @@ def _corrected_effects(effects: Sequence[EffectChange]) -> list[EffectChange]:
     return [one if one.p_value is None else replace(one, holm_p_value=next(adjusted)) for one in effects]
 
 
-def _noise(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcome) -> SignificantShare:
+def _noise(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: LoadOutcome) -> SignificantShare:
     """Summarise the A/A comparisons of copies in both datasets."""
     p_values, differences, conditions = [], [], []
     for place, (plan, each) in enumerate(zip(plans, loads, strict=True)):

@@ -16,7 +16,7 @@ from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.page_loads import group_by_condition, paired_samples
 from resolab.report.findings.planned import is_live
 from resolab.stats import Estimate, median_of_clusters
-from resolab.store.outcomes import Outcome
+from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow
 
 
@@ -67,7 +67,7 @@ def _of_lab_places(
 
 
 def _difference(
-    plan: Plan, grouped: Mapping[str, Sequence[LoadRow]], one: PlannedComparison, outcome: Outcome
+    plan: Plan, grouped: Mapping[str, Sequence[LoadRow]], one: PlannedComparison, outcome: LoadOutcome
 ) -> Estimate:
     treatment, baseline = grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, [])
     return estimators_of(plan).difference(*paired_samples(outcome, treatment, baseline))

@@ -14,7 +14,7 @@ import numpy as np
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopRule
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.page_loads import contributing, group_by_condition
-from resolab.report.findings.parts import PARTS, AdjustedComparison, AdjustmentRefusal, Part
+from resolab.report.findings.parts import PARTS, AdjustedComparison, AdjustmentRefusal, LoadTimePart
 from resolab.stats import (
     ADJUSTABLE_FROM,
     MOST_VARIANCE_LEFT,
@@ -56,7 +56,7 @@ def adjusted_results(
 
 
 def _adjusted(
-    plan: Plan, one: PlannedComparison, part: Part, own: Sequence[LoadRow], other: Sequence[LoadRow]
+    plan: Plan, one: PlannedComparison, part: LoadTimePart, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> AdjustedComparison | None:
     own, other = contributing(PLT, own), contributing(PLT, other)
     if any(len({load.block for load in loads}) < len(loads) for loads in (own, other)):
@@ -91,7 +91,7 @@ def _adjusted(
     )
 
 
-def _is_told(part: Part, load: LoadRow) -> bool:
+def _is_told(part: LoadTimePart, load: LoadRow) -> bool:
     return load.failure is None and PLT.value_of_load(load) is not None and part.after.value_of_load(load) is not None
 
 

@@ -12,12 +12,12 @@ from resolab.report.findings.findings import Comparison, ConditionResult, PairRe
 from resolab.report.findings.page_loads import group_by_condition, paired_samples
 from resolab.report.findings.planned import is_live
 from resolab.stats import holm
-from resolab.store.outcomes import Outcome
+from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow
 
 
 def baseline_results(
-    plan: Plan, loads: Sequence[LoadRow], outcome: Outcome, conditions: Sequence[ConditionResult]
+    plan: Plan, loads: Sequence[LoadRow], outcome: LoadOutcome, conditions: Sequence[ConditionResult]
 ) -> list[PairResult]:
     """Add p-values to the conditions' comparisons, plain and after Holm's correction over all of them."""
     results = {one.condition.id: one.comparison for one in conditions}

@@ -23,7 +23,7 @@ from resolab.report.findings.sensitivity import sensitivities
 from resolab.report.findings.within_loads import compare_outcomes
 from resolab.report.live.findings import live_findings
 from resolab.store import Dataset, read_calibrations
-from resolab.store.outcomes import LAST_BYTE, OUTCOMES, PLT, PLT_SUM, MissingValueMeaning, Outcome
+from resolab.store.outcomes import LAST_BYTE, OUTCOMES, PLT, PLT_SUM, LoadOutcome, MissingValueMeaning
 from resolab.store.rows import LoadRow
 
 
@@ -72,13 +72,13 @@ def _oracle(dataset: Dataset, plan: Plan, rtt_ms: Mapping[str, float]) -> Oracle
     return Oracle(plan, rtt_ms, links)
 
 
-def _is_known(outcome: Outcome, loads: Sequence[LoadRow]) -> bool:
+def _is_known(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> bool:
     return outcome.untold is MissingValueMeaning.AT_LEAST_ITS_LIMIT or any(
         outcome.value_of_load(load) is not None for load in loads
     )
 
 
-def outcome_findings(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: Outcome) -> OutcomeFindings:
+def outcome_findings(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: LoadOutcome) -> OutcomeFindings:
     """Compute the report's findings about one outcome."""
     copies = aa_results(plan, loads, outcome)
     conditions = condition_results(plan, loads, oracle, outcome)

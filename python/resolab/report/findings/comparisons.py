@@ -13,16 +13,16 @@ from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.page_loads import group_by_condition, paired_samples
 from resolab.report.findings.planned import is_live
 from resolab.stats import Estimate, FalseAlarms, Sample, false_alarms, holm, significant_share
-from resolab.store.outcomes import Outcome
+from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow
 
 
-def comparison_results(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome) -> list[PairResult]:
+def comparison_results(plan: Plan, loads: Sequence[LoadRow], outcome: LoadOutcome) -> list[PairResult]:
     """Estimate the comparisons named by the plan or, without any, all with the baseline."""
     return _results(plan, loads, [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA], outcome)
 
 
-def aa_results(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome) -> list[PairResult]:
+def aa_results(plan: Plan, loads: Sequence[LoadRow], outcome: LoadOutcome) -> list[PairResult]:
     """Estimate the A/A comparisons of copies."""
     return _results(plan, loads, [one for one in plan.comparisons() if one.kind is ComparisonKind.AA], outcome)
 
@@ -66,7 +66,7 @@ def _excluding_zero(copies: Sequence[PairResult], of: Callable[[PairResult], Est
 
 
 def _results(
-    plan: Plan, loads: Sequence[LoadRow], comparisons: Sequence[PlannedComparison], outcome: Outcome
+    plan: Plan, loads: Sequence[LoadRow], comparisons: Sequence[PlannedComparison], outcome: LoadOutcome
 ) -> list[PairResult]:
     grouped = group_by_condition(loads)
     samples = [
@@ -88,7 +88,7 @@ def _result(
     one: PlannedComparison,
     pair: tuple[Sample, Sample],
     p_values: tuple[float | None, float | None],
-    outcome: Outcome,
+    outcome: LoadOutcome,
 ) -> PairResult:
     treatment, baseline = pair
     estimate, seed = _estimators(plan, one), stream_seed(plan.seed, outcome.change_stream, one.id)

@@ -29,7 +29,7 @@ from resolab.stats import (
     slope_of,
     slope_over_blocks,
 )
-from resolab.store.outcomes import OUTCOMES, Outcome
+from resolab.store.outcomes import OUTCOMES, LoadOutcome
 from resolab.store.rows import LoadRow
 
 SLOW_MS = 3_000.0
@@ -38,7 +38,7 @@ Grouped = Mapping[str, Sequence[LoadRow]]
 Pair = tuple[Condition, Condition]
 
 
-def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Iterable[Outcome]) -> list[SlopeResult]:
+def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Iterable[LoadOutcome]) -> list[SlopeResult]:
     """Estimate the slope of every comparison made by the plan at three or more distances, and of 0-RTT's gain."""
     if not _blocks_are_fixed(plan):
         return []
@@ -148,7 +148,7 @@ def _families(compared: Iterable[Pair], rtt_ms: Mapping[str, float]) -> dict[Pai
 
 
 def _differences(
-    grouped: Grouped, members: Sequence[Pair], outcome: Outcome, rtt_ms: Mapping[str, float]
+    grouped: Grouped, members: Sequence[Pair], outcome: LoadOutcome, rtt_ms: Mapping[str, float]
 ) -> list[list[tuple[float, tuple[float, float]]]]:
     """Return each block's differences with their bounds, each beside the profile's round-trip time."""
     blocks: dict[int, list[tuple[float, tuple[float, float]]]] = {}
@@ -161,6 +161,6 @@ def _differences(
     return [blocks[block] for block in sorted(blocks)]
 
 
-def _samples(grouped: Grouped, pair: Pair, outcome: Outcome, *, both_failed: bool = True) -> tuple[Sample, Sample]:
+def _samples(grouped: Grouped, pair: Pair, outcome: LoadOutcome, *, both_failed: bool = True) -> tuple[Sample, Sample]:
     own, other = (grouped.get(one.id, []) for one in pair)
     return paired_samples(outcome, own, other, both_failed=both_failed)

@@ -14,7 +14,7 @@ from resolab.report.findings.findings import Comparison, ConditionResult
 from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.planned import is_live
 from resolab.stats import Sample, pairs
-from resolab.store.outcomes import LoadWithTimes, Outcome, contributions, is_usable
+from resolab.store.outcomes import LoadOutcome, LoadWithTimes, contributions, is_usable
 from resolab.store.rows import LoadRow
 
 Grouped = Mapping[str, Sequence[LoadRow]]
@@ -28,18 +28,18 @@ def group_by_condition(loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
     return grouped
 
 
-def sample_of(outcome: Outcome, loads: Sequence[LoadWithTimes]) -> Sample:
+def sample_of(outcome: LoadOutcome, loads: Sequence[LoadWithTimes]) -> Sample:
     """Return an outcome of contributing loads; a load without a value is censored at its limit."""
     return Sample.censored(*contributions(outcome, loads))
 
 
-def contributing(outcome: Outcome, loads: Sequence[LoadRow]) -> list[LoadRow]:
+def contributing(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> list[LoadRow]:
     """Return the loads without instrument losses and without loads uninformative about the outcome."""
     return [load for load in loads if outcome.contribution(load) is not None]
 
 
 def paired_samples(
-    outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow], *, both_failed: bool = True
+    outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow], *, both_failed: bool = True
 ) -> tuple[Sample, Sample]:
     """Return the outcome of two conditions in the blocks with contributions of both, in the same order.
 
@@ -54,7 +54,7 @@ def paired_samples(
 
 
 def paired_blocks(
-    outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
+    outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> tuple[list[int], Sample, Sample]:
     """Return the blocks with contributions of both conditions, and the outcome of each condition there."""
     own, other = _of_shared_rounds(outcome, own, other)
@@ -66,17 +66,17 @@ def paired_blocks(
     return [own_blocks[place] for place in treated], own_sample.take(treated), other_sample.take(compared)
 
 
-def unpaired_count(outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]) -> int:
+def unpaired_count(outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow]) -> int:
     """Count the contributing loads of two conditions without a counterpart, and so outside all pairs."""
     return len(_rounds(outcome, own) ^ _rounds(outcome, other))
 
 
-def _rounds(outcome: Outcome, loads: Sequence[LoadRow]) -> set[tuple[int, int]]:
+def _rounds(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> set[tuple[int, int]]:
     return {(load.block, load.round) for load in contributing(outcome, loads)}
 
 
 def _of_shared_rounds(
-    outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
+    outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> tuple[list[LoadRow], list[LoadRow]]:
     """Return the loads of the rounds with contributions of both conditions.
 
@@ -88,7 +88,7 @@ def _of_shared_rounds(
 
 
 def _where_one_ended(
-    outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
+    outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> tuple[list[LoadRow], list[LoadRow]]:
     """Leave out the rounds without a value in either condition's load."""
     without = [
@@ -111,7 +111,7 @@ def without_both_failed(treatment: Sample, baseline: Sample) -> tuple[Sample, Sa
     return treatment.take(kept.tolist()), baseline.take(kept.tolist())
 
 
-def sample_by_block(outcome: Outcome, loads: Sequence[LoadRow]) -> tuple[list[int], Sample]:
+def sample_by_block(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> tuple[list[int], Sample]:
     """Return the blocks of the contributing loads, with a value for each block.
 
     Only a sampled page loaded in several rounds has several loads in its block; the value is then their mean.
@@ -127,7 +127,9 @@ def sample_by_block(outcome: Outcome, loads: Sequence[LoadRow]) -> tuple[list[in
     return list(places), Sample(low, high)
 
 
-def condition_results(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: Outcome) -> list[ConditionResult]:
+def condition_results(
+    plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: LoadOutcome
+) -> list[ConditionResult]:
     """Summarise every condition of the plan, including conditions without loads."""
     grouped = group_by_condition(loads)
     results = []
@@ -142,7 +144,7 @@ def condition_results(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outc
 
 
 def _result(
-    plan: Plan, condition: Condition, loads: Sequence[LoadRow], comparison: Comparison | None, outcome: Outcome
+    plan: Plan, condition: Condition, loads: Sequence[LoadRow], comparison: Comparison | None, outcome: LoadOutcome
 ) -> ConditionResult:
     usable = [load for load in loads if is_usable(load)]
     contributed = (outcome.contribution(load) for load in usable)
@@ -160,7 +162,7 @@ def _result(
     )
 
 
-def _compare(plan: Plan, condition: Condition, grouped: Grouped, oracle: Oracle, outcome: Outcome) -> Comparison:
+def _compare(plan: Plan, condition: Condition, grouped: Grouped, oracle: Oracle, outcome: LoadOutcome) -> Comparison:
     reference, estimate = plan.baseline_of(condition), estimators_of(plan)
     treatment, baseline = paired_samples(
         outcome, grouped.get(condition.id, []), grouped.get(reference.id, []), both_failed=not is_live(plan)

@@ -11,12 +11,12 @@ from resolab.report.findings.estimators import Estimators, estimators_of
 from resolab.report.findings.findings import OutcomeComparison
 from resolab.report.findings.page_loads import contributing, group_by_condition, sample_of
 from resolab.stats import Sample
-from resolab.store.outcomes import Outcome
+from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow
 
 
 def compare_outcomes(
-    plan: Plan, loads: Sequence[LoadRow], outcome: Outcome, other: Outcome
+    plan: Plan, loads: Sequence[LoadRow], outcome: LoadOutcome, other: LoadOutcome
 ) -> dict[str, OutcomeComparison]:
     """Compare an outcome with another in the loads contributing to it, by condition; a failed load is in both."""
     return {
@@ -25,7 +25,9 @@ def compare_outcomes(
     }
 
 
-def _within(loads: Sequence[LoadRow], outcome: Outcome, other: Outcome, estimate: Estimators) -> OutcomeComparison:
+def _within(
+    loads: Sequence[LoadRow], outcome: LoadOutcome, other: LoadOutcome, estimate: Estimators
+) -> OutcomeComparison:
     loads = list({load.block: load for load in reversed(loads)}.values())[::-1]
     told = [(outcome.value_of_load(load), other.value_of_load(load)) for load in loads if not load.failure]
     both = [(one, another) for one, another in told if one is not None and another is not None]

@@ -24,7 +24,7 @@ from resolab.report.findings.resolvers import LAB, Resolver
 from resolab.report.h20.further import FurtherLevels
 from resolab.report.h20.sampling import PooledPairs, places_of
 from resolab.stats import Sample, differences_of, quantile
-from resolab.store.outcomes import Outcome
+from resolab.store.outcomes import LoadOutcome
 from resolab.store.studies.h20 import H20LoadRow
 
 POINTS_COUNT = 201
@@ -78,7 +78,7 @@ Loads = Mapping[str, Mapping[Configuration, Mapping[PairKey, H20LoadRow]]]
 """Loads by profile, configuration and pair."""
 
 
-def arrange(rows: Sequence[H20LoadRow], outcome: Outcome) -> Loads:
+def arrange(rows: Sequence[H20LoadRow], outcome: LoadOutcome) -> Loads:
     """Group the loads contributing to an outcome by profile and configuration.
 
     A configuration has a single load for each pair key. Raise `ConfigurationError` for two loads with equal keys,
@@ -123,7 +123,7 @@ def reference_of(configuration: Configuration, among: Sequence[Configuration]) -
 def pooled_pairs(
     treatment: Mapping[PairKey, H20LoadRow],
     baseline: Mapping[PairKey, H20LoadRow],
-    outcome: Outcome,
+    outcome: LoadOutcome,
     *,
     both_failed: bool = True,
 ) -> PooledPairs:
@@ -137,7 +137,7 @@ def pooled_pairs(
     return PooledPairs(differences_of(sample_of(outcome, own), sample_of(outcome, other)), places_of(both))
 
 
-def _has_value(row: H20LoadRow, outcome: Outcome) -> bool:
+def _has_value(row: H20LoadRow, outcome: LoadOutcome) -> bool:
     told = outcome.contribution(row)
     return told is not None and told.value_ms is not None
 
@@ -173,7 +173,7 @@ def difference_curve(pairs: PooledPairs, key: Mapping[str, Value], level: float)
 
 
 def compare_with_do53(
-    loads: Loads, rtt_ms: Mapping[str, float], level: float, outcome: Outcome
+    loads: Loads, rtt_ms: Mapping[str, float], level: float, outcome: LoadOutcome
 ) -> list[Do53Difference]:
     """Compare every configuration with Do53 to the same resolver, in the order of the access links in `rtt_ms`."""
     found = []

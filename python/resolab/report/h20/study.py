@@ -21,7 +21,7 @@ from resolab.report.h20.loads import (
 )
 from resolab.report.h20.printed import NETWORKS, network_of, vantage_points
 from resolab.store import Dataset, QueryDistribution
-from resolab.store.outcomes import PLT, Outcome
+from resolab.store.outcomes import PLT, LoadOutcome
 from resolab.store.studies.h20 import (
     ExchangeMedianRow,
     H20LoadRow,
@@ -41,7 +41,7 @@ def has_h20_network(findings: Findings) -> bool:
 class H20Study:
     """The study of a dataset, read on demand while the dataset is open."""
 
-    def __init__(self, dataset: Dataset, findings: Findings, outcome: Outcome = PLT) -> None:
+    def __init__(self, dataset: Dataset, findings: Findings, outcome: LoadOutcome = PLT) -> None:
         self.dataset = dataset
         self.findings = findings
         self.outcome = outcome

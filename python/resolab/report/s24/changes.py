@@ -18,7 +18,7 @@ from resolab.report.s24.printed import plt_baseline_ms, plt_change_percent
 from resolab.report.s24.scope import BASELINE, IN_PAPER, PaperScope, combination_name
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate, Sample, relative_change, remaining_share
-from resolab.store.outcomes import Outcome
+from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow
 
 COALESCED, DOH = IN_PAPER[0], IN_PAPER[2]
@@ -165,7 +165,7 @@ def sign_of(ours: Estimate | None, theirs_ratio: float) -> str:
     return "same" if (ours.value > 0) == (theirs_ratio > 0) else "opposite"
 
 
-def overhead_table(outcome: Outcome, findings: Findings, scope: PaperScope) -> NamedTable | None:
+def overhead_table(outcome: LoadOutcome, findings: Findings, scope: PaperScope) -> NamedTable | None:
     """Show the remaining share of DoH's overhead beside the change of the page load time, ours and the paper's."""
     grouped = group_by_condition(contributing(outcome, findings.loads))
     rows, cells = [], []
@@ -212,7 +212,7 @@ def _their_headline(profile: str, page: str) -> tuple[float | None, float | None
     return own / costly, (100 + own) / (100 + costly) - 1
 
 
-def _in_common_blocks(chosen: Sequence[Sequence[LoadRow]], outcome: Outcome) -> list[Sample]:
+def _in_common_blocks(chosen: Sequence[Sequence[LoadRow]], outcome: LoadOutcome) -> list[Sample]:
     by_block = [{load.block: load for load in loads} for loads in chosen]
     blocks = sorted(set.intersection(*(set(one) for one in by_block)))
     return [sample_of(outcome, [one[block] for block in blocks]) for one in by_block]

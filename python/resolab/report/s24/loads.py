@@ -38,7 +38,7 @@ from resolab.report.s24.scope import (
 )
 from resolab.report.trouble import flags_and_drops, left_out
 from resolab.stats import Estimate
-from resolab.store.outcomes import PLT, PLT_SUM, Outcome, contributions
+from resolab.store.outcomes import PLT, PLT_SUM, LoadOutcome, contributions
 from resolab.store.rows import LoadRow
 
 
@@ -46,7 +46,7 @@ from resolab.store.rows import LoadRow
 class LoadTimes:
     """An outcome of the page loads with the content of all figures."""
 
-    outcome: Outcome
+    outcome: LoadOutcome
     values: Mapping[str, Distribution]
     """The loads of each condition in milliseconds, with failed loads as missing values."""
     medians: Mapping[str, Estimate]
@@ -74,7 +74,7 @@ def _load_times(found: OutcomeFindings, loads: Sequence[LoadRow]) -> LoadTimes:
     )
 
 
-def _values(outcome: Outcome, loads: Sequence[LoadRow]) -> list[float | None]:
+def _values(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> list[float | None]:
     values, _ = contributions(outcome, loads)
     return values
 

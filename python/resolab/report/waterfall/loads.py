@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resolab.errors import ConfigurationError
-from resolab.plots import Drawing, Event, Span, WaterfallRequest, draw_waterfall
+from resolab.plots import Drawing, PageEvent, Span, WaterfallRequest, draw_waterfall
 from resolab.records import PageLoadRecord, ResourceRecord, TrialRecord
 from resolab.store import dataset_folder, finished_trials, load_manifest, open_dataset, read_trial
 from resolab.store.outcomes import PLT, is_usable
@@ -28,7 +28,7 @@ class Waterfall:
     title: str
     caption: str
     requests: Sequence[WaterfallRequest]
-    events: Sequence[Event]
+    events: Sequence[PageEvent]
 
 
 def waterfalls(folder: Path, wanted: str | None = None) -> list[Waterfall]:
@@ -80,7 +80,7 @@ def waterfall_of(folder: Path, trial: str) -> Waterfall:
         title=f"{trial}  {condition}" + (f"  failed: {load.failure}" if load.failure else ""),
         caption=_caption(trial, condition, load_manifest(folder).dataset_id),
         requests=requests or [_document(load)],
-        events=[Event(name, at_ms) for name, at_ms in instants if at_ms is not None],
+        events=[PageEvent(name, at_ms) for name, at_ms in instants if at_ms is not None],
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from resolab.browser import LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
-from resolab.browser.browser_log import BrowserLog, Connection, ConnectionTransport, LookUp, Request
+from resolab.browser.browser_log import BrowserConnection, BrowserLog, ConnectionTransport, LookUp, RequestHead
 from resolab.live.judged import FailureSource, LiveLoadJudgement, judge_load
 from resolab.records import (
     Bootstrap,
@@ -30,17 +30,17 @@ def load(failure: PageFailure | None = None, *requests: NetworkRequest, began: b
     return LoadResult(warmup=None, measured=measured, overhead=Overhead())
 
 
-def connection(at: float, *requests: Request, host: str = "a.example", **told: Any) -> Connection:
+def connection(at: float, *requests: RequestHead, host: str = "a.example", **told: Any) -> BrowserConnection:
     default = {"resumed": False, "early_data": False, "address": "192.0.2.1", "protocol": "h2"}
-    return Connection(host=host, opened_ms=at, requests=requests, **(default | told))
+    return BrowserConnection(host=host, opened_ms=at, requests=requests, **(default | told))
 
 
-def document(at: float, *, early: bool | None = False) -> Request:
-    return Request(at, "a.example", "/?x=1", early)
+def document(at: float, *, early: bool | None = False) -> RequestHead:
+    return RequestHead(at, "a.example", "/?x=1", early)
 
 
 RESOLVER = connection(
-    BEGIN_MS + 1, Request(BEGIN_MS + 20, "dns.example", "/q", in_early_data=False), host="dns.example"
+    BEGIN_MS + 1, RequestHead(BEGIN_MS + 20, "dns.example", "/q", in_early_data=False), host="dns.example"
 )
 LOOK_UP = LookUp(
     name="a.example", qtype="A", begun_ms=BEGIN_MS + 1, ended_ms=BEGIN_MS + 30, rcode="NOERROR",
@@ -48,7 +48,7 @@ LOOK_UP = LookUp(
 )  # fmt: skip
 
 
-def log(*connections: Connection, look_ups: tuple[LookUp, ...] = ()) -> BrowserLog:
+def log(*connections: BrowserConnection, look_ups: tuple[LookUp, ...] = ()) -> BrowserLog:
     return BrowserLog(connections=connections, look_ups=look_ups, unix_offset_ms=OFFSET_MS, is_cut_off=True)
 
 

@@ -8,7 +8,7 @@ import asyncio
 from contextlib import suppress
 
 from resolab.browser import failures
-from resolab.browser.chromium.cdp import Connection, Session
+from resolab.browser.chromium.cdp import CdpConnection, Session
 from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.failures import classify_error_text
 from resolab.browser.chromium.flags import DIRECT
@@ -26,7 +26,7 @@ class ChromiumLoadListener:
     """One load under listening, from its context to its result."""
 
     def __init__(
-        self, connection: Connection, asked: ListeningRequest, settings: BrowserSettings, version: str
+        self, connection: CdpConnection, asked: ListeningRequest, settings: BrowserSettings, version: str
     ) -> None:
         self._connection = connection
         self._asked = asked

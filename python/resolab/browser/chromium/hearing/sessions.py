@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from resolab.browser.chromium.cdp import Connection, seen
+from resolab.browser.chromium.cdp import CdpConnection, seen
 from resolab.browser.remote import REMOTE_ERRORS, Json
 
 STACK_DEPTH = 8
@@ -31,7 +31,7 @@ _DIALOG = "Page.javascriptDialogOpening"
 class Sessions:
     """The sessions of one tab; `take` gets the session, name and parameters of each event."""
 
-    def __init__(self, connection: Connection, take: Callable[[str, str, Json], None]) -> None:
+    def __init__(self, connection: CdpConnection, take: Callable[[str, str, Json], None]) -> None:
         self._connection = connection
         self._take = take
         self._heard: list[str] = []

@@ -37,7 +37,7 @@ class _Line(msgspec.Struct):
     params: msgspec.Raw = _NO_PARAMETERS
 
 
-class Event:
+class NetlogEvent:
     """One event of a netlog."""
 
     __slots__ = ("_params", "name", "phase", "source", "source_kind", "time_ms")
@@ -93,12 +93,12 @@ class EventDecoder:
         self.broken_count = 0
         """The number of lines that are no events, the last one of a cut-off file included."""
 
-    def event(self, text: str) -> Event | None:
+    def event(self, text: str) -> NetlogEvent | None:
         """Return the event of a line; `None` without a wanted event, or for a broken line."""
         line = self._line(text)
         if line is None or line.type not in self._wanted:
             return None
-        return Event(line, self._wanted[line.type], self._kinds.get(line.source.type, ""))
+        return NetlogEvent(line, self._wanted[line.type], self._kinds.get(line.source.type, ""))
 
     def _line(self, text: str) -> _Line | None:
         event = event_text(text)
@@ -141,7 +141,7 @@ class EventReader:
         """True, after reading, for lines that are no events, or a wrong checksum."""
         self.head: Head | None = None
 
-    def events(self, names: frozenset[str]) -> Iterator[Event]:
+    def events(self, names: frozenset[str]) -> Iterator[NetlogEvent]:
         """Yield the events in the file's order; read a truncated or damaged gzip file as far as possible."""
         try:
             with _opened(self._file) as lines:
@@ -154,7 +154,7 @@ class EventReader:
         except OSError as error:
             raise ConfigurationError(f"failed to read netlog {self._file}: {error.strerror or error}") from error
 
-    def _events(self, lines: IO[str], decoder: EventDecoder) -> Iterator[Event]:
+    def _events(self, lines: IO[str], decoder: EventDecoder) -> Iterator[NetlogEvent]:
         for text in lines:
             broken_before = decoder.broken_count
             event = decoder.event(text)

@@ -9,7 +9,7 @@ through the job behind their socket.
 from collections import defaultdict
 
 from resolab.browser.browser_log import SharingReason
-from resolab.browser.chromium.netlog.events import BEGIN, Event
+from resolab.browser.chromium.netlog.events import BEGIN, NetlogEvent
 from resolab.browser.chromium.netlog.opening import (
     Handlers,
     PartialConnection,
@@ -27,7 +27,7 @@ _SHARED = {
 }
 
 
-class Requests:
+class RequestCollector:
     """Takes events in their order."""
 
     def __init__(self, opened: dict[int, PartialConnection]) -> None:
@@ -79,42 +79,42 @@ class Requests:
             for asked in requests:
                 asked.early = False if one.early_data is False else None
 
-    def _h2_session(self, event: Event) -> None:
+    def _h2_session(self, event: NetlogEvent) -> None:
         if event.phase == BEGIN:
             self._sessions[event.source] = (host_of(event.params().get("host")), None)
 
-    def _h2_socket(self, event: Event) -> None:
+    def _h2_socket(self, event: NetlogEvent) -> None:
         host, _ = self._sessions.get(event.source, (None, None))
         self._sessions[event.source] = (host, event.dependency())
 
-    def _h2_request(self, event: Event) -> None:
+    def _h2_request(self, event: NetlogEvent) -> None:
         if (asked := asked_of(event)) is not None:
             asked.job = event.dependency()
             self._session_requests[event.source].append(asked)
 
-    def _job(self, event: Event) -> None:
+    def _job(self, event: NetlogEvent) -> None:
         if event.phase == BEGIN:
             params = event.params()
             host = host_of_url(params.get("destination") or params.get("original_url") or params.get("url"))
             if host is not None:
                 self._job_hosts[event.source] = host
 
-    def _job_socket(self, event: Event) -> None:
+    def _job_socket(self, event: NetlogEvent) -> None:
         if (socket := event.dependency()) is not None:
             self._job_sockets[event.source] = socket
 
-    def _shared(self, event: Event) -> None:
+    def _shared(self, event: NetlogEvent) -> None:
         session = event.dependency()
         host = host_of_url(event.params().get("destination")) or self._job_hosts.get(event.source)
         if session is not None and host is not None:
             self._told.setdefault((session, host), _SHARED[event.name])
 
-    def _url(self, event: Event) -> None:
+    def _url(self, event: NetlogEvent) -> None:
         url = event.params().get("url") if event.phase == BEGIN else None
         if (host := host_of_url(url)) is not None:
             self._urls[event.source] = (host, path_of_url(url))
 
-    def _asked_by(self, event: Event) -> None:
+    def _asked_by(self, event: NetlogEvent) -> None:
         job = event.dependency()
         if job is None:
             return

@@ -7,8 +7,8 @@ without an answer; or the browser's probes of its DoH server, logged without a n
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from resolab.browser.browser_log import Connection, LookUp, Request
-from resolab.browser.chromium.netlog.events import BEGIN, END, Event
+from resolab.browser.browser_log import BrowserConnection, LookUp, RequestHead
+from resolab.browser.chromium.netlog.events import BEGIN, END, NetlogEvent
 from resolab.browser.chromium.netlog.opening import Handlers, number_of, text_of
 
 _TYPES = {1: "A", 28: "AAAA", 65: "HTTPS"}
@@ -41,12 +41,12 @@ class LookUps:
             "DNS_TRANSACTION_RESPONSE": self._response,
         }
 
-    def made(self, of_askers: Mapping[int, tuple[Connection, Request]]) -> list[LookUp]:
+    def made(self, of_askers: Mapping[int, tuple[BrowserConnection, RequestHead]]) -> list[LookUp]:
         """Make the look-ups, each with the connection and request of its DoH query."""
         return [self._made(one, of_askers) for one in self._transactions.values()]
 
     @staticmethod
-    def _made(one: _Transaction, of_askers: Mapping[int, tuple[Connection, Request]]) -> LookUp:
+    def _made(one: _Transaction, of_askers: Mapping[int, tuple[BrowserConnection, RequestHead]]) -> LookUp:
         connection, request = (None, None) if one.doh is None else of_askers.get(one.doh, (None, None))
         return LookUp(
             name=one.name,
@@ -59,7 +59,7 @@ class LookUps:
             request=request,
         )
 
-    def _transaction(self, event: Event) -> None:
+    def _transaction(self, event: NetlogEvent) -> None:
         if event.source_kind != "DNS_TRANSACTION":  # A job names its transactions, too.
             return
         params = event.params()
@@ -73,12 +73,12 @@ class LookUps:
             error = number_of(params, "net_error")
             one.error = None if error is None else self.errors.get(error, str(error))
 
-    def _doh(self, event: Event) -> None:
+    def _doh(self, event: NetlogEvent) -> None:
         one = self._transactions.get(event.source)
         if one is not None and one.doh is None:
             one.doh = event.dependency()
 
-    def _response(self, event: Event) -> None:
+    def _response(self, event: NetlogEvent) -> None:
         one, number = self._transactions.get(event.source), number_of(event.params(), "rcode")
         if one is not None and number is not None:
             one.rcode = _RCODES.get(number, f"RCODE{number}")

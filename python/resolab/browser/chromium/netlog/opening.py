@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from resolab.browser.browser_log import Request
-from resolab.browser.chromium.netlog.events import Event
+from resolab.browser.browser_log import RequestHead
+from resolab.browser.chromium.netlog.events import NetlogEvent
 
-Handlers = dict[str, Callable[[Event], None]]
+Handlers = dict[str, Callable[[NetlogEvent], None]]
 """The handler of each event, by the event's name."""
 
 
@@ -30,12 +30,12 @@ class PartialRequest:
     """True when the head went in a packet of early data."""
     early: bool | None = None
     """True when the server accepted the early data."""
-    made: Request | None = None
+    made: RequestHead | None = None
 
-    def request(self) -> Request:
+    def request(self) -> RequestHead:
         """Return the request with the facts known now; every call returns the same object."""
         if self.made is None:
-            self.made = Request(self.at_ms, self.host, self.path, self.early)
+            self.made = RequestHead(self.at_ms, self.host, self.path, self.early)
         return self.made
 
 
@@ -60,7 +60,7 @@ class PartialConnection:
     requests: list[PartialRequest] = field(default_factory=list)
 
 
-def asked_of(event: Event) -> PartialRequest | None:
+def asked_of(event: NetlogEvent) -> PartialRequest | None:
     """Read the request a session sends; heads are lists of `name: value`."""
     heads = event.params().get("headers")
     told = dict(_head(one) for one in heads if isinstance(one, str)) if isinstance(heads, list) else {}

@@ -12,7 +12,7 @@ import binascii
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from resolab.browser.chromium.netlog.events import BEGIN, END, Event
+from resolab.browser.chromium.netlog.events import BEGIN, END, NetlogEvent
 from resolab.browser.chromium.netlog.opening import (
     Handlers,
     PartialConnection,
@@ -78,7 +78,7 @@ class QuicSessions:
         for asked in one.requests:
             asked.early = False if one.early_data is False else asked.sent_early and one.early_data
 
-    def _session(self, event: Event) -> None:
+    def _session(self, event: NetlogEvent) -> None:
         if event.phase == BEGIN:
             self._wires[event.source] = _SessionPackets()
             self._open[event.source] = PartialConnection(
@@ -91,12 +91,12 @@ class QuicSessions:
         elif event.phase == END and event.source in self._open:
             self._open[event.source].closed_ms = event.time_ms
 
-    def _received(self, event: Event) -> None:
+    def _received(self, event: NetlogEvent) -> None:
         one = self._open.get(event.source)
         if one is not None and one.address is None:
             one.address = host_of(event.params().get("peer_address"))
 
-    def _crypto(self, event: Event) -> None:
+    def _crypto(self, event: NetlogEvent) -> None:
         wire = self._wires.get(event.source)
         if wire is None:
             return
@@ -109,19 +109,19 @@ class QuicSessions:
         except (binascii.Error, ValueError):
             wire.hello.clear()
 
-    def _complete(self, event: Event) -> None:
+    def _complete(self, event: NetlogEvent) -> None:
         if (one := self._open.get(event.source)) is not None and one.handshake_end_ms is None:
             one.connected_ms = one.handshake_end_ms = event.time_ms
             one.tls_version = "TLS 1.3"  # QUIC has no other (RFC 9001 section 4.2).
 
-    def _early_state(self, event: Event) -> None:
+    def _early_state(self, event: NetlogEvent) -> None:
         if (wire := self._wires.get(event.source)) is not None:
             wire.early_state = str(event.params().get("state"))
 
-    def _sender(self, event: Event) -> None:
+    def _sender(self, event: NetlogEvent) -> None:
         self._asker = event.source
 
-    def _request(self, event: Event) -> None:
+    def _request(self, event: NetlogEvent) -> None:
         one, asked = self._open.get(event.source), asked_of(event)
         asker, self._asker = self._asker, None
         if one is None or asked is None:
@@ -132,14 +132,14 @@ class QuicSessions:
         if stream is not None and event.source in self._wires:
             self._wires[event.source].by_stream[stream] = asked
 
-    def _frame(self, event: Event) -> None:
+    def _frame(self, event: NetlogEvent) -> None:
         wire = self._wires.get(event.source)
         params = event.params() if wire is not None and wire.by_stream else {}
         stream = number_of(params, "stream_id")
         if wire is not None and stream in wire.by_stream and params.get("offset") == 0:
             wire.unsent.append(wire.by_stream.pop(stream))
 
-    def _sent(self, event: Event) -> None:
+    def _sent(self, event: NetlogEvent) -> None:
         wire = self._wires.get(event.source)
         if wire is None or not wire.unsent:
             return
@@ -153,7 +153,7 @@ class QuicSessions:
                 wire.by_packet[number].append(asked)
         wire.unsent.clear()
 
-    def _lost(self, event: Event) -> None:
+    def _lost(self, event: NetlogEvent) -> None:
         wire = self._wires.get(event.source)
         number = None if wire is None else number_of(event.params(), "packet_number")
         if wire is not None and number is not None:

@@ -6,9 +6,9 @@ stay unknown; nothing is guessed. Not for: lines and names (`events`), or the pa
 
 from pathlib import Path
 
-from resolab.browser.browser_log import BrowserLog, Connection, ConnectionTransport, Request, SharingReason
-from resolab.browser.chromium.netlog.events import Event, EventReader, Head
-from resolab.browser.chromium.netlog.http import Requests
+from resolab.browser.browser_log import BrowserConnection, BrowserLog, ConnectionTransport, RequestHead, SharingReason
+from resolab.browser.chromium.netlog.events import EventReader, Head, NetlogEvent
+from resolab.browser.chromium.netlog.http import RequestCollector
 from resolab.browser.chromium.netlog.look_ups import LookUps
 from resolab.browser.chromium.netlog.opening import PartialConnection
 from resolab.browser.chromium.netlog.quic import QuicSessions
@@ -23,7 +23,7 @@ class NetlogBuilder:
     def __init__(self) -> None:
         self._open: dict[int, PartialConnection] = {}
         self._sockets, self._quic = Sockets(self._open), QuicSessions(self._open)
-        self._requests, self._look_ups = Requests(self._open), LookUps()
+        self._requests, self._look_ups = RequestCollector(self._open), LookUps()
         parts = (self._sockets, self._quic, self._requests, self._look_ups)
         self._handlers = {name: handler for part in parts for name, handler in part.handlers.items()}
 
@@ -32,7 +32,7 @@ class NetlogBuilder:
         """Return the names of the events taken by this log."""
         return frozenset(self._handlers)
 
-    def take(self, event: Event) -> None:
+    def take(self, event: NetlogEvent) -> None:
         """Take the next event of the log."""
         self._handlers[event.name](event)
 
@@ -42,7 +42,7 @@ class NetlogBuilder:
         self._requests.finish()
         self._look_ups.errors = {} if head is None else head.errors
         connections = {source: self._connection(source, one) for source, one in self._open.items()}
-        of_askers: dict[int, tuple[Connection, Request]] = {}
+        of_askers: dict[int, tuple[BrowserConnection, RequestHead]] = {}
         for source, one in self._open.items():
             for asked in one.requests:
                 if asked.asker is not None:
@@ -55,7 +55,7 @@ class NetlogBuilder:
             is_damaged=is_damaged,
         )
 
-    def _connection(self, source: int, one: PartialConnection) -> Connection:
+    def _connection(self, source: int, one: PartialConnection) -> BrowserConnection:
         for asked in one.requests:
             asked.made = None  # More may be known of it now than before.
         requests = tuple(sorted((asked.request() for asked in one.requests), key=lambda request: request.at_ms))
@@ -63,7 +63,7 @@ class NetlogBuilder:
         others = dict.fromkeys(request.host for request in requests if request.host != host)
         settled = one.is_quic or one.handshake_end_ms is not None or one.handshake_start_ms is None
         alpn = one.alpn or "http/1.1"
-        return Connection(
+        return BrowserConnection(
             host=host,
             address=one.address,
             protocol=_PROTOCOLS.get(alpn, alpn) if settled and one.connected_ms is not None else None,

@@ -5,7 +5,7 @@ For: opening, handshakes, certificates. Not for: requests (`http`) or QUIC (`qui
 
 import hashlib
 
-from resolab.browser.chromium.netlog.events import BEGIN, END, Event
+from resolab.browser.chromium.netlog.events import BEGIN, END, NetlogEvent
 from resolab.browser.chromium.netlog.opening import Handlers, PartialConnection, host_of, host_of_url, text_of
 
 _EARLY_DATA_ACCEPTED = 2
@@ -41,7 +41,7 @@ class Sockets:
         """Tell the hash of a connection's certificate."""
         return self._certificates.get(source) or self._certificates.get(-1 if verifier is None else verifier)
 
-    def _tcp(self, event: Event) -> None:
+    def _tcp(self, event: NetlogEvent) -> None:
         if event.source_kind != "SOCKET":
             return
         one = self._open.setdefault(event.source, PartialConnection(opened_ms=event.time_ms))
@@ -52,7 +52,7 @@ class Sockets:
             one.connected_ms = event.time_ms
             one.address = host_of(params.get("remote_address"))
 
-    def _socket(self, event: Event) -> None:
+    def _socket(self, event: NetlogEvent) -> None:
         if event.source_kind != "SOCKET":
             return
         if event.phase == BEGIN:
@@ -61,7 +61,7 @@ class Sockets:
         elif event.source in self._open:
             self._open[event.source].closed_ms = event.time_ms
 
-    def _tls(self, event: Event) -> None:
+    def _tls(self, event: NetlogEvent) -> None:
         one = self._open.get(event.source)
         if one is None:
             return
@@ -76,22 +76,22 @@ class Sockets:
             one.resumed = params.get("is_resumed") is True
             one.early_data = one.early_data or False
 
-    def _early_data(self, event: Event) -> None:
+    def _early_data(self, event: NetlogEvent) -> None:
         if (one := self._open.get(event.source)) is not None:
             one.early_data = event.params().get("early_data_reason") == _EARLY_DATA_ACCEPTED
 
-    def _group(self, event: Event) -> None:
+    def _group(self, event: NetlogEvent) -> None:
         # As `pm/https://name <https://site same_site>`; pm: without credentials.
         group = str(event.params().get("group_id", "")).partition(" ")[0]
         url = group[group.find("http") :]
         if (host := host_of_url(url)) is not None:
             self._group_hosts[event.source] = host
 
-    def _verified_by(self, event: Event) -> None:
+    def _verified_by(self, event: NetlogEvent) -> None:
         if (one := self._open.get(event.source)) is not None:
             one.certificate_job = event.dependency()
 
-    def _certificate(self, event: Event) -> None:
+    def _certificate(self, event: NetlogEvent) -> None:
         chain = event.params().get("certificates")
         if isinstance(chain, list) and chain:
             self._certificates[event.source] = hashlib.sha256(str(chain[0]).encode()).hexdigest()

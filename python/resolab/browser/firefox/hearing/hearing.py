@@ -12,7 +12,7 @@ import msgspec
 
 from resolab.browser import failures
 from resolab.browser.firefox.agent import CALL_TIMEOUT_S, Agent
-from resolab.browser.firefox.page import Page
+from resolab.browser.firefox.page import FirefoxPage
 from resolab.browser.firefox.page_load import DISPOSE_TIMEOUT_S, EVERYTHING
 from resolab.browser.heard import ListeningRequest, LoadEvents
 from resolab.browser.remote import REMOTE_ERRORS, Json
@@ -50,7 +50,7 @@ class FirefoxLoadListener:
     async def _listen(self) -> LoadEvents:
         asked, loop = self._asked, asyncio.get_running_loop()
         await self._agent.clear(EVERYTHING)
-        page = await Page.open(self._agent, self._context_id, asked.url, wait=True, screenshot_folder=None)
+        page = await FirefoxPage.open(self._agent, self._context_id, asked.url, wait=True, screenshot_folder=None)
         script = files("resolab.browser.firefox.hearing").joinpath("ear.js").read_text("utf-8")
         await self._agent.run(script, contextId=self._context_id)
         ends_s = loop.time() + asked.timeout_s

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from resolab.browser.browser_log import BrowserLog, Connection, ConnectionTransport, LookUp, Request
+from resolab.browser.browser_log import BrowserConnection, BrowserLog, ConnectionTransport, LookUp, RequestHead
 from resolab.browser.firefox.log.lines import Line
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class _PartialLookUp:
     early: bool | None = None
     """True when the request went in accepted early data, by the answer's head."""
     head_is_read: bool = False
-    request: Request | None = None
+    request: RequestHead | None = None
     ended_ms: float | None = None
     rcode: str | None = None
     error: str | None = None
@@ -146,7 +146,7 @@ class FirefoxLogBuilder:
         for asked in self._asked:
             if asked.over is not None:
                 early = asked.early if asked.head_is_read or asked.over.may_be_early else False
-                asked.request = Request(asked.sent_ms, asked.over.host or "", None, early)
+                asked.request = RequestHead(asked.sent_ms, asked.over.host or "", None, early)
         connections = {key: _connection(one) for key, one in opened.items()}
         look_ups = [
             LookUp(
@@ -272,9 +272,9 @@ class FirefoxLogBuilder:
         return next(same, None)
 
 
-def _connection(one: _PartialConnection) -> Connection:
+def _connection(one: _PartialConnection) -> BrowserConnection:
     requests = [asked.request for asked in one.asked if asked.over is one and asked.request is not None]
-    return Connection(
+    return BrowserConnection(
         host=one.host,
         address=None,
         protocol="h3" if one.carrier is ConnectionTransport.QUIC else "h2",
