@@ -20,8 +20,8 @@ from nats.js.client import JetStreamContext
 
 from resolab.errors import ConfigurationError, MachineError, ResolabError
 from resolab.fleet.invitation import Invitation
-from resolab.fleet.server_config import AGENT_API, API, OPERATOR_INBOX, PING_INTERVAL_S, inbox_of
-from resolab.fleet.server_folder import ServerFolder
+from resolab.fleet.server.config import AGENT_API, API, OPERATOR_INBOX, PING_INTERVAL_S, inbox_of
+from resolab.fleet.server.folder import ServerFolder
 
 OnProblem = Callable[[str], None]
 CONNECT_TIMEOUT_S = 10

@@ -12,8 +12,8 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import check_vantage
-from resolab.fleet.server_config import agent_name
-from resolab.fleet.server_folder import ServerFolder
+from resolab.fleet.server.config import agent_name
+from resolab.fleet.server.folder import ServerFolder
 from resolab.plan.live.settings import LAB
 from resolab.toml_text import key_lines
 

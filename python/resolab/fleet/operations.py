@@ -14,7 +14,7 @@ from nats.aio.client import Client
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import AgentState, FleetRun, Job, RunState, decode, encode
-from resolab.fleet.results import ResultStore, StoreUse, content_of, stored_message
+from resolab.fleet.results.result_store import ResultStore, StoreUse, content_of, stored_message
 from resolab.fleet.transfer import AGENTS, JOBS, RUNS, TIMEOUT_S, UnreachableError, asked
 from resolab.wording import shown
 

@@ -19,7 +19,7 @@ def installed() -> str:
     missing = [name for module, name in EXTRA.items() if importlib.util.find_spec(module) is None]
     if missing:
         raise MachineError(f"{' and '.join(missing)} not installed: pip install 'resolab[fleet]'")
-    from resolab.fleet.server_process import find_program  # noqa: PLC0415 - only where nats-py is there
+    from resolab.fleet.server.process import find_program  # noqa: PLC0415 - only where nats-py is there
 
     find_program()
     return f"nats-py {importlib.metadata.version('nats-py')} and nats-server are there"

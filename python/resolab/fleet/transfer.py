@@ -1,7 +1,7 @@
 """An agent's requests to the fleet's server, over JetStream.
 
 For: jobs, runs, results and states as calls with a single meaning, in any state of the connection. Not for: permissions
-(`server_config`), carrying a job out (`agent`).
+(`server.config`), carrying a job out (`agent`).
 
 Every call may fail with `UnreachableError`; the caller tries again. Nothing is lost: an unacknowledged job comes again,
 and a repeated result has the same name.

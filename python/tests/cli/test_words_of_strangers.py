@@ -17,7 +17,7 @@ from resolab.cli.internet.showing import print_table
 from resolab.cli.visit import command
 from resolab.cli.visit.dry_run import contact_list
 from resolab.errors import MachineError
-from resolab.fleet.fetch import ResultFetcher
+from resolab.fleet.results.fetch import ResultFetcher
 from resolab.manners import Contact, ContactReason
 from resolab.wording import shown
 

@@ -17,20 +17,20 @@ import resolab
 from resolab.campaign.blocks.one_block import carry_out_block
 from resolab.campaign.blocks.standing_testbeds import TestbedPool
 from resolab.errors import ResolabError
-from resolab.fleet.agent import Agent, AgentSetup
-from resolab.fleet.at_vantage import plan_at
-from resolab.fleet.block_turns import BlockTurns
-from resolab.fleet.checks import ground_of
+from resolab.fleet.agent.agent import Agent, AgentSetup
+from resolab.fleet.agent.block_turns import BlockTurns
+from resolab.fleet.agent.limits import AgentLimits
+from resolab.fleet.agent.run_check import ground_of
+from resolab.fleet.agent.spool import Spool
+from resolab.fleet.agent.worker_process import BlockTimeLimit, WorkerProblem
 from resolab.fleet.connection import connect_agent, connect_operator
 from resolab.fleet.invitation import invite, read_invitation
 from resolab.fleet.job import FleetRun, Job, decode
-from resolab.fleet.limits import AgentLimits
 from resolab.fleet.operations import FleetOperator
-from resolab.fleet.server import FleetServer
-from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.spool import Spool
+from resolab.fleet.server.folder import ServerFolder
+from resolab.fleet.server.server import FleetServer
 from resolab.fleet.transfer import AgentClient, UnreachableError
-from resolab.fleet.worker_process import BlockTimeLimit, WorkerProblem
+from resolab.fleet.vantage_run import plan_at
 
 END_S = 60.0
 """Within which an agent that is stopped has ended, on a machine that is busy with other things."""

@@ -18,9 +18,9 @@ from rich.console import Console
 from resolab.campaign import ground, manifests
 from resolab.campaign.blocks.one_block import run_block
 from resolab.errors import ResolabError
-from resolab.fleet import worker
-from resolab.fleet.at_vantage import plan_at
+from resolab.fleet.agent import worker
 from resolab.fleet.job import FleetRun
+from resolab.fleet.vantage_run import plan_at
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.records import BrowserName, PageLoadRecord
 from resolab.store.files import write_private

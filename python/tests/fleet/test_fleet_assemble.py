@@ -11,10 +11,10 @@ from rich.console import Console
 
 from resolab.campaign import resume_campaign, run_campaign
 from resolab.errors import ConfigurationError
-from resolab.fleet.assemble import assemble
-from resolab.fleet.at_vantage import plan_at
-from resolab.fleet.bundle import pack
 from resolab.fleet.job import FleetRun
+from resolab.fleet.results.assemble import assemble
+from resolab.fleet.results.bundle import pack
+from resolab.fleet.vantage_run import plan_at
 from resolab.store import RunStatus, StopReason, build_tables, finished_trials, load_manifest, open_dataset
 from resolab.store.trials import read_trial
 

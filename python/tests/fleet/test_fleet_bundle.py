@@ -15,10 +15,10 @@ import pytest
 from pretended import KEEPING, PLAN, carry_out, changed, programs_away, run_of  # noqa: F401 - a fixture by its name
 
 from resolab.errors import ConfigurationError, StorageError
-from resolab.fleet import bundle
-from resolab.fleet.bundle import pack, sha256_of, unpack
 from resolab.fleet.job import FleetRun
-from resolab.fleet.ordered import expected_of
+from resolab.fleet.results import bundle
+from resolab.fleet.results.bundle import pack, sha256_of, unpack
+from resolab.fleet.results.order_check import expected_of
 
 FIRST, LAST = "trials/b001-t000.jsonl", "trials/b001-t003.jsonl"
 KEYS = "key_logs/b001-t000.keys"

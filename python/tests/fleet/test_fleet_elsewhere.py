@@ -18,8 +18,8 @@ from resolab.fleet.connection import connect_agent, connect_operator
 from resolab.fleet.invitation import read_invitation
 from resolab.fleet.job import Job, encode
 from resolab.fleet.readiness import let_in
-from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.server_process import find_program
+from resolab.fleet.server.folder import ServerFolder
+from resolab.fleet.server.process import find_program
 from resolab.fleet.transfer import AgentClient, done
 
 PATIENCE_S = 60.0

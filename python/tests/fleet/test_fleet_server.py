@@ -22,10 +22,10 @@ from resolab.fleet.connection import connect_agent, connect_operator
 from resolab.fleet.invitation import Invitation, invite, read_invitation, withdraw
 from resolab.fleet.job import AgentState, Job, encode
 from resolab.fleet.operations import FleetOperator
-from resolab.fleet.server import FleetServer, reload_server
-from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.server_process import running_pid
-from resolab.fleet.streams import prepare_agent, prepare_streams
+from resolab.fleet.server.folder import ServerFolder
+from resolab.fleet.server.process import running_pid
+from resolab.fleet.server.server import FleetServer, reload_server
+from resolab.fleet.server.streams import prepare_agent, prepare_streams
 from resolab.fleet.transfer import AgentClient, UnreachableError, done, not_now, results_of
 
 PATIENCE_S = 60.0
@@ -490,7 +490,7 @@ def test_it_listens_at_the_loopback_alone(tmp_path: Path) -> None:
 OWNER = """
 import asyncio, sys
 from pathlib import Path
-from resolab.fleet.server import FleetServer
+from resolab.fleet.server.server import FleetServer
 
 async def go():
     async with FleetServer(Path(sys.argv[1])) as server:

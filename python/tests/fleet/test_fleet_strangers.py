@@ -24,15 +24,16 @@ from test_fleet_agent import begun, hurried  # noqa: F401 - a fixture by its nam
 from resolab.cli.fleet import runs
 from resolab.errors import MachineError
 from resolab.fleet import operations as operations_module
-from resolab.fleet import results, storage, streams
 from resolab.fleet.connection import connect_agent, connect_operator
-from resolab.fleet.fetch import ResultFetcher
 from resolab.fleet.invitation import read_invitation, withdraw
 from resolab.fleet.job import AgentState, FleetRun, Job, RunState
 from resolab.fleet.operations import FleetOperator, RunProgress, UnreadableState, VantageProgress
-from resolab.fleet.results import ResultStore, StoreUse
-from resolab.fleet.server_folder import StorageLimits
-from resolab.fleet.storage import StorageWatch
+from resolab.fleet.results import result_store
+from resolab.fleet.results.fetch import ResultFetcher
+from resolab.fleet.results.result_store import ResultStore, StoreUse
+from resolab.fleet.server import storage, streams
+from resolab.fleet.server.folder import StorageLimits
+from resolab.fleet.server.storage import StorageWatch
 from resolab.fleet.transfer import UnreachableError, digest_of, results_of
 
 pytestmark = pytest.mark.usefixtures("hurried")
@@ -256,7 +257,7 @@ def test_uploads_without_end_end_at_the_quota_and_are_removed(tmp_path, monkeypa
 
 
 def test_names_without_end_are_not_listed_and_hide_no_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "MOST_LISTED", 10)
+    monkeypatch.setattr(result_store, "MOST_LISTED", 10)
 
     async def scene() -> None:
         async with a_world(tmp_path, ["evil"]) as world:

@@ -19,10 +19,10 @@ from resolab.cli.fleet import taking_part
 from resolab.cli.fleet.taking_part import _prefix
 from resolab.cli.main import main
 from resolab.errors import MachineError, UsageError
-from resolab.fleet.block_turns import BlockTurns
+from resolab.fleet.agent.block_turns import BlockTurns
+from resolab.fleet.agent.spool import Spool
+from resolab.fleet.agent.worker_process import COMMAND, BlockTimeLimit, WorkerProcess
 from resolab.fleet.job import Job
-from resolab.fleet.spool import Spool
-from resolab.fleet.worker_process import COMMAND, BlockTimeLimit, WorkerProcess
 from resolab.store import finished_trials
 
 PROGRAM = Path(__file__).with_name("pretended.py")
@@ -258,7 +258,7 @@ def test_a_worker_that_outlives_its_agent_ends_its_block_within_the_turn(tmp_pat
 import asyncio, pathlib, sys
 sys.path.insert(0, {str(PROGRAM.parent)!r})
 from test_fleet_turns import PATIENT, never, worker_of
-from resolab.fleet.block_turns import BlockTurns
+from resolab.fleet.agent.block_turns import BlockTurns
 from resolab.fleet.job import Job
 async def agent():
     folder = pathlib.Path({str(tmp_path)!r})

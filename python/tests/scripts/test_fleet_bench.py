@@ -19,11 +19,11 @@ from benches.fleet.overhead import Overhead, line
 from benches.fleet.relay import Relay
 from benches.fleet.verdict import problems
 from resolab.campaign.blocks.one_block import run_block
-from resolab.fleet import bundle
-from resolab.fleet.assemble import assemble
-from resolab.fleet.at_vantage import plan_at
-from resolab.fleet.fetch import FetchResult
 from resolab.fleet.job import FleetRun
+from resolab.fleet.results import bundle
+from resolab.fleet.results.assemble import assemble
+from resolab.fleet.results.fetch import FetchResult
+from resolab.fleet.vantage_run import plan_at
 from resolab.store import finished_trials
 
 BLOCKS = 2

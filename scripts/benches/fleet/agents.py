@@ -21,15 +21,15 @@ from benches.fleet import light
 from resolab.campaign.blocks.one_block import carry_out_block
 from resolab.campaign.blocks.standing_testbeds import TestbedPool
 from resolab.errors import ResolabError
-from resolab.fleet.agent import Agent, AgentSetup
-from resolab.fleet.at_vantage import plan_at
+from resolab.fleet.agent.agent import Agent, AgentSetup
+from resolab.fleet.agent.limits import AgentLimits
+from resolab.fleet.agent.spool import Spool
+from resolab.fleet.agent.worker_process import BlockTimeLimit, WorkerProblem, WorkerProcess
 from resolab.fleet.connection import connect_agent
 from resolab.fleet.invitation import Invitation, read_invitation
 from resolab.fleet.job import FleetRun, Job, decode
-from resolab.fleet.limits import AgentLimits
-from resolab.fleet.spool import Spool
 from resolab.fleet.transfer import AgentClient
-from resolab.fleet.worker_process import BlockTimeLimit, WorkerProblem, WorkerProcess
+from resolab.fleet.vantage_run import plan_at
 
 
 class InProcessWorker(WorkerProcess):

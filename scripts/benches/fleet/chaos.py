@@ -21,9 +21,9 @@ from benches.fleet.verdict import problems
 from benches.fleet.world import BenchFleet, a_world
 from resolab.errors import ResolabError
 from resolab.fleet.connection import connect_operator
-from resolab.fleet.fetch import FetchResult, fetch
 from resolab.fleet.job import FleetRun, RunState
 from resolab.fleet.operations import FleetOperator
+from resolab.fleet.results.fetch import FetchResult, fetch
 from resolab.fleet.transfer import UnreachableError
 
 VANTAGES = ("fra", "iad", "nrt", "syd", "gru")

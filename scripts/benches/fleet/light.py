@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from resolab.campaign import ground, manifests
-from resolab.fleet import worker
+from resolab.fleet.agent import worker
 from resolab.fleet.job import FleetRun
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.records import BrowserName, PageLoadRecord

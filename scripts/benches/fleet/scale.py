@@ -18,11 +18,11 @@ from benches.fleet import light
 from benches.fleet.verdict import problems
 from benches.fleet.world import ManagedProcess
 from resolab.fleet.connection import connect_operator
-from resolab.fleet.fetch import fetch
 from resolab.fleet.invitation import invite
 from resolab.fleet.job import FleetRun, RunState
 from resolab.fleet.operations import FleetOperator
-from resolab.fleet.server import FleetServer
+from resolab.fleet.results.fetch import fetch
+from resolab.fleet.server.server import FleetServer
 from resolab.fleet.transfer import UnreachableError
 
 PROCESSES = 2

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from benches.fleet.light import TRIALS_A_BLOCK
 from resolab.campaign.schedule import block_schedule
-from resolab.fleet.at_vantage import plan_at
-from resolab.fleet.fetch import FetchResult
 from resolab.fleet.job import FleetRun
+from resolab.fleet.results.fetch import FetchResult
+from resolab.fleet.vantage_run import plan_at
 from resolab.records import TrialRecord
 from resolab.store import finished_trials, read_trial
 

@@ -17,8 +17,8 @@ from benches.fleet.clock import Clock, build_library
 from benches.fleet.relay import Relay
 from resolab.errors import MachineError
 from resolab.fleet.invitation import invite
-from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.server_process import running_pid
+from resolab.fleet.server.folder import ServerFolder
+from resolab.fleet.server.process import running_pid
 
 DISK_MB = 320
 """The size of an agent's disk: no block begins below 256 MB."""

@@ -11,7 +11,7 @@ from nats.aio.client import Client
 
 from resolab.errors import MachineError
 from resolab.fleet.connection import connect_operator
-from resolab.fleet.server_folder import ServerFolder
+from resolab.fleet.server.folder import ServerFolder
 from resolab.fleet.transfer import UnreachableError
 
 

@@ -11,9 +11,9 @@ from resolab.cli.fleet.connected import with_server
 from resolab.errors import ConfigurationError
 from resolab.fleet.invitation import invite as make_invitation
 from resolab.fleet.invitation import withdraw as take_back
-from resolab.fleet.server import reload_server
-from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.streams import prepare_agent
+from resolab.fleet.server.folder import ServerFolder
+from resolab.fleet.server.server import reload_server
+from resolab.fleet.server.streams import prepare_agent
 
 
 def invite(options: argparse.Namespace) -> int:

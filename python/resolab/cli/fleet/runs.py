@@ -21,12 +21,12 @@ from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
 from resolab.cli.fleet.connected import with_server
 from resolab.errors import ConfigurationError, MachineError
-from resolab.fleet.checks import ground_of, named_path
-from resolab.fleet.fetch import ResultFetcher
+from resolab.fleet.agent.run_check import ground_of, named_path
 from resolab.fleet.job import AgentState, FleetRun, RunState, as_dict
 from resolab.fleet.operations import FleetOperator, RunProgress, UnreadableState, check_vantages, new_run_id
-from resolab.fleet.results import StoreUse
-from resolab.fleet.server_folder import ServerFolder
+from resolab.fleet.results.fetch import ResultFetcher
+from resolab.fleet.results.result_store import StoreUse
+from resolab.fleet.server.folder import ServerFolder
 from resolab.plan import load_plan
 from resolab.wording import clean, counted, shown
 

@@ -1,6 +1,6 @@
 """`resolab fleet serve`: run the server until stopped.
 
-For: the messages for people meanwhile. Not for: the server itself (`resolab.fleet.server`).
+For: the messages for people meanwhile. Not for: the server itself (`resolab.fleet.server.server`).
 """
 
 import argparse
@@ -9,8 +9,8 @@ import signal
 import sys
 
 from resolab.errors import ConfigurationError, UsageError
-from resolab.fleet.server import FleetServer, prepare_elsewhere
-from resolab.fleet.server_folder import ServerFolder, StorageLimits
+from resolab.fleet.server.folder import ServerFolder, StorageLimits
+from resolab.fleet.server.server import FleetServer, prepare_elsewhere
 from resolab.wording import clean
 
 DEFAULT_LISTEN, DEFAULT_PORT = "127.0.0.1", 4222

@@ -1,6 +1,6 @@
 """`resolab fleet agent`: the agent of a vantage point, until Ctrl-C.
 
-For: building an agent from its files and this machine. Not for: the agent's work (`resolab.fleet.agent`).
+For: building an agent from its files and this machine. Not for: the agent's work (`resolab.fleet.agent.agent`).
 """
 
 import argparse
@@ -15,15 +15,15 @@ from pathlib import Path
 
 import resolab
 from resolab.errors import UsageError
-from resolab.fleet.agent import Agent, AgentSetup
-from resolab.fleet.block_turns import BlockTurns
-from resolab.fleet.checks import ground_of
+from resolab.fleet.agent.agent import Agent, AgentSetup
+from resolab.fleet.agent.block_turns import BlockTurns
+from resolab.fleet.agent.limits import read_limits
+from resolab.fleet.agent.run_check import ground_of
+from resolab.fleet.agent.spool import Spool
+from resolab.fleet.agent.worker_process import WorkerProcess
 from resolab.fleet.connection import connect_agent
 from resolab.fleet.invitation import read_invitation
-from resolab.fleet.limits import read_limits
-from resolab.fleet.spool import Spool
 from resolab.fleet.transfer import AgentClient
-from resolab.fleet.worker_process import WorkerProcess
 from resolab.wording import clean
 
 

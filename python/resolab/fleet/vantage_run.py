@@ -1,14 +1,14 @@
 """A run of a fleet as carried out by a vantage point.
 
 For: a common reading for running, checking and joining blocks. Not for: a plan at a vantage point
-(`plan.live.vantage`), or the permission to run the plan (`limits`, `checks`).
+(`plan.live.vantage`), or the permission to run the plan (`agent.limits`, `agent.run_check`).
 """
 
 import functools
 from dataclasses import replace
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.checks import plan_of
+from resolab.fleet.agent.run_check import plan_of
 from resolab.fleet.job import FleetRun, decode, encode
 from resolab.plan import Plan
 from resolab.plan.live.vantage import move_to_vantage

@@ -17,9 +17,9 @@ from nats.aio.client import Client
 
 from resolab.errors import ResolabError
 from resolab.fleet.connection import connect_operator
-from resolab.fleet.results import ResultStore
-from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.streams import set_quota
+from resolab.fleet.results.result_store import ResultStore
+from resolab.fleet.server.folder import ServerFolder
+from resolab.fleet.server.streams import set_quota
 from resolab.fleet.transfer import UnreachableError
 
 AGAIN_S = 10.0

@@ -1,7 +1,7 @@
 """The fleet's server: nats-server kept running, with the streams needed by the fleet.
 
-For: start to end as an async context, and recovery. Not for: a single process (`server_process`), its configuration
-(`server_config`).
+For: start to end as an async context, and recovery. Not for: a single process (`process`), its configuration
+(`config`).
 """
 
 import asyncio
@@ -16,10 +16,10 @@ from typing import Self
 
 from resolab.errors import ConfigurationError, MachineError, ResolabError
 from resolab.fleet.connection import connect_operator
-from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.server_process import ServerProcess, reload_process, running_pid
-from resolab.fleet.storage import StorageWatch
-from resolab.fleet.streams import prepare_agent, prepare_streams
+from resolab.fleet.server.folder import ServerFolder
+from resolab.fleet.server.process import ServerProcess, reload_process, running_pid
+from resolab.fleet.server.storage import StorageWatch
+from resolab.fleet.server.streams import prepare_agent, prepare_streams
 from resolab.fleet.transfer import UnreachableError
 
 LOCK = "serving.lock"

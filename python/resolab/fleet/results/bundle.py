@@ -1,6 +1,6 @@
 """A block as a single file: packed after the run, and unpacked only when equal to the order.
 
-For: `pack`, `unpack`. Not for: the order (`ordered`), joining blocks (`assemble`), sending files (`transfer`).
+For: `pack`, `unpack`. Not for: the order (`order_check`), joining blocks (`assemble`), sending files (`transfer`).
 
 A bundle is a tar file, compressed by gzip: `manifest.json`, the block's trials, then the files named there (browsers'
 logs, captures, keys, pictures). The same files give the same bytes. The reader is a few lines of code for plain files
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.ordered import ExpectedBlock, check_ordered, files_named, refuse
+from resolab.fleet.results.order_check import ExpectedBlock, check_ordered, files_named, refuse
 from resolab.store import Manifest, load_manifest, machine_errors, read_trial, trial_id
 from resolab.store.files import sync_folder
 from resolab.store.folder import MANIFEST, TRIALS

@@ -14,9 +14,9 @@ import msgspec
 from resolab.campaign.live_run import live_run
 from resolab.campaign.schedule import PlannedTrial, block_schedule
 from resolab.errors import ConfigurationError
-from resolab.fleet.at_vantage import plan_at
-from resolab.fleet.checks import other_ground
+from resolab.fleet.agent.run_check import other_ground
 from resolab.fleet.job import LARGEST_NUMBER, FleetRun
+from resolab.fleet.vantage_run import plan_at
 from resolab.plan import Corpus, Plan
 from resolab.plan.factors import EVERY_FACTOR
 from resolab.records import PageLoadRecord, Record, TrialEndRecord, TrialRecord

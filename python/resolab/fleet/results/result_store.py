@@ -1,7 +1,7 @@
 """A vantage point's store of results, read by the fleet's operator: names, sizes, blocks, used storage.
 
 For: all data stored by an agent, treated as a stranger's. Not for: the content of a block (`bundle`), permission to
-write (`server_config`), quotas (`streams`).
+write (`server.config`), quotas (`server.streams`).
 
 Messages are requested singly and come back inside JSON. A header written by an agent therefore never reaches the
 client; some headers would trigger an action there. An object is an object of JetStream's object store: a description,
@@ -21,9 +21,9 @@ import msgspec
 from nats.aio.client import Client
 
 from resolab.errors import ConfigurationError, StorageError
-from resolab.fleet.bundle import LARGEST_BUNDLE_BYTES
 from resolab.fleet.job import Job, Number
-from resolab.fleet.server_config import API
+from resolab.fleet.results.bundle import LARGEST_BUNDLE_BYTES
+from resolab.fleet.server.config import API
 from resolab.fleet.transfer import TIMEOUT_S, UnreachableError, asked, digest_of, results_of
 
 SILENCE_S = 60.0

@@ -1,14 +1,14 @@
 """The fleet's streams in JetStream: the queue of jobs, the buckets of runs and states, a store of results per agent.
 
 For: making the streams, any number of times. Not for: their messages (`transfer`, `operations`), permissions
-(`server_config`).
+(`config`).
 """
 
 import nats.js.errors
 from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
 from nats.js.client import JetStreamContext
 
-from resolab.fleet.server_folder import DEFAULT_QUOTA_BYTES
+from resolab.fleet.server.folder import DEFAULT_QUOTA_BYTES
 from resolab.fleet.transfer import AGENTS, JOBS, LEASE_S, RUNS, asked, results_of
 
 DUPLICATE_WINDOW_S = 3600.0

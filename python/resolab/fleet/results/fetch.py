@@ -12,10 +12,10 @@ from pathlib import Path
 from nats.aio.client import Client
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.assemble import assemble
 from resolab.fleet.job import FleetRun, Job, RunState
 from resolab.fleet.operations import FleetOperator
-from resolab.fleet.results import ResultStore
+from resolab.fleet.results.assemble import assemble
+from resolab.fleet.results.result_store import ResultStore
 from resolab.store import Manifest
 from resolab.store.files import machine_errors
 from resolab.wording import shown

@@ -1,7 +1,7 @@
 """The limits set by an agent's operator on this machine; no job can raise the limits.
 
 For: reading the file, and rejecting a plan beyond the limits. Not for: caps for every user (`manners`), or the match of
-plan and code (`checks`).
+plan and code (`run_check`).
 
 Pure except for reading: the time is an argument.
 """
@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.public_hosts import address_of, is_public
+from resolab.fleet.agent.public_hosts import address_of, is_public
 from resolab.manners import DOH_PATH, HARD_CAPS, Caps, host_of, plain_resolver_url, resolver_endpoint
 from resolab.manners.sites import PORTS
 from resolab.plan import LiveSettings, Plan, trials_a_block

@@ -24,7 +24,7 @@ import msgspec
 from resolab.errors import MachineError
 from resolab.fleet.job import Job
 
-COMMAND = (sys.executable, "-m", "resolab.fleet.worker")
+COMMAND = (sys.executable, "-m", "resolab.fleet.agent.worker")
 END_TIMEOUT_S = 90.0
 """The time limit for the end of a worker, in s. The trial in flight ends first: a warm-up and a load, each up to the
 plan's limit of usually half a minute."""

@@ -1,7 +1,7 @@
 """Assemble the bundles of a run into a single dataset, as from a single machine.
 
-For: `assemble`. Not for: fetching bundles (`fetch`), the content of a bundle (`bundle`, `ordered`), joining datasets
-(`store`).
+For: `assemble`. Not for: fetching bundles (`fetch`), the content of a bundle (`bundle`, `order_check`), joining
+datasets (`store`).
 
 Each vantage point's blocks make an ordinary dataset; several datasets are merged with consecutive block numbers. By
 default every vantage point contributes the same number of blocks: a vantage point with more blocks would weigh more in
@@ -18,9 +18,9 @@ from pathlib import Path
 import msgspec
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.bundle import unpack
 from resolab.fleet.job import FleetRun
-from resolab.fleet.ordered import expected_of
+from resolab.fleet.results.bundle import unpack
+from resolab.fleet.results.order_check import expected_of
 from resolab.plan import trials_a_block
 from resolab.store import (
     Manifest,

@@ -1,7 +1,7 @@
 """The fleet's own authority: permission to serve and to take part, by certificates.
 
-For: making the authority, and credentials signed by the authority. Not for: their storage (`server_folder`), the
-permissions of each (`server_config`).
+For: making the authority, and credentials signed by the authority. Not for: their storage (`folder`), the
+permissions of each (`config`).
 
 A credential is a certificate and its key in a single PEM text; the server identifies the holder by the certificate's
 only DNS name.

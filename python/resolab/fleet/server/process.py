@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 from resolab.browser.process import tie
 from resolab.errors import DeadlineError, MachineError
-from resolab.fleet.server_config import PORTS_FOLDER
-from resolab.fleet.server_folder import ServerFolder
+from resolab.fleet.server.config import PORTS_FOLDER
+from resolab.fleet.server.folder import ServerFolder
 
 PROGRAM = "nats-server"
 START_TIMEOUT_S = 120.0

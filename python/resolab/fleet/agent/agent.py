@@ -21,14 +21,14 @@ from pathlib import Path
 from nats.aio.msg import Msg
 
 from resolab.errors import ResolabError
-from resolab.fleet import bundle
-from resolab.fleet.block_turns import BlockTurns
-from resolab.fleet.checks import other_ground, plan_of
+from resolab.fleet.agent.block_turns import BlockTurns
+from resolab.fleet.agent.limits import AgentLimits, LimitRefusal, refusal
+from resolab.fleet.agent.run_check import other_ground, plan_of
+from resolab.fleet.agent.spool import Spool
+from resolab.fleet.agent.worker_process import BlockTimeLimit, WorkerProcess
 from resolab.fleet.job import AgentState, FleetRun, Job, RunState, decode
-from resolab.fleet.limits import AgentLimits, LimitRefusal, refusal
-from resolab.fleet.spool import Spool
+from resolab.fleet.results import bundle
 from resolab.fleet.transfer import AgentClient, UnreachableError, done, held, not_now
-from resolab.fleet.worker_process import BlockTimeLimit, WorkerProcess
 from resolab.plan import Plan
 from resolab.store.manifest import ProcessStart
 from resolab.wording import shown

@@ -1,7 +1,7 @@
 """The text of nats.conf: the fleet server's address, and the permissions of each credential's holder. Pure.
 
 For: TLS with certificates on both sides, JetStream's storage, a list of subjects per agent. Not for: files
-(`server_folder`), the process (`server`).
+(`folder`), the process (`server`).
 
 An agent may: take and acknowledge jobs of its own consumer, read single runs, write its own state and its own results.
 The server rejects everything else, even from a compromised machine.
@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from resolab.fleet.authority import OPERATOR
+from resolab.fleet.server.authority import OPERATOR
 from resolab.fleet.transfer import AGENTS, JOBS, RUNS, results_of
 
 MAX_PAYLOAD_BYTES = 1 << 20

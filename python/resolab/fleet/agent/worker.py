@@ -1,7 +1,7 @@
 """The process running blocks: a request line on its standard input, a result line on its output.
 
-For: `python -m resolab.fleet.worker`, started by an agent. Not for: the choice of the next block (`agent`), the process
-from the agent's side (`worker_process`).
+For: `python -m resolab.fleet.agent.worker`, started by an agent. Not for: the choice of the next block (`agent`), the
+process from the agent's side (`worker_process`).
 
     in   {"run": "SPOOL/RUN/run.json", "spool": "SPOOL", "vantage": "fra", "block": 3, "rest": false}
     out  {"done": 3, "trials": 24}
@@ -31,10 +31,10 @@ from resolab.campaign.loop import MakeTestbed
 from resolab.campaign.run import testbed_of
 from resolab.campaign.stopping import StopRequest
 from resolab.errors import ConfigurationError, MachineError, ResolabError, StorageError, UnsupportedError, UsageError
-from resolab.fleet.at_vantage import plan_at
-from resolab.fleet.checks import other_ground
+from resolab.fleet.agent.run_check import other_ground
+from resolab.fleet.agent.spool import Spool
 from resolab.fleet.job import FleetRun, decode
-from resolab.fleet.spool import Spool
+from resolab.fleet.vantage_run import plan_at
 from resolab.store import machine_errors
 from resolab.store.manifest import ProcessStart
 from resolab.wording import clean

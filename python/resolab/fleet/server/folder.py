@@ -26,8 +26,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.authority import OPERATOR, FleetAuthority, make_authority
-from resolab.fleet.server_config import PORTS_FOLDER, agent_name, nats_conf, shared_conf
+from resolab.fleet.server.authority import OPERATOR, FleetAuthority, make_authority
+from resolab.fleet.server.config import PORTS_FOLDER, agent_name, nats_conf, shared_conf
 from resolab.store.files import machine_errors, write_whole
 
 _Kind = TypeVar("_Kind")
