@@ -12,7 +12,7 @@ import pytest
 from browser_lab import LIMIT_S, begin_trial, measured, measured_load_begins
 
 from resolab.plan import Corpus, parse_plan
-from resolab.plan.page import RESOLVER_NAME
+from resolab.plan.pages.page_file import RESOLVER_NAME
 from resolab.records import (
     ConnectionRecord,
     EdgeQueryRecord,

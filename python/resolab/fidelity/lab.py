@@ -15,7 +15,7 @@ from resolab.pages.file import read_model
 from resolab.pages.model import PageModel
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.draft import PlanDraft, plan_text
-from resolab.recordings.heard import recording_of_heard
+from resolab.recordings.browser_load import recording_of_heard
 from resolab.records import BrowserName, EdgeRequestRecord
 from resolab.testbed import Testbed
 

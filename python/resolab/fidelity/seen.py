@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from resolab.pages.clone.names import host_name, parse_request_index, resource_of
 from resolab.pages.model import PageModel
-from resolab.recordings.parents import discover
+from resolab.recordings.inference.discoverers import discover
+from resolab.recordings.inference.redirects import redirect_sources
 from resolab.recordings.recording import Recording
-from resolab.recordings.redirects import redirect_sources
 from resolab.records import EdgeRequestRecord
 
 _PREFLIGHT = "OPTIONS"

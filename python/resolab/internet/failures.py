@@ -10,7 +10,7 @@ import msgspec
 from resolab.internet.layout import BoxOrigin, BoxSite, Zone, ZoneRecord
 from resolab.internet.sites import AddressAllocator
 from resolab.internet.standard import UNOWNED_ADDRESS, UNOWNED_SERVER
-from resolab.plan.page import registrable_domain
+from resolab.plan.pages.page_file import registrable_domain
 
 OPT_OUT_HOST = "optout.example"
 OPT_OUT_FILE = "opt-out.txt"

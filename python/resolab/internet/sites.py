@@ -11,7 +11,7 @@ from typing import TypeVar
 from resolab.internet.layout import BoxOrigin, BoxSite, HostNetwork, Zone, ZoneRecord
 from resolab.internet.standard import SITE_SERVERS, SITES_NETWORK
 from resolab.plan import Corpus
-from resolab.plan.page import registrable_domain
+from resolab.plan.pages.page_file import registrable_domain
 from resolab.testbed.layout import Http3Offer, site_settings
 from resolab.testbed.layout import PageSite as LabSite
 from resolab.testbed.sites import sites_of

@@ -15,7 +15,7 @@ from resolab.plan.live import LiveSettings, LiveSite
 from resolab.plan.load import load_plan, parse_plan
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.order import block_order, page_of, page_order, stream_seed
-from resolab.plan.page import RESOLVER_NAME, Page
+from resolab.plan.pages.page_file import RESOLVER_NAME, Page
 from resolab.plan.settings import (
     DecisionCriterion,
     Design,

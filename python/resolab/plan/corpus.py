@@ -1,6 +1,6 @@
 """The pages and access profiles available to a plan, and the included plans: folders and files, read by name.
 
-For: the existence and location of each. Not for: the content of a `page.toml` (`page`).
+For: the existence and location of each. Not for: the content of a `page.toml` (`pages.page_file`).
 """
 
 import tomllib
@@ -18,8 +18,8 @@ from resolab.pages.clone.names import host_name
 from resolab.pages.file import ENDING, read_model
 from resolab.pages.generated import generate
 from resolab.pages.model import PageModel
-from resolab.plan.own_pages import GeneratedPage, PlanPageSource, is_model
-from resolab.plan.page import Page, read_pages
+from resolab.plan.pages.own_pages import GeneratedPage, PlanPageSource, is_model
+from resolab.plan.pages.page_file import Page, read_pages
 from resolab.records import LinkProfile
 
 PROJECT_ROOT = project_root()

@@ -10,8 +10,8 @@ from pathlib import Path
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
 from resolab.plan.load import parse_plan
+from resolab.plan.pages.certificate_check import BY_CERTIFICATE
 from resolab.plan.settings import PageCertificates
-from resolab.plan.shared_names import BY_CERTIFICATE
 from resolab.plan.support import baselines_lack, exclusions_needed
 from resolab.protocols import transport_label
 from resolab.records import DnsTransport, ResolverPath

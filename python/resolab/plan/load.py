@@ -19,8 +19,10 @@ from resolab.plan.factors import FACTORS, FREE_NAMES, NAMED_ORDER, NUMBERS, OPTI
 from resolab.plan.key_exchange import key_exchange_in
 from resolab.plan.live.network import live_table
 from resolab.plan.model import HIGHEST_SEED, Plan
-from resolab.plan.own_pages import GeneratedPage, PlanPageSource, is_model, is_path, name_of
-from resolab.plan.page_levels import page_levels, pages_in, replace_pages
+from resolab.plan.pages.certificate_check import check_shared_names
+from resolab.plan.pages.command_line_check import check_told_names, tells_names
+from resolab.plan.pages.own_pages import GeneratedPage, PlanPageSource, is_model, is_path, name_of
+from resolab.plan.pages.page_levels import page_levels, pages_in, replace_pages
 from resolab.plan.section import NAME, PlanSection
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
@@ -35,9 +37,7 @@ from resolab.plan.settings import (
     table_in,
     value_in,
 )
-from resolab.plan.shared_names import check_shared_names
 from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_gateway, check_repeats
-from resolab.plan.told_names import check_told_names, tells_names
 from resolab.plan.unit import check_unit, over_pages
 from resolab.records import DnsTransport, HttpVersion, ResolverPath
 

@@ -15,7 +15,7 @@ from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, selects, word_of
 from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.live.settings import LAB, LiveSettings
-from resolab.plan.own_pages import PlanPageSource
+from resolab.plan.pages.own_pages import PlanPageSource
 from resolab.plan.preset_levels import fixed_levels
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,

@@ -13,7 +13,7 @@ from resolab.plan.factors import EVERY_FACTOR, FACTORS, FREE_NAMES, NUMBERS, OPT
 from resolab.plan.key_exchange import key_exchange_schema
 from resolab.plan.live.schema import live_tables
 from resolab.plan.model import Plan, Repeat
-from resolab.plan.page_levels import GeneratedPages
+from resolab.plan.pages.page_levels import GeneratedPages
 from resolab.plan.settings import (
     Design,
     EdgeSettings,

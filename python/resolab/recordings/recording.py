@@ -1,6 +1,7 @@
 """A recorded page load, from any form of file: the requests, and the unknown facts about them.
 
-For: the output of the file readers and the input of `building`. Not for: the page model (`pages.model`), free of URLs.
+For: the output of the file readers and the input of `model_builder`. Not for: the page model (`pages.model`), free of
+URLs.
 """
 
 from collections import Counter

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.draft import PlanDraft, plan_text
-from resolab.plan.own_pages import name_of
+from resolab.plan.pages.own_pages import name_of
 from resolab.records import EdgeQueryRecord, EdgeRequestRecord, PageLoadRecord, Record, ResourceRecord
 from resolab.testbed.judgement import answered_requests
 from resolab.testbed.layout import PageSite

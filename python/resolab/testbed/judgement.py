@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from resolab.browser import PageLoad
 from resolab.plan import Condition
-from resolab.plan.serving import Serving
+from resolab.plan.pages.serving import Serving
 from resolab.protocols import has_handshake
 from resolab.records import (
     ConnectionRecord,

@@ -14,8 +14,8 @@ import msgspec
 
 from resolab.engine import ResolverTarget
 from resolab.plan import RESOLVER_NAME, EdgeSettings, PageCertificates
-from resolab.plan.page import PAGES_DOMAIN, TOP_DOMAIN, registrable_domain
-from resolab.plan.serving import ORDINARY, Serving
+from resolab.plan.pages.page_file import PAGES_DOMAIN, TOP_DOMAIN, registrable_domain
+from resolab.plan.pages.serving import ORDINARY, Serving
 from resolab.protocols import facts_of
 from resolab.records import DnsTransport, HttpVersion, KeyExchangeGroup, TicketPolicy
 from resolab.toml_text import key_lines

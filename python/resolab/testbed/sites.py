@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from resolab.plan import Corpus, Page, PageDistances
-from resolab.plan.serving import has_files
+from resolab.plan.pages.serving import has_files
 from resolab.testbed.layout import PageOrigin, PageSite, site_address
 
 

@@ -10,9 +10,9 @@ import pytest
 from resolab.browser import BrowserSettings, Chromium, Firefox, ListeningRequest, LoadEvents
 from resolab.cli.main import main
 from resolab.pages.model import Discovery, Evidence, PageModel, Resource
-from resolab.recordings.building import build
-from resolab.recordings.heard import recording_of_heard
-from resolab.recordings.parents import LATE_AFTER_MS
+from resolab.recordings.browser_load import recording_of_heard
+from resolab.recordings.inference.discoverers import LATE_AFTER_MS
+from resolab.recordings.model_builder import build
 from resolab.records import PageFailure
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from resolab.cli.main import main
-from resolab.plan.page import read_pages
+from resolab.plan.pages.page_file import read_pages
 
 
 def new(folder: Path, *words: str) -> int:

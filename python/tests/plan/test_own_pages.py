@@ -8,7 +8,7 @@ from synthetic_dataset import PLAN_TEXT
 
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, Plan, load_plan, parse_plan
-from resolab.plan.own_pages import is_model, is_path, name_of, own_pages
+from resolab.plan.pages.own_pages import is_model, is_path, name_of, own_pages
 
 PAGE = 'folder = "site"\npath = "/"\nrequest_count = 1\n'
 

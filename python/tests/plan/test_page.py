@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from resolab.errors import ConfigurationError
-from resolab.plan.page import read_pages
-from resolab.plan.serving import ORDINARY, Serving
+from resolab.plan.pages.page_file import read_pages
+from resolab.plan.pages.serving import ORDINARY, Serving
 
 GOOD = """
 host = "shop.resolab.test"
@@ -87,7 +87,7 @@ def test_names_of_two_pages_and_more_names_than_addresses_are_refused(
 ) -> None:
     twice = [written(tmp_path, GOOD, name) for name in ("one", "two")]
     assert "shop.resolab.test stands in 2 of the plan's pages" in problem_of(*twice)
-    monkeypatch.setattr("resolab.plan.page.ADDRESSES_LIMIT", 10)
+    monkeypatch.setattr("resolab.plan.pages.page_file.ADDRESSES_LIMIT", 10)
     hosts = "".join(f'"n{number}.resolab.test" = "site"\n' for number in range(10))
     many = written(tmp_path, f"{GOOD}[hosts]\n{hosts}", "many")
     assert "pages need 11 addresses, more than 10; leave pages out" in problem_of(many)

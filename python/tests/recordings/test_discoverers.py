@@ -7,8 +7,8 @@ import pytest
 from made_har import SITE, document, entry, har
 
 from resolab.pages.model import Discovery, Evidence, PageModel, ScriptMode
-from resolab.recordings.building import build
-from resolab.recordings.har import read_har
+from resolab.recordings.har.reader import read_har
+from resolab.recordings.model_builder import build
 from resolab.recordings.values import host_of
 
 ROOT = f"{SITE}/"
@@ -156,7 +156,7 @@ def test_large_recordings_are_judged_without_a_look_at_all_that_came_before(monk
         looked_at += 1
         return host_of(url)
 
-    monkeypatch.setattr("resolab.recordings.parents.host_of", counted)
+    monkeypatch.setattr("resolab.recordings.inference.discoverers.host_of", counted)
     scripts = [entry(f"/{number}.js", 30 + number, "script") for number in range(300)]
     asked = [entry(f"/{number}.json", 1_000 + number, "fetch") for number in range(300)]
     made = model(document(), *scripts, *asked)

@@ -5,8 +5,8 @@ from typing import Any
 from resolab.browser import LoadEvents
 from resolab.browser.chromium.hearing.merging import SessionMerger
 from resolab.pages.model import Discovery, Evidence
-from resolab.recordings.building import build
-from resolab.recordings.heard import recording_of_heard
+from resolab.recordings.browser_load import recording_of_heard
+from resolab.recordings.model_builder import build
 
 ROOT, FRAME = "https://www.shop.example/", "https://ads.example/frame"
 MAIN, INNER = "S-main", "S-frame"

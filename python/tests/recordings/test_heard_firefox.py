@@ -7,8 +7,8 @@ import pytest
 from resolab.browser import LoadEvents
 from resolab.errors import ConfigurationError
 from resolab.pages.model import Discovery, Evidence, Kind, PageModel
-from resolab.recordings.building import build
-from resolab.recordings.heard import recording_of_heard
+from resolab.recordings.browser_load import recording_of_heard
+from resolab.recordings.model_builder import build
 
 ROOT = "https://www.shop.example/"
 BEGAN_US = 1_700_000_000_000_000

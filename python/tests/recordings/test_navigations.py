@@ -11,8 +11,8 @@ from resolab.browser import LoadEvents
 from resolab.errors import ConfigurationError
 from resolab.pages.model import PageModel
 from resolab.recordings import import_page
-from resolab.recordings.building import build
-from resolab.recordings.heard import recording_of_heard
+from resolab.recordings.browser_load import recording_of_heard
+from resolab.recordings.model_builder import build
 
 Event = dict[str, Any]
 OTHERS, BEFORE = "requests of further pages of the file", "requests from before the page's own"

@@ -19,7 +19,7 @@ from resolab.errors import ConfigurationError
 from resolab.pages.model import PageModel
 from resolab.recordings.netlog import PageConnections, import_with_netlog
 from resolab.recordings.netlog.connections import page_connections
-from resolab.recordings.netlog.joining import can_be_chromium
+from resolab.recordings.netlog.matching import can_be_chromium
 
 
 def read(made: MadeNetlog, folder: Path, **how: Any) -> BrowserLog:

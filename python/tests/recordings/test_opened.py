@@ -17,7 +17,7 @@ from test_cdp_log import LOAD
 
 from resolab.errors import ConfigurationError
 from resolab.pages.model import PageModel
-from resolab.recordings import import_page, opened
+from resolab.recordings import import_page, recording_file
 from resolab.recordings.json_text import JSON_ERRORS, decoded, mend
 
 TEXT = json.dumps(har(document(), entry("/a.png", 50, parser=f"{SITE}/")))
@@ -101,7 +101,7 @@ def test_brotli_is_known_by_its_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("members", [1, 2, 40])
 def test_no_file_unpacks_to_more_than_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, members: int) -> None:
     """Each member of a gzip counts, not its first alone."""
-    monkeypatch.setattr(opened, "_LIMIT_BYTES", 1 << 20)
+    monkeypatch.setattr(recording_file, "_LIMIT_BYTES", 1 << 20)
     member = gzip.compress(bytes((2 << 20) // members))
     with pytest.raises(ConfigurationError, match="it unpacks to more than"):
         read(tmp_path, member * members)

@@ -8,8 +8,8 @@ from made_har import SITE, at, document, entry, har
 
 from resolab.errors import ConfigurationError
 from resolab.pages.model import Kind, PageModel
-from resolab.recordings.building import build
-from resolab.recordings.har import read_har
+from resolab.recordings.har.reader import read_har
+from resolab.recordings.model_builder import build
 
 OTHERS, BEFORE = "requests of further pages of the file", "requests from before the page's own"
 

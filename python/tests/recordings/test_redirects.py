@@ -3,8 +3,8 @@
 import pytest
 
 from resolab.pages.model import Kind
+from resolab.recordings.inference.redirects import NOT_JOINED, redirect_sources
 from resolab.recordings.recording import Initiator, RecordedExchange, Recording, Timings
-from resolab.recordings.redirects import NOT_JOINED, redirect_sources
 
 TARGET = "https://cdn.example/b"
 OTHER, SCRIPT = Initiator(kind="other"), Initiator(kind="script", url="https://a.example/x.js")

@@ -8,9 +8,9 @@ from made_har import SITE, document, entry, har
 
 from resolab.browser import LoadEvents
 from resolab.pages.model import Discovery, Kind, PageModel
-from resolab.recordings.building import build
-from resolab.recordings.har import read_har
-from resolab.recordings.heard import recording_of_heard
+from resolab.recordings.browser_load import recording_of_heard
+from resolab.recordings.har.reader import read_har
+from resolab.recordings.model_builder import build
 
 ROOT = f"{SITE}/"
 WORKER = entry("/sw.js", 130, "script", script=[ROOT])

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from resolab.plan import Corpus, PageDistances
-from resolab.plan.serving import Serving
+from resolab.plan.pages.serving import Serving
 from resolab.records import FarNetwork
 from resolab.testbed.distance import longest_rtt_ms, move_page, move_resolver, page_rtt_ms, resolver_rtt_ms
 from resolab.testbed.layout import PageOrigin, PageSite

@@ -9,7 +9,7 @@ import pytest
 from made_loads import CONDITION, HOST, ORIGIN, OTHER, SITE
 
 from resolab.plan import RESOLVER_NAME
-from resolab.plan.serving import Serving
+from resolab.plan.pages.serving import Serving
 from resolab.records import (
     BrowserName,
     ConnectionSharing,

@@ -7,7 +7,7 @@ import pytest
 from made_loads import CONDITION, HOST, ORIGIN, OTHER, SITE, connection, edge_query, request
 
 from resolab.browser import PageLoad
-from resolab.plan.serving import Serving
+from resolab.plan.pages.serving import Serving
 from resolab.records import (
     Bootstrap,
     BrowserPreset,

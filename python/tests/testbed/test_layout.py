@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from resolab.plan import Corpus, EdgeSettings, PageCertificates
-from resolab.plan.page import ADDRESSES_LIMIT
-from resolab.plan.serving import Serving
+from resolab.plan.pages.page_file import ADDRESSES_LIMIT
+from resolab.plan.pages.serving import Serving
 from resolab.records import DnsTransport, KeyExchangeGroup
 from resolab.testbed import layout
 from resolab.testbed.layout import Http3Offer, PageOrigin, PageSite

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from resolab.pages.facts import depths
 from resolab.pages.model import Discovery, Evidence
-from resolab.recordings.building import build
-from resolab.recordings.har import read_har
-from resolab.recordings.opened import RecordingForm, open_recording
+from resolab.recordings.har.reader import read_har
+from resolab.recordings.model_builder import build
 from resolab.recordings.recording import Recording
+from resolab.recordings.recording_file import RecordingForm, open_recording
 
 LEAST_NAMED = 8
 _BY_RUNS = {Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
-from resolab.plan.page import PAGES_DOMAIN, read_pages
+from resolab.plan.pages.page_file import PAGES_DOMAIN, read_pages
 from resolab.plan.section import NAME
 from resolab.store import machine_errors
 from resolab.toml_text import key_text, value_text

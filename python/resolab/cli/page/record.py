@@ -1,6 +1,6 @@
 """`resolab page record`: make a page model from a single load of a web page.
 
-For: the URL, the file's path, and words. Not for: the load (`resolab.recordings.live`).
+For: the URL, the file's path, and words. Not for: the load (`resolab.recordings.recorder`).
 """
 
 import argparse
@@ -15,7 +15,7 @@ from resolab.cli.page.importing import check_output, losses_in_words, model_name
 from resolab.errors import ConfigurationError, UsageError
 from resolab.pages.file import ENDING
 from resolab.plan.section import NAME
-from resolab.recordings.live import RecordingOptions, record
+from resolab.recordings.recorder import RecordingOptions, record
 from resolab.records import BrowserName
 
 _DEFAULT_NAME = "recorded"

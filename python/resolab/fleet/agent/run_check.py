@@ -14,7 +14,7 @@ from resolab.campaign.manifests import versions_now
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import FleetRun
 from resolab.plan import Corpus, Plan, parse_plan
-from resolab.plan.own_pages import is_path
+from resolab.plan.pages.own_pages import is_path
 from resolab.store.manifest import ProcessStart
 
 NOWHERE = Path("/nonexistent")

@@ -156,7 +156,7 @@ class _Load:
         own.run_ms = self._run(place)
 
     def _run(self, place: int) -> float:
-        """Return the earliest time for requests of this parent; rules as for recordings (`recordings.timing`)."""
+        """Return the earliest time for requests of this parent, by the rules of `recordings.inference.timing`."""
         node, own = self._nodes[place], self._instants[place]
         mode = self._manners[place].script_mode if node.discovery is Discovery.DOCUMENT else None
         if node.kind is Kind.DOCUMENT:

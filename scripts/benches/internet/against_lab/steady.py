@@ -17,7 +17,7 @@ from resolab.internet.layout import DAY_S, BoxSite, Zone
 from resolab.internet.servers import ServerProgram
 from resolab.internet.standard import SITE_SERVERS
 from resolab.internet.zones import NEGATIVE_TTL_S
-from resolab.plan.page import registrable_domain
+from resolab.plan.pages.page_file import registrable_domain
 from resolab.records import DnsTransport, ResolverCache
 
 TTL_S = {ResolverCache.HIT: DAY_S, ResolverCache.MISS: 0}

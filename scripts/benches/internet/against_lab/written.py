@@ -19,7 +19,7 @@ from resolab.internet.failures import OPT_OUT_URL
 from resolab.internet.layout import HOME, BoxOrigin
 from resolab.manners import HARD_CAPS
 from resolab.plan import Corpus, Page
-from resolab.plan.serving import OF_THE_TESTBED
+from resolab.plan.pages.serving import OF_THE_TESTBED
 from resolab.records import DnsTransport, ResolverCache
 from resolab.toml_text import key_lines, key_text
 

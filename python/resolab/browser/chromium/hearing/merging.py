@@ -2,7 +2,7 @@
 
 For: cross-site frames and workers, with their own sessions. Two sessions may report one request: a frame's document
 begins in the session around the frame and ends in the frame's own. Equal ids of two processes become distinct names.
-Not for: attaching to sessions (`sessions`) or the meaning of events (`recordings.cdp`).
+Not for: attaching to sessions (`sessions`) or the meaning of events (`recordings.devtools.reader`).
 """
 
 from resolab.browser.remote import Json

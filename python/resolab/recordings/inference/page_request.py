@@ -1,14 +1,14 @@
 """The page's own request in a recording: the first request for a document, with a document as the answer.
 
 For: recordings with an earlier begin: an aborted and repeated navigation, a page before. Not for: the discoverers of
-other requests (`parents`).
+other requests (`discoverers`).
 """
 
 from collections.abc import Sequence
 
 from resolab.pages.model import Kind
+from resolab.recordings.inference.redirects import joined
 from resolab.recordings.recording import RecordedExchange
-from resolab.recordings.redirects import joined
 
 _WITHOUT_BODY = (204, 205)
 """RFC 9110, sections 15.3.5 and 15.3.6: the browser stays on its present page."""

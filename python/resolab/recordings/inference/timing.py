@@ -1,7 +1,7 @@
 """The earliest run of scripts, the delay of their requests since then, and the document position of markup's requests.
 
 For: turning instants of one load into causes repeatable by a clone. Unrecorded computing becomes part of `due_ms`, as
-waiting instead of computing. Not for: discoverers (`parents`).
+waiting instead of computing. Not for: discoverers (`discoverers`).
 """
 
 from collections import defaultdict
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.pages.model import Discovery, Kind, ScriptMode
-from resolab.recordings.parents import DiscoveryResult
+from resolab.recordings.inference.discoverers import DiscoveryResult
 from resolab.recordings.recording import RecordedExchange
 
 _BY_RUNS = (Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 from resolab.browser import LoadEvents
 from resolab.errors import ConfigurationError
-from resolab.recordings.cdp import recording_of
-from resolab.recordings.heard_firefox import recording_of_rows
+from resolab.recordings.devtools.reader import recording_of
+from resolab.recordings.firefox_load import recording_of_rows
 from resolab.recordings.recording import Recording
 from resolab.recordings.values import same_url
 

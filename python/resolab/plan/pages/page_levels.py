@@ -17,7 +17,7 @@ from resolab.errors import ConfigurationError
 from resolab.pages.generated import name_of as generated_name
 from resolab.plan.corpus import Corpus
 from resolab.plan.model import HIGHEST_SEED
-from resolab.plan.own_pages import GeneratedPage, PlanPageSource, is_model, name_of, own_pages
+from resolab.plan.pages.own_pages import GeneratedPage, PlanPageSource, is_model, name_of, own_pages
 from resolab.plan.section import PlanSection
 from resolab.plan.settings import NumberBounds, PageSettings, table_in
 

@@ -1,6 +1,6 @@
 """The page load of each request and instant of a DevTools log; a log may hold several loads in sequence.
 
-For: separating the main frame's navigations. Not for: the meaning or outcome of a request (`cdp`).
+For: separating the main frame's navigations. Not for: the meaning or outcome of a request (`reader`).
 """
 
 import bisect
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from resolab.recordings.own_request import has_body
+from resolab.recordings.inference.page_request import has_body
 from resolab.recordings.values import count, host_of, number, text
 
 Json = Mapping[str, Any]

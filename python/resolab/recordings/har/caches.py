@@ -1,12 +1,12 @@
 """Answers from a cache or from a service worker, as HARs of different makers mark them.
 
 For: Chromium's makers (`fromDiskCache`, `_fromCache`), Safari (`_fetchType`), Firefox (`cache.afterRequest`). Not for:
-the use of such requests (`har`, `service_workers`).
+the use of such requests (`reader`, `inference.service_workers`).
 """
 
 from collections.abc import Mapping
 
-from resolab.recordings.har_shapes import HarEntry, HarResponse
+from resolab.recordings.har.shapes import HarEntry, HarResponse
 from resolab.recordings.values import duration, text
 
 _CACHES = {"memory cache", "disk cache"}

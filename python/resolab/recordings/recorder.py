@@ -1,7 +1,7 @@
 """One load of any public page, listened to in a browser of this machine, as a page model.
 
 For: the browser's life and settings for pages outside the lab, and each failure as an error of one line. Not for:
-listening (`browser`) or meaning (`heard`).
+listening (`browser`) or meaning (`browser_load`).
 """
 
 import os
@@ -14,8 +14,8 @@ import resolab
 from resolab.browser import Browser, BrowserSettings, Chromium, Firefox, H3Discovery, ListeningRequest, LoadEvents
 from resolab.errors import ConfigurationError, DeadlineError, MachineError, ResolabError
 from resolab.pages.model import PageModel
-from resolab.recordings.building import build
-from resolab.recordings.heard import recording_of_heard
+from resolab.recordings.browser_load import recording_of_heard
+from resolab.recordings.model_builder import build
 from resolab.records import BrowserName, HttpVersion, PageFailure
 
 _NATURAL: dict[str, bool | int | str] = {

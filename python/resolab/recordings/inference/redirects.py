@@ -1,4 +1,4 @@
-"""The redirects among the exchanges, with their targets. Not for: the discoverer of a chain's first (`parents`)."""
+"""The redirects among the exchanges, with their targets. Not for: the discoverer of a chain's first (`discoverers`)."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

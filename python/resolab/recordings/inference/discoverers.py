@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.pages.model import Discovery, Evidence, Kind
-from resolab.recordings.hosts import site_of
-from resolab.recordings.known import ExchangeIndex
+from resolab.recordings.inference.exchange_index import ExchangeIndex
+from resolab.recordings.inference.hosts import site_of
 from resolab.recordings.recording import Initiator, RecordedExchange
 from resolab.recordings.values import host_of
 

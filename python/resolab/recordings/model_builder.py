@@ -1,6 +1,7 @@
 """From a recording to a page model: names and URLs are dropped, the structure stays.
 
-For: combining discoverers (`parents`), times (`timing`) and hosts (`hosts`). Not for: files.
+For: combining discoverers (`inference.discoverers`), times (`inference.timing`) and hosts (`inference.hosts`). Not for:
+files.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,14 +10,14 @@ from urllib.parse import urlsplit
 
 from resolab.errors import ConfigurationError
 from resolab.pages.model import Cors, Evidence, Host, Kind, Loss, Outcome, PageModel, Resource, Source
-from resolab.recordings.hosts import hosts_of
-from resolab.recordings.internal_redirects import leave_out_internal
-from resolab.recordings.own_request import own_request
-from resolab.recordings.parents import DiscoveryResult, discover
+from resolab.recordings.inference.discoverers import DiscoveryResult, discover
+from resolab.recordings.inference.hosts import hosts_of
+from resolab.recordings.inference.internal_redirects import leave_out_internal
+from resolab.recordings.inference.page_request import own_request
+from resolab.recordings.inference.redirects import redirect_sources
+from resolab.recordings.inference.service_workers import join_service_workers
+from resolab.recordings.inference.timing import DueTime, dues
 from resolab.recordings.recording import BEFORE_THE_PAGE, RecordedExchange, Recording
-from resolab.recordings.redirects import redirect_sources
-from resolab.recordings.service_workers import join_service_workers
-from resolab.recordings.timing import DueTime, dues
 from resolab.recordings.values import host_of
 
 _ASKED_BY_BROWSER = "/favicon.ico"

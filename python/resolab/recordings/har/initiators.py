@@ -1,12 +1,13 @@
 """The initiator of a request, in HARs of different makers.
 
 For: chrome-har (CDP's initiator as text beside short forms), Chrome HAR Capturer and DevTools (CDP's initiator itself),
-WebPageTest (a URL and a line without meaning for the order). Not for: the initiator's exchange (`parents`).
+WebPageTest (a URL and a line without meaning for the order). Not for: the initiator's exchange
+(`inference.discoverers`).
 """
 
 from collections.abc import Mapping
 
-from resolab.recordings.har_shapes import HarEntry
+from resolab.recordings.har.shapes import HarEntry
 from resolab.recordings.json_text import JSON_ERRORS, decoded
 from resolab.recordings.recording import Initiator
 from resolab.recordings.values import count, text

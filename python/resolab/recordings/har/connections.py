@@ -2,7 +2,7 @@
 
 For: numbers of connections. Chromium's makers write Chromium's own number, 0 without a connection. Firefox and Firebug
 write the server's port (HAR 1.2 permits the port), useless as a number of connections. Not for: the host of a
-connection (`hosts`).
+connection (`inference.hosts`).
 """
 
 from collections.abc import Iterable

@@ -1,15 +1,15 @@
-"""A file of any known form as a page model. Not for: the meaning of a form (`har`, `cdp`)."""
+"""A file of any known form as a page model. Not for: the meaning of a form (`har.reader`, `devtools.reader`)."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from resolab.errors import ConfigurationError
 from resolab.pages.model import PageModel
-from resolab.recordings.building import build
-from resolab.recordings.cdp import read_cdp
-from resolab.recordings.har import read_har
-from resolab.recordings.opened import RecordingForm, open_recording
+from resolab.recordings.devtools.reader import read_cdp
+from resolab.recordings.har.reader import read_har
+from resolab.recordings.model_builder import build
 from resolab.recordings.recording import Recording
+from resolab.recordings.recording_file import RecordingForm, open_recording
 from resolab.recordings.trial import read_trial_file
 
 _READERS: dict[RecordingForm, Callable[[bytes | memoryview, str], Recording]] = {

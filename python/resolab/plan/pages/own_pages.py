@@ -1,6 +1,6 @@
 """A plan's own pages: by the path of their folder or page model, or drawn by a seed.
 
-Not for: the content of such a folder (`page`), or patterns for many pages (`page_levels`).
+Not for: the content of such a folder (`page_file`), or patterns for many pages (`page_levels`).
 
 A path is allowed as any level of `page`: `./shop` beside the plan's file, or an absolute path; `cnn.page.json` is a
 page model's file. The page's name, in identifiers and in other tables of the plan, is the folder's, or the file's

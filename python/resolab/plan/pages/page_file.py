@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import msgspec
 
 from resolab.errors import ConfigurationError
-from resolab.plan.serving import ORDINARY, Serving, read_serving
+from resolab.plan.pages.serving import ORDINARY, Serving, read_serving
 
 RESOLVER_NAME = "dns.resolab.test"
 PAGES_DOMAIN = "resolab.test"

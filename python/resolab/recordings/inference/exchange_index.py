@@ -1,7 +1,7 @@
 """Exchanges by URL up to a position in their order, with the documents: the possible referents of a request.
 
 For: finding the exchange meant by a URL at a moment, with copies in several frames separated where possible. Not for:
-deciding on discoverers (`parents`).
+deciding on discoverers (`discoverers`).
 """
 
 from collections import defaultdict

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from resolab.errors import ConfigurationError
-from resolab.recordings.har_initiators import initiator_of_cdp
-from resolab.recordings.internal_redirects import is_internal
+from resolab.recordings.devtools.navigations import Navigations, PageLoad
+from resolab.recordings.har.initiators import initiator_of_cdp
+from resolab.recordings.inference.internal_redirects import is_internal
+from resolab.recordings.inference.page_request import has_body
 from resolab.recordings.json_text import JSON_ERRORS, decoded, decoded_lines
 from resolab.recordings.kinds import UNKEPT, kind_of
-from resolab.recordings.navigations import Navigations, PageLoad
-from resolab.recordings.own_request import has_body
 from resolab.recordings.recording import BEFORE_THE_PAGE, OTHER_PAGES, Initiator, RecordedExchange, Recording, Timings
 from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, target_of, text
 

@@ -14,7 +14,7 @@ import msgspec
 from resolab.browser.browser_log import BrowserConnection, BrowserLog
 from resolab.errors import ConfigurationError
 from resolab.pages.model import Host, PageModel
-from resolab.recordings.imported import import_recording
+from resolab.recordings.importer import import_recording
 from resolab.recordings.netlog.connections import PageConnections, page_connections
 from resolab.recordings.recording import Recording
 from resolab.recordings.values import host_of

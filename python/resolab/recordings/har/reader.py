@@ -1,7 +1,7 @@
 """A HAR file as a recording: the first page's requests, from any maker.
 
 For: HAR 1.2 of any maker, with the makers' additions. Missing or unusable values become a named loss. Not for:
-discoverers (`parents`).
+discoverers (`inference.discoverers`).
 """
 
 from collections import Counter, defaultdict
@@ -13,10 +13,10 @@ from typing import TypeVar
 import msgspec
 
 from resolab.errors import ConfigurationError
-from resolab.recordings.har_caches import is_by_service_worker, is_cached
-from resolab.recordings.har_connections import connection_of, without_ports
-from resolab.recordings.har_initiators import initiator_of
-from resolab.recordings.har_shapes import (
+from resolab.recordings.har.caches import is_by_service_worker, is_cached
+from resolab.recordings.har.connections import connection_of, without_ports
+from resolab.recordings.har.initiators import initiator_of
+from resolab.recordings.har.shapes import (
     HarEntry,
     HarFile,
     HarLog,
@@ -26,12 +26,12 @@ from resolab.recordings.har_shapes import (
     HarResponse,
     HarTimings,
 )
-from resolab.recordings.internal_redirects import is_internal
+from resolab.recordings.har.sizes import body_sizes
+from resolab.recordings.inference.internal_redirects import is_internal
+from resolab.recordings.inference.page_request import own_request
 from resolab.recordings.json_text import JSON_ERRORS, decoded
 from resolab.recordings.kinds import UNKEPT, kind_of
-from resolab.recordings.own_request import own_request
 from resolab.recordings.recording import OTHER_PAGES, RecordedExchange, Recording, Timings
-from resolab.recordings.sizes import body_sizes
 from resolab.recordings.values import (
     count,
     duration,

@@ -5,7 +5,7 @@ For: separating the two among six fields with different use by makers. Not for: 
 
 from collections.abc import Mapping
 
-from resolab.recordings.har_shapes import HarResponse
+from resolab.recordings.har.shapes import HarResponse
 from resolab.recordings.values import count, number
 
 _HEAD_MIN_BYTES = 9

@@ -14,7 +14,7 @@ from resolab.pages.model import PageModel
 from resolab.plan.condition import Condition
 from resolab.plan.corpus import Corpus
 from resolab.plan.model import Plan
-from resolab.plan.page import registrable_domain
+from resolab.plan.pages.page_file import registrable_domain
 from resolab.plan.settings import PageCertificates
 from resolab.records import ConnectionSharing
 

@@ -7,8 +7,8 @@ discoverer. Not for: redirects of servers (`redirects`).
 from collections.abc import Mapping
 from dataclasses import replace
 
+from resolab.recordings.inference.redirects import joined
 from resolab.recordings.recording import RecordedExchange, Recording
-from resolab.recordings.redirects import joined
 
 _HEAD = "non-authoritative-reason"
 _STATUS_TEXT = "internal redirect"
