@@ -17,7 +17,7 @@ def add_page(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     _add_import(actions)
     _add_record(actions)
     _add_show(actions)
-    _add_path(actions)
+    _add_critical_path(actions)
     _add_generate(actions)
     _add_clone(actions)
     _add_check(actions)
@@ -151,15 +151,15 @@ def _add_generate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]"
     generated.add_argument("--json", action="store_true", help="facts, one JSON object a page and line")
 
 
-def _add_path(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_critical_path(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     path = actions.add_parser(
-        "path",
+        "critical-path",
         help="what loads of a dataset waited for: look-ups, handshakes, servers, the browser",
         description="Find the critical path of every measured load of the pages whose models are given: the chain of "
         "requests its load event waited for, divided into look-up, TCP, TLS or QUIC, round trip, server, transfer and "
         "the browser's own time. Prints medians for each arm, with the look-ups that blocked against all, and beside "
         "them the closed form. What it rests on: docs/method/critical-path.md.",
-        epilog="example: resolab page path results/run pages/*.page.json; with --trial b000-t001 link by link",
+        epilog="example: resolab page critical-path results/run pages/*.page.json; with --trial b000-t001 link by link",
     )
     path.add_argument("dataset", type=Path, metavar="DATASET", help="folder of a run")
     path.add_argument("models", nargs="+", type=Path, metavar="FILE", help="the models of its pages")

@@ -141,7 +141,7 @@ def _notes(paths: LoadPaths, summaries: Sequence[PathSummary]) -> Iterator[str]:
     yield (
         "Of pages that have a model: who discovered whom is the model's, instants are the browser's and the server's "
         "(docs/method/critical-path.md). Medians over pages where there are several, over loads where there is one. "
-        "Load by load: resolab page path DATASET MODELS --trial ID."
+        "Load by load: resolab page critical-path DATASET MODELS --trial ID."
     )
     untold = sum(one.with_untold_count for one in summaries)
     if untold:

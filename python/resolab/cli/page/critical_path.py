@@ -1,4 +1,4 @@
-"""`resolab page path`: the critical paths of modelled pages' loads, by arm or link by link.
+"""`resolab page critical-path`: the critical paths of modelled pages' loads, by arm or link by link.
 
 For: printing. Not for: finding paths (`resolab.pages.path`) or their summary (`resolab.report`).
 """
