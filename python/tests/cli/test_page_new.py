@@ -1,4 +1,4 @@
-"""`resolab page new`: a folder of files becomes a page, all but its load, which is tests/test_own_page.py's."""
+"""`resolab page new`: a folder of files becomes a page, all but its load, which is tests/runs/test_own_page.py's."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
 """Runs with trials without measurements: each trial waits a given time and writes an ordinary record.
 
 For: a fleet's handling of blocks, without browsers; `python -m benches.fleet.light SECONDS` is a fleet's worker for
-these trials. Not for: real trials (tests/test_fleet.py has two).
+these trials. Not for: real trials (tests/runs/test_fleet.py has two).
 """
 
 import asyncio

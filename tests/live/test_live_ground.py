@@ -20,7 +20,7 @@ from resolab.records import LiveWay
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 NOBODY = 65534
-PROGRAM = Path(__file__).with_name("load_on_ground.py")
+PROGRAM = Path(__file__).with_name("load_page.py")
 UNPRIVILEGED_PORT_START = "/proc/sys/net/ipv4/ip_unprivileged_port_start"
 AS_USER = (
     # In a mount namespace of its own, so that the machine's device stays as closed as it is.

@@ -57,7 +57,7 @@ warm_count = 2
 page_timeout_s = 20
 """
 OF_THE_PAGE = {"no_lookup_in_load", "lookup_in_load", "resources_missing", "foreign_name", "dns_transport_mismatch"}
-PAGES = Path(__file__).parents[1] / "pages"
+PAGES = Path(__file__).parents[2] / "pages"
 PRESETS = {
     "chromium": (BrowserPreset.S24, HttpVersion.H3),
     "firefox": (BrowserPreset.H20, HttpVersion.H2),
