@@ -2,7 +2,7 @@
 
 For: the figure for a run (with `tables/*.parquet`) or a published dataset (`tables/*.csv`), a row per comparison and a
 summary per part; for copies (A/A) also the share of intervals excluding 0, adjusted and plain. Not for: the value of
-the estimates (`coverage_of_adjusted.py`); the report has the same table of a run.
+the estimates (`coverage_simulations/adjusted.py`); the report has the same table of a run.
 
 Published tables lack the requests: there a page counts as settled if the page has one host, and the last byte is known
 for loads with one request.

@@ -1,7 +1,7 @@
 """The coverage of an adjusted difference, its savings, and the effect of a false assumption, by simulation.
 
 For: the test of the adjusted difference and its tables in docs/method/statistics.md
-(`scripts/coverage_of_adjusted.py`). Not for: the estimate (`adjusted`).
+(`scripts/coverage_simulations/adjusted.py`). Not for: the estimate (`adjusted`).
 
 An outcome's paired difference is the sum of an instant's (`sequence.KINDS`, median 0, spread 10) and of a later part's,
 with three times the spread.

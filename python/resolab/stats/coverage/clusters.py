@@ -1,7 +1,7 @@
 """The coverage of the interval of a clustered median, beside other methods, by simulation.
 
-For: the test of the interval and its tables in docs/method/statistics.md (`scripts/coverage_of_clusters.py`). Not for:
-the interval (`clusters`).
+For: the test of the interval and its tables in docs/method/statistics.md (`scripts/coverage_simulations/clusters.py`).
+Not for: the interval (`clusters`).
 
 Pages are drawn with an effect each, and so are the blocks of every page. Alternatively, a few pages are given, and only
 blocks are drawn.

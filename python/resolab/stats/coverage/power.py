@@ -1,6 +1,6 @@
 """The coverage of the interval of a required number of blocks, by simulated pilots.
 
-For: the table of docs/method/statistics.md (`scripts/coverage_of_power.py`) and its test. Not for: the numbers
+For: the table of docs/method/statistics.md (`scripts/coverage_simulations/power.py`) and its test. Not for: the numbers
 (`power`).
 """
 

@@ -1,7 +1,7 @@
 """The coverage of a confidence sequence at every look, and its number of blocks, by simulation.
 
-For: the test of the sequence and its tables in docs/method/statistics.md (`scripts/coverage_of_sequences.py`). Not for:
-the sequence (`sequence`), intervals of a fixed number of blocks (`coverage`).
+For: the test of the sequence and its tables in docs/method/statistics.md (`scripts/coverage_simulations/sequences.py`).
+Not for: the sequence (`sequence`), intervals of a fixed number of blocks (`coverage`).
 
 The data are paired differences as measured in this lab: page loads with some milliseconds of spread. A share of the
 loads waits five seconds for a lost query, or fails.

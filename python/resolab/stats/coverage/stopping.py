@@ -1,7 +1,8 @@
 """The coverage left when a run stops as soon as the relative change is narrow enough, by simulation.
 
-For: the test of the rule and its table in docs/method/statistics.md (`scripts/coverage_of_relative_stopping.py`). Not
-for: the rule (`stopping`), intervals of a fixed number of blocks (`coverage`).
+For: the test of the rule and its table in docs/method/statistics.md
+(`scripts/coverage_simulations/relative_stopping.py`). Not for: the rule (`stopping`), intervals of a fixed number of
+blocks (`coverage`).
 
 Whole runs are simulated: the blocks of a run are drawn once. The rule checks a growing number of first blocks, with the
 same bootstrap seed each time, as a campaign does. The final interval then holds the truth or not.

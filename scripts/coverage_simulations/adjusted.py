@@ -2,7 +2,7 @@
 
 The tables of docs/method/statistics.md.
 
-For: knowing the value of the adjusted estimate. Not for: the savings in a dataset (`what_adjusting_saves.py`).
+For: knowing the value of the adjusted estimate. Not for: the savings in a dataset (`scripts/what_adjusting_saves.py`).
 """
 
 import argparse

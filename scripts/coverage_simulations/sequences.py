@@ -3,7 +3,7 @@
 The tables of docs/method/statistics.md.
 
 For: knowing value and cost of the rule `confidence_sequence`. Not for: intervals of a fixed number of blocks
-(`coverage_of_intervals.py`), or the certainty of `plan power` (`coverage_of_power.py`).
+(`intervals.py`), or the certainty of `plan power` (`power.py`).
 """
 
 import argparse

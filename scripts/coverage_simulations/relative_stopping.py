@@ -1,6 +1,6 @@
 """Print the remaining level when a run stops by `ci_width_ratio`, as the table of docs/method/statistics.md.
 
-For: knowing the value of the rule. Not for: intervals of a fixed number of blocks (`coverage_of_intervals.py`).
+For: knowing the value of the rule. Not for: intervals of a fixed number of blocks (`intervals.py`).
 """
 
 import argparse

@@ -3,7 +3,7 @@
 The tables of docs/method/statistics.md.
 
 For: choosing the least number of pages with the page as sampling unit, and the method. Not for: pairs of one page
-(`coverage_of_intervals.py`).
+(`intervals.py`).
 """
 
 import argparse
