@@ -110,7 +110,7 @@ def references(schema: Any) -> set[str]:
     return set()
 
 
-def in_order(definitions: dict[str, Schema]) -> list[str]:
+def sort_by_reference(definitions: dict[str, Schema]) -> list[str]:
     """Return the names, each after the names in its references."""
     done: list[str] = []
 
@@ -142,7 +142,7 @@ def render(document: Schema) -> str:
     definitions: dict[str, Schema] = document["$defs"]
     tags = {next(iter(references(part))): tag_of(part, "record") for part in definitions["Record"]["oneOf"]}
     blocks = [HEADER, f'FORMAT_VERSION = "{document["x-format-version"]}"\n']
-    for name in in_order(definitions):
+    for name in sort_by_reference(definitions):
         schema = definitions[name]
         if name == "Record":
             lines = "".join(f"    | {record}\n" for record in sorted(tags))

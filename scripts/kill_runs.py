@@ -179,10 +179,10 @@ def differences(folder: Path, blocks: int) -> list[str]:
     problems = [f"{file.name} is left" for file in files if file.suffix != ".jsonl"]
     if found != expected:
         problems.append(f"{len(found)} trials are there, {len(expected)} were planned, or their order differs")
-    return problems + ([] if in_order(heads, plan.instrument.paths) else ["trials did not run in their order"])
+    return problems + ([] if is_in_order(heads, plan.instrument.paths) else ["trials did not run in their order"])
 
 
-def in_order(heads: list[dict[str, int]], paths: int) -> bool:
+def is_in_order(heads: list[dict[str, int]], paths: int) -> bool:
     """Return True when trials began in order; with several paths, a kill may move a trial behind later ones."""
     if paths == 1:
         starts = [head["wall_time_unix_ns"] for head in heads]

@@ -131,7 +131,7 @@ class BrowserLog:
 
         return [one for one in self.connections if used(one)]
 
-    def since(self, begin_ms: float) -> "BrowserLog":
+    def select_since(self, begin_ms: float) -> "BrowserLog":
         """Leave out connections last used before an instant of the log, and look-ups begun before the instant."""
 
         def used(one: BrowserConnection) -> bool:

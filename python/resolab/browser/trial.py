@@ -30,7 +30,7 @@ class Stopwatch:
         return passed_ms
 
 
-def beyond_load_ms(passed_ms: float, load: PageLoad) -> float:
+def compute_time_beyond_load_ms(passed_ms: float, load: PageLoad) -> float:
     """Return the time beyond the page load time, in ms.
 
     The result is 0 for a load without a page load time: the load's limit is not a cost of the driver.

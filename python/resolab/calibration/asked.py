@@ -29,7 +29,7 @@ def serialisation_ms(way: DirectionProfile, packet_bytes: int) -> float:
 def usable_rate_bps(way: DirectionProfile) -> float | None:
     """Return the link's long-term rate in bits per second; `None` without a limit."""
     if way.trace_file is not None:
-        return TraceOpportunities.of(way.trace_file).rate_bps(OPPORTUNITY_BYTES - TRACE_OVERHEAD_BYTES)
+        return TraceOpportunities.read(way.trace_file).rate_bps(OPPORTUNITY_BYTES - TRACE_OVERHEAD_BYTES)
     return way.rate_bps
 
 
@@ -41,7 +41,7 @@ class LossModel:
     variance_per_packet: float
 
     @classmethod
-    def of(cls, way: DirectionProfile) -> "LossModel":
+    def from_direction(cls, way: DirectionProfile) -> "LossModel":
         """Combine independent loss and bursts; losses within a burst are correlated, which inflates the variance."""
         kept = 1.0 - way.loss_ratio
         burst = way.gilbert_elliott
@@ -66,7 +66,7 @@ class DroptailLimit:
     limit_bytes: int
 
     @classmethod
-    def of(cls, way: DirectionProfile, packet_bytes: int) -> "DroptailLimit | None":
+    def from_direction(cls, way: DirectionProfile, packet_bytes: int) -> "DroptailLimit | None":
         """Return the tighter of the limits in bytes and in packets; `None` without a limit."""
         limits = []
         if way.queue_bytes is not None:
@@ -83,7 +83,7 @@ class TraceOpportunities:
     at_ms: tuple[int, ...]
 
     @classmethod
-    def of(cls, file: str) -> "TraceOpportunities":
+    def read(cls, file: str) -> "TraceOpportunities":
         """Read the opportunities from a trace file."""
         try:
             return cls(tuple(int(line) for line in Path(file).read_text("ascii").split()))

@@ -24,7 +24,7 @@ def delay_checks(train: Train, way: DirectionProfile) -> list[CalibrationCheck]:
     """Judge a train too sparse to fill the link."""
     if not len(train.delays_ms):
         return [judged("delay", train.direction, asked=way.one_way_delay_ms, got=math.inf, tolerance=0.0, n=0)]
-    spread = DelaySpread.of(way)
+    spread = DelaySpread.from_direction(way)
     return [
         *(_steady(train, way) if spread is None else _varying(train, way, spread)),
         *_order(train, spread),
@@ -54,8 +54,8 @@ def _varying(train: Train, way: DirectionProfile, spread: DelaySpread) -> list[C
         mean, deviation = _normal(delays, spread, of_mean, of_spread)
     disturbed = way.trace_file is not None or way.cross_traffic is not None
     return [
-        _as_judged("delay", train, mean, judge=not disturbed and of_mean >= 1),
-        _as_judged("jitter", train, deviation, judge=not disturbed and of_spread >= INDEPENDENT_VALUES_NEEDED),
+        _check_quantity("delay", train, mean, judge=not disturbed and of_mean >= 1),
+        _check_quantity("jitter", train, deviation, judge=not disturbed and of_spread >= INDEPENDENT_VALUES_NEEDED),
     ]
 
 
@@ -101,7 +101,9 @@ def _unbiased(independent: float) -> float:
     return math.sqrt(independent / (independent - 1)) if independent > 2 else 1.0
 
 
-def _as_judged(quantity: str, train: Train, values: tuple[float, float, float], *, judge: bool) -> CalibrationCheck:
+def _check_quantity(
+    quantity: str, train: Train, values: tuple[float, float, float], *, judge: bool
+) -> CalibrationCheck:
     asked, got, tolerance = values
     n = len(train.delays_ms)
     if judge:

@@ -19,7 +19,7 @@ def loss_check(trains: Sequence[Train], way: DirectionProfile) -> CalibrationChe
     direction = trains[0].direction
     sent = sum(len(train.sent_ms) for train in trains)
     got = sum(train.lost_count for train in trains) / sent
-    asked = LossModel.of(way)
+    asked = LossModel.from_direction(way)
     if way.trace_file is not None or way.cross_traffic is not None or way.policer is not None:
         # The queue may have been full, or the bucket empty.
         return shown("loss", direction, asked=asked.ratio, got=got, n=sent)

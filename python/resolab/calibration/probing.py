@@ -64,7 +64,7 @@ class TransferPlan:
 
 def sparse_train(way: DirectionProfile, seconds: float) -> TrainPlan:
     """Plan small packets far apart, for delay and order; the train is longer when the delay varies slowly."""
-    spread = DelaySpread.of(way)
+    spread = DelaySpread.from_direction(way)
     duration_s = SPARSE_PART * seconds
     if spread is not None and not spread.per_packet:
         wanted_s = INTERVALS_WANTED * spread.interval_ms / 1e3
@@ -74,7 +74,7 @@ def sparse_train(way: DirectionProfile, seconds: float) -> TrainPlan:
 
 def dense_train(way: DirectionProfile, seconds: float) -> TrainPlan | None:
     """Plan many small packets, for loss; return `None` for a profile without loss."""
-    if LossModel.of(way).ratio == 0.0:
+    if LossModel.from_direction(way).ratio == 0.0:
         return None
     return _small(way, DENSE_PART * seconds, DENSE_INTERVAL_US, DENSE_SHARE)
 
@@ -87,7 +87,7 @@ def saturation_train(way: DirectionProfile, mtu_bytes: int, seconds: float) -> T
     duration_s = SATURATION_PART * seconds
     whole = rate_bps * OVERLOAD * duration_s / 8 / SATURATION_PACKETS_COUNT
     packet_bytes = max(min(mtu_bytes, 200), min(mtu_bytes, int(whole)))
-    overload = _overload(way, packet_bytes, rate_bps, duration_s) / (1 - LossModel.of(way).ratio)
+    overload = _overload(way, packet_bytes, rate_bps, duration_s) / (1 - LossModel.from_direction(way).ratio)
     interval_us = charged_bytes(way, packet_bytes) * 8e6 / (rate_bps * overload)
     if interval_us < SHORTEST_SATURATION_INTERVAL_US:
         return None
@@ -110,7 +110,7 @@ def transfer(way: DirectionProfile, back: DirectionProfile, seconds: float) -> T
 def drain_s(way: DirectionProfile) -> float:
     """Return the time a filled link needs to empty, including the link's delay."""
     rate_bps = usable_rate_bps(way)
-    queue = DroptailLimit.of(way, 1)
+    queue = DroptailLimit.from_direction(way, 1)
     waiting_s = queue.limit_bytes * 8 / rate_bps if queue and rate_bps else 0.0
     return min(30.0, waiting_s) + _longest_delay_ms(way) / 1e3
 
@@ -125,7 +125,7 @@ def _small(way: DirectionProfile, duration_s: float, interval_us: float, share: 
 
 def _overload(way: DirectionProfile, packet_bytes: int, rate_bps: float, duration_s: float) -> float:
     """Return the overload filling the queue in a third of the time."""
-    queue = DroptailLimit.of(way, packet_bytes)
+    queue = DroptailLimit.from_direction(way, packet_bytes)
     if queue is None:
         return OVERLOAD
     wanted = 1 + queue.limit_bytes * 8 / rate_bps / (duration_s / 3)
@@ -133,7 +133,7 @@ def _overload(way: DirectionProfile, packet_bytes: int, rate_bps: float, duratio
 
 
 def _longest_delay_ms(way: DirectionProfile) -> float:
-    spread = DelaySpread.of(way)
+    spread = DelaySpread.from_direction(way)
     return way.one_way_delay_ms if spread is None else spread.largest_ms()
 
 

@@ -22,7 +22,7 @@ LARGEST_FILL_SHARE = 0.6
 def saturation_checks(train: Train, way: DirectionProfile) -> list[CalibrationCheck]:
     """Judge a train filling link and queue; return no checks without a rate."""
     if way.trace_file is not None:
-        return _trace_rate(train, TraceOpportunities.of(way.trace_file))
+        return _trace_rate(train, TraceOpportunities.read(way.trace_file))
     if way.rate_bps is None:
         return []
     checks = [_rate(train, way)]
@@ -38,7 +38,7 @@ def offered_bps(train: Train, way: DirectionProfile) -> float:
 
 def fill_ms(train: Train, way: DirectionProfile, rate_bps: float) -> float:
     """Return the train's time for filling the queue, in ms."""
-    queue = DroptailLimit.of(way, train.packet_bytes)
+    queue = DroptailLimit.from_direction(way, train.packet_bytes)
     surplus_bps = offered_bps(train, way) - rate_bps
     if queue is None or surplus_bps <= 0:
         return float("inf")
@@ -59,7 +59,7 @@ def _rate(train: Train, way: DirectionProfile) -> CalibrationCheck:
     got = packets * charged_bytes(way, train.packet_bytes) * 8e3 / between
     if way.cross_traffic is not None or not overloaded or n < MIN_PACKETS_COUNT:
         return shown("rate", train.direction, asked=asked, got=got, n=n)
-    spread = DelaySpread.of(way)
+    spread = DelaySpread.from_direction(way)
     tolerance = RATE_TOLERANCE + (spread.width_ms() / between if spread else 0.0)
     return judged("rate", train.direction, asked=asked, got=got, tolerance=tolerance * asked, n=n)
 
@@ -69,10 +69,10 @@ def _saturated(train: Train, way: DirectionProfile, rate_bps: float) -> Floats:
     skip_ms = min(fill_ms(train, way, rate_bps), 0.4 * train.span_ms)
     kept = train.came & (train.sent_ms >= train.sent_ms[0] + skip_ms)
     received, delays = train.received_ms[kept], (train.received_ms - train.sent_ms)[kept]
-    if DelaySpread.of(way) is not None or not len(received):
+    if DelaySpread.from_direction(way) is not None or not len(received):
         return np.sort(received)
     packet_ms = serialisation_ms(way, train.packet_bytes)
-    queue = DroptailLimit.of(way, train.packet_bytes)
+    queue = DroptailLimit.from_direction(way, train.packet_bytes)
     full_wait_ms = float("inf") if queue is None else queue.limit_bytes / train.packet_bytes * packet_ms
     waited = delays - way.one_way_delay_ms - packet_ms > min(max(packet_ms, 1.0), full_wait_ms / 2)
     first, end = _longest_run(waited)
@@ -105,10 +105,10 @@ def _earliest_ends(received: Floats, packet_ms: float) -> tuple[float, int]:
 
 
 def _queue(train: Train, way: DirectionProfile) -> list[CalibrationCheck]:
-    queue, rate = DroptailLimit.of(way, train.packet_bytes), way.rate_bps or 0.0
+    queue, rate = DroptailLimit.from_direction(way, train.packet_bytes), way.rate_bps or 0.0
     if queue is None:
         return []
-    spread, packet_ms = DelaySpread.of(way), serialisation_ms(way, train.packet_bytes)
+    spread, packet_ms = DelaySpread.from_direction(way), serialisation_ms(way, train.packet_bytes)
     filled_ms = fill_ms(train, way, rate)
     full = train.came & (train.sent_ms >= min(1.1 * filled_ms, 0.8 * train.span_ms))
     waits_ms = (train.received_ms - train.sent_ms)[full] - way.one_way_delay_ms - packet_ms

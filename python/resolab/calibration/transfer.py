@@ -29,7 +29,7 @@ def bulk_check(transfer: BulkTransferRecord, way: DirectionProfile, back: Direct
         return shown("bulk", transfer.direction, asked=None, got=got, n=segments)
     bound = rate_bps * segment / (segment + HEADER_BYTES + (way.packet_overhead_bytes or 0))
     counted_ms = transfer.counted_ns / 1e6
-    spread = DelaySpread.of(way)
+    spread = DelaySpread.from_direction(way)
     held = _held_segments(transfer, way, back, rate_bps)
     # What jitter, a hole in the sequence or a single segment can move into the counted time from before it.
     slack = (2 + held) / max(segments, 1) + (spread.width_ms() / counted_ms if spread else 0.0)
@@ -45,7 +45,7 @@ def _held_segments(transfer: BulkTransferRecord, way: DirectionProfile, back: Di
     """Count the segments able to wait behind a lost segment: the segments in flight and in the queue."""
     if transfer.retransmitted_segments_count == 0:
         return 0
-    queue = DroptailLimit.of(way, transfer.segment_bytes)
+    queue = DroptailLimit.from_direction(way, transfer.segment_bytes)
     under_way = rate_bps * (way.one_way_delay_ms + back.one_way_delay_ms) / 8e3
     return math.ceil(((queue.limit_bytes if queue else 0) + under_way) / transfer.segment_bytes)
 
@@ -53,7 +53,7 @@ def _held_segments(transfer: BulkTransferRecord, way: DirectionProfile, back: Di
 def _clean(way: DirectionProfile) -> bool:
     """Return True when delay, rate and queue are the only effects on TCP."""
     disturbed = way.jitter is not None or way.cross_traffic is not None or way.trace_file is not None
-    return not disturbed and way.policer is None and LossModel.of(way).ratio == 0.0
+    return not disturbed and way.policer is None and LossModel.from_direction(way).ratio == 0.0
 
 
 def _bound(

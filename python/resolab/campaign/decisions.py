@@ -114,7 +114,7 @@ class _ComparisonSequence:
         width = self._sequence.width
         if self._stop.ci_width_ratio is None or math.isinf(width):
             return width
-        baseline = median(sample_of(self._measured.before(self.pair.baseline.id, self._blocks))).low
+        baseline = median(sample_of(self._measured.select_first_blocks(self.pair.baseline.id, self._blocks))).low
         return width / baseline if baseline else math.inf
 
     def width_reached(self) -> IntervalWidth:

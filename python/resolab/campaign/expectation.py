@@ -80,7 +80,7 @@ class _DurationEstimate:
         self._profiles = {name: corpus.profile(name) for name in plan.factors.profile}
         self._sites = sites_of(corpus, pages, plan.pages.distances)
         self._pages = pages
-        self._sizes = {page: PageSize.of(site) for page, site in self._sites.items()}
+        self._sizes = {page: PageSize.from_page(site) for page, site in self._sites.items()}
         self._models = {page: corpus.model(page) for page in pages if corpus.is_model(page)}
         self._graphs_s: dict[tuple[str, str], float] = {}
         """The load time of a page model with a profile, in s."""
@@ -186,18 +186,18 @@ class _DurationEstimate:
         return self._graphs_s[key]
 
     def _link(self, condition: Condition) -> AccessLink:
-        return self._as_met(condition)[1]
+        return self._resolve_link(condition)[1]
 
     def _profile(self, condition: Condition) -> LinkProfile:
-        return self._as_met(condition)[0]
+        return self._resolve_link(condition)[0]
 
-    def _as_met(self, condition: Condition) -> tuple[LinkProfile, AccessLink]:
+    def _resolve_link(self, condition: Condition) -> tuple[LinkProfile, AccessLink]:
         key = condition.page, condition.profile, condition.resolver_extra_rtt_ms
         if key not in self._links:
             site = self._sites[condition.page]
             profile = move_resolver(move_page(self._profiles[condition.profile], site), condition.resolver_extra_rtt_ms)
             rtt_s, resolver_rtt_s = page_rtt_ms(profile, site) / 1e3, resolver_rtt_ms(profile) / 1e3
-            self._links[key] = profile, AccessLink.of(profile, rtt_s=rtt_s, resolver_rtt_s=resolver_rtt_s)
+            self._links[key] = profile, AccessLink.from_profile(profile, rtt_s=rtt_s, resolver_rtt_s=resolver_rtt_s)
         return self._links[key]
 
     def _answer_delay_s(self, condition: Condition) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from resolab.campaign.measured import OutcomeContributions, sample_of
-from resolab.plan import ComparisonKind, Plan, over_pages
+from resolab.plan import ComparisonKind, Plan, pool_pages
 from resolab.records import Record
 from resolab.stats import Estimate, paired_difference, pairs
 from resolab.store.outcomes import OUTCOMES
@@ -30,7 +30,7 @@ class InterimAnswer:
     """The primary outcome of all finished trials, by condition and block."""
 
     def __init__(self, plan: Plan) -> None:
-        plan = over_pages(plan)
+        plan = pool_pages(plan)
         self.outcome = OUTCOMES[plan.analysis.primary]
         self._comparisons = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
         self._measured = OutcomeContributions(self.outcome, plan.conditions())
@@ -45,7 +45,9 @@ class InterimAnswer:
             return []
         rows = []
         for one in self._comparisons:
-            own, other = (self._measured.before(arm.id, blocks_count) for arm in (one.treatment, one.baseline))
+            own, other = (
+                self._measured.select_first_blocks(arm.id, blocks_count) for arm in (one.treatment, one.baseline)
+            )
             treated, compared = pairs(sorted(own), sorted(other))
             if treated:
                 difference = paired_difference(sample_of(own).take(treated), sample_of(other).take(compared))

@@ -15,7 +15,7 @@ from resolab.campaign.manifests import CampaignStatus
 from resolab.campaign.margins import margins_ms
 from resolab.campaign.precision import FixedWidthRule
 from resolab.campaign.schedule import PlannedTrial, block_of, block_schedule, remaining, schedule, whole_blocks
-from resolab.plan import Plan, over_pages, trials_a_block
+from resolab.plan import Plan, pool_pages, trials_a_block
 from resolab.records import Record
 from resolab.store import Manifest, read_trial
 from resolab.store.outcomes import OUTCOMES
@@ -32,7 +32,7 @@ class RemainingTrials:
         With `block`, only this block is run, without interim analyses: other blocks may be anywhere.
         """
         self._cap, self._block_size, self._block = manifest.blocks, trials_a_block(plan), block
-        self._rule = _rule_of(over_pages(plan), manifest) if block is None else None
+        self._rule = _rule_of(pool_pages(plan), manifest) if block is None else None
         self._drops = plan.stop is not None and plan.stop.drops_conditions
         seed = manifest.seed
         self.planned = schedule(plan, seed, self._cap) if block is None else block_schedule(plan, seed, block)

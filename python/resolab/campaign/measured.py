@@ -25,7 +25,7 @@ class OutcomeContributions:
         if told is not None:
             self._loads.setdefault(condition, {})[block] = told
 
-    def before(self, condition: str, blocks: int) -> dict[int, Contribution]:
+    def select_first_blocks(self, condition: str, blocks: int) -> dict[int, Contribution]:
         """Return a condition's contributions in the first `blocks` blocks, by block."""
         return {block: load for block, load in self._loads.get(condition, {}).items() if block < blocks}
 

@@ -39,7 +39,7 @@ class PageSize:
     names_count: int
 
     @classmethod
-    def of(cls, site: PageSite) -> Self:
+    def from_page(cls, site: PageSite) -> Self:
         """Count a page's files, in transferred form."""
         served = [(origin.serving, origin.folder) for origin in site.origins if origin.folder is not None]
         files = [file for serving, folder in served for file in serving.files(folder)]
@@ -65,7 +65,7 @@ class AccessLink:
     """The bytes passing at once before a policer's rate applies."""
 
     @classmethod
-    def of(cls, profile: LinkProfile, *, rtt_s: float, resolver_rtt_s: float) -> Self:
+    def from_profile(cls, profile: LinkProfile, *, rtt_s: float, resolver_rtt_s: float) -> Self:
         """Take the link's values from a profile; the round trips are arguments, as servers can be farther away."""
         up, down = profile.up.loss_ratio or 0.0, profile.down.loss_ratio or 0.0
         rate_bps, burst_bytes = profile.down.rate_bps or math.inf, 0.0

@@ -19,8 +19,8 @@ from resolab.plan import (
     Condition,
     Plan,
     PlannedComparison,
-    over_pages,
     parse_plan,
+    pool_pages,
     stream_seed,
 )
 from resolab.plan.factors import EVERY_FACTOR
@@ -94,7 +94,7 @@ class PlanPower:
 
 def plan_power(plan: Plan, pilot: Dataset, asked: PowerAims) -> PlanPower:
     """Return the result for every comparison of the plan except A/A."""
-    plan = over_pages(plan)
+    plan = pool_pages(plan)
     found = _PilotData(plan, pilot)
     margins = margins_ms(plan, pilot.manifest.profiles)
     compared = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
@@ -110,12 +110,12 @@ class _PilotData:
         self.outcome: LoadOutcome = OUTCOMES[plan.analysis.primary]
         text, source = pilot.manifest.plan_text, str(pilot.folder / "plan.toml")
         own = parse_plan(text, source, corpus=None, begun_with=pilot.manifest.pages())
-        own = over_pages(replace(own, seed=pilot.manifest.seed))
+        own = pool_pages(replace(own, seed=pilot.manifest.seed))
         if own.samples_pages:
             pilot.take_pages_as_one(EVERY_PAGE)
         names = {_levels(one): one.id for one in own.conditions()}
         self._name_of: Callable[[Condition], str] = lambda one: names.get(_levels(one), "")
-        self._loads = _by_condition(self.outcome, pilot.measured_loads())
+        self._loads = _group_by_condition(self.outcome, pilot.measured_loads())
         self._seconds = pilot.trial_seconds()
 
     def samples(self, one: PlannedComparison) -> tuple[Sample, Sample]:
@@ -132,7 +132,7 @@ class _PilotData:
         return self._seconds.get(self._name_of(condition))
 
 
-def _by_condition(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
+def _group_by_condition(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
     found: dict[str, list[LoadRow]] = {}
     for load in loads:
         if outcome.contribution(load) is not None:

@@ -67,7 +67,7 @@ class FixedWidthRule:
         return min(cap, max(look.blocks + 1, math.ceil(look.blocks * (look.widest / asked) ** 2)))
 
     def _estimate(self, one: PlannedComparison, blocks: int) -> Estimate:
-        own, other = (self._measured.before(arm.id, blocks) for arm in (one.treatment, one.baseline))
+        own, other = (self._measured.select_first_blocks(arm.id, blocks) for arm in (one.treatment, one.baseline))
         treated, compared = pairs(sorted(own), sorted(other))
         treatment, baseline = sample_of(own).take(treated), sample_of(other).take(compared)
         if self._stop.ci_width_ms is not None:

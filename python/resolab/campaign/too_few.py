@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Callable
 
-from resolab.plan import Plan, over_pages
+from resolab.plan import Plan, pool_pages
 from resolab.stats import (
     ADJUSTABLE_FROM,
     LEVEL,
@@ -29,7 +29,7 @@ def too_few_blocks(plan: Plan) -> str | None:
     # A page that is loaded again is no further pair.
     count = min(plan.blocks, len(plan.factors.page)) if plan.samples_pages else plan.blocks
     difference, change = _pairs_needed(plan)
-    if count >= change or not over_pages(plan).comparisons():
+    if count >= change or not pool_pages(plan).comparisons():
         return None
     unit = plan.design.unit
     units = counted(count, unit)

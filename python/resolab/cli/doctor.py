@@ -31,7 +31,7 @@ def run(invitation: Path | None = None) -> int:
     With an invitation, also check the admission of this machine to its fleet.
     """
     lacking = 0
-    for what, check in (CHECKS | _of_a_fleet(invitation)).items():
+    for what, check in (CHECKS | _list_fleet_checks(invitation)).items():
         try:
             print(f"ok       {what}: {check()}")
         except ResolabError as error:
@@ -43,7 +43,7 @@ def run(invitation: Path | None = None) -> int:
     return EXIT_LACKING if lacking else 0
 
 
-def _of_a_fleet(invitation: Path | None) -> dict[str, Callable[[], str]]:
+def _list_fleet_checks(invitation: Path | None) -> dict[str, Callable[[], str]]:
     return {} if invitation is None else {f"invitation {invitation}": lambda: readiness.let_in(invitation)}
 
 

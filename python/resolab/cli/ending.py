@@ -30,7 +30,7 @@ class TrackedOutput(io.TextIOWrapper):
     problem: OSError | None = None
 
     @classmethod
-    def like(cls, stream: io.TextIOWrapper) -> "TrackedOutput":
+    def from_stream(cls, stream: io.TextIOWrapper) -> "TrackedOutput":
         """Replace the interpreter's own stream, with the same encoding and settings."""
         below = open(stream.fileno(), "wb", 0 if stream.write_through else -1, closefd=False)  # noqa: SIM115
         return cls(
@@ -99,7 +99,7 @@ def _usable(stream: TextIO | None, number: int, kind: type[TrackedOutput]) -> Te
     stream = stream or open(number, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
-    return kind.like(stream) if type(stream) is io.TextIOWrapper else stream
+    return kind.from_stream(stream) if type(stream) is io.TextIOWrapper else stream
 
 
 def end(error: BaseException | None, code: int = 0) -> int:

@@ -65,7 +65,7 @@ class VantageDifference(msgspec.Struct, frozen=True, kw_only=True):
         return (self.difference_ms - self.truth_ms) / self.truth_ms if self.truth_ms else None
 
 
-def between_places(look_ups: Iterable[tuple[str, CheckedLookUp]], reference: str) -> list[VantageDifference]:
+def compare_places(look_ups: Iterable[tuple[str, CheckedLookUp]], reference: str) -> list[VantageDifference]:
     """Compare every place with the reference; keys missing in either are left out."""
     by_place: dict[str, dict[Kind, list[CheckedLookUp]]] = defaultdict(lambda: defaultdict(list))
     for place, one in look_ups:

@@ -131,7 +131,7 @@ class Box:
             self.contacts.add_flows((await self._exchange.count()).flows)
         self.contacts.write(self.folder / CONTACTS_FILE)
 
-    async def until(self, ended: asyncio.Event) -> None:
+    async def wait_until(self, ended: asyncio.Event) -> None:
         """Wait for `ended`; raise when the exchange ends before."""
         while not ended.is_set():
             if not self._running_exchange().process.running:

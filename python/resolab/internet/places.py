@@ -102,15 +102,15 @@ def _moved(host: BoxHost, home_ms: float, nearer_ms: float, rtt_ms: float | None
         raise ValueError(f"{host.name} is nearer to {place.name} than home is to the exchange")
     asked = HostNetwork(prefix=f"{host.address}/32", extra_one_way_ms=extra_ms)
     return msgspec.structs.replace(
-        host, one_way_ms=one_way_ms, networks=(asked, HostNetwork(prefix=f"{_beside(host.address)}/32"))
+        host, one_way_ms=one_way_ms, networks=(asked, HostNetwork(prefix=f"{_compute_next_address(host.address)}/32"))
     )
 
 
 def _asking_from_beside(resolver: BoxResolver) -> BoxResolver:
-    return msgspec.structs.replace(resolver, recursion_address=_beside(resolver.address))
+    return msgspec.structs.replace(resolver, recursion_address=_compute_next_address(resolver.address))
 
 
-def _beside(address: str) -> str:
+def _compute_next_address(address: str) -> str:
     network, _, last = address.rpartition(".")
     return f"{network}.{int(last) + 1}"
 

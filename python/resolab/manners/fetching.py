@@ -43,14 +43,14 @@ def fetch_opt_out(source: str, *, user_agent: str, authority: Path | None = None
             return bytes(answer.read(MOST_BYTES + 1))
 
     try:
-        body = _within(FETCH_WITHIN_S, fetched)
+        body = _call_within(FETCH_WITHIN_S, fetched)
     except (OSError, http.client.HTTPException) as error:
         problem = shown(str(error))
         raise MachineError(f"could not fetch the opt-out list {source}: {problem}; {STAYS_STOPPED}") from error
     return OptOut.read(_text(body, source), source=source)
 
 
-def _within(limit_s: float, do: Callable[[], bytes]) -> bytes:
+def _call_within(limit_s: float, do: Callable[[], bytes]) -> bytes:
     """Return the result of a call, or raise `TimeoutError`; the call then ends by itself, or with the process."""
     given: list[bytes] = []
     raised: list[BaseException] = []

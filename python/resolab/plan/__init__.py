@@ -31,7 +31,7 @@ from resolab.plan.settings import (
     StopSettings,
     Unit,
 )
-from resolab.plan.unit import EVERY_PAGE, compared_as, over_pages, trials_a_block
+from resolab.plan.unit import EVERY_PAGE, compared_as, pool_pages, trials_a_block
 
 __all__ = [
     "EVERY_PAGE",
@@ -72,10 +72,10 @@ __all__ = [
     "block_order",
     "compared_as",
     "load_plan",
-    "over_pages",
     "page_of",
     "page_order",
     "parse_plan",
+    "pool_pages",
     "stream_seed",
     "trials_a_block",
 ]

@@ -40,7 +40,7 @@ class EquivalenceMargin:
     ms: float | None = None
     rtts: float | None = None
 
-    def of(self, rtt_ms: float) -> float:
+    def compute_ms(self, rtt_ms: float) -> float:
         """Return the margin in ms for a given round trip."""
         return self.ms if self.ms is not None else (self.rtts or 0.0) * rtt_ms
 

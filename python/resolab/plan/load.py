@@ -38,7 +38,7 @@ from resolab.plan.settings import (
     value_in,
 )
 from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_gateway, check_repeats
-from resolab.plan.unit import check_unit, over_pages
+from resolab.plan.unit import check_unit, pool_pages
 from resolab.records import DnsTransport, HttpVersion, ResolverPath
 
 
@@ -161,7 +161,7 @@ def _settings(top: PlanSection) -> dict[str, Any]:
 
 def _check_whole(source: str, plan: Plan, corpus: Corpus) -> None:
     """Check rules across the whole plan; pages alike in a rule represent each other."""
-    compared = over_pages(plan)
+    compared = pool_pages(plan)
     check_combinations(source, compared)
     check_baselines(source, compared)
     check_gateway(source, compared)

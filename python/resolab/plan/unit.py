@@ -17,7 +17,7 @@ EVERY_PAGE = "all-pages"
 """The page's word in identifiers of comparisons over pages."""
 
 
-def over_pages(plan: Plan) -> Plan:
+def pool_pages(plan: Plan) -> Plan:
     """Return the plan for comparisons: with one page for all when pages are sampled, else unchanged."""
     if not plan.samples_pages:
         return plan
@@ -32,7 +32,7 @@ def compared_as(plan: Plan, condition: Condition) -> Condition:
 
 def trials_a_block(plan: Plan) -> int:
     """Count a block's trials."""
-    return len(over_pages(plan).conditions())
+    return len(pool_pages(plan).conditions())
 
 
 def check_unit(source: str, plan: Plan) -> None:

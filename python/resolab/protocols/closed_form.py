@@ -34,7 +34,7 @@ def page_handshake_round_trips(http_version: str, handshake_mode: str) -> int:
     return PAGE_HANDSHAKES[http_version] - (handshake_mode == "zero_rtt")
 
 
-def to_round_trips(time_ns: float, rtt_ms: float) -> float:
+def express_in_round_trips(time_ns: float, rtt_ms: float) -> float:
     """Express a time in round trips of the access link."""
     return time_ns / 1e6 / rtt_ms
 

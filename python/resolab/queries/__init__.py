@@ -7,7 +7,7 @@ single query should not wait for the statistics libraries.
 from resolab.queries.arms import Arm, arms_of, measured
 from resolab.queries.asking import ask
 from resolab.queries.phases import QueryPhase, Split, timeline, wire_exchange_ns
-from resolab.queries.system_resolver import RESOLV_CONF, as_recorded, system_resolver
+from resolab.queries.system_resolver import RESOLV_CONF, format_recorded_name, system_resolver
 
 __all__ = [
     "RESOLV_CONF",
@@ -15,8 +15,8 @@ __all__ = [
     "QueryPhase",
     "Split",
     "arms_of",
-    "as_recorded",
     "ask",
+    "format_recorded_name",
     "measured",
     "system_resolver",
     "timeline",

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from resolab.queries.system_resolver import as_recorded
+from resolab.queries.system_resolver import format_recorded_name
 from resolab.records import ConnectionState, DnsTransport, QueryPurpose, QueryRecord
 
 Key = tuple[str, str, int]
@@ -40,5 +40,5 @@ def arms_of(records: Sequence[QueryRecord], resolvers: Sequence[str], *, keeps_c
         arm = found.setdefault((record.resolver, opening), Arm(record.resolver, record.dns_transport, opening))
         arm.records[record.qname, record.qtype, rounds[asked]] = record
         rounds[asked] += 1
-    order = {as_recorded(resolver): position for position, resolver in enumerate(resolvers)}
+    order = {format_recorded_name(resolver): position for position, resolver in enumerate(resolvers)}
     return sorted(found.values(), key=lambda arm: (order.get(arm.resolver, len(order)), arm.opening))

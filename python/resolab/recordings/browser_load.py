@@ -24,12 +24,12 @@ def recording_of_heard(heard: LoadEvents) -> Recording:
     return found
 
 
-def _of_chromium(heard: LoadEvents, shown: str) -> Recording:
+def _read_chromium(heard: LoadEvents, shown: str) -> Recording:
     found = Recording(form=FORM, exchanges=[], async_stacks=True, is_parser_sure=True)
     return recording_of(heard.messages, found, shown, goes_on=True)
 
 
-def _of_firefox(heard: LoadEvents, shown: str) -> Recording:
+def _read_firefox(heard: LoadEvents, shown: str) -> Recording:
     found = Recording(form=FORM, exchanges=[], is_parser_sure=True)
     found.loaded_ms, found.complete_ms = heard.loaded_unix_ms, heard.complete_unix_ms
     recording_of_rows(heard.rows, found)
@@ -38,4 +38,4 @@ def _of_firefox(heard: LoadEvents, shown: str) -> Recording:
     return found
 
 
-_READERS: Mapping[str, Callable[[LoadEvents, str], Recording]] = {"chromium": _of_chromium, "firefox": _of_firefox}
+_READERS: Mapping[str, Callable[[LoadEvents, str], Recording]] = {"chromium": _read_chromium, "firefox": _read_firefox}

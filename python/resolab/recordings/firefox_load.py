@@ -134,18 +134,21 @@ def _timings(row: Row) -> Timings:
     if not asked_us or not answered_us:
         ended_us = (row["endedMs"] or 0) * 1000
         return Timings(wait=duration((ended_us - opened_us) / 1000) if ended_us else None)
-    dns, connect = _between(row["dnsStartUs"], row["dnsEndUs"]), _between(row["connectStartUs"], row["connectEndUs"])
+    dns, connect = (
+        _compute_duration_ms(row["dnsStartUs"], row["dnsEndUs"]),
+        _compute_duration_ms(row["connectStartUs"], row["connectEndUs"]),
+    )
     return Timings(
         blocked=max(0.0, (asked_us - opened_us) / 1000 - (dns or 0.0) - (connect or 0.0)),
         dns=dns,
         connect=connect,
-        ssl=_between(row["secureStartUs"], row["connectEndUs"]),
-        wait=_between(asked_us, answered_us),
-        receive=_between(answered_us, row["endUs"]) or 0.0,
+        ssl=_compute_duration_ms(row["secureStartUs"], row["connectEndUs"]),
+        wait=_compute_duration_ms(asked_us, answered_us),
+        receive=_compute_duration_ms(answered_us, row["endUs"]) or 0.0,
     )
 
 
-def _between(begin_us: float, end_us: float) -> float | None:
+def _compute_duration_ms(begin_us: float, end_us: float) -> float | None:
     return (end_us - begin_us) / 1000 if 0 < begin_us <= end_us else None
 
 

@@ -38,7 +38,7 @@ def build(recording: Recording, name: str, *, keep_names: bool = False) -> PageM
         recording.lose("preflights that no request followed", unfollowed)
     exchanges = [one for one in exchanges if not one.is_preflight]
     sources = redirect_sources(exchanges, recording)
-    exchanges = _with_targets_kinds(exchanges, sources)
+    exchanges = _copy_target_kinds(exchanges, sources)
     complete = recording.complete_ms
     found = discover(exchanges, sources, complete, is_parser_sure=recording.is_parser_sure)
     when = dues(exchanges, found, complete)
@@ -51,8 +51,8 @@ def build(recording: Recording, name: str, *, keep_names: bool = False) -> PageM
         source=_source(recording, exchanges),
         hosts=tuple(hosts.values()),
         resources=tuple(resources),
-        load_ms=_since(exchanges, recording.loaded_ms),
-        dom_content_loaded_ms=_since(exchanges, complete),
+        load_ms=_compute_offset_ms(exchanges, recording.loaded_ms),
+        dom_content_loaded_ms=_compute_offset_ms(exchanges, complete),
         losses=tuple(Loss(what, count) for what, count in recording.losses.items()),
     )
 
@@ -94,7 +94,7 @@ def _preflighted(exchanges: Sequence[RecordedExchange]) -> set[int]:
     return found
 
 
-def _with_targets_kinds(exchanges: list[RecordedExchange], sources: Mapping[int, int]) -> list[RecordedExchange]:
+def _copy_target_kinds(exchanges: list[RecordedExchange], sources: Mapping[int, int]) -> list[RecordedExchange]:
     """Give redirects the kind of their targets, as a redirect's answer has no kind."""
     kinds = [one.kind for one in exchanges]
     for target in sorted(sources, reverse=True):
@@ -102,7 +102,7 @@ def _with_targets_kinds(exchanges: list[RecordedExchange], sources: Mapping[int,
     return [one if one.kind is kind else replace(one, kind=kind) for one, kind in zip(exchanges, kinds, strict=True)]
 
 
-def _since(exchanges: Sequence[RecordedExchange], instant: float | None) -> float | None:
+def _compute_offset_ms(exchanges: Sequence[RecordedExchange], instant: float | None) -> float | None:
     """Count an instant from the page's own request; `None` for an earlier instant."""
     since = None if instant is None else instant - exchanges[0].start_ms
     return None if since is None or since <= 0 else round(since, _DIGITS)

@@ -37,7 +37,7 @@ from resolab.report.live.section import LiveSection
 from resolab.report.named_table import NamedTable
 from resolab.report.outcome_tables import further_outcomes, outcome_table, sum_table
 from resolab.report.paths.section import PathSection, path_section
-from resolab.report.places.across import across_table
+from resolab.report.places.across import build_across_table
 from resolab.report.plain_answers import plain_answers, too_few_sentence
 from resolab.report.s24.beside import paper_exchange_table, paper_load_table
 from resolab.report.s24.printed import CITATION
@@ -48,12 +48,12 @@ from resolab.report.shift_functions import shift_drawings, shift_table
 from resolab.report.statuses import CITATION as STATUSES_CITATION
 from resolab.report.tables import (
     Table,
-    as_live,
     exchange_table,
     failure_table,
     flag_table,
     handshake_table,
     lateness_table,
+    rename_live_columns,
     status_table,
 )
 from resolab.report.trouble import failures_line, trouble_sentence
@@ -170,7 +170,7 @@ def _draw(findings: Findings, folder: Path, further: Sequence[Drawing]) -> dict[
 def _effects(findings: Findings) -> list[NamedTable]:
     """List the tables of the conditions' effects, beside the tables of each outcome."""
     tables = (
-        across_table(findings),
+        build_across_table(findings),
         *effect_tables(findings),
         closed_form_table(findings),
         shift_table(findings),
@@ -221,14 +221,14 @@ def _content(findings: Findings) -> dict[str, Any]:
 
 
 def _told_named(findings: Findings, one: NamedTable) -> NamedTable:
-    return one if findings.live is None else replace(one, table=as_live(one.table))
+    return one if findings.live is None else replace(one, table=rename_live_columns(one.table))
 
 
 def _told(findings: Findings, parts: dict[str, Any]) -> dict[str, Any]:
     """Adapt the tables' words to the live network."""
     if findings.live is None:
         return parts
-    return {name: as_live(one) if isinstance(one, Table) else one for name, one in parts.items()}
+    return {name: rename_live_columns(one) if isinstance(one, Table) else one for name, one in parts.items()}
 
 
 def _tables(findings: Findings) -> dict[str, Table]:

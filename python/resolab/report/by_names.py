@@ -32,7 +32,7 @@ def names_drawing(findings: Findings) -> Drawing | None:
         for one, comparison in findings.plt.compared
         if one.condition.page in counts and _COUNT.search(one.condition.page)
     ]
-    told = _of_several(points)
+    told = _list_several_points(points)
     return draw_by_names(told, by_names_caption(findings, told), findings.plt.outcome.label) if told else None
 
 
@@ -47,7 +47,7 @@ def _names_counts(findings: Findings) -> Mapping[str, int]:
     return counts
 
 
-def _of_several(points: Iterable[NamesPoint]) -> list[NamesPoint]:
+def _list_several_points(points: Iterable[NamesPoint]) -> list[NamesPoint]:
     """Return the points of panels with different name counts."""
     some = list(points)
     counts: dict[str, set[int]] = {}

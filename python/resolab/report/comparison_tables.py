@@ -110,7 +110,7 @@ def aa_sentences(findings: Findings) -> list[str]:
     noise = findings.plt.noise
     if noise is None:
         return []
-    return [_false_alarms(noise), *_by_interval(noise), *_floor(noise)]
+    return [_false_alarms(noise), *_count_excluding_zero(noise), *_floor(noise)]
 
 
 def _floor(noise: Noise) -> list[str]:
@@ -144,7 +144,7 @@ def _false_alarms(noise: Noise) -> str:
     )
 
 
-def _by_interval(noise: Noise) -> list[str]:
+def _count_excluding_zero(noise: Noise) -> list[str]:
     """Return the number of intervals excluding 0, and so missing the truth; empty without intervals."""
     told = [
         f"of the {name} {found.count} of {found.n}, {found.share * 100:.1f} % "

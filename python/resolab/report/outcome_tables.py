@@ -28,7 +28,7 @@ def outcome_table(findings: Findings, found: OutcomeFindings) -> Table:
         f"Hodges-Lehmann shift {unit}", f"change of median {label}", "Cliff's delta", "method",
     )  # fmt: skip
     rows = [
-        (*_loads(findings, one), *(_parts(findings, one.condition) if parts else ()), *_against_baseline(one))
+        (*_loads(findings, one), *(_parts(findings, one.condition) if parts else ()), *_format_difference(one))
         for one in (found.conditions if found.outcome == PLT else found.told)
     ]
     return Table(columns, rows, frozenset(range(4)))
@@ -60,7 +60,7 @@ def _median(found: OutcomeFindings | None, condition: Condition) -> str:
     return ABSENT if one is None or not one.told_count else estimate_text(one.median_ms)
 
 
-def _against_baseline(one: ConditionResult) -> tuple[str, ...]:
+def _format_difference(one: ConditionResult) -> tuple[str, ...]:
     if one.comparison is None:
         return place_word(one), "", "", "", "", ""
     difference = one.comparison.difference_ms

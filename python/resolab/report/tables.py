@@ -45,7 +45,7 @@ def _meaning(flag: str) -> str:
     return sentence[:1].lower() + sentence[1:].removesuffix(".")
 
 
-def as_live(table: Table) -> Table:
+def rename_live_columns(table: Table) -> Table:
     """Rename profile to vantage point, and leave out the columns of an emulated network."""
     kept = [place for place, column in enumerate(table.columns) if column not in _OF_THE_LAB]
     columns = ["vantage point" if table.columns[place] in _PLACES else table.columns[place] for place in kept]

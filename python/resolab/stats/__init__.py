@@ -6,7 +6,7 @@ resolab is imported here); closed forms (`protocols`).
 """
 
 from resolab.stats.adjusted import ADJUSTABLE_FROM, MOST_VARIANCE_LEFT, adjusted_difference, variance_ratio
-from resolab.stats.beyond import TailShares, beyond
+from resolab.stats.beyond import TailShares, compare_shares_beyond
 from resolab.stats.break_even import (
     BATCHES_FOR_CROSSING,
     BATCHES_FOR_MEANS,
@@ -89,7 +89,6 @@ __all__ = [
     "aim_at_width",
     "aim_within_margin",
     "amortisation",
-    "beyond",
     "blocks_needed",
     "break_even",
     "change_at_any_look",
@@ -97,6 +96,7 @@ __all__ = [
     "cliffs_delta",
     "clopper_pearson",
     "clustered_median",
+    "compare_shares_beyond",
     "difference_at_any_look",
     "differences_of",
     "ecdf",

@@ -32,14 +32,14 @@ class TailShares:
     p_value: float | None
 
 
-def beyond(treatment: Sample, baseline: Sample, limit: float, *, level: float = LEVEL) -> TailShares:
+def compare_shares_beyond(treatment: Sample, baseline: Sample, limit: float, *, level: float = LEVEL) -> TailShares:
     """Compare the shares of values beyond a limit; position i of both is one pair.
 
     Raise `ValueError` for a value with bounds on both sides of the limit.
     """
     if len(treatment) != len(baseline):
         raise ValueError("paired shares need samples of one length")
-    own, other = _beyond(treatment, limit), _beyond(baseline, limit)
+    own, other = _exceeds(treatment, limit), _exceeds(baseline, limit)
     n, both = own.size, int(np.count_nonzero(own & other))
     own_only, other_only = int(own.sum()) - both, int(other.sum()) - both
     own_share, other_share = (proportion(int(one.sum()), n, level=level) for one in (own, other))
@@ -47,7 +47,7 @@ def beyond(treatment: Sample, baseline: Sample, limit: float, *, level: float = 
     return TailShares(limit, own_share, other_share, _difference(both, own_only, other_only, n, level), p_value)
 
 
-def _beyond(sample: Sample, limit: float) -> NDArray[np.bool_]:
+def _exceeds(sample: Sample, limit: float) -> NDArray[np.bool_]:
     if ((sample.low <= limit) & (sample.high > limit)).any():
         raise ValueError("a value's bounds lie on both sides of the limit")
     return np.asarray(sample.low > limit)

@@ -28,17 +28,17 @@ def hodges_lehmann(
         lows = _pairwise(treatment.low, baseline.high, -np.inf)
         highs = _pairwise(treatment.high, baseline.low, np.inf)
         cdf = rank_sum_cdf(len(treatment), len(baseline))
-        return _between(lows, highs, cdf, len(treatment) + len(baseline), count, level, Method.RANK_SUM)
+        return _estimate_between(lows, highs, cdf, len(treatment) + len(baseline), count, level, Method.RANK_SUM)
     differences = treatment if baseline is None else differences_of(treatment, baseline)
     if not len(differences):
         return Estimate(None, None, None, None, 0, 0, level, Method.NONE)
     lows, highs = _walsh(differences.low, -np.inf), _walsh(differences.high, np.inf)
     cdf = signed_rank_cdf(len(differences))
     count = differences.censored_count
-    return _between(lows, highs, cdf, len(differences), count, level, Method.SIGNED_RANK)
+    return _estimate_between(lows, highs, cdf, len(differences), count, level, Method.SIGNED_RANK)
 
 
-def _between(
+def _estimate_between(
     lows: FloatArray, highs: FloatArray, cdf: FloatArray, n: int, censored_count: int, level: float, method: Method
 ) -> Estimate:
     low, high = float(np.quantile(lows, 0.5, method="lower")), float(np.quantile(highs, 0.5, method="higher"))

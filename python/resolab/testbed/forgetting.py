@@ -24,7 +24,9 @@ class WarmUpActivity:
         self._received_bytes: dict[int, int | None] = {}
         """The bytes received until the last check, for each connection with an unfinished handshake."""
 
-    def under_way(self, records: Sequence[Record], cleared_ns: int, *, kept_address: str | None = None) -> list[str]:
+    def list_under_way(
+        self, records: Sequence[Record], cleared_ns: int, *, kept_address: str | None = None
+    ) -> list[str]:
         """Return connections opened after the browser's clearing, and queries with answers still possible.
 
         The edge must have been flushed after the time needed by a close to arrive. Connections to `kept_address` are to
@@ -59,7 +61,7 @@ class WarmUpActivity:
         return number not in self._received_bytes or self._received_bytes[number] != connection.received_bytes
 
 
-def without_open_connections(records: Sequence[Record]) -> list[Record]:
+def drop_open_connections(records: Sequence[Record]) -> list[Record]:
     """Remove the records of connections still open: their last records will follow."""
     return [one for one in records if not (isinstance(one, ConnectionRecord) and one.closed_ns is None)]
 

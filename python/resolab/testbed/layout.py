@@ -208,7 +208,7 @@ def shared_certificates(
 ) -> Iterator[list[str]]:
     """List the names or wildcards of each shared certificate; every other name has its own certificate."""
     if certificates is PageCertificates.SITE:
-        yield from (_below(domain, hosts) for domain, hosts in _by_domain(site).items() if len(hosts) > 1)
+        yield from (_below(domain, hosts) for domain, hosts in _group_by_domain(site).items() if len(hosts) > 1)
         return
     groups: dict[int, list[str]] = defaultdict(list)
     for origin in site.origins:
@@ -219,10 +219,10 @@ def shared_certificates(
 
 def resolver_covers(site: PageSite) -> list[str]:
     """List the names of the resolver's certificate for a page on the resolver's connections, as shorter wildcards."""
-    return [name for domain, hosts in _by_domain(site).items() for name in _below(domain, hosts)]
+    return [name for domain, hosts in _group_by_domain(site).items() for name in _below(domain, hosts)]
 
 
-def _by_domain(site: PageSite) -> Mapping[str, list[str]]:
+def _group_by_domain(site: PageSite) -> Mapping[str, list[str]]:
     domains: dict[str, list[str]] = defaultdict(list)
     for host in site.hosts:
         domains[registrable_domain(host)].append(host)

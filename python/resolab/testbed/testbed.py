@@ -38,7 +38,7 @@ from resolab.testbed import layout
 from resolab.testbed.between import ClientProgramSlot
 from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, started_first
 from resolab.testbed.distance import longest_rtt_ms, move_page, move_resolver
-from resolab.testbed.forgetting import WarmUpActivity, without_open_connections
+from resolab.testbed.forgetting import WarmUpActivity, drop_open_connections
 from resolab.testbed.in_force import AppliedEdgeState
 from resolab.testbed.kept import NOTHING_KEPT, KeptFolders, TrialFileKeeper
 from resolab.testbed.layout import PageSite
@@ -326,10 +326,10 @@ class Testbed(RunningParts):
         await self._close_connections(condition)
         await self._unless_dead(self.edge, self.edge.flush())
         is_kept = condition.dns_connection_state is ConnectionState.WARM
-        found = self._servers_view.under_way(
+        found = self._servers_view.list_under_way(
             self._records, cleared_ns, kept_address=layout.RESOLVER_ADDRESS if is_kept else None
         )
-        self._records[:] = without_open_connections(self._records)
+        self._records[:] = drop_open_connections(self._records)
         if not found:
             return True
         if self._attempts_count >= FORGETTING_ATTEMPTS:

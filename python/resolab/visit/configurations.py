@@ -68,10 +68,10 @@ def _read_words(words: str, transports: Sequence[DnsTransport]) -> list[Resolver
         return [ResolverConfiguration(name, _short(words), endpoint.dns_transport, url, endpoint.host)]
     if endpoint.port != 53 and any(one is not DnsTransport.DOUDP for one in transports):
         raise UsageError(f"{words} has a port, which is of one transport: write it as a URL, such as tls://{words}")
-    return [_over(endpoint, one) for one in transports or [DnsTransport.DOUDP]]
+    return [_configure(endpoint, one) for one in transports or [DnsTransport.DOUDP]]
 
 
-def _over(endpoint: ResolverEndpoint, transport: DnsTransport) -> ResolverConfiguration:
+def _configure(endpoint: ResolverEndpoint, transport: DnsTransport) -> ResolverConfiguration:
     host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
     if transport is DnsTransport.DOUDP:
         return ResolverConfiguration(_name(endpoint), host, transport, endpoint.url, endpoint.host)

@@ -60,7 +60,7 @@ def test_the_warm_up_s_renderers_are_waited_for_before_connections_are_closed(
 ) -> None:
     """What they still want is else sent over new ones (seen with a page of hundreds of requests, and with no small one)."""
     order: list[str] = []
-    wait, clear = page_load.until_ended, Context.clear
+    wait, clear = page_load.wait_until_ended, Context.clear
 
     async def waiting(browser_pid: int, before: frozenset[int]) -> None:
         await wait(browser_pid, before)
@@ -70,7 +70,7 @@ def test_the_warm_up_s_renderers_are_waited_for_before_connections_are_closed(
         order.append("cleared")
         await clear(*arguments, **more)
 
-    monkeypatch.setattr(page_load, "until_ended", waiting)
+    monkeypatch.setattr(page_load, "wait_until_ended", waiting)
     monkeypatch.setattr(Context, "clear", clearing)
 
     async def scene(chromium: Chromium) -> None:

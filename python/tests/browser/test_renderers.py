@@ -87,7 +87,7 @@ def test_a_closed_tab_is_waited_for_until_none_of_its_renderers_ends_any_more(
     monkeypatch.setattr(
         renderers, "renderers_of", lambda _pid: frozenset(range(5 - (clock.now > 0.0175) - (clock.now > 0.0375)))
     )
-    asyncio.run(renderers.until_ended(1, frozenset(range(5))))
+    asyncio.run(renderers.wait_until_ended(1, frozenset(range(5))))
     assert clock.now == pytest.approx(0.04 + 0.03, abs=0.006)
 
 
@@ -95,5 +95,5 @@ def test_renderers_that_go_on_ending_are_not_waited_for_without_a_limit(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(renderers, "renderers_of", lambda _pid: frozenset(range(1000 - round(clock.now * 100))))
-    asyncio.run(renderers.until_ended(1, frozenset(range(1000))))
+    asyncio.run(renderers.wait_until_ended(1, frozenset(range(1000))))
     assert clock.now == pytest.approx(1.0, abs=0.006)

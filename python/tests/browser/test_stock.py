@@ -83,7 +83,7 @@ class Shell(StockBrowser[Pipe]):
         self.steps.append("asked to end" if not connection.closed.is_set() else "already closed")
         return False
 
-    def _after_end(self) -> None:
+    def _finish_after_end(self) -> None:
         assert self._process is not None
         assert self._home is not None
         left = "home is left" if self._home.folder.exists() else "home is gone"

@@ -17,7 +17,7 @@ def test_a_packet_takes_its_bits_and_the_overhead():
 
 
 def test_independent_loss_varies_as_a_binomial():
-    loss = LossModel.of(link(loss_ratio=0.1))
+    loss = LossModel.from_direction(link(loss_ratio=0.1))
     assert (loss.ratio, loss.variance_per_packet) == (0.1, pytest.approx(0.09))
 
 
@@ -40,7 +40,7 @@ def chain(burst, kept, count, seed):
     ],
 )
 def test_bursts_have_the_mean_and_the_variance_of_a_simulated_chain(burst):
-    asked = LossModel.of(link(loss_ratio=0.01, gilbert_elliott=burst))
+    asked = LossModel.from_direction(link(loss_ratio=0.01, gilbert_elliott=burst))
     runs = np.array([chain(burst, 0.99, 2_000, seed).mean() for seed in range(400)])
     assert runs.mean() == pytest.approx(asked.ratio, rel=0.03)
     assert runs.var() * 2_000 == pytest.approx(asked.variance_per_packet, rel=0.2)
@@ -48,14 +48,14 @@ def test_bursts_have_the_mean_and_the_variance_of_a_simulated_chain(burst):
 
 def test_a_chain_that_never_leaves_the_good_state_loses_nothing():
     burst = GilbertElliott(good_to_bad_ratio=0.0, bad_to_good_ratio=0.0)
-    assert LossModel.of(link(gilbert_elliott=burst)) == LossModel(0.0, 0.0)
+    assert LossModel.from_direction(link(gilbert_elliott=burst)) == LossModel(0.0, 0.0)
 
 
 def test_the_tighter_limit_counts_in_whole_packets():
-    assert DroptailLimit.of(link(queue_bytes=10_000), 1_500) == DroptailLimit(9_000)
-    assert DroptailLimit.of(link(queue_bytes=10_000, queue_packets=3), 1_500) == DroptailLimit(4_500)
-    assert DroptailLimit.of(link(queue_packets=3), 100) == DroptailLimit(300)
-    assert DroptailLimit.of(link(), 100) is None
+    assert DroptailLimit.from_direction(link(queue_bytes=10_000), 1_500) == DroptailLimit(9_000)
+    assert DroptailLimit.from_direction(link(queue_bytes=10_000, queue_packets=3), 1_500) == DroptailLimit(4_500)
+    assert DroptailLimit.from_direction(link(queue_packets=3), 100) == DroptailLimit(300)
+    assert DroptailLimit.from_direction(link(), 100) is None
 
 
 def test_a_trace_has_its_mean_rate_and_a_bound_on_its_bursts(tmp_path):
@@ -63,19 +63,19 @@ def test_a_trace_has_its_mean_rate_and_a_bound_on_its_bursts(tmp_path):
     file.write_text("".join(f"{at}\n" for at in [20] * 10))
     way = link(trace_file=str(file))
     assert usable_rate_bps(way) == pytest.approx(6e6)
-    trace = TraceOpportunities.of(str(file))
+    trace = TraceOpportunities.read(str(file))
     assert trace.largest_deviation_bits(1_500) >= 10 * 12_000
     with pytest.raises(ConfigurationError, match="nowhere"):
-        TraceOpportunities.of("nowhere")
+        TraceOpportunities.read("nowhere")
 
 
 def test_no_jitter_is_no_spread():
-    assert DelaySpread.of(link()) is None
-    assert DelaySpread.of(link(jitter=Jitter(standard_deviation_ms=0.0))) is None
+    assert DelaySpread.from_direction(link()) is None
+    assert DelaySpread.from_direction(link(jitter=Jitter(standard_deviation_ms=0.0))) is None
 
 
 def test_uniform_quantiles_have_their_moments():
-    spread = DelaySpread.of(link(jitter=Jitter(quantiles_ms=[-3.0, 9.0])))
+    spread = DelaySpread.from_direction(link(jitter=Jitter(quantiles_ms=[-3.0, 9.0])))
     assert spread is not None
     assert spread.mean_ms == pytest.approx(23.0)
     assert spread.deviation_ms == pytest.approx(12 / math.sqrt(12))
@@ -85,7 +85,7 @@ def test_uniform_quantiles_have_their_moments():
 
 def test_a_lognormal_spread_has_the_mean_and_deviation_asked():
     jitter = Jitter(standard_deviation_ms=30.0, distribution=JitterDistribution.LOGNORMAL)
-    spread = DelaySpread.of(link(50.0, jitter=jitter))
+    spread = DelaySpread.from_direction(link(50.0, jitter=jitter))
     assert spread is not None
     values = np.exp(spread.log_mean + spread.log_deviation * np.random.default_rng(1).standard_normal(400_000))
     assert values.mean() == pytest.approx(50.0, rel=0.01)

@@ -31,7 +31,7 @@ FULL = {
 
 
 def test_a_pages_size_is_that_of_its_files_requests_and_names() -> None:
-    sizes = {page: PageSize.of(site) for page, site in sites_of(CORPUS, ["example", "names-12"]).items()}
+    sizes = {page: PageSize.from_page(site) for page, site in sites_of(CORPUS, ["example", "names-12"]).items()}
     assert sizes["example"] == PageSize(body_bytes=1_256, requests_count=1, names_count=1)
     assert sizes["names-12"] == PageSize(body_bytes=320_750, requests_count=40, names_count=12)
 
@@ -130,7 +130,7 @@ def test_a_policed_link_takes_its_rate_beyond_the_burst() -> None:
         one_way_delay_ms=50.0, policer=PolicerSettings(rate_bps=1e6, burst_bytes=10**6), loss_ratio=0.0
     )
     profile = LinkProfile(name="x", source="test", up=way, down=policed)
-    link = AccessLink.of(profile, rtt_s=0.1, resolver_rtt_s=0.03)
+    link = AccessLink.from_profile(profile, rtt_s=0.1, resolver_rtt_s=0.03)
     assert (link.rate_bps, link.burst_bytes) == (1e6, 1e6)
     unlimited = replace(IDEAL, rate_bps=1e15)
     small = PageSize(body_bytes=5_000, requests_count=1, names_count=1)

@@ -190,7 +190,7 @@ def test_forged_results_cost_nobody_else_a_block_and_are_asked_for_again(tmp_pat
                 while any(one.blocks_done_count < run.blocks for one in (await desk.progress(run)).places):
                     await asyncio.sleep(0.2)
             fetching = ResultFetcher(operator, run)
-            got = await fetching.into(tmp_path / "first")
+            got = await fetching.make_dataset(tmp_path / "first")
             assert got.blocks_count == {"fra": run.blocks, "evil": 0, "syd": run.blocks}
             assert got.manifest.trials_finished_count == 2 * 4 * run.blocks
             assert [line.partition(":")[0] for line in got.refused] == [
@@ -206,10 +206,10 @@ def test_forged_results_cost_nobody_else_a_block_and_are_asked_for_again(tmp_pat
             # The machine was put right: its blocks are run, and nobody else's again.
             await world.begin_agent("evil")
             await world.until_done(run, limit_s=120)
-            again = await ResultFetcher(operator, run).into(tmp_path / "second")
+            again = await ResultFetcher(operator, run).make_dataset(tmp_path / "second")
             assert (again.blocks_count, again.refused) == (dict.fromkeys(run.vantages, run.blocks), [])
             assert [len(world.workers[one].ran) for one in ("fra", "syd")] == [run.blocks] * 2
-            some = await ResultFetcher(operator, run).into(tmp_path / "some", ["syd"])
+            some = await ResultFetcher(operator, run).make_dataset(tmp_path / "some", ["syd"])
             assert some.blocks_count == {"syd": run.blocks}
             await operator.close()
 
@@ -249,7 +249,10 @@ def test_uploads_without_end_end_at_the_quota_and_are_removed(tmp_path, monkeypa
             await watch._sweep()
             assert (await ResultStore(operator, "evil").use()).size_bytes == 0
             assert len((await ResultStore(operator, "fra").use()).names) == 2
-            assert (await ResultFetcher(operator, run).into(tmp_path / "out")).blocks_count == {"fra": 2, "evil": 0}
+            assert (await ResultFetcher(operator, run).make_dataset(tmp_path / "out")).blocks_count == {
+                "fra": 2,
+                "evil": 0,
+            }
             await operator.close()
             await agent.close()
 
@@ -272,7 +275,7 @@ def test_names_without_end_are_not_listed_and_hide_no_result(tmp_path, monkeypat
             operator = await connect_operator(world.folder, world.said.append)
             (place,) = (await FleetOperator(operator).progress(run)).places
             assert (place.blocks_done_count, place.use.names) == (2, {"fleet-1.0", "fleet-1.1"})
-            assert (await ResultFetcher(operator, run).into(tmp_path / "out")).blocks_count == {"evil": 2}
+            assert (await ResultFetcher(operator, run).make_dataset(tmp_path / "out")).blocks_count == {"evil": 2}
             await operator.close()
 
     asyncio.run(scene())
@@ -367,7 +370,7 @@ def test_a_wait_for_blocks_that_are_in_no_queue_ends_and_fetch_queues_them(tmp_p
                 while not (await desk.progress(run)).blocks_done_count:
                     await asyncio.sleep(0.1)
             fetching = ResultFetcher(operator, run)
-            assert (await fetching.into(tmp_path / "out")).blocks_count == {"fra": 1}
+            assert (await fetching.make_dataset(tmp_path / "out")).blocks_count == {"fra": 1}
             assert sorted(one.block for one in fetching.asked_again) == [0, 1]
             await world.until_done(run)
             await operator.close()

@@ -11,7 +11,7 @@ from test_internet_check import MS, START_NS, a_look_up
 
 from resolab.cli.main import main
 from resolab.internet import BoxLayout, RecursionLog, compose, folders_below, new_folder_below
-from resolab.internet.between_places import DifferenceAgreement, between_places
+from resolab.internet.between_places import DifferenceAgreement, compare_places
 from resolab.internet.check import CheckedLookUp, MissingTruth, look_up_of
 from resolab.internet.dataset import look_ups_at
 from resolab.internet.edges import edges_of
@@ -156,7 +156,7 @@ def look_ups(place: str, resolver: str, late_ms: float, *, count: int = 6):
 
 def test_differences_are_held_against_the_boxes():
     measured = [*look_ups("frankfurt", "bind", 1.0), *look_ups("seoul", "bind", 4.0), *look_ups("seoul", "knot", 0.0)]
-    (row,) = between_places(measured, "frankfurt")
+    (row,) = compare_places(measured, "frankfurt")
     assert (row.place, row.resolver, row.count, row.reference_count) == ("seoul", "bind", 6, 6)
     assert row.truth_ms == pytest.approx(3 * (30.22 - 1.0))
     assert row.difference_ms == pytest.approx(row.truth_ms + 3.0)
@@ -169,18 +169,18 @@ def test_differences_are_held_against_the_boxes():
     # Google over DoH from Seoul and from Frankfurt, as the follow-up has them.
     assert row.printed == FollowUpDifference(119.3, 29.59)
     late = [*look_ups("frankfurt", "bind", 0.0), *look_ups("seoul", "bind", 5.0)]
-    assert between_places(late, "frankfurt")[0].agreement is DifferenceAgreement.OUTSIDE
+    assert compare_places(late, "frankfurt")[0].agreement is DifferenceAgreement.OUTSIDE
     near = [*look_ups("frankfurt", "knot", 0.0), *look_ups("california", "knot", 0.9)]
-    assert between_places(near, "frankfurt")[0].agreement is DifferenceAgreement.WITHIN
-    assert between_places(near, "frankfurt")[0].printed is None
+    assert compare_places(near, "frankfurt")[0].agreement is DifferenceAgreement.WITHIN
+    assert compare_places(near, "frankfurt")[0].printed is None
 
 
 def test_few_look_ups_decide_nothing_and_neither_do_wide_ones():
     few = [*look_ups("frankfurt", "bind", 0.0, count=3), *look_ups("seoul", "bind", 0.0, count=3)]
-    (row,) = between_places(few, "frankfurt")
+    (row,) = compare_places(few, "frankfurt")
     assert (row.agreement, row.low_ms, row.high_ms) == (DifferenceAgreement.UNDECIDED, None, None)
     wide = [look_ups("seoul", "bind", late_ms, count=1)[0] for late_ms in (-9.0, -6.0, -1.0, 1.0, 6.0, 9.0)]
-    (row,) = between_places([*look_ups("frankfurt", "bind", 0.0), *wide], "frankfurt")
+    (row,) = compare_places([*look_ups("frankfurt", "bind", 0.0), *wide], "frankfurt")
     assert row.agreement is DifferenceAgreement.UNDECIDED
     assert row.difference_ms == pytest.approx(row.truth_ms, abs=0.1)
 
@@ -188,7 +188,7 @@ def test_few_look_ups_decide_nothing_and_neither_do_wide_ones():
 def test_misses_have_no_part_in_differences():
     misses = [(place, msgspec.structs.replace(one, truth=msgspec.structs.replace(one.truth, knowledge=ResolverKnowledge.ZONE)))
               for place, one in look_ups("frankfurt", "bind", 0.0)]  # fmt: skip
-    assert between_places([*misses, *look_ups("seoul", "bind", 0.0)], "frankfurt") == []
+    assert compare_places([*misses, *look_ups("seoul", "bind", 0.0)], "frankfurt") == []
 
 
 def a_trial(place: str) -> TrialRecord:

@@ -241,7 +241,7 @@ def test_shares_are_those_of_real_pages(pages: Sequence[PageModel]) -> None:
 
 
 def test_a_margin_goes_through_its_percentiles_and_back() -> None:
-    margin = MarginalDistribution.of_percentiles(published.REQUESTS)
+    margin = MarginalDistribution.from_percentiles(published.REQUESTS)
     for share, value in zip(published.PERCENTILES, published.REQUESTS, strict=True):
         score = float(stats.norm.ppf(share))
         assert margin.value(score) == pytest.approx(value)

@@ -15,7 +15,7 @@ from reference.plain_loads import AT_LEAST_ITS_LIMIT, INFINITY, OUTCOMES, Bounds
 from reference.reported import Told
 from synthetic_dataset import RTT_MS
 
-from resolab.plan import ComparisonKind, Condition, Plan, over_pages
+from resolab.plan import ComparisonKind, Condition, Plan, pool_pages
 from resolab.plan.factors import applies, word_of
 from resolab.plots import combination_label, level_label
 
@@ -29,7 +29,7 @@ class Reference:
     """One dataset."""
 
     def __init__(self, folder: Path, plan: Plan) -> None:
-        self.plan = over_pages(plan)
+        self.plan = pool_pages(plan)
         self.trials = read_trials(folder, pages_as_one=plan.samples_pages)
         self.arms = _by_condition(self.trials)
         self.level = 0.95 if plan.stop is None else 0.97
@@ -214,7 +214,9 @@ def _of_effects(ref: Reference) -> Told:
         differences = list(ref.differences(outcome, one, other).values())
         margin = ref.plan.analysis.equivalence_margin
         if margin is not None:
-            told |= _equivalence(("equivalence", *key), differences, margin.of(RTT_MS[one.profile]), 1 - ref.level)
+            told |= _equivalence(
+                ("equivalence", *key), differences, margin.compute_ms(RTT_MS[one.profile]), 1 - ref.level
+            )
         if not ref.has_rounds:
             told |= _slow(ref, ("slow_loads", *key), [pair for (pair,) in ref.pairs(outcome, one, other).values()])
     gains = [

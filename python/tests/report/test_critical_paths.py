@@ -175,7 +175,7 @@ def test_the_closed_form_is_of_the_trial_s_condition(
     dataset: Path, changes: dict[str, Any], lookup_ms: float, load_ms: float
 ) -> None:
     predictions = LookupPredictor(load_manifest(dataset), make_plan())
-    found = predictions.of(MODELS["one"], msgspec.structs.replace(TRIAL, **changes))
+    found = predictions.predict(MODELS["one"], msgspec.structs.replace(TRIAL, **changes))
     assert (found.lookup_ms, found.load_ms) == (lookup_ms, load_ms)
 
 
@@ -188,7 +188,7 @@ def test_the_closed_form_knows_which_names_a_trial_s_resolver_had_to_find(datase
         drawn = msgspec.structs.replace(half, trial_id=trial_id(block, 0), block=block)
         missed = missed_names(names, manifest.seed, drawn.trial_id, ratio=0.5)
         seen.add(len(missed))
-        assert LookupPredictor(manifest, make_plan()).of(MODELS["one"], drawn).lookup_ms == 30 + 40 * len(missed)
+        assert LookupPredictor(manifest, make_plan()).predict(MODELS["one"], drawn).lookup_ms == 30 + 40 * len(missed)
     assert len(seen) > 1
     # A run that was merged drew by its own seed and its own count of blocks.
     merged = MergedRun(
@@ -198,7 +198,7 @@ def test_the_closed_form_knows_which_names_a_trial_s_resolver_had_to_find(datase
     later = msgspec.structs.replace(half, trial_id=trial_id(15, 0), block=15)
     of_merged = LookupPredictor(msgspec.structs.replace(manifest, seed=1, merged_from=[merged]), make_plan())
     missed = missed_names(names, manifest.seed, trial_id(3, 0), ratio=0.5)
-    assert of_merged.of(MODELS["one"], later).lookup_ms == 30 + 40 * len(missed)
+    assert of_merged.predict(MODELS["one"], later).lookup_ms == 30 + 40 * len(missed)
 
 
 def test_the_closed_form_has_servers_as_far_as_the_plan_has_them(dataset: Path) -> None:
@@ -210,8 +210,8 @@ def test_the_closed_form_has_servers_as_far_as_the_plan_has_them(dataset: Path) 
     near = replace(plan, pages=replace(plan.pages, distances=PageDistances.NONE))
     manifest = load_manifest(dataset)
     # The second name's handshake and request take 40 ms each.
-    assert LookupPredictor(manifest, plan).of(far, TRIAL).load_ms == 90 + 2 * 30
-    assert LookupPredictor(manifest, near).of(far, TRIAL).load_ms == 90
+    assert LookupPredictor(manifest, plan).predict(far, TRIAL).load_ms == 90 + 2 * 30
+    assert LookupPredictor(manifest, near).predict(far, TRIAL).load_ms == 90
 
 
 def test_repeated_loads_of_several_pages_are_clusters_and_of_one_page_loads(dataset: Path) -> None:

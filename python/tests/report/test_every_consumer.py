@@ -103,7 +103,7 @@ def test_no_load_of_a_level_is_dropped_or_pooled_with_another_levels(factor: str
 def test_table_1_and_the_live_statuses_name_the_level(factor: str) -> None:
     one, other = apart(factor)
     further = FurtherLevels([one, other])
-    assert factor == "dns_transport" or further.of(one) != further.of(other)
+    assert factor == "dns_transport" or further.read_levels(one) != further.read_levels(other)
 
 
 @pytest.mark.parametrize("factor", EVERY_FACTOR)

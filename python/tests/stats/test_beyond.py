@@ -4,13 +4,13 @@ import math
 
 import pytest
 
-from resolab.stats import Sample, beyond
+from resolab.stats import Sample, compare_shares_beyond
 
 
 def of_counts(both: int, own_only: int, other_only: int, neither: int):
     own = [9.0] * (both + own_only) + [1.0] * (other_only + neither)
     other = [9.0] * both + [1.0] * own_only + [9.0] * other_only + [1.0] * neither
-    return beyond(Sample.exact(own), Sample.exact(other), 5.0)
+    return compare_shares_beyond(Sample.exact(own), Sample.exact(other), 5.0)
 
 
 def test_a_known_paired_difference_of_shares() -> None:
@@ -34,16 +34,16 @@ def test_the_sign_says_whose_loads_are_slow() -> None:
 
 def test_a_failed_load_is_slow_and_none_slow_differ_by_nothing() -> None:
     failed = Sample.censored([None, 1.0], [30.0, 30.0])
-    assert beyond(failed, Sample.exact([1.0, 1.0]), 5.0).treatment.value == 0.5
+    assert compare_shares_beyond(failed, Sample.exact([1.0, 1.0]), 5.0).treatment.value == 0.5
     assert of_counts(0, 0, 0, 10).p_value == 1.0
     with pytest.raises(ValueError, match="both sides"):
-        beyond(failed, Sample.exact([1.0, 1.0]), 40.0)
+        compare_shares_beyond(failed, Sample.exact([1.0, 1.0]), 40.0)
     with pytest.raises(ValueError, match="one length"):
-        beyond(failed, Sample.exact([1.0]), 5.0)
+        compare_shares_beyond(failed, Sample.exact([1.0]), 5.0)
 
 
 def test_of_nothing_there_is_no_share() -> None:
     empty = Sample.exact([])
-    found = beyond(empty, empty, 5.0)
+    found = compare_shares_beyond(empty, empty, 5.0)
     assert (found.difference.value, found.p_value) == (None, None)
     assert not math.isnan(found.limit)

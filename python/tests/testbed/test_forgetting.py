@@ -3,7 +3,7 @@
 import pytest
 from made_loads import connection, edge_query
 
-from resolab.testbed.forgetting import WarmUpActivity, without_open_connections
+from resolab.testbed.forgetting import WarmUpActivity, drop_open_connections
 
 CLEARED_NS = 10_000
 BEFORE, AFTER = CLEARED_NS - 1, CLEARED_NS + 1
@@ -11,7 +11,7 @@ RESOLVER = "10.77.0.1"
 
 
 def under_way(*arguments, **more):
-    return WarmUpActivity().under_way(*arguments, **more)
+    return WarmUpActivity().list_under_way(*arguments, **more)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_the_last_record_of_a_connection_counts():
 
 def test_a_handshake_on_which_nothing_comes_was_given_up():
     view, opening = WarmUpActivity(), connection(accepted_ns=BEFORE, received_bytes=1_200)
-    assert view.under_way([opening], CLEARED_NS) != []
-    assert view.under_way([opening], AFTER) == []
-    assert view.under_way([connection(accepted_ns=BEFORE, received_bytes=2_400)], AFTER) != []
+    assert view.list_under_way([opening], CLEARED_NS) != []
+    assert view.list_under_way([opening], AFTER) == []
+    assert view.list_under_way([connection(accepted_ns=BEFORE, received_bytes=2_400)], AFTER) != []
 
 
 def test_connections_that_are_to_stay_open_may():
@@ -73,4 +73,4 @@ def test_a_query_whose_answer_the_browser_may_take_is_under_way():
 
 def test_records_of_open_connections_are_left_out_as_they_come_again():
     closed, query = connection(closed_ns=AFTER), edge_query()
-    assert without_open_connections([connection(), closed, query]) == [closed, query]
+    assert drop_open_connections([connection(), closed, query]) == [closed, query]

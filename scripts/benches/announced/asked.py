@@ -58,7 +58,7 @@ class AnnouncedPath:
         await self.path.process.command(lambda number: PathStopCapture(id=number))
         crossings = path_capture.read(capture)
         capture.unlink()
-        return [_with_bytes(record, crossings) for record in records]
+        return [_add_bytes(record, crossings) for record in records]
 
     def _fetch(self, case: DocumentCase, count: int) -> list[FetchNamesRecord]:
         command = [*engine.enter_prefix(self.path.ready.pid, "client"), str(engine.find_core()), "fetch-names"]
@@ -167,7 +167,7 @@ def _https_record(host: str, listed: Sequence[str]) -> str:
     return f'[[zone]]\nname = "{host}"\ntype = "HTTPS"\nvalue = \'{value}\'\n'
 
 
-def _with_bytes(record: FetchNamesRecord, crossings: Sequence[Crossing]) -> FetchWithBytes:
+def _add_bytes(record: FetchNamesRecord, crossings: Sequence[Crossing]) -> FetchWithBytes:
     begin_ns = record.time_origin_ns or 0
     found_ns = begin_ns + (record.document_first_byte_ns or 0)
     end_ns = begin_ns + (record.names_complete_ns or 0)

@@ -83,7 +83,7 @@ def _add(part: BenchPart, bench: ClientSubnetBench, trace: Trace, *, by_subnet: 
         fetched_count = cache.fetches(since_ns, replayed.begun_ns + int(bench.whole_s * 1e9))
     asked_count = sum(one.at_s >= bench.warm_up_s for one in queries)
     hit_ratio = 1.0 - fetched_count / asked_count
-    foreseen = model.of_trace(trace, bench.rate_per_s, bench.ttl_s, by_subnet=by_subnet)
+    foreseen = model.compute_hit_ratio(trace, bench.rate_per_s, bench.ttl_s, by_subnet=by_subnet)
     points = 100.0 * (hit_ratio - foreseen)
     times_ms = [took_ms for at_s, took_ms in replayed.times_ms if at_s >= bench.warm_up_s]
     hits, misses = _split(times_ms, bench.delay_ms / 2)

@@ -54,7 +54,7 @@ def measure(bench: ClientSubnetBench) -> list[BenchPart]:
     for trace in TRACES:
         bench.progress.step(f"page models, {trace.name}", PAGES_S)
         without, by_subnet = (
-            model.of_trace(trace, bench.rate_per_s, bench.ttl_s, by_subnet=one) for one in (False, True)
+            model.compute_hit_ratio(trace, bench.rate_per_s, bench.ttl_s, by_subnet=one) for one in (False, True)
         )
         one = worth(models, without, by_subnet, bench.delay_ms, bench.seed)
         cells = [trace.name, f"{without:.1%}", f"{by_subnet:.1%}", f"{one.lower_quartile_ms:.1f}"]

@@ -82,9 +82,9 @@ def _numbers(
         for place in (_scripts(model) if run_ms else ())
     ]
     found = {
-        ModelChange.SERVER_ON: _on_path(hosts, model.resources[0].host),
+        ModelChange.SERVER_ON: _choose_on_path(hosts, model.resources[0].host),
         ModelChange.SERVER_OFF: _off_path(hosts, at_home),
-        ModelChange.SCRIPT: _on_path(scripts, None),
+        ModelChange.SCRIPT: _choose_on_path(scripts, None),
     }
     return {change: one.number for change, one in found.items() if one is not None}
 
@@ -134,7 +134,7 @@ def _slope(load_after: Callable[[float], float]) -> float:
     return (load_after(_STEP_MS) - load_after(0.0)) / _STEP_MS
 
 
-def _on_path(candidates: Sequence[_Candidate], last: int | None) -> _Candidate | None:
+def _choose_on_path(candidates: Sequence[_Candidate], last: int | None) -> _Candidate | None:
     """Choose the candidate with the largest effect on the path; `last`, the page's own host, as the last resort."""
     found = [one for one in candidates if one.is_on_path]
     return max(found, key=lambda one: (one.number != last, one.predicted_ms, -one.number), default=None)

@@ -186,7 +186,7 @@ def _add_row(
     link: flights.Rates,
 ) -> None:
     case = cell.case
-    as_asked = [one for one in records if _as_asked(one, cell)]
+    as_asked = [one for one in records if _is_as_asked(one, cell)]
     seen = []
     for one in as_asked:
         # One whose packets cannot be told apart says nothing; a cell without any is missed.
@@ -232,7 +232,7 @@ def _add_row(
 TIMES = ("name_complete_ns", "page_first_byte_ns", "page_complete_ns")
 
 
-def _as_asked(record: FetchRecord, cell: FetchCell) -> bool:
+def _is_as_asked(record: FetchRecord, cell: FetchCell) -> bool:
     handshakes = all(
         one.handshake_mode and one.handshake_mode.value == cell.case.handshake for one in record.connections
     )

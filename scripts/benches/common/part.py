@@ -71,7 +71,7 @@ class Spread:
     p99: float
 
     @classmethod
-    def of_rounds(cls, rounds: Sequence[Sequence[float]]) -> "Spread":
+    def from_rounds(cls, rounds: Sequence[Sequence[float]]) -> "Spread":
         """Summarise values measured round by round."""
         medians = [float(np.median(values)) for values in rounds if len(values)]
         if not medians:

@@ -167,8 +167,8 @@ def _spreads(runs: list[clients.Answers], wires: list[list[float | None]], repor
     ]
     if not any(errors):
         return None
-    wire = Spread.of_rounds([[value for value in wire_us if value is not None] for wire_us in wires])
-    return {"wire_us": wire, "error_us": Spread.of_rounds(errors)}
+    wire = Spread.from_rounds([[value for value in wire_us if value is not None] for wire_us in wires])
+    return {"wire_us": wire, "error_us": Spread.from_rounds(errors)}
 
 
 def _add_row(

@@ -161,7 +161,7 @@ async def _round(bench: DnsBench, measured: ProfileMeasurement, core: str, count
                 times: dict[Cell, list[float]] = collections.defaultdict(list)
                 for record in await bed.ask(handshake, transports, count):
                     cell = (record.dns_transport.value, handshake)
-                    if not _as_asked(record, handshake):
+                    if not _is_as_asked(record, handshake):
                         measured.not_as_asked[cell, keep_awake] += 1
                     elif record.query_response_time_ns is not None:
                         times[cell].append(record.query_response_time_ns / 1e6)
@@ -169,7 +169,7 @@ async def _round(bench: DnsBench, measured: ProfileMeasurement, core: str, count
                     measured.times_ms[cell, keep_awake].append(values)
 
 
-def _as_asked(record: QueryRecord, handshake: str) -> bool:
+def _is_as_asked(record: QueryRecord, handshake: str) -> bool:
     return record.handshake_mode is None or record.handshake_mode.value == handshake
 
 
@@ -191,7 +191,7 @@ async def _capture(bench: DnsBench, measured: ProfileMeasurement, core: str) -> 
         for record in records:
             # One whose packets cannot be told apart says nothing; a cell without any is missing in the result.
             with contextlib.suppress(flights.UnclearError):
-                if _as_asked(record, handshake):
+                if _is_as_asked(record, handshake):
                     paths[record.dns_transport.value, handshake].append(_critical_path(crossings, record, link))
     measured.tables.update({cell: table(found) for cell, found in paths.items()})
 
@@ -257,7 +257,7 @@ def _add_row(part: BenchPart, measured: ProfileMeasurement, cell: Cell, link: fl
     seen, trips = measured.tables[cell], cold_exchange_round_trips(*cell)
     closed_ms = link.closed_form_ms(trips, seen.up_bytes, seen.down_bytes)
     beyond = {
-        keep_awake: Spread.of_rounds(
+        keep_awake: Spread.from_rounds(
             [[time - closed_ms for time in times] for times in measured.times_ms[cell, keep_awake]]
         )
         for keep_awake in (True, False)

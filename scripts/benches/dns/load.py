@@ -69,7 +69,7 @@ def measure(bench: DnsBench) -> list[BenchPart]:
     with running("dnsdist") as dnsdist, running("unbound") as unbound, running_edge(asked) as edge:
         servers = {"dnsdist": dnsdist, "unbound": unbound, "edge": edge}
         for case in _cases(bench):
-            _add(part, case, _in_turn(bench, case, servers[case.server], file))
+            _add(part, case, _measure_in_turn(bench, case, servers[case.server], file))
         if "doudp" not in bench.transports:
             return [part]
         runs = []
@@ -84,7 +84,7 @@ def _cases(bench: DnsBench) -> list[LoadCase]:
     return [case for case in CASES if case.transport in bench.transports]
 
 
-def _in_turn(bench: DnsBench, case: LoadCase, server: Server, file: Path) -> dict[str, list[GeneratorRun]]:
+def _measure_in_turn(bench: DnsBench, case: LoadCase, server: Server, file: Path) -> dict[str, list[GeneratorRun]]:
     generators = {"ours": ours, "dnsperf": dnsperf} if case.must_ratio else {"ours": ours}
     runs: dict[str, list[GeneratorRun]] = {name: [] for name in generators}
     for number in range(_rounds(bench)):
@@ -96,7 +96,7 @@ def _in_turn(bench: DnsBench, case: LoadCase, server: Server, file: Path) -> dic
 
 def ratios(runs: Sequence[GeneratorRun], of: Sequence[GeneratorRun]) -> Spread:
     """Return the ratio of processor times of two generators, round by round."""
-    return Spread.of_rounds([[one.cpu_us / other.cpu_us] for one, other in zip(runs, of, strict=True)])
+    return Spread.from_rounds([[one.cpu_us / other.cpu_us] for one, other in zip(runs, of, strict=True)])
 
 
 def _closed_part(rounds: int) -> BenchPart:
@@ -115,7 +115,7 @@ def _closed_part(rounds: int) -> BenchPart:
 
 
 def _add(part: BenchPart, case: LoadCase, runs: dict[str, list[GeneratorRun]]) -> None:
-    cpu = {name: Spread.of_rounds([[run.cpu_us] for run in of]) for name, of in runs.items()}
+    cpu = {name: Spread.from_rounds([[run.cpu_us] for run in of]) for name, of in runs.items()}
     ratio = ratios(runs["ours"], runs["dnsperf"]) if "dnsperf" in runs else None
     value = ratio.median if ratio else cpu["ours"].median
     must = case.must_ratio if ratio else case.must_us
@@ -143,22 +143,22 @@ def _add(part: BenchPart, case: LoadCase, runs: dict[str, list[GeneratorRun]]) -
             "verdict": judged,
             "cpu_us": {name: asdict(spread) for name, spread in cpu.items()},
             "ratio": asdict(ratio) if ratio else None,
-            "load_record": _without_histogram(record),
-            "rounds": {name: [_for_json(run) for run in of] for name, of in runs.items()},
+            "load_record": _drop_histogram(record),
+            "rounds": {name: [_build_json(run) for run in of] for name, of in runs.items()},
         },
     )
 
 
-def _for_json(run: GeneratorRun) -> dict[str, float]:
+def _build_json(run: GeneratorRun) -> dict[str, float]:
     return {"answered_count": run.answered_count, "lost_count": run.lost_count, "cpu_us": run.cpu_us}
 
 
-def _without_histogram(record: dict[str, Any]) -> dict[str, Any]:
+def _drop_histogram(record: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if not key.startswith("histogram")}
 
 
 def _rate(runs: Sequence[GeneratorRun]) -> float:
-    return Spread.of_rounds([[run.answered_count / RUN_S] for run in runs]).median
+    return Spread.from_rounds([[run.answered_count / RUN_S] for run in runs]).median
 
 
 def _open_part(rounds: int) -> BenchPart:
@@ -172,14 +172,14 @@ def _add_open(part: BenchPart, runs: Sequence[GeneratorRun]) -> None:
     records = [run.record for run in runs]
     error = max((record["rate_error_ratio"] for record in records), key=abs)
     quantiles = {
-        key: Spread.of_rounds([[record["send_lateness"][key] / 1e3] for record in records])
+        key: Spread.from_rounds([[record["send_lateness"][key] / 1e3] for record in records])
         for key in ("p50_ns", "p99_ns")
     }
     late = [quantiles[key].median for key in ("p50_ns", "p99_ns")]
     limits = LATENESS_LIMITS_US
     judged = "met" if all(value <= limit for value, limit in zip(late, limits, strict=True)) else "MISSED"
     shown = " / ".join(quantiles[key].text(0) for key in ("p50_ns", "p99_ns"))
-    data = {"rounds": [_without_histogram(record) for record in records]}
+    data = {"rounds": [_drop_histogram(record) for record in records]}
     part.add(
         [
             "rate error, worst round, %",
@@ -190,5 +190,5 @@ def _add_open(part: BenchPart, runs: Sequence[GeneratorRun]) -> None:
         {"rate_error_ratio": error},
     )
     part.add(["send lateness p50 / p99, us", shown, f"{limits[0]:g} / {limits[1]:g}", judged], data)
-    cpu = Spread.of_rounds([[run.cpu_us] for run in runs])
+    cpu = Spread.from_rounds([[run.cpu_us] for run in runs])
     part.add(["client CPU per answered query, us", cpu.text(2), "", ""], {"cpu_us": asdict(cpu)})

@@ -11,7 +11,7 @@ from benches.common import generators
 from benches.common.part import BenchPart, Spread
 from benches.common.servers import EdgeSettings, Server, names, require_programs, running_edge
 from benches.edge.bench import EdgeBench
-from benches.edge.queries import QueriesRun, in_turn, names_file, rate_per_s, ratio, server_us
+from benches.edge.queries import QueriesRun, measure_in_turn, names_file, rate_per_s, ratio, server_us
 from benches.edge.settings import NOT_OFFERED, best_settings
 from resolab.errors import ResolabError
 
@@ -25,11 +25,15 @@ START_S = 3.0
 
 def estimate_s(bench: EdgeBench) -> float:
     """Estimate the duration of the part."""
-    runs_count = 2 * bench.rounds_count * (len(_of(bench, TRANSPORTS)) + len(_of(bench, SCHEDULED)))
+    runs_count = (
+        2
+        * bench.rounds_count
+        * (len(_select_transports(bench, TRANSPORTS)) + len(_select_transports(bench, SCHEDULED)))
+    )
     return START_S + runs_count * (generators.RUN_S + generators.OVERHEAD_S)
 
 
-def _of(bench: EdgeBench, some: Sequence[str]) -> list[str]:
+def _select_transports(bench: EdgeBench, some: Sequence[str]) -> list[str]:
     return [transport for transport in some if transport in bench.transports]
 
 
@@ -46,10 +50,10 @@ def measure(bench: EdgeBench) -> list[BenchPart]:
     without = EdgeSettings(wire_cache=False, counts_queries=settings.counts_queries)
     with running_edge(asked, settings) as on, running_edge(asked, without) as off:
         servers = {"on": on, "off": off}
-        for transport in _of(bench, TRANSPORTS):
-            _add_cost(cost, transport, in_turn(bench, servers, transport, generators.ours, file))
-        for transport in _of(bench, SCHEDULED):
-            _add_times(times, transport, in_turn(bench, servers, transport, _scheduled, file))
+        for transport in _select_transports(bench, TRANSPORTS):
+            _add_cost(cost, transport, measure_in_turn(bench, servers, transport, generators.ours, file))
+        for transport in _select_transports(bench, SCHEDULED):
+            _add_times(times, transport, measure_in_turn(bench, servers, transport, _scheduled, file))
     cost.remarks.append(f"of all queries of this part the cache answered {_hit_ratio(on):.2%}, by the edge's summary")
     return [cost, times]
 
@@ -95,7 +99,9 @@ def _add_cost(part: BenchPart, transport: str, runs: Mapping[str, list[QueriesRu
 def _add_times(part: BenchPart, transport: str, runs: Mapping[str, list[QueriesRun]]) -> None:
     for name in ("off", "on"):
         records = [run.load.record for run in runs[name]]
-        spreads = [Spread.of_rounds([[one["query_response_time"][key] / 1e3] for one in records]) for key in QUANTILES]
+        spreads = [
+            Spread.from_rounds([[one["query_response_time"][key] / 1e3] for one in records]) for key in QUANTILES
+        ]
         lost_count = sum(run.load.lost_count for run in runs[name])
         quantiles = {key: asdict(spread) for key, spread in zip(QUANTILES, spreads, strict=True)}
         part.add(

@@ -24,7 +24,7 @@ from benches.common.servers import (
     run_edge,
 )
 from benches.edge.bench import EdgeBench
-from benches.edge.queries import QueriesRun, in_turn
+from benches.edge.queries import QueriesRun, measure_in_turn
 from resolab.stats.equivalence import EquivalenceTest, equivalence
 from resolab.stats.medians import differences_of, paired_difference
 from resolab.stats.sample import Sample
@@ -75,7 +75,7 @@ def measure(bench: EdgeBench) -> list[BenchPart]:
             file = bench.scratch / shape.name
             file.write_text("".join(f"{name} {shape.record_type}\n" for name in shape.names()), "utf-8")
             for rate_per_s in RATES_PER_S:
-                runs = in_turn(bench.paired(), {"on": on, "off": off}, "doudp", _paced(rate_per_s), file)
+                runs = measure_in_turn(bench.paired(), {"on": on, "off": off}, "doudp", _paced(rate_per_s), file)
                 _add(part, shape, rate_per_s, runs)
     return [part]
 

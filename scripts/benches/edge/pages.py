@@ -48,7 +48,7 @@ def measure(bench: EdgeBench) -> list[BenchPart]:
     part = _part(bench.rounds_count)
     with running("caddy", "--pages", str(pages)) as caddy, running_site(pages) as edge:
         for page in PAGES_BYTES:
-            _add(part, page, _in_turn(bench, {"edge": edge, "peer": caddy}, page))
+            _add(part, page, _measure_in_turn(bench, {"edge": edge, "peer": caddy}, page))
     return [part]
 
 
@@ -57,7 +57,7 @@ def file_name(page: str) -> str:
     return page.replace(" ", "") + ".html"
 
 
-def _in_turn(bench: EdgeBench, servers: Mapping[str, Server], page: str) -> dict[str, list[PagesRun]]:
+def _measure_in_turn(bench: EdgeBench, servers: Mapping[str, Server], page: str) -> dict[str, list[PagesRun]]:
     runs: dict[str, list[PagesRun]] = {name: [] for name in servers}
     for number in range(bench.rounds_count):
         for name in turns.order_arms(servers, number):
@@ -100,9 +100,9 @@ def _part(rounds_count: int) -> BenchPart:
 
 
 def _add(part: BenchPart, page: str, runs: Mapping[str, list[PagesRun]]) -> None:
-    rates = {name: Spread.of_rounds([[run.per_cpu_s] for run in some]) for name, some in runs.items()}
+    rates = {name: Spread.from_rounds([[run.per_cpu_s] for run in some]) for name, some in runs.items()}
     pairs = zip(runs["edge"], runs["peer"], strict=True)
-    cost = Spread.of_rounds([[theirs.per_cpu_s / ours.per_cpu_s] for ours, theirs in pairs])
+    cost = Spread.from_rounds([[theirs.per_cpu_s / ours.per_cpu_s] for ours, theirs in pairs])
     in_order = (runs["peer"], runs["edge"])
     part.add(
         [

@@ -70,11 +70,11 @@ def measure(bench: EdgeBench) -> list[BenchPart]:
     file = names_file(bench.scratch)
     settings, remarks = best_settings()
     part = _part(bench.rounds_count, remarks)
-    for peer, of_peer in _by_peer(cases(bench)).items():
+    for peer, of_peer in _group_by_peer(cases(bench)).items():
         with running(peer) as theirs, running_edge(names(generators.NAMES_COUNT), settings) as ours:
             for case in of_peer:
                 servers = {"edge": ours, "peer": theirs}
-                _add(part, case, in_turn(bench, servers, case.transport, GENERATORS[case.generator], file))
+                _add(part, case, measure_in_turn(bench, servers, case.transport, GENERATORS[case.generator], file))
     return [part]
 
 
@@ -85,11 +85,11 @@ def names_file(scratch: Path) -> Path:
     return file
 
 
-def _by_peer(some: Sequence[QueriesCase]) -> dict[str, list[QueriesCase]]:
+def _group_by_peer(some: Sequence[QueriesCase]) -> dict[str, list[QueriesCase]]:
     return {peer: [case for case in some if case.peer == peer] for peer in dict.fromkeys(case.peer for case in some)}
 
 
-def in_turn(
+def measure_in_turn(
     bench: EdgeBench,
     servers: Mapping[str, Server],
     transport: str,
@@ -117,12 +117,12 @@ def _counting(server: Server) -> Iterator[list[float]]:
 
 def ratio(runs: Sequence[QueriesRun], of: Sequence[QueriesRun]) -> Spread:
     """Return the ratio of server times of two servers, round by round."""
-    return Spread.of_rounds([[one.server_us / other.server_us] for one, other in zip(runs, of, strict=True)])
+    return Spread.from_rounds([[one.server_us / other.server_us] for one, other in zip(runs, of, strict=True)])
 
 
 def server_us(runs: Sequence[QueriesRun]) -> Spread:
     """Summarise the server's time per query."""
-    return Spread.of_rounds([[run.server_us] for run in runs])
+    return Spread.from_rounds([[run.server_us] for run in runs])
 
 
 def rate_per_s(runs: Sequence[QueriesRun]) -> float:

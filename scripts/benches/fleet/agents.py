@@ -76,7 +76,7 @@ async def _take_part(options: argparse.Namespace) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _stop_all, agents)
-    await asyncio.gather(*(_until_stopped(one) for one in agents))
+    await asyncio.gather(*(_run_until_stopped(one) for one in agents))
     return 0
 
 
@@ -85,13 +85,13 @@ def _stop_all(agents: Iterable[Agent]) -> None:
         one.stop()
 
 
-async def _until_stopped(agent: Agent) -> None:
+async def _run_until_stopped(agent: Agent) -> None:
     with contextlib.suppress(asyncio.CancelledError):
         await agent.run()
 
 
 async def _agent(options: argparse.Namespace, file: Path) -> Agent:
-    invitation = _through(read_invitation(file), options.port)
+    invitation = _redirect_invitation(read_invitation(file), options.port)
     vantage = invitation.vantage
     spool = Spool(options.spools / vantage)
 
@@ -105,7 +105,7 @@ async def _agent(options: argparse.Namespace, file: Path) -> Agent:
     return Agent(AgentClient(client, vantage), place, spool, worker, say)
 
 
-def _through(invitation: Invitation, port: int | None) -> Invitation:
+def _redirect_invitation(invitation: Invitation, port: int | None) -> Invitation:
     """Return the invitation with the URL of the agent's link to the server."""
     return invitation if port is None else msgspec.structs.replace(invitation, url=f"tls://127.0.0.1:{port}")
 

@@ -77,7 +77,7 @@ async def _round(world: BenchFleet, operator: Client, number: int, blocks: int, 
     out = world.home / "datasets" / run.id
     try:
         async with asyncio.timeout(ROUND_LIMIT_S):
-            await _until_done(world, operations, run)
+            await _wait_until_done(world, operations, run)
             fetched = await _fetched(operator, run, out)
         found = problems(run, fetched, out)
     except TimeoutError:
@@ -98,7 +98,7 @@ async def _strike(world: BenchFleet, fault: Fault, run: FleetRun, operator: Clie
     await fault(FaultContext(world, agent, run, operator, own))
 
 
-async def _until_done(world: BenchFleet, operations: FleetOperator, run: FleetRun) -> None:
+async def _wait_until_done(world: BenchFleet, operations: FleetOperator, run: FleetRun) -> None:
     """Wait until every result is there and no job is left, including jobs queued twice."""
     while True:
         world.keep_running()

@@ -75,10 +75,10 @@ def _fleet_s(home: Path, plan: Path, number: int) -> float:
     # An agent whose worker stands from the round before would be ahead of a run that starts all.
     agent = ("fleet", "agent", "--invitation", home / "fleet" / "one.invitation.toml", "--spool", home / "spool")
     with _standing(*agent, log=home / f"agent{number}.log", says="takes part"):
-        return _until_the_last_block_s(home, plan)
+        return _time_until_last_block_s(home, plan)
 
 
-def _until_the_last_block_s(home: Path, plan: Path) -> float:
+def _time_until_last_block_s(home: Path, plan: Path) -> float:
     """Time a run from its start until the server has its last block."""
     began = time.monotonic()
     _resolab("fleet", "run", plan, "--fleet", home / "fleet")

@@ -78,7 +78,7 @@ async def _size(home: Path, server: FleetServer, operator: Client, vantages: lis
     operations, began = FleetOperator(operator), time.monotonic()
     await operations.begin(run)
     queued = time.monotonic()
-    server_mb = await _until_done(server, operations, run)
+    server_mb = await _wait_until_done(server, operations, run)
     done = time.monotonic()
     out = home / "datasets" / run.id
     fetched = await fetch(operator, run, out)
@@ -91,7 +91,7 @@ async def _size(home: Path, server: FleetServer, operator: Client, vantages: lis
     return size
 
 
-async def _until_done(server: FleetServer, operations: FleetOperator, run: FleetRun) -> float:
+async def _wait_until_done(server: FleetServer, operations: FleetOperator, run: FleetRun) -> float:
     """Wait until no job is left; return the server's peak memory, in MB."""
     most, left, moved = 0.0, len(run.jobs()), time.monotonic()
     while left:

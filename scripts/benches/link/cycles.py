@@ -65,7 +65,7 @@ def _one(bench: LinkBench) -> tuple[float, float]:
     silent = threading.Timer(START_LIMIT_S, path.kill)
     silent.start()
     try:
-        _until_it_stands(path)
+        _wait_until_ready(path)
         stands = time.perf_counter()
     finally:
         silent.cancel()
@@ -75,7 +75,7 @@ def _one(bench: LinkBench) -> tuple[float, float]:
     return stands - began, time.perf_counter() - stands
 
 
-def _until_it_stands(path: "subprocess.Popen[str]") -> None:
+def _wait_until_ready(path: "subprocess.Popen[str]") -> None:
     assert path.stdout is not None
     while '"path_ready"' not in (line := path.stdout.readline()):
         if not line:

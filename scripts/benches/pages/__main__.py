@@ -33,7 +33,7 @@ def main() -> int:
     console = Console(highlight=False, width=TABLE_WIDTH)
     drawn = [generate(options.seed, number) for number in range(1, options.count + 1)]
     if options.folder is None:
-        _beside_archive(console, drawn, options)
+        _print_beside_archive(console, drawn, options)
         return 0
     real = read_real(options.folder)
     if not real:
@@ -54,7 +54,7 @@ def main() -> int:
     return 0
 
 
-def _beside_archive(console: Console, drawn: Sequence[PageModel], options: argparse.Namespace) -> None:
+def _print_beside_archive(console: Console, drawn: Sequence[PageModel], options: argparse.Namespace) -> None:
     shown = [f"{share:.0%}" for share in PERCENTILES]
     table = Table(title=f"{len(drawn)} generated pages, seed {options.seed}, beside the HTTP Archive's percentiles")
     for heading in ("", *(f"{share}: drawn / published" for share in shown)):

@@ -164,7 +164,7 @@ def _exchanges(
         raise ResolabError(f"{len(rounds)} rounds of {count} have records")
     made = []
     for of_round in rounds.values():
-        of_its_flows = _of(crossings, of_round[0], begins)
+        of_its_flows = _select_round(crossings, of_round[0], begins)
         made.append(NamesExchange(of_round, of_its_flows, _layers(of_round[0], of_its_flows, taken_apart)))
     return made
 
@@ -178,7 +178,7 @@ def _layers(
     return layers.sum_flows({(one.protocol, one.client_port) for one in crossings}, taken_apart)
 
 
-def _of(crossings: Sequence[Crossing], wanted: QueryRecord, begins: Iterable[int]) -> list[Crossing]:
+def _select_round(crossings: Sequence[Crossing], wanted: QueryRecord, begins: Iterable[int]) -> list[Crossing]:
     """Return the packets of a round. Closing packets may come in the next round: connections count as a whole."""
     begin_ns = wanted.time_origin_ns
     end_ns = min((one for one in begins if one > begin_ns), default=math.inf)

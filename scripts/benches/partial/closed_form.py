@@ -29,7 +29,7 @@ class ClosedFormResult:
     last_closed_form_ms: float
     last_beyond_ms: float
 
-    def in_order(self) -> Sequence[float]:
+    def list_numbers(self) -> Sequence[float]:
         """Return all numbers, in the order of the table."""
         return astuple(self)
 
@@ -81,5 +81,5 @@ def medians(judged: Sequence[ClosedFormResult]) -> ClosedFormResult | None:
     """Return the medians of each number."""
     if not judged:
         return None
-    columns = zip(*(one.in_order() for one in judged), strict=True)
+    columns = zip(*(one.list_numbers() for one in judged), strict=True)
     return ClosedFormResult(*(statistics.median(column) for column in columns))

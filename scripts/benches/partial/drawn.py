@@ -80,7 +80,7 @@ async def _measure(bench: PartialResponseBench) -> list[TransportFigures]:
         for transport in _transports(bench):
             bench.progress.step(f"{transport}, drawn delays", _transport_s(bench, transport))
             in_message, one_by_one = await bed.ask(transport, "full", bench.rounds_count)
-            beyond = [one for each in in_message if (one := beyond_ms(each, delays, link)) is not None]
+            beyond = [one for each in in_message if (one := compute_lateness_ms(each, delays, link)) is not None]
             behind = [
                 statistics.median(behind_count(one, delays, link.rtt_ms) for one in arm)
                 for arm in (in_message, one_by_one)
@@ -89,7 +89,7 @@ async def _measure(bench: PartialResponseBench) -> list[TransportFigures]:
     return found
 
 
-def beyond_ms(exchange: NamesExchange, delays: Sequence[float], link: flights.Rates) -> list[float] | None:
+def compute_lateness_ms(exchange: NamesExchange, delays: Sequence[float], link: flights.Rates) -> list[float] | None:
     """Return the lateness of each answer against the closed form; None without separable flights."""
     judged = closed_form.judge(exchange, "full", max(delays), link)
     if judged is None:

@@ -68,7 +68,7 @@ def _cell_s(bench: PartialResponseBench, transport: str, handshake: str) -> floa
 def measure(bench: PartialResponseBench) -> list[BenchPart]:
     """Measure every cell over a common path."""
     found = asyncio.run(ask_cells(bench, bench.rounds_count, _cell_s))
-    return [_against_closed_form(bench, found), _against_one_by_one(bench, found)]
+    return [_compare_with_closed_form(bench, found), _compare_with_one_by_one(bench, found)]
 
 
 async def ask_cells(
@@ -91,7 +91,7 @@ async def ask_cells(
     return found
 
 
-def _against_closed_form(bench: PartialResponseBench, found: Sequence[TransportCell]) -> BenchPart:
+def _compare_with_closed_form(bench: PartialResponseBench, found: Sequence[TransportCell]) -> BenchPart:
     title = f"{bench.names_count} names in one message over {bench.profile}, one of them {bench.delay_ms:g} ms late"
     columns = [
         "transport",
@@ -124,7 +124,7 @@ def _against_closed_form(bench: PartialResponseBench, found: Sequence[TransportC
         is_met = all(one is not None and abs(one) <= LIMIT_MS for one in beyond)
         numbers = ["-"] * 6
         if medians is not None:
-            numbers = [f"{value:.2f}" for value in medians.in_order()]
+            numbers = [f"{value:.2f}" for value in medians.list_numbers()]
         verdict = "met" if is_met and len(judged) * 2 > len(cell.in_message) else "MISSED"
         trips = closed_form.round_trips(cell.transport, cell.handshake)
         part.add(
@@ -134,7 +134,7 @@ def _against_closed_form(bench: PartialResponseBench, found: Sequence[TransportC
     return part
 
 
-def _against_one_by_one(bench: PartialResponseBench, found: Sequence[TransportCell]) -> BenchPart:
+def _compare_with_one_by_one(bench: PartialResponseBench, found: Sequence[TransportCell]) -> BenchPart:
     title = f"One message less {bench.names_count} messages at the same time, ms, paired by round"
     columns = [
         "transport",

@@ -74,10 +74,10 @@ def read(capture: Path, key_log: Path) -> Mapping[Flow, Directions]:
         raise ResolabError("there is no tshark: install Debian's package `tshark`") from None
     finally:
         readable.unlink()
-    return by_flow(done.stdout)
+    return sum_by_flow(done.stdout)
 
 
-def by_flow(pdml: bytes) -> Mapping[Flow, Directions]:
+def sum_by_flow(pdml: bytes) -> Mapping[Flow, Directions]:
     """Add up tshark's output for each packet (`-T pdml`)."""
     flows: dict[Flow, Directions] = defaultdict(lambda: (Layers(), Layers()))
     payload: dict[tuple[Flow, bool], int] = defaultdict(int)

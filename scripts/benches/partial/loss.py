@@ -15,7 +15,7 @@ from benches.partial import asked, closed_form
 from benches.partial.asked import NamesExchange
 from benches.partial.figures import PartialResponseBench
 from resolab.plan import Corpus
-from resolab.stats.beyond import TailShares, beyond
+from resolab.stats.beyond import TailShares, compare_shares_beyond
 from resolab.stats.sample import Sample
 
 PROFILE = "lossy-4g-h20"
@@ -77,7 +77,9 @@ def figure(transport: str, in_message: Sequence[NamesExchange], one_by_one: Sequ
     every = [[time_ms for each in arm for time_ms in each.times_ms] for arm in (in_message, one_by_one)]
     late = [sum(time_ms > limit_ms for time_ms in times) / len(times) for times in every]
     means = [statistics.fmean(times) for times in every]
-    return LossFigures(transport, beyond(treatment, baseline, limit_ms), (late[0], late[1]), (means[0], means[1]))
+    return LossFigures(
+        transport, compare_shares_beyond(treatment, baseline, limit_ms), (late[0], late[1]), (means[0], means[1])
+    )
 
 
 def expected_shares(loss_ratio: float, names_count: int) -> tuple[float, float]:

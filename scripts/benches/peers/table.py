@@ -79,7 +79,9 @@ def ratios(cells: Sequence[ToolsCell]) -> BenchPart:
 def good(of_tool: Sequence[ToolLoad], outcome: str) -> Loads:
     """Keep the valid loads: an outcome of each, and its seconds."""
     kept = [one for one in of_tool if one.failure is None and getattr(one, outcome) is not None]
-    return Loads.of([getattr(one, outcome) for one in kept], [one.seconds for one in kept], [one.turn for one in kept])
+    return Loads.from_sequences(
+        [getattr(one, outcome) for one in kept], [one.seconds for one in kept], [one.turn for one in kept]
+    )
 
 
 def _add(part: BenchPart, cell: ToolsCell, tool: str) -> None:

@@ -121,7 +121,7 @@ def netlog() -> Json:
     return {"constants": constants | {"timeTickOffset": BEGIN_UNIX_MS}, "events": events}
 
 
-def _as_chromium_writes(text: str) -> str:
+def _format_as_chromium(text: str) -> str:
     """Lay a netlog out in Chromium's form: the head, then an event per line."""
     return text.replace(', "events": [', ',\n"events": [\n').replace('}, {"params"', '},\n{"params"')
 
@@ -151,7 +151,7 @@ BASES: dict[str, Callable[[], Any]] = {"har": archive, "log": log, "netlog": net
 
 def _read(kind: str, content: bytes, file: Path, whole: Path) -> str:
     """Read a recording like the command, and check the account of all requests."""
-    file.write_bytes(_as_chromium_writes(content.decode("latin-1")).encode("latin-1") if kind == "netlog" else content)
+    file.write_bytes(_format_as_chromium(content.decode("latin-1")).encode("latin-1") if kind == "netlog" else content)
     try:
         if kind == "netlog":
             import_with_netlog(whole, "made", read_netlog(file))

@@ -96,7 +96,7 @@ class ChromiumPage:
             outcome = self._failed(asked, failures.classify_exception(error), str(error))
         except PageCrashedError:
             outcome = self._failed(asked, PageFailure.BROWSER_CRASH, "the page's renderer died")
-        return await self._with_evidence(asked, outcome)
+        return await self._add_evidence(asked, outcome)
 
     async def _load(self, asked: Navigation) -> PageLoad:
         loader_id = ""
@@ -104,7 +104,7 @@ class ChromiumPage:
             async with asyncio.timeout(asked.timeout_s):
                 error_text, loader_id = await self._navigate(asked)
                 if not error_text:
-                    await self._unless_crashed(self._until_loaded(loader_id))
+                    await self._unless_crashed(self._wait_until_loaded(loader_id))
         except (TimeoutError, CallTimeoutError):
             return await self._timed_out(asked, loader_id)
         if error_text:
@@ -119,7 +119,7 @@ class ChromiumPage:
         await self._unless_crashed(self.ready())
         return answer.get("errorText") or None, answer.get("loaderId", "")
 
-    async def _until_loaded(self, loader_id: str) -> None:
+    async def _wait_until_loaded(self, loader_id: str) -> None:
         # A document that is broken off has no load event.
         while loader_id not in self._loaded and not self._network.document_error(loader_id):
             self._load_seen.clear()
@@ -182,7 +182,7 @@ class ChromiumPage:
         account: Json = answer["result"]["value"]
         return account
 
-    async def _with_evidence(self, asked: Navigation, outcome: PageLoad) -> PageLoad:
+    async def _add_evidence(self, asked: Navigation, outcome: PageLoad) -> PageLoad:
         """Add the console's errors and, of a failed load, the screenshot, as far as the page still answers."""
         if outcome.failure in {PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG}:
             return outcome

@@ -19,15 +19,15 @@ from resolab.browser.chromium.cdp import CdpConnection
 from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.flags import DIRECT
 from resolab.browser.chromium.page import ChromiumPage, Navigation
-from resolab.browser.chromium.renderers import end_renderers, renderers_of, until_ended
+from resolab.browser.chromium.renderers import end_renderers, renderers_of, wait_until_ended
 from resolab.browser.remote import REMOTE_ERRORS
 from resolab.browser.result import ClearedState, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings, H3Discovery
 from resolab.browser.trial import (
     Stopwatch,
     WarmUpFailedError,
-    beyond_load_ms,
     check_warmup,
+    compute_time_beyond_load_ms,
     not_measured,
     not_measured_after,
 )
@@ -86,7 +86,7 @@ class TrialLoad:
     async def run(self) -> LoadResult:
         """Carry out the request; only `between` may raise."""
         try:
-            measured = await self._in_context()
+            measured = await self._load_in_context()
         except WarmUpFailedError as failed:
             measured = not_measured_after(self._request, failed.warmup)
         except REMOTE_ERRORS as error:
@@ -106,7 +106,7 @@ class TrialLoad:
             await context.dispose()
         self._parts_ms["dispose_ms"] = watch.lap_ms()
 
-    async def _in_context(self) -> PageLoad:
+    async def _load_in_context(self) -> PageLoad:
         request, watch = self._request, Stopwatch()
         context = await self._new_context()
         self._created_s = time.monotonic()
@@ -148,8 +148,8 @@ class TrialLoad:
                 await opening
         before = await asyncio.to_thread(renderers_of, self._browser_pid)
         await warm.close_hidden(page)
-        await until_ended(self._browser_pid, before)
-        self._parts_ms["warmup_ms"] = beyond_load_ms(watch.lap_ms(), self._warmup)
+        await wait_until_ended(self._browser_pid, before)
+        self._parts_ms["warmup_ms"] = compute_time_beyond_load_ms(watch.lap_ms(), self._warmup)
         return blank
 
     @staticmethod
@@ -193,7 +193,7 @@ class TrialLoad:
         request, watch = self._request, Stopwatch()
         asked = Navigation(request.url, request.timeout_s, measured=True, screenshot_file=self._screenshot_file())
         measured = await page.load(asked)
-        self._parts_ms["collect_ms"] = beyond_load_ms(watch.lap_ms(), measured)
+        self._parts_ms["collect_ms"] = compute_time_beyond_load_ms(watch.lap_ms(), measured)
         return measured
 
     def _screenshot_file(self) -> Path | None:

@@ -41,7 +41,7 @@ def end_renderers(browser_pid: int, spared: frozenset[int]) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-async def until_ended(browser_pid: int, before: frozenset[int]) -> None:
+async def wait_until_ended(browser_pid: int, before: frozenset[int]) -> None:
     """Wait for the end of a closed tab's renderers, until no renderer of `before` ends any more.
 
     The browser reports the closing of a tab some 20 ms earlier. As long as a renderer lives, the network stack keeps

@@ -83,7 +83,7 @@ class Firefox(StockBrowser[MarionetteConnection]):
             return True
         return False
 
-    def _after_end(self) -> None:
+    def _finish_after_end(self) -> None:
         """Give the log the requested name, and remove the logs of page processes.
 
         Page processes have no network, so their logs hold nothing else.

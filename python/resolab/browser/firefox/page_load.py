@@ -26,8 +26,8 @@ from resolab.browser.settings import BrowserSettings
 from resolab.browser.trial import (
     Stopwatch,
     WarmUpFailedError,
-    beyond_load_ms,
     check_warmup,
+    compute_time_beyond_load_ms,
     not_measured,
     not_measured_after,
 )
@@ -57,7 +57,7 @@ class TrialLoad:
             await self._agent.clear(EVERYTHING)
             page = await self._open(wait=True)
             self._parts_ms["prepare_ms"] = watch.lap_ms()
-            measured = await self._in_context(page)
+            measured = await self._load_in_context(page)
             self._silent = measured.failure is PageFailure.BROWSER_HANG
         except WarmUpFailedError as failed:
             measured = not_measured_after(self._request, failed.warmup)
@@ -71,7 +71,7 @@ class TrialLoad:
             self._parts_ms["dispose_ms"] = watch.lap_ms()
         return LoadResult(warmup=self._warmup, measured=measured, overhead=Overhead(**self._parts_ms))
 
-    async def _in_context(self, page: FirefoxPage) -> PageLoad:
+    async def _load_in_context(self, page: FirefoxPage) -> PageLoad:
         request = self._request
         if request.warmup:
             page = await self._warm_up(page)
@@ -94,7 +94,7 @@ class TrialLoad:
             opening.cancel()
             await asyncio.gather(opening, return_exceptions=True)
         await page.close()
-        self._parts_ms["warmup_ms"] = beyond_load_ms(watch.lap_ms(), self._warmup)
+        self._parts_ms["warmup_ms"] = compute_time_beyond_load_ms(watch.lap_ms(), self._warmup)
         return blank
 
     async def _forget(self) -> None:
@@ -122,7 +122,7 @@ class TrialLoad:
     async def _measure(self, page: FirefoxPage) -> PageLoad:
         watch = Stopwatch()
         measured = await page.load(self._request.url, self._request.timeout_s, measured=True)
-        self._parts_ms["collect_ms"] = beyond_load_ms(watch.lap_ms(), measured)
+        self._parts_ms["collect_ms"] = compute_time_beyond_load_ms(watch.lap_ms(), measured)
         return measured
 
     async def _open(self, *, wait: bool) -> FirefoxPage:

@@ -15,7 +15,7 @@ from resolab.fleet.server.folder import ServerFolder
 from resolab.fleet.transfer import UnreachableError
 
 
-def with_server(folder: Path, do: Callable[[Client, ServerFolder], Awaitable[int]]) -> int:
+def run_with_server(folder: Path, do: Callable[[Client, ServerFolder], Awaitable[int]]) -> int:
     """Run `do` with a connection to the server of a fleet's folder; return the exit code."""
 
     async def connected() -> int:

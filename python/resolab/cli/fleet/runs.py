@@ -19,7 +19,7 @@ from rich.text import Text
 
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
-from resolab.cli.fleet.connected import with_server
+from resolab.cli.fleet.connected import run_with_server
 from resolab.errors import ConfigurationError, MachineError
 from resolab.fleet.agent.run_check import ground_of, named_path
 from resolab.fleet.job import AgentState, FleetRun, RunState, as_dict
@@ -37,7 +37,7 @@ GB = 1e9
 
 def run(options: argparse.Namespace) -> int:
     """Queue a plan's blocks at every vantage point."""
-    return with_server(options.fleet, lambda client, folder: _run(options, client, folder))
+    return run_with_server(options.fleet, lambda client, folder: _run(options, client, folder))
 
 
 async def _run(options: argparse.Namespace, client: Client, folder: ServerFolder) -> int:
@@ -74,7 +74,7 @@ async def _run(options: argparse.Namespace, client: Client, folder: ServerFolder
 
 def status(options: argparse.Namespace) -> int:
     """Print the progress of a run, and the states of its agents."""
-    return with_server(options.fleet, lambda client, folder: _status(options, client, folder))
+    return run_with_server(options.fleet, lambda client, folder: _status(options, client, folder))
 
 
 async def _status(options: argparse.Namespace, client: Client, folder: ServerFolder) -> int:
@@ -166,7 +166,7 @@ def _use(use: StoreUse) -> str:
 
 def fetch(options: argparse.Namespace) -> int:
     """Make a single dataset of a run's results."""
-    return with_server(options.fleet, lambda client, _folder: _fetch(options, client))
+    return run_with_server(options.fleet, lambda client, _folder: _fetch(options, client))
 
 
 async def _fetch(options: argparse.Namespace, client: Client) -> int:
@@ -176,7 +176,7 @@ async def _fetch(options: argparse.Namespace, client: Client) -> int:
     with _bar("blocks", found.blocks * len(options.vantage or found.vantages)) as (bar, task):
         fetching = ResultFetcher(client, found, lambda: bar.advance(task))
         try:
-            fetched = await fetching.into(out, options.vantage)
+            fetched = await fetching.make_dataset(out, options.vantage)
         finally:
             _print_left_out(fetching)
     trials_count = fetched.manifest.trials_finished_count
@@ -197,7 +197,7 @@ def _print_left_out(fetching: ResultFetcher) -> None:
 
 def stop(options: argparse.Namespace) -> int:
     """Remove a run's remaining blocks from the queues."""
-    return with_server(options.fleet, lambda client, _folder: _stop(options, client))
+    return run_with_server(options.fleet, lambda client, _folder: _stop(options, client))
 
 
 async def _stop(options: argparse.Namespace, client: Client) -> int:

@@ -35,7 +35,7 @@ async def _serve(options: argparse.Namespace) -> int:
         loop.add_signal_handler(number, ended.set)
     async with FleetServer(folder, say=_say) as server:
         _say(f"serving at {server.url}; its folder is {options.fleet}; Ctrl-C ends it")
-        await server.until(ended)
+        await server.serve_until(ended)
     return 0
 
 

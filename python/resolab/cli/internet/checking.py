@@ -23,7 +23,7 @@ def check(options: argparse.Namespace) -> int:
     """Compare look-ups with their truth and print the table."""
     if options.queries == (options.dataset is not None):
         raise UsageError("internet check needs a dataset, or --queries to ask in a box brought up for it")
-    checked = asyncio.run(_asked(options)) if options.queries else _of_dataset(options.dataset, options.box)
+    checked = asyncio.run(_asked(options)) if options.queries else _check_dataset(options.dataset, options.box)
     if options.json:
         told = {"all_within": checked.all_within, "told_apart_ratio": checked.told_apart_ratio}
         print_json(msgspec.to_builtins(checked) | told)
@@ -39,7 +39,7 @@ async def _asked(options: argparse.Namespace) -> TruthCheck:
         return check_look_ups(box.layout, read_recursion(box.folder), records)
 
 
-def _of_dataset(dataset: Path, box: Path | None) -> TruthCheck:
+def _check_dataset(dataset: Path, box: Path | None) -> TruthCheck:
     if box is None:
         raise UsageError("internet check needs the folder of the box the dataset was measured in: --box FOLDER")
     layout = read_layout(box)

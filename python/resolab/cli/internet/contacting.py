@@ -38,7 +38,7 @@ def contacts(options: argparse.Namespace) -> int:
         plan = _live_plan(options.plan, seed=told.seed, blocks=told.blocks)
     held = _held(plan, options.box, told)
     if options.json:
-        print_json(_as_object(held, told))
+        print_json(_build_json(held, told))
     else:
         _print(held, told)
         if plan.live is not None and plan.live.opt_out != OPT_OUT_URL:
@@ -62,7 +62,7 @@ def _held(plan: Plan, box: Path, told: DatasetContacts | None) -> ContactJudgeme
     return hold(layout, seen, named, HARD_CAPS.lowered(plan.live.caps), batches_ns=batches_ns)
 
 
-def _as_object(held: ContactJudgement, told: DatasetContacts | None) -> dict[str, object]:
+def _build_json(held: ContactJudgement, told: DatasetContacts | None) -> dict[str, object]:
     of_dataset = None if told is None else {"loads": told.loads, "left_alone": told.left_alone}
     counted = [msgspec.to_builtins(one) | {"kept": one.kept.value} for one in held.counted]
     whole: dict[str, object] = msgspec.to_builtins(held)

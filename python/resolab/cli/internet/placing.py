@@ -13,7 +13,7 @@ import msgspec
 from resolab.cli.internet.showing import print_json, print_table
 from resolab.errors import ConfigurationError
 from resolab.internet import BoxLayout, RecursionLog, folders_below, read_layout, read_recursion
-from resolab.internet.between_places import DifferenceAgreement, VantageDifference, between_places
+from resolab.internet.between_places import DifferenceAgreement, VantageDifference, compare_places
 from resolab.internet.check import CheckedLookUp, look_up_of
 from resolab.internet.dataset import look_ups_from
 from resolab.protocols import transport_label
@@ -59,7 +59,7 @@ def _compared(
         raise ConfigurationError(
             f"failed to compare places of {dataset} with {reference}: it has look-ups with a truth from {there}"
         )
-    return between_places(found, reference), reference
+    return compare_places(found, reference), reference
 
 
 def _look_ups(

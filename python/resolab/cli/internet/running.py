@@ -49,7 +49,7 @@ async def _up(options: argparse.Namespace) -> int:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, ended.set)
-        await box.until(ended)
+        await box.wait_until(ended)
     return 0
 
 

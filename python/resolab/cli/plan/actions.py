@@ -18,7 +18,7 @@ from resolab.campaign.progress import duration_text
 from resolab.campaign.too_few import too_few_blocks
 from resolab.cli.console import Console
 from resolab.cli.plan.power import console_of, power_json, power_of, print_power, printed
-from resolab.plan import Condition, Corpus, Plan, load_plan, over_pages, trials_a_block
+from resolab.plan import Condition, Corpus, Plan, load_plan, pool_pages, trials_a_block
 from resolab.plan.factors import EVERY_FACTOR, selects, word_of
 from resolab.plan.schema import plan_schema
 from resolab.wording import counted
@@ -58,7 +58,7 @@ def _least_blocks(plan: Plan) -> int:
 
 
 def _described(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]:
-    compared = over_pages(plan)
+    compared = pool_pages(plan)
     conditions = compared.conditions()
     return {
         "plan": plan.name,
@@ -89,7 +89,7 @@ def _described(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]:
 
 
 def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> None:
-    pages, few, plan = plan.factors.page, too_few_blocks(plan), over_pages(plan)
+    pages, few, plan = plan.factors.page, too_few_blocks(plan), pool_pages(plan)
     conditions = plan.conditions()
 
     def say(text: str) -> None:

@@ -40,7 +40,7 @@ def print_power(found: PlanPower, console: Console) -> None:
         table.add_column(column, justify="right" if column in _NUMBERS else "left")
     for row in found.rows:
         for number, answer in enumerate(row.answers):
-            table.add_row(*(_of_comparison(row) if number == 0 else [""] * 4), *_of_answer(row, answer))
+            table.add_row(*(_format_comparison(row) if number == 0 else [""] * 4), *_format_answer(row, answer))
     console.print(table, highlight=False)
 
     def say(text: str) -> None:
@@ -56,7 +56,7 @@ def console_of() -> Console:
     return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
 
 
-def _of_comparison(row: ComparisonPower) -> tuple[str, ...]:
+def _format_comparison(row: ComparisonPower) -> tuple[str, ...]:
     one = row.comparison
     name = one.treatment.id if one.name == one.treatment.id else f"{one.name}: {one.treatment.id}"
     differing = [word_of(getattr(one.baseline, factor), factor) for factor in EVERY_FACTOR if _differ(one, factor)]
@@ -68,7 +68,7 @@ def _differ(one: PlannedComparison, factor: str) -> bool:
     return word_of(getattr(one.treatment, factor), factor) != word_of(getattr(one.baseline, factor), factor)
 
 
-def _of_answer(row: ComparisonPower, answer: AimResult) -> tuple[str, str, str]:
+def _format_answer(row: ComparisonPower, answer: AimResult) -> tuple[str, str, str]:
     blocks = pilot_problem(row) if answer.needed is None else blocks_text(answer.needed)
     return answer.aim, blocks, "" if answer.hours is None else f"{answer.hours:.2g}"
 

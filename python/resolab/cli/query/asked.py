@@ -39,7 +39,7 @@ def read_words(options: argparse.Namespace) -> QueryWords:
     pluses = [word for word in options.names if word.startswith("+")]
     _check_pluses(pluses)
     words = [word for word in options.names if not word.startswith(("@", "+"))]
-    resolvers = [_at(word[1:]) for word in options.names if word.startswith("@")] + options.resolvers
+    resolvers = [_read_port(word[1:]) for word in options.names if word.startswith("@")] + options.resolvers
     types = [] if options.type is None else options.type.split(",")
     pointers = [_pointer(address) for address in options.reverse]
     names = [word for word in words if not (is_record_type(word) or is_class(word))]
@@ -54,7 +54,7 @@ def read_words(options: argparse.Namespace) -> QueryWords:
             raise UsageError("-x asks for PTR records and NAME for A records: ask in two commands, or give -t")
         types = ["PTR"]
     return QueryWords(
-        [*names, *plain_names, *pointers], types, _with_port(resolvers, options.port), bool(pluses), record_class
+        [*names, *plain_names, *pointers], types, _add_port(resolvers, options.port), bool(pluses), record_class
     )
 
 
@@ -83,17 +83,17 @@ def _pointer(address: str) -> str:
         raise UsageError(f"-x takes an IP address, and {address!r} is none") from None
 
 
-def _at(resolver: str) -> str:
+def _read_port(resolver: str) -> str:
     """Read a port after `#`, as written by dnsmasq and unbound; other text stays unchanged."""
     address, sign, port = resolver.partition("#")
     if not sign or "://" in resolver:
         return resolver
     if not (port.isdecimal() and 0 < int(port) < 65_536):
         raise UsageError(f"@{resolver}: a port from 1 to 65535 goes behind #")
-    return _with_port([address], int(port))[0]
+    return _add_port([address], int(port))[0]
 
 
-def _with_port(resolvers: Sequence[str], port: int | None) -> list[str]:
+def _add_port(resolvers: Sequence[str], port: int | None) -> list[str]:
     """Add the port to plain addresses; raises `UsageError` for names and URLs."""
     if port is None:
         return list(resolvers)

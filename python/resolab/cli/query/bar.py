@@ -37,13 +37,13 @@ def bar(split: Sequence[tuple[QueryPhase, float]], full: float, width: int, unit
         letter, style = LETTERS[max(split, key=lambda one: one[1])[0]]
         text.append(letter, style)
     if len(text) <= SHORT_LETTERS:
-        told = _in_words(split, unit_ms)
+        told = _format_phases(split, unit_ms)
         if len(text) + len(told) <= width:
             text.append(told, "dim")
     return text
 
 
-def _in_words(split: Sequence[tuple[QueryPhase, float]], unit_ms: float) -> str:
+def _format_phases(split: Sequence[tuple[QueryPhase, float]], unit_ms: float) -> str:
     """Return the important phases as text; empty for a single phase, with its time beside the bar."""
     totals: dict[QueryPhase, float] = {}
     for phase, length in split:

@@ -18,7 +18,7 @@ from resolab.cli.query.arguments import core_arguments, expected_count
 from resolab.cli.query.asked import read_words
 from resolab.cli.query.progress import QueryProgressLine
 from resolab.errors import UsageError
-from resolab.queries import RESOLV_CONF, Arm, arms_of, as_recorded, ask, measured, system_resolver
+from resolab.queries import RESOLV_CONF, Arm, arms_of, ask, format_recorded_name, measured, system_resolver
 from resolab.queries.limits import Limit, limit, passed
 from resolab.records import QueryPurpose, QueryRecord, Record
 
@@ -109,7 +109,11 @@ def _asked(options: argparse.Namespace, notes: Console) -> tuple[list[str], list
             raise UsageError("inside a path there is no system resolver: name one with -r, such as -r udp://10.77.0.1")
         resolvers = [system_resolver()]
         _say(notes)(f"no -r: asking the system's resolver, {resolvers[0]} ({RESOLV_CONF})")
-    twice = [one for one in resolvers if [as_recorded(other) for other in resolvers].count(as_recorded(one)) > 1]
+    twice = [
+        one
+        for one in resolvers
+        if [format_recorded_name(other) for other in resolvers].count(format_recorded_name(one)) > 1
+    ]
     if twice:
         raise UsageError(f"{twice[0]} is given twice as a resolver: give each once, and --count for more queries")
     return asked.names, resolvers

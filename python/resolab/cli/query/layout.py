@@ -88,7 +88,7 @@ def _blocks(columns: Sequence[TableColumn], bars: Sequence[Callable[[int], Text]
     return Group(*lines[:-1])
 
 
-def with_legend(table: RenderableType, phases: set[QueryPhase], *, wire: bool) -> RenderableType:
+def add_legend(table: RenderableType, phases: set[QueryPhase], *, wire: bool) -> RenderableType:
     """Add the explanation of letters and wire times below a table."""
     lines: list[RenderableType] = [table]
     if phases:

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from resolab.cli.query.bar import bar
-from resolab.cli.query.layout import TableColumn, lay_out, with_legend
+from resolab.cli.query.layout import TableColumn, add_legend, lay_out
 from resolab.cli.query.list import answers
 from resolab.cli.query.words import handshake, number, plain, signed
 from resolab.queries.summary import PAIRS_AT_MOST, PAIRS_NEEDED, ArmSummary
@@ -47,7 +47,7 @@ def summary_table(summaries: Sequence[ArmSummary], width: int) -> RenderableType
 
     table = lay_out(columns, [draw(one) for one in summaries], width)
     phases = {phase for one in summaries for phase, ms in one.phases_ms.items() if ms > 0}
-    body = with_legend(table, phases, wire=any(one.wire_exchange_ms is not None for one in summaries))
+    body = add_legend(table, phases, wire=any(one.wire_exchange_ms is not None for one in summaries))
     return Group(*_answers(summaries), body, *_failures(summaries), *_explanation(summaries))
 
 

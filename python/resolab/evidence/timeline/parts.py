@@ -91,7 +91,7 @@ def _load(load: PageLoadRecord, start_ns: int, resources: Sequence[ResourceRecor
     return Slice(
         name if load.failure is None else f"{name}, failed: {load.failure}",
         start_ns,
-        _at(start_ns, _last_ms(load, resources)),
+        _compute_instant_ns(start_ns, _last_ms(load, resources)),
         facts,
     )
 
@@ -115,14 +115,15 @@ def _moments(load: PageLoadRecord, start_ns: int) -> list[InstantEvent]:
         ("last byte", load.last_byte_ms),
         ("load event", load.plt_ms),
     )
-    return [InstantEvent(name, _at(start_ns, at_ms)) for name, at_ms in instants if at_ms is not None]
+    return [InstantEvent(name, _compute_instant_ns(start_ns, at_ms)) for name, at_ms in instants if at_ms is not None]
 
 
 def _request(resource: ResourceRecord, start_ns: int, flow: int | None) -> list[Track]:
     parts = split_url(resource.url)
     name = f"{parts.netloc}{parts.path or '/'}"
     spans = [
-        Slice(one.phase, _at(start_ns, one.start_ms), _at(start_ns, one.end_ms)) for one in request_spans(resource)
+        Slice(one.phase, _compute_instant_ns(start_ns, one.start_ms), _compute_instant_ns(start_ns, one.end_ms))
+        for one in request_spans(resource)
     ]
     end_ms = resource.start_ms if resource.response_end_ms is None else resource.response_end_ms
     facts = _facts(
@@ -135,7 +136,14 @@ def _request(resource: ResourceRecord, start_ns: int, flow: int | None) -> list[
     # In early data the request leaves before its handshake is over: that would not be one inside the other.
     beside = [one for one, later in itertools.pairwise(spans) if later.start_ns < one.end_ns]
     inside = [one for one in spans if one not in beside]
-    whole = Slice(name, _at(start_ns, resource.start_ms), _at(start_ns, end_ms), facts, inside, flow)
+    whole = Slice(
+        name,
+        _compute_instant_ns(start_ns, resource.start_ms),
+        _compute_instant_ns(start_ns, end_ms),
+        facts,
+        inside,
+        flow,
+    )
     return [Track(name, [whole], tracks=[Track("handshake beside early data", beside)] if beside else [])]
 
 
@@ -210,5 +218,5 @@ def _facts(**facts: Fact | None) -> dict[str, Fact]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _at(start_ns: int, offset_ms: float) -> int:
+def _compute_instant_ns(start_ns: int, offset_ms: float) -> int:
     return start_ns + round(offset_ms * MS_NS)

@@ -175,7 +175,7 @@ class Agent:
         file = self._spool.bundle(job)
         if not file.exists():
             try:
-                async with self._in_turn(job):
+                async with self._wait_for_turn(job):
                     failed = await self._run_block(job, run, file)
             except ResolabError as error:
                 failed = str(error)
@@ -188,7 +188,7 @@ class Agent:
         await self._send(job)
         return None
 
-    def _in_turn(self, job: Job) -> contextlib.AbstractAsyncContextManager[None]:
+    def _wait_for_turn(self, job: Job) -> contextlib.AbstractAsyncContextManager[None]:
         """Wait until no other agent of this machine runs a block; the job's lease is held meanwhile."""
         if self._turns is None:
             return contextlib.nullcontext()

@@ -177,7 +177,7 @@ def _is_within(host: str, allowed: str) -> bool:
 def _out_of_hours(limits: AgentLimits, now: datetime) -> LimitRefusal | None:
     if not limits.hours or any(_is_between(now.time(), begin, end) for begin, end in limits.hours):
         return None
-    wait = min(_until(now, begin) for begin, _ in limits.hours)
+    wait = min(_compute_wait(now, begin) for begin, _ in limits.hours)
     spans = ", ".join(f"{begin:%H:%M}-{end:%H:%M}" for begin, end in limits.hours)
     return LimitRefusal(f"this agent's limits allow blocks to begin at {spans} alone", again_in_s=wait.total_seconds())
 
@@ -187,7 +187,7 @@ def _is_between(now: time, begin: time, end: time) -> bool:
     return begin <= now < end if begin < end else now >= begin or now < end
 
 
-def _until(now: datetime, begin: time) -> timedelta:
+def _compute_wait(now: datetime, begin: time) -> timedelta:
     at = now.replace(hour=begin.hour, minute=begin.minute, second=0, microsecond=0)
     return (at if at > now else at + timedelta(days=1)) - now
 

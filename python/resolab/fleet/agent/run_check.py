@@ -37,21 +37,21 @@ def named_path(text: str, source: str) -> str | None:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{source}: {error}; it is no TOML") from error
-    pages = _in(table, "factors").get("page", [])
+    pages = _read_section(table, "factors").get("page", [])
     words = [one for one in (pages if isinstance(pages, list) else [pages]) if isinstance(one, str)]
     for word in words:
         if is_path(word):
             return f"the page {word}"
-    listed = _in(table, "sites").get("list")
+    listed = _read_section(table, "sites").get("list")
     if listed is not None:
         return f"the list {listed}"
-    opt_out = _in(table, "network").get("opt_out")
+    opt_out = _read_section(table, "network").get("opt_out")
     if isinstance(opt_out, str) and urlsplit(opt_out).scheme not in {"https", "http"}:
         return f"the opt-out list {opt_out}"
     return None
 
 
-def _in(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _read_section(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     section = table.get(name, {})
     return section if isinstance(section, dict) else {}
 

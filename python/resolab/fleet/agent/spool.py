@@ -29,7 +29,7 @@ class Spool:
 
     def keep(self, run: FleetRun) -> Path:
         """Write a run to disk; return its file."""
-        file = self._of(run.id) / "run.json"
+        file = self._locate_run(run.id) / "run.json"
         with machine_errors(f"write {file}"):
             file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(file, encode(run))
@@ -37,7 +37,7 @@ class Spool:
 
     def dataset(self, run: str) -> Path:
         """Return the folder for a run's trials."""
-        return self._of(run) / "dataset"
+        return self._locate_run(run) / "dataset"
 
     def trials_count(self, run: str) -> int:
         """Return the number of finished trials of a run."""
@@ -45,7 +45,7 @@ class Spool:
 
     def bundle(self, job: Job) -> Path:
         """Return the file for a packed block."""
-        folder = self._of(job.run) / "bundles"
+        folder = self._locate_run(job.run) / "bundles"
         with machine_errors(f"make {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{job.block}.tar.gz"
@@ -61,7 +61,7 @@ class Spool:
 
     def run(self, run: str) -> FleetRun:
         """Read a run kept in the spool."""
-        file = self._of(run) / "run.json"
+        file = self._locate_run(run) / "run.json"
         with machine_errors(f"read {file}"):
             return decode(file.read_bytes(), FleetRun, what=str(file))
 
@@ -74,11 +74,11 @@ class Spool:
 
     def forget(self, run: str) -> None:
         """Remove the files of an ended run."""
-        shutil.rmtree(self._of(run), ignore_errors=True)
+        shutil.rmtree(self._locate_run(run), ignore_errors=True)
 
     def runs(self) -> list[str]:
         """List the runs with files in the spool."""
         return sorted(one.name for one in self.folder.iterdir() if one.is_dir())
 
-    def _of(self, run: str) -> Path:
+    def _locate_run(self, run: str) -> Path:
         return self.folder / check_run(run)

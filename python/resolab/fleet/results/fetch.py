@@ -39,7 +39,7 @@ class FetchResult:
 
 async def fetch(client: Client, run: FleetRun, out: Path) -> FetchResult:
     """Make a dataset of a run's existing results."""
-    return await ResultFetcher(client, run).into(out)
+    return await ResultFetcher(client, run).make_dataset(out)
 
 
 class ResultFetcher:
@@ -59,7 +59,7 @@ class ResultFetcher:
         refused = sorted(self._refused.items(), key=lambda one: (places[one[0][0]], one[0][1]))
         return [f"{vantage}, block {block}: {why}" for (vantage, block), why in refused]
 
-    async def into(self, out: Path, vantages: Sequence[str] | None = None) -> FetchResult:
+    async def make_dataset(self, out: Path, vantages: Sequence[str] | None = None) -> FetchResult:
         """Make a dataset of the existing results, of all or some vantage points; rejected results are left out.
 
         The blocks left out are queued again, as long as the run is open.

@@ -53,10 +53,10 @@ def account_of(vantage: str) -> str:
 
 def agent_publishes(vantage: str) -> list[str]:
     """List the subjects allowed for an agent's publications; requests to JetStream are publications, too."""
-    return [_at_agent(one) for one in _allowed(vantage)]
+    return [_translate_subject(one) for one in _allowed(vantage)]
 
 
-def _at_agent(subject: str) -> str:
+def _translate_subject(subject: str) -> str:
     return AGENT_API + subject.removeprefix(API) if subject.startswith(API) else subject
 
 
@@ -168,7 +168,7 @@ def _agent_account(name: str, vantage: str) -> list[str]:
 
 def _import(subject: str) -> str:
     service = f"{{ account: {FLEET_ACCOUNT}, subject: {_quoted(subject)} }}"
-    return f"{{ service: {service}, to: {_quoted(_at_agent(subject))} }}"
+    return f"{{ service: {service}, to: {_quoted(_translate_subject(subject))} }}"
 
 
 def _list_lines(name: str, entries: Iterable[str]) -> list[str]:

@@ -58,7 +58,7 @@ class ServerProcess:
             )
         server = cls(process, folder)
         try:
-            await server._until_ready()
+            await server._wait_until_ready()
         except BaseException:
             await server.stop()
             raise
@@ -104,7 +104,7 @@ class ServerProcess:
                 self._process.kill()
             await self._process.wait()
 
-    async def _until_ready(self) -> None:
+    async def _wait_until_ready(self) -> None:
         empty_since = time.monotonic()
         deadline = empty_since + START_TIMEOUT_S
         while True:

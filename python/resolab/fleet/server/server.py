@@ -86,7 +86,7 @@ class FleetServer:
     ) -> None:
         await self._ending.aclose()
 
-    async def until(self, ended: asyncio.Event) -> None:
+    async def serve_until(self, ended: asyncio.Event) -> None:
         """Serve until the event is set."""
         await ended.wait()
 

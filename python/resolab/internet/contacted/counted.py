@@ -75,10 +75,10 @@ def most_within(counts: Iterable[Count], seconds: float) -> int:
 def counted(layout: BoxLayout, seen: BoxContacts, named: Sequence[Contact], caps: Caps) -> list[ContactCount]:
     """Count every site, all sites together, and every named resolver."""
     hosts = dict.fromkeys(one.host for one in named if one.reason in {ContactReason.RESOLVER, ContactReason.BOOTSTRAP})
-    return [*_of_sites(seen, caps), *(_of_resolver(layout, seen, named, host, caps) for host in hosts)]
+    return [*_count_sites(seen, caps), *(_count_resolver(layout, seen, named, host, caps) for host in hosts)]
 
 
-def _of_sites(seen: BoxContacts, caps: Caps) -> list[ContactCount]:
+def _count_sites(seen: BoxContacts, caps: Caps) -> list[ContactCount]:
     loads = {name: [(at_ns, 1) for at_ns in site.documents_ns] for name, site in seen.sites.items()}
     rows = [
         _counted("loads", name, those, caps.loads_per_site_per_hour, daily_cap=caps.loads_per_site_per_day)
@@ -89,7 +89,9 @@ def _of_sites(seen: BoxContacts, caps: Caps) -> list[ContactCount]:
     return [*rows, _counted("loads", EVERY_SITE, every, caps.loads_per_hour)]
 
 
-def _of_resolver(layout: BoxLayout, seen: BoxContacts, named: Sequence[Contact], host: str, caps: Caps) -> ContactCount:
+def _count_resolver(
+    layout: BoxLayout, seen: BoxContacts, named: Sequence[Contact], host: str, caps: Caps
+) -> ContactCount:
     rows = rows_of(layout, [one for one in named if one.host == host and one.reason is not ContactReason.PING])
     flows = [flow for flow in seen.from_home if any(row.names(flow) for row in rows)]
     edges = {one.address: one.name for one in layout.resolvers if one.software == "edge"}

@@ -97,7 +97,7 @@ def _seen(page: PageLoad, log: BrowserLog | None) -> _LoadLog:
     if begin_unix_ms is None or log.unix_offset_ms is None:
         return _LoadLog(None, log.connections, log.look_ups)
     begin_ms = begin_unix_ms - log.unix_offset_ms
-    of_load = log.since(begin_ms - CLOCK_SLACK_MS)
+    of_load = log.select_since(begin_ms - CLOCK_SLACK_MS)
     return _LoadLog(begin_ms, of_load.connections, of_load.look_ups)
 
 

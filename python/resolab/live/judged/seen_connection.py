@@ -47,8 +47,8 @@ def seen_connection(one: BrowserConnection, begin_ms: float | None, *, is_resolv
         handshake_mode=_mode(one),
         early_data_accepted=one.early_data,
         opened_ms=None if begin_ms is None else one.opened_ms - begin_ms,
-        tcp_connect_ms=_between(one.opened_ms, one.connected_ms) if tcp else None,
-        tls_handshake_ms=_between(one.handshake_start_ms, one.handshake_end_ms),
+        tcp_connect_ms=_compute_duration_ms(one.opened_ms, one.connected_ms) if tcp else None,
+        tls_handshake_ms=_compute_duration_ms(one.handshake_start_ms, one.handshake_end_ms),
         request_count=len(one.requests),
     )
 
@@ -61,5 +61,5 @@ def _mode(one: BrowserConnection) -> HandshakeMode | None:
     return HandshakeMode.RESUMED if one.resumed else HandshakeMode.FULL
 
 
-def _between(start_ms: float | None, end_ms: float | None) -> float | None:
+def _compute_duration_ms(start_ms: float | None, end_ms: float | None) -> float | None:
     return None if start_ms is None or end_ms is None else end_ms - start_ms

@@ -23,7 +23,7 @@ class MarginalDistribution:
     logs: tuple[float, ...]
 
     @classmethod
-    def of_percentiles(cls, values: Sequence[float]) -> "MarginalDistribution":
+    def from_percentiles(cls, values: Sequence[float]) -> "MarginalDistribution":
         """Go through values at the published percentiles."""
         return cls(_SCORES, tuple(math.log(value) for value in values))
 

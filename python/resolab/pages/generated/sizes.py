@@ -18,15 +18,15 @@ _LEAST_BYTES = 100
 """The least size of a scaled body, in bytes; a smaller body is a pixel or a word."""
 
 
-def _in_kb(values: Sequence[float]) -> MarginalDistribution:
-    return MarginalDistribution.of_percentiles([kb * published.KB_BYTES for kb in values])
+def _build_from_kb(values: Sequence[float]) -> MarginalDistribution:
+    return MarginalDistribution.from_percentiles([kb * published.KB_BYTES for kb in values])
 
 
 _MARGINS: Mapping[Kind, MarginalDistribution] = {
-    Kind.SCRIPT: _in_kb(published.SCRIPT_KB),
-    Kind.IMAGE: _in_kb(published.IMAGE_KB),
-    Kind.FONT: _in_kb(published.FONT_KB),
-    Kind.STYLESHEET: _in_kb(published.STYLESHEET_KB),
+    Kind.SCRIPT: _build_from_kb(published.SCRIPT_KB),
+    Kind.IMAGE: _build_from_kb(published.IMAGE_KB),
+    Kind.FONT: _build_from_kb(published.FONT_KB),
+    Kind.STYLESHEET: _build_from_kb(published.STYLESHEET_KB),
     Kind.MEDIA: MarginalDistribution.log_normal(published.MEDIA_MEDIAN_BYTES, published.MEDIA_LOG_SD),
     Kind.DOCUMENT: MarginalDistribution.log_normal(published.FRAME_MEDIAN_BYTES, published.FRAME_LOG_SD),
     Kind.XHR: MarginalDistribution.log_normal(published.XHR_MEDIAN_BYTES, published.XHR_LOG_SD),

@@ -92,7 +92,7 @@ def _links(
         cursor = min(until, ns(one.start_ms))
     # A gap lies before the link that follows it, so the first one found is what came after the last link.
     after_last, *before = [*gaps, cursor]
-    found = [_with_gap(link, _gap_part(load, link.place), gap) for link, gap in zip(links, before, strict=True)]
+    found = [_add_gap(link, _gap_part(load, link.place), gap) for link, gap in zip(links, before, strict=True)]
     return found[::-1], after_last
 
 
@@ -107,10 +107,10 @@ def _chain(model: PageModel, load: LoadTimeline, load_ns: int) -> Iterator[tuple
     held_up = False
     while place is not None:
         yield place, held_up
-        place, held_up = _before(place, model, load, holders)
+        place, held_up = _find_predecessor(place, model, load, holders)
 
 
-def _before(
+def _find_predecessor(
     place: int, model: PageModel, load: LoadTimeline, holders: Mapping[int, tuple[int, ...]]
 ) -> tuple[int | None, bool]:
     """Find the predecessor of a request: the latest of its discoverer and of the discoverer's blockers.
@@ -152,7 +152,7 @@ def _spent(phases: Sequence[RequestPhase], until: int) -> dict[PhaseKind, int]:
     return dict(spent)
 
 
-def _with_gap(link: PathLink, part: PhaseKind, gap: int) -> PathLink:
+def _add_gap(link: PathLink, part: PhaseKind, gap: int) -> PathLink:
     if not gap:
         return link
     return msgspec.structs.replace(link, parts_ns=link.parts_ns | {part: link.parts_ns.get(part, 0) + gap})

@@ -67,7 +67,7 @@ class _Cut:
         self.at, self.end = begin, end
         self.phases: list[RequestPhase] = []
 
-    def until(self, part: PhaseKind, instant: int | None) -> None:
+    def assign_until(self, part: PhaseKind, instant: int | None) -> None:
         """Assign the time before an instant to a part; an instant out of order gets nothing."""
         if instant is not None and (to := min(instant, self.end)) > self.at:
             self.phases.append(RequestPhase(part, self.at, to))
@@ -79,26 +79,26 @@ def _own(one: RequestInstants, round_trip_ns: int) -> list[RequestPhase]:
     cut = _Cut(ns(one.start_ms), end_ns(one))
     sent = _maybe(one.request_start_ms)
     if sent is None and one.response_start_ms is None:
-        cut.until(PhaseKind.UNTOLD, cut.end)  # Another origin that lets nobody read its phases, or no answer.
+        cut.assign_until(PhaseKind.UNTOLD, cut.end)  # Another origin that lets nobody read its phases, or no answer.
         return cut.phases
     looked_up, answered = _maybe(one.dns_start_ms), _maybe(one.dns_end_ms)
     if looked_up is not None and answered is not None:
-        cut.until(PhaseKind.BROWSER, looked_up)
-        cut.until(PhaseKind.DNS, answered)
+        cut.assign_until(PhaseKind.BROWSER, looked_up)
+        cut.assign_until(PhaseKind.DNS, answered)
     # In early data a request leaves before the handshake has ended: what is left of it nobody waited for.
-    connecting, connected = (_before(_maybe(at), sent) for at in (one.connect_start_ms, one.connect_end_ms))
+    connecting, connected = (_limit_instant(_maybe(at), sent) for at in (one.connect_start_ms, one.connect_end_ms))
     if connecting is not None and connected is not None:
-        secure = connecting if one.protocol == "h3" else _before(_maybe(one.secure_start_ms), sent)
-        cut.until(PhaseKind.BROWSER, connecting)
-        cut.until(PhaseKind.CONNECT, connected if secure is None else min(secure, connected))
-        cut.until(PhaseKind.HANDSHAKE, connected)
-    cut.until(PhaseKind.BROWSER, sent)
+        secure = connecting if one.protocol == "h3" else _limit_instant(_maybe(one.secure_start_ms), sent)
+        cut.assign_until(PhaseKind.BROWSER, connecting)
+        cut.assign_until(PhaseKind.CONNECT, connected if secure is None else min(secure, connected))
+        cut.assign_until(PhaseKind.HANDSHAKE, connected)
+    cut.assign_until(PhaseKind.BROWSER, sent)
     responded = _maybe(one.response_start_ms)
     if responded is None:
         responded = cut.end
-    cut.until(PhaseKind.ROUND_TRIP, min(cut.at + round_trip_ns, responded))
-    cut.until(PhaseKind.SERVER, responded)
-    cut.until(PhaseKind.TRANSFER, cut.end)
+    cut.assign_until(PhaseKind.ROUND_TRIP, min(cut.at + round_trip_ns, responded))
+    cut.assign_until(PhaseKind.SERVER, responded)
+    cut.assign_until(PhaseKind.TRANSFER, cut.end)
     return cut.phases
 
 
@@ -111,7 +111,7 @@ def _maybe(instant_ms: float | None) -> int | None:
     return None if instant_ms is None else ns(instant_ms)
 
 
-def _before(instant: int | None, limit: int | None) -> int | None:
+def _limit_instant(instant: int | None, limit: int | None) -> int | None:
     return instant if instant is None or limit is None else min(instant, limit)
 
 

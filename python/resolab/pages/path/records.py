@@ -45,11 +45,11 @@ def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: floa
         return None
     told = _told_by_browser(model, kept)
     if load.browser == BrowserName.FIREFOX:
-        told = _with_firefox_look_ups(model, told)
+        told = _extend_firefox_look_ups(model, told)
     if not told:
         return None
     served = _told_by_server(model, kept, load, round_trip_ms / 2)
-    requests = served | _without_folds(model, told, served)
+    requests = served | _unfold_redirects(model, told, served)
     return LoadTimeline(load_ms=load.plt_ms, requests=dict(sorted(requests.items())))
 
 
@@ -96,7 +96,7 @@ def _told_by_browser(model: PageModel, records: Iterable[Record]) -> dict[int, R
     return told
 
 
-def _with_firefox_look_ups(model: PageModel, told: Mapping[int, RequestInstants]) -> dict[int, RequestInstants]:
+def _extend_firefox_look_ups(model: PageModel, told: Mapping[int, RequestInstants]) -> dict[int, RequestInstants]:
     """Let a host's first look-up begin with its request.
 
     Firefox waits for the HTTPS record before its domainLookupStart; by then the addresses have arrived
@@ -148,7 +148,7 @@ def _served(one: EdgeRequestRecord, began_ns: int, way_ms: float) -> RequestInst
     )
 
 
-def _without_folds(
+def _unfold_redirects(
     model: PageModel, told: Mapping[int, RequestInstants], served: Mapping[int, RequestInstants]
 ) -> dict[int, RequestInstants]:
     """Give the phases of a merged chain of redirects to the last request, and the time before to the first."""

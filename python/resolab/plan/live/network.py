@@ -57,16 +57,16 @@ def live_table(
     network.one_of("kind", (LIVE,))
     _refuse_the_labs(top, table, at_hand=at_hand)
     levels = _named(top, table)
-    resolvers = resolvers_in(_of_resolvers(top, levels["resolver"]), levels["resolver"])
+    resolvers = resolvers_in(_read_resolvers(top, levels["resolver"]), levels["resolver"])
     sites = sites_in(top.section("sites"), base, _seed(table), begun_with, at_hand=at_hand)
     settings = _settings(network, resolvers, sites, base)
     paths = _paths(table, levels["dns_transport"])
     _check_addresses(top, levels["dns_transport"], resolvers)
-    check_native(PlanSection(source, {}, "resolver_path"), resolvers, _as_paths(paths))
-    return LiveTable(_ordinary(table, sites.names, paths, _without_address(levels, resolvers)), settings)
+    check_native(PlanSection(source, {}, "resolver_path"), resolvers, _read_paths(paths))
+    return LiveTable(_ordinary(table, sites.names, paths, _exclude_without_address(levels, resolvers)), settings)
 
 
-def _of_resolvers(top: PlanSection, names: Sequence[str]) -> PlanSection:
+def _read_resolvers(top: PlanSection, names: Sequence[str]) -> PlanSection:
     section = top.section("resolvers")
     for name in names:
         if name not in section:
@@ -141,7 +141,7 @@ def _paths(table: Mapping[str, Any], transports: Sequence[str]) -> Mapping[str, 
     return {**usual, **given} if isinstance(given, dict) else usual
 
 
-def _as_paths(paths: Mapping[str, Any]) -> dict[DnsTransport, tuple[ResolverPath, ...]]:
+def _read_paths(paths: Mapping[str, Any]) -> dict[DnsTransport, tuple[ResolverPath, ...]]:
     """Take the valid words; the ordinary reading reports faults in others."""
     known = {str(path) for path in ResolverPath}
     words = {
@@ -163,7 +163,7 @@ def _check_addresses(top: PlanSection, transports: Sequence[str], resolvers: Map
             top.fail(f"resolvers.{name}", "has no address for any transport of the plan; give one, or leave it out")
 
 
-def _without_address(
+def _exclude_without_address(
     levels: Mapping[str, Sequence[str]], resolvers: Mapping[str, LiveResolver]
 ) -> list[Mapping[str, Sequence[str]]]:
     """Write the exclusions of transports without a resolver's address."""

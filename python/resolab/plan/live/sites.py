@@ -41,7 +41,7 @@ def sites_in(section: PlanSection, base: Path, seed: int, begun_with: Sequence[s
     if ("urls" in section) == ("list" in section):
         section.fail("", "takes one of urls and list")
     if "urls" in section:
-        sites = [_of_url(section, url) for url in section.levels("urls", None)]
+        sites = [_read_url(section, url) for url in section.levels("urls", None)]
         section.allow("list")
         section.finish()
         _check_names(section, "urls", sites)
@@ -69,7 +69,7 @@ def page_name(url: str) -> str:
     return _NOT_IN_NAMES.sub("_", f"{parts.netloc}{parts.path}{'?' if parts.query else ''}{parts.query}").strip("_")
 
 
-def _of_url(section: PlanSection, url: str) -> LiveSite:
+def _read_url(section: PlanSection, url: str) -> LiveSite:
     try:
         parts = urlsplit(url)
         known = parts.scheme in {"https", "http"} and host_of(url) and parts.port != 0
@@ -118,7 +118,7 @@ def _read(section: PlanSection, file: Path) -> str:
 
 def _drawn(section: PlanSection, text: str, site_list: SiteList, seed: int) -> list[LiveSite]:
     """Draw the sample: each domain has a key of seed and name, independent of all else."""
-    found = list(_within(section, text, site_list.ranks))
+    found = list(_read_list_lines(section, text, site_list.ranks))
     if not found:
         section.fail("ranks", f"no line of {site_list.file} has such a rank")
     if site_list.sample is None or site_list.sample == len(found):
@@ -129,7 +129,7 @@ def _drawn(section: PlanSection, text: str, site_list: SiteList, seed: int) -> l
     return sorted(keyed[: site_list.sample], key=lambda site: site.rank or 0)
 
 
-def _within(section: PlanSection, text: str, ranges: Sequence[tuple[int, int]]) -> Iterator[LiveSite]:
+def _read_list_lines(section: PlanSection, text: str, ranges: Sequence[tuple[int, int]]) -> Iterator[LiveSite]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue

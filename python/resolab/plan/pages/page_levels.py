@@ -68,7 +68,7 @@ def page_levels(
         return PageLevels([*begun_with], generated)
     words = _expanded(source, given, base, corpus or Corpus.from_project())
     if begun_with is not None and any(map(_is_pattern, given)):
-        words = _as_begun(source, words, [one for one in begun_with if one not in generated])
+        words = _restore_begun_order(source, words, [one for one in begun_with if one not in generated])
     paths = own_pages([word for word in words if isinstance(word, str)], base)
     return PageLevels([*words, *generated], {**paths, **generated})
 
@@ -93,19 +93,19 @@ def _expanded(source: str, given: Sequence[object], base: Path, corpus: Corpus) 
         if not isinstance(word, str) or not _is_pattern(word):
             words.append(word)
             continue
-        found = _beside(word, base) if _is_beside(word) else _of_corpus(word, corpus)
+        found = _find_pages(word, base) if _is_beside(word) else _find_corpus_models(word, corpus)
         if not found:
             remedy = "give a folder of page models that come along, such as corpus/*, or paths beside the plan"
             raise ConfigurationError(f"{source}: factors.page: no page is like {word!r}; {remedy}")
         words += [one for one in found if one not in words and one not in written]
-    return _without(source, words, [word.removeprefix(_NOT) for word in given if _leaves_out(word)])
+    return _leave_out(source, words, [word.removeprefix(_NOT) for word in given if _leaves_out(word)])
 
 
 def _leaves_out(word: object) -> TypeGuard[str]:
     return isinstance(word, str) and word.startswith(_NOT)
 
 
-def _without(source: str, words: list[object], left_out: Sequence[str]) -> list[object]:
+def _leave_out(source: str, words: list[object], left_out: Sequence[str]) -> list[object]:
     for pattern in left_out:
         kept = [one for one in words if not (isinstance(one, str) and fnmatchcase(name_of(one), pattern))]
         if len(kept) == len(words):
@@ -118,7 +118,7 @@ def _is_beside(word: str) -> bool:
     return word.startswith(("./", "../", "/")) or is_model(word)
 
 
-def _beside(word: str, base: Path) -> list[str]:
+def _find_pages(word: str, base: Path) -> list[str]:
     root, pattern = _split(base / word)
     found = root.glob(pattern)
     pages = [one for one in found if (is_model(one) and one.is_file()) or (one / "page.toml").is_file()]
@@ -131,7 +131,7 @@ def _split(whole: Path) -> tuple[Path, str]:
     return Path(*whole.parts[:first]), "/".join(whole.parts[first:])
 
 
-def _of_corpus(word: str, corpus: Corpus) -> list[str]:
+def _find_corpus_models(word: str, corpus: Corpus) -> list[str]:
     """Name the page models matched by folder and name or, without a folder, all pages matched by name."""
     models = corpus.models()
     if "/" in word:
@@ -139,7 +139,7 @@ def _of_corpus(word: str, corpus: Corpus) -> list[str]:
     return sorted(name for name in corpus.pages() if fnmatchcase(name, word))
 
 
-def _as_begun(source: str, words: Sequence[object], begun_with: Sequence[str]) -> list[object]:
+def _restore_begun_order(source: str, words: Sequence[object], begun_with: Sequence[str]) -> list[object]:
     named = {name_of(word): word for word in words if isinstance(word, str)}
     gone = next((name for name in begun_with if name not in named), None)
     if gone is not None:

@@ -131,7 +131,7 @@ class Navigations:
 
     def loads(self) -> list[PageLoad]:
         """Separate the page loads, in their order; call once, after the last event."""
-        asked = self._of_main_frame()
+        asked = self._select_main_frame()
         for one in asked:
             self._of_loader[one.loader_id or ""].append(one)
         self._commits = self._when_committed(asked)
@@ -155,7 +155,7 @@ class Navigations:
                 return before[-1]
         return self._current(place, self._commits[0][1] if self._commits else None)
 
-    def _of_main_frame(self) -> list[Navigation]:
+    def _select_main_frame(self) -> list[Navigation]:
         """Leave out documents of frames inside the page."""
         outer = [one for one in self._asked if one.frame_id not in self._children]
         main = self._main | {one.frame_id for one in outer[:1]}

@@ -22,7 +22,7 @@ def connection_of(said: object) -> str | None:
     return None if told == _NONE else told
 
 
-def without_ports(exchanges: Iterable[RecordedExchange]) -> list[RecordedExchange]:
+def remove_ports(exchanges: Iterable[RecordedExchange]) -> list[RecordedExchange]:
     """Remove all connections when each equals the port of its URL."""
     known = list(exchanges)
     told = [one for one in known if one.connection is not None]

@@ -14,7 +14,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.recordings.har.caches import is_by_service_worker, is_cached
-from resolab.recordings.har.connections import connection_of, without_ports
+from resolab.recordings.har.connections import connection_of, remove_ports
 from resolab.recordings.har.initiators import initiator_of
 from resolab.recordings.har.shapes import (
     HarEntry,
@@ -58,7 +58,7 @@ def read_har(content: bytes | memoryview, shown: str) -> Recording:
     try:
         log = _log(decoded(content, HarFile))
     except (*JSON_ERRORS, ValueError) as error:
-        raise ConfigurationError(f"failed to read {shown}: {_as_no_har(error)}") from error
+        raise ConfigurationError(f"failed to read {shown}: {_format_error(error)}") from error
     found = Recording(form="har", exchanges=[], creator=_maker(log.creator), browser=_maker(log.browser))
     pages = _each(log.pages, HarPage, found, "pages of a shape that is none of HAR's")
     entries = _each(log.entries, HarEntry, found, "entries of a shape that is none of HAR's")
@@ -84,7 +84,7 @@ def _log(said: HarFile) -> HarLog:
     raise ValueError("no HAR: it has no `log`")
 
 
-def _as_no_har(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     return f"no HAR: {error}" if isinstance(error, JSON_ERRORS) else str(error)
 
 
@@ -106,7 +106,7 @@ def _load(page: HarPage | None, entries: list[HarEntry], every: Sequence[HarEntr
     if len(entries) < len(every):
         found.lose(OTHER_PAGES, len(every) - len(entries))
     found.recorded = _month(entries)
-    found.exchanges = sorted(without_ports(_exchanges(entries, found, zone)), key=lambda one: one.start_ms)
+    found.exchanges = sorted(remove_ports(_exchanges(entries, found, zone)), key=lambda one: one.start_ms)
     if found.exchanges:
         _say_of_page(page, found, zone)
         _say_what_is_missing(entries, found)
@@ -273,11 +273,11 @@ def _say_of_page(page: HarPage | None, found: Recording, zone: tzinfo) -> None:
     started = unix_ms(page.started_date_time, zone)
     if page.page_timings is None or started is None or (found.creator or "").startswith(_WEBKIT):
         return
-    found.loaded_ms = _after(started, page.page_timings.on_load)
-    found.complete_ms = _after(started, page.page_timings.on_content_load)
+    found.loaded_ms = _add_duration(started, page.page_timings.on_load)
+    found.complete_ms = _add_duration(started, page.page_timings.on_content_load)
 
 
-def _after(started: float, value: object) -> float | None:
+def _add_duration(started: float, value: object) -> float | None:
     since = number(value)
     return started + since if since is not None and since > 0 else None
 

@@ -59,7 +59,7 @@ class _DiscoveryInference:
 
     def all(self) -> list[DiscoveryResult]:
         for place, exchange in enumerate(self._exchanges):
-            one = self._of(place, exchange)
+            one = self._discover(place, exchange)
             self._found.append(one)
             self._known.add(place, one.frame)
             if exchange.status and not exchange.is_redirect:
@@ -68,7 +68,7 @@ class _DiscoveryInference:
                 self._of_site[one.frame, exchange.kind, site].add(exchange.end_ms, place)
         return self._found
 
-    def _of(self, place: int, exchange: RecordedExchange) -> DiscoveryResult:
+    def _discover(self, place: int, exchange: RecordedExchange) -> DiscoveryResult:
         if place == 0:
             return DiscoveryResult(None, Discovery.NAVIGATION, Evidence.INITIATOR, 0)
         if place in self._sources:
@@ -87,7 +87,7 @@ class _DiscoveryInference:
         kind = self._exchanges[parent].kind
         by_script = said.kind == "script"
         if kind is Kind.DOCUMENT and not by_script:
-            return self._by_parser(parent, exchange, said)
+            return self._attribute_to_parser(parent, exchange, said)
         if by_script or kind is Kind.SCRIPT:
             discovery = Discovery.INLINE_SCRIPT if kind is Kind.DOCUMENT else Discovery.SCRIPT
         elif kind is Kind.STYLESHEET:
@@ -106,7 +106,7 @@ class _DiscoveryInference:
         own = self._known.frames[parent]
         return DiscoveryResult(parent, discovery, evidence, own if frame is None else frame)
 
-    def _by_parser(self, document: int, exchange: RecordedExchange, said: Initiator) -> DiscoveryResult:
+    def _attribute_to_parser(self, document: int, exchange: RecordedExchange, said: Initiator) -> DiscoveryResult:
         if self._is_parser_sure and said.kind == "parser":
             return DiscoveryResult(document, Discovery.DOCUMENT, Evidence.INITIATOR, document)
         since_end = exchange.start_ms - self._exchanges[document].end_ms

@@ -41,7 +41,7 @@ def leave_out_internal(recording: Recording) -> None:
         target = kept.pop(targets[place], None) if place in targets else None
         if target is None:
             continue
-        kept[place] = _in_place_of(left_out, target)
+        kept[place] = _replace_redirect(left_out, target)
         if place in sources:
             source = sources[place]
             kept[source] = replace(kept[source], redirect_to=target.url)
@@ -56,5 +56,5 @@ def _is_timeless_upgrade(one: RecordedExchange) -> bool:
     return is_upgrade and one.status == _TEMPORARY and one.address is None and one.timings.total == 0
 
 
-def _in_place_of(left_out: RecordedExchange, target: RecordedExchange) -> RecordedExchange:
+def _replace_redirect(left_out: RecordedExchange, target: RecordedExchange) -> RecordedExchange:
     return replace(target.asked_from(left_out.start_ms), initiator=left_out.initiator or target.initiator)

@@ -24,7 +24,7 @@ def join_service_workers(recording: Recording) -> None:
     if pairs:
         recording.lose("requests of service workers for what the page asked them for", len(pairs))
     joined = _joined(exchanges, pairs)
-    recording.exchanges = list(_without_known(sorted(joined, key=lambda one: one.start_ms), recording))
+    recording.exchanges = list(_drop_known(sorted(joined, key=lambda one: one.start_ms), recording))
 
 
 def _pairs(exchanges: Sequence[RecordedExchange]) -> dict[int, int]:
@@ -56,15 +56,15 @@ def _joined(exchanges: Sequence[RecordedExchange], pairs: Mapping[int, int]) -> 
     for place, one in enumerate(exchanges):
         if place in pairs:
             page = exchanges[pairs[place]]
-            yield replace(_as_asked_by(page, one.asked_from(page.start_ms)), initiator=page.initiator)
+            yield replace(_combine(page, one.asked_from(page.start_ms)), initiator=page.initiator)
         elif one.request_id is not None and one.request_id in of_chain and not one.by_service_worker:
             # The worker was redirected.
-            yield _as_asked_by(of_chain[one.request_id], one)
+            yield _combine(of_chain[one.request_id], one)
         elif place not in left_out:
             yield one
 
 
-def _as_asked_by(page: RecordedExchange, one: RecordedExchange) -> RecordedExchange:
+def _combine(page: RecordedExchange, one: RecordedExchange) -> RecordedExchange:
     """Combine the network's answer with the page's request."""
     return replace(
         one,
@@ -78,7 +78,7 @@ def _as_asked_by(page: RecordedExchange, one: RecordedExchange) -> RecordedExcha
     )
 
 
-def _without_known(exchanges: Iterable[RecordedExchange], recording: Recording) -> Iterator[RecordedExchange]:
+def _drop_known(exchanges: Iterable[RecordedExchange], recording: Recording) -> Iterator[RecordedExchange]:
     known: set[str] = set()
     for one in exchanges:
         if one.by_service_worker and one.url in known:

@@ -71,13 +71,13 @@ def _modes(
         elif (exchange.priority or "").lower() not in _LOW_PRIORITIES:
             modes[place] = ScriptMode.SYNC
         else:
-            asked = [exchanges[child].start_ms for child in children.get(place, ()) if _by_run(found[child])]
+            asked = [exchanges[child].start_ms for child in children.get(place, ()) if _is_found_by_run(found[child])]
             waited = complete_ms is not None and bool(asked) and min(asked) >= complete_ms
             modes[place] = ScriptMode.DEFER if waited else ScriptMode.ASYNC
     return modes
 
 
-def _by_run(one: DiscoveryResult) -> bool:
+def _is_found_by_run(one: DiscoveryResult) -> bool:
     return one.discovery in _BY_RUNS
 
 
@@ -100,7 +100,7 @@ def _runs(
             runs[place] = held[one.frame] = max(held[one.frame], exchange.end_ms)
         elif modes.get(place) in {ScriptMode.DEFER, ScriptMode.MODULE}:
             runs[place] = max(exchange.end_ms, exchanges[one.frame].end_ms)
-        asked = [exchanges[child].start_ms for child in children.get(place, ()) if _by_run(found[child])]
+        asked = [exchanges[child].start_ms for child in children.get(place, ()) if _is_found_by_run(found[child])]
         runs[place] = min([runs[place], *asked])
     return runs
 

@@ -78,14 +78,14 @@ def _connections_of(recording: Recording, log: BrowserLog) -> Sequence[BrowserCo
         recording.lose("netlog: it has no clock, so that all of its connections are taken", 0)
         there = log.connections
     else:
-        there = _in_time_of(recording, log, offset_ms)
+        there = _list_concurrent(recording, log, offset_ms)
     hosts = {host_of(one.url) for one in recording.exchanges}
     if not any(one.host in hosts or any(request.host in hosts for request in one.requests) for one in there):
         raise ValueError("none of its connections is to a host of the recording")
     return there
 
 
-def _in_time_of(recording: Recording, log: BrowserLog, offset_ms: float) -> Sequence[BrowserConnection]:
+def _list_concurrent(recording: Recording, log: BrowserLog, offset_ms: float) -> Sequence[BrowserConnection]:
     """List connections opened or used during the recording; raise ValueError without any."""
     begin = recording.exchanges[0].start_ms - offset_ms
     end = max(one.end_ms for one in recording.exchanges) - offset_ms

@@ -97,7 +97,7 @@ def tables(found: DatasetComparison, *, narrow: bool = False) -> list[tuple[str,
     """List every table with rows under its title; `narrow` leaves out columns for a narrow terminal."""
     conditions = _condition_table(found.conditions)
     some = [
-        (f"Median {found.outcome.phrase}, B against A", _without(conditions, _WIDE) if narrow else conditions),
+        (f"Median {found.outcome.phrase}, B against A", _drop_columns(conditions, _WIDE) if narrow else conditions),
         ("Effects against the baseline, B against A", _effect_table(found.effects)),
         ("Settings that differ", _ground_table([one for one in found.ground if not one.is_reading])),
         ("Readings of the instrument", _ground_table([one for one in found.ground if one.is_reading])),
@@ -107,7 +107,7 @@ def tables(found: DatasetComparison, *, narrow: bool = False) -> list[tuple[str,
     return [(title, table) for title, table in some if table.rows]
 
 
-def _without(table: Table, columns: frozenset[str]) -> Table:
+def _drop_columns(table: Table, columns: frozenset[str]) -> Table:
     kept = [position for position, column in enumerate(table.columns) if column not in columns]
     words = frozenset(place for place, position in enumerate(kept) if position in table.words)
     return Table([table.columns[one] for one in kept], [[row[one] for one in kept] for row in table.rows], words)

@@ -20,7 +20,7 @@ from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow
 
 
-def across_places(
+def compare_across_places(
     plan: Plan, loads: Sequence[LoadRow], found: OutcomeFindings, place_of: Mapping[str, str]
 ) -> list[VantagePointComparison]:
     """Estimate every comparison of an outcome over vantage points; a single vantage point gives an empty list.
@@ -29,7 +29,7 @@ def across_places(
     """
     if len(set(place_of.values())) < 2:
         return []
-    of_places = _of_live_places(found) if is_live(plan) else _of_lab_places(plan, loads, found, place_of)
+    of_places = _group_live_places(found) if is_live(plan) else _group_lab_places(plan, loads, found, place_of)
     return [
         VantagePointComparison(*pair, estimates, median_of_clusters(list(estimates.values()), level=level_of(plan)))
         for pair, estimates in of_places.items()
@@ -39,7 +39,7 @@ def across_places(
 Pair = tuple[Condition, Condition]
 
 
-def _of_live_places(found: OutcomeFindings) -> dict[Pair, dict[str, Estimate]]:
+def _group_live_places(found: OutcomeFindings) -> dict[Pair, dict[str, Estimate]]:
     """Group live comparisons by vantage point; on the live network, the vantage point is a level of the condition."""
     grouped: dict[Pair, dict[str, Estimate]] = {}
     first: dict[Pair, Pair] = {}
@@ -51,7 +51,7 @@ def _of_live_places(found: OutcomeFindings) -> dict[Pair, dict[str, Estimate]]:
     return grouped
 
 
-def _of_lab_places(
+def _group_lab_places(
     plan: Plan, loads: Sequence[LoadRow], found: OutcomeFindings, place_of: Mapping[str, str]
 ) -> dict[Pair, dict[str, Estimate]]:
     by_place: dict[str, list[LoadRow]] = {}

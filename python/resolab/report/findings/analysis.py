@@ -9,7 +9,7 @@ from dataclasses import replace
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan
 from resolab.plan.access_link import access_rtt_ms
-from resolab.report.findings.across_places import across_places
+from resolab.report.findings.across_places import compare_across_places
 from resolab.report.findings.adjusted import adjusted_results
 from resolab.report.findings.against_baseline import baseline_results
 from resolab.report.findings.comparisons import aa_results, comparison_results, noise_of
@@ -61,7 +61,7 @@ def analyse(dataset: Dataset) -> Findings:
         adjusted=adjusted_results(plan, loads, dataset.settled_conditions()),
         varying=plan.varying(),
     )
-    places = across_places(plan, loads, findings.primary, dataset.vantage_point_of_trials())
+    places = compare_across_places(plan, loads, findings.primary, dataset.vantage_point_of_trials())
     findings = replace(findings, across_places=places)
     return replace(findings, live=live_findings(dataset, findings)) if is_live(plan) else findings
 

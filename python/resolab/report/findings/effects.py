@@ -20,7 +20,7 @@ from resolab.report.findings.planned import is_live
 from resolab.stats import (
     EquivalenceTest,
     Sample,
-    beyond,
+    compare_shares_beyond,
     differences_of,
     equivalence,
     paired_difference,
@@ -49,7 +49,9 @@ def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Itera
         for (treatment, baseline), members in families.items():
             slope = slope_over_blocks(_differences(grouped, members, outcome, rtt_ms), level=level)
             if slope.n:
-                expected = slope_of([(rtt_ms[one[0].profile], oracle.between(*one).round_trips_ms) for one in members])
+                expected = slope_of(
+                    [(rtt_ms[one[0].profile], oracle.predict_extra_time(*one).round_trips_ms) for one in members]
+                )
                 found.append(SlopeResult(treatment, baseline, outcome, len(members), slope, expected))
     return found
 
@@ -70,7 +72,7 @@ def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, floa
             *one,
             equivalence(
                 differences_of(*_samples(grouped, one, outcome, both_failed=not is_live(plan))),
-                margin.of(rtt_ms.get(one[0].profile, 0.0)),
+                margin.compute_ms(rtt_ms.get(one[0].profile, 0.0)),
                 test=test,
                 significance=significance_of(plan),
             ),
@@ -88,13 +90,13 @@ def slow_loads(plan: Plan, loads: Sequence[LoadRow]) -> list[TailResult]:
     outcome, grouped = OUTCOMES["plt"], group_by_condition(loads)
     if plan.limits.page_timeout_s * 1e3 <= SLOW_MS or not _blocks_are_fixed(plan) or are_of_rounds(loads):
         return []
-    found = (_beyond(plan, one, _samples(grouped, one, outcome)) for one in _compared(plan))
+    found = (_compare_tails(plan, one, _samples(grouped, one, outcome)) for one in _compared(plan))
     return [one for one in found if one.found.treatment.value or one.found.baseline.value]
 
 
-def _beyond(plan: Plan, pair: Pair, samples: tuple[Sample, Sample]) -> TailResult:
+def _compare_tails(plan: Plan, pair: Pair, samples: tuple[Sample, Sample]) -> TailResult:
     treatment, baseline = samples
-    found = beyond(treatment, baseline, SLOW_MS, level=level_of(plan))
+    found = compare_shares_beyond(treatment, baseline, SLOW_MS, level=level_of(plan))
     both_in_time = (treatment.low <= SLOW_MS) & (baseline.low <= SLOW_MS)
     kept = [place for place, in_time in enumerate(both_in_time) if in_time]
     neither = paired_difference(treatment.take(kept), baseline.take(kept), level=level_of(plan))

@@ -109,16 +109,16 @@ class SequentialEstimators:
 
     def shift(self, treatment: Sample, baseline: Sample) -> Estimate:
         """Estimate the shift without an interval."""
-        return _without_interval(hodges_lehmann(treatment, baseline, paired=True))
+        return _drop_interval(hodges_lehmann(treatment, baseline, paired=True))
 
     def delta(self, treatment: Sample, baseline: Sample) -> Estimate:
         """Estimate delta without an interval."""
-        return _without_interval(cliffs_delta(treatment, baseline))
+        return _drop_interval(cliffs_delta(treatment, baseline))
 
     def p_value(self, treatment: Sample, baseline: Sample) -> float | None:  # noqa: ARG002
         """Return `None`: when pairs decide their own number, signed ranks err more often than their p-value says."""
         return None
 
 
-def _without_interval(estimate: Estimate) -> Estimate:
+def _drop_interval(estimate: Estimate) -> Estimate:
     return replace(estimate, ci_low=None, ci_high=None, method=Method.NONE)

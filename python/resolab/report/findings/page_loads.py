@@ -57,7 +57,7 @@ def paired_blocks(
     outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> tuple[list[int], Sample, Sample]:
     """Return the blocks with contributions of both conditions, and the outcome of each condition there."""
-    own, other = _of_shared_rounds(outcome, own, other)
+    own, other = _select_shared_rounds(outcome, own, other)
     (own_blocks, own_sample), (other_blocks, other_sample) = (
         sample_by_block(outcome, own),
         sample_by_block(outcome, other),
@@ -75,7 +75,7 @@ def _rounds(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> set[tuple[int, in
     return {(load.block, load.round) for load in contributing(outcome, loads)}
 
 
-def _of_shared_rounds(
+def _select_shared_rounds(
     outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> tuple[list[LoadRow], list[LoadRow]]:
     """Return the loads of the rounds with contributions of both conditions.
@@ -105,7 +105,7 @@ def are_of_rounds(loads: Sequence[LoadRow]) -> bool:
     return len({(load.block, load.condition) for load in loads}) < len(loads)
 
 
-def without_both_failed(treatment: Sample, baseline: Sample) -> tuple[Sample, Sample]:
+def drop_both_failed(treatment: Sample, baseline: Sample) -> tuple[Sample, Sample]:
     """Leave out the pairs without a known end of either value."""
     kept = np.flatnonzero(np.isfinite(treatment.high) | np.isfinite(baseline.high))
     return treatment.take(kept.tolist()), baseline.take(kept.tolist())

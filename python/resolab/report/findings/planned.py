@@ -5,7 +5,7 @@ For: reports and comparisons of finished datasets. Not for: resuming a run; resu
 
 from dataclasses import replace
 
-from resolab.plan import EVERY_PAGE, Plan, over_pages, parse_plan
+from resolab.plan import EVERY_PAGE, Plan, parse_plan, pool_pages
 from resolab.store import Dataset
 
 
@@ -30,4 +30,4 @@ def plan_of(dataset: Dataset) -> Plan:
         plan = replace(plan, factors=replace(plan.factors, levels={**plan.factors.levels, "profile": places}))
     if plan.samples_pages:
         dataset.take_pages_as_one(EVERY_PAGE)
-    return over_pages(replace(plan, seed=manifest.seed, blocks=manifest.blocks))
+    return pool_pages(replace(plan, seed=manifest.seed, blocks=manifest.blocks))

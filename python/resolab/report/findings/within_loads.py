@@ -20,12 +20,12 @@ def compare_outcomes(
 ) -> dict[str, OutcomeComparison]:
     """Compare an outcome with another in the loads contributing to it, by condition; a failed load is in both."""
     return {
-        condition: _within(contributing(other, own), outcome, other, estimators_of(plan))
+        condition: _compare_within(contributing(other, own), outcome, other, estimators_of(plan))
         for condition, own in group_by_condition(contributing(outcome, loads)).items()
     }
 
 
-def _within(
+def _compare_within(
     loads: Sequence[LoadRow], outcome: LoadOutcome, other: LoadOutcome, estimate: Estimators
 ) -> OutcomeComparison:
     loads = list({load.block: load for load in reversed(loads)}.values())[::-1]

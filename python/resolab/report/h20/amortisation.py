@@ -233,7 +233,7 @@ def amortisation_table(study: H20Study, found: Sequence[AmortisationCosts]) -> T
             f"{estimate_text(saved, 2, signed=True)} {interval_text(saved, 2, signed=True)}".rstrip(),
             number_text(one.needed_ms, 2, signed=True),
             count_text(one.found.break_even_count),
-            _by_medians(one),
+            _format_medians(one),
             f"about {AMORTISED_AFTER_COUNT}" if one.dns_transport == "dot" else "",
         )
         for one in found
@@ -242,7 +242,7 @@ def amortisation_table(study: H20Study, found: Sequence[AmortisationCosts]) -> T
     return Table(columns, rows, frozenset((0, 1, 2)))
 
 
-def _by_medians(one: AmortisationCosts) -> str:
+def _format_medians(one: AmortisationCosts) -> str:
     count, medians = one.medians_count, one.medians_ms
     if count is None or medians is None:
         return "unknown"

@@ -19,7 +19,7 @@ class FurtherLevels:
     def __init__(self, rows: Sequence[ConditionLevels]) -> None:
         self._varying = [factor for factor in _FACTORS if _varies(factor, rows)]
 
-    def of(self, row: ConditionLevels) -> tuple[str, ...]:
+    def read_levels(self, row: ConditionLevels) -> tuple[str, ...]:
         """Return a row's levels of these factors, without factors not applicable to the row."""
         return tuple(_word(factor, row) for factor in self._varying if applies(factor, row))
 

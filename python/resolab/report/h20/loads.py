@@ -106,7 +106,7 @@ def _twice(one: H20LoadRow, other: H20LoadRow) -> ConfigurationError:
 
 def _configuration(row: H20LoadRow, further: FurtherLevels) -> Configuration:
     resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver)
-    return Configuration(row.dns_transport, resolver, further.of(row), (row.browser, row.browser_preset))
+    return Configuration(row.dns_transport, resolver, further.read_levels(row), (row.browser, row.browser_preset))
 
 
 def _pair_key(row: H20LoadRow) -> PairKey:

@@ -32,7 +32,7 @@ def _counts(study: H20Study) -> dict[Key, Counter[H20Status]]:
     further = FurtherLevels(own)
     for one in own:
         resolver = Resolver(one.resolver_extra_rtt_ms, str(one.resolver_cache), one.resolver)
-        key = (resolver, one.profile, str(one.dns_transport), further.of(one))
+        key = (resolver, one.profile, str(one.dns_transport), further.read_levels(one))
         counts.setdefault(key, Counter()).update(found[one])
     return counts
 

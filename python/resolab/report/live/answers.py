@@ -28,14 +28,14 @@ def live_answers(findings: Findings) -> list[str]:
     if live is None:
         return []
     places = findings.plan.factors.profile
-    return [sentence for place in places for sentence in _of_place(findings, live, place)]
+    return [sentence for place in places for sentence in _answer_place(findings, live, place)]
 
 
-def _of_place(findings: Findings, live: LiveFindings, place: str) -> Iterator[str]:
+def _answer_place(findings: Findings, live: LiveFindings, place: str) -> Iterator[str]:
     pairs = [one for one in live.pairs if one.profile == place]
     if pairs:
         yield _overview(findings, place, pairs)
-    yield from _by_resolver(pairs, place)
+    yield from _answer_by_resolver(pairs, place)
     yield from _lookups([one for one in live.lookups if one.way.profile == place], place)
 
 
@@ -47,7 +47,7 @@ def _overview(findings: Findings, place: str, pairs: Sequence[ConfigurationPair]
     margin = findings.plan.analysis.equivalence_margin_ms
     without = sum(one.curve.median_ms.ci_low is None for one in once)
     lacking = f", {without} have no interval" if without else ""
-    told = f"{len(apart)} of {len(once)} pairs of configurations are told apart{_by_chance(once)}{lacking}"
+    told = f"{len(apart)} of {len(once)} pairs of configurations are told apart{_count_by_chance(once)}{lacking}"
     if margin is not None:
         told += f", {len(alike)} are alike within {margin:g} ms"
         told += f" ({both} of them both: a difference smaller than the margin)" if both else ""
@@ -58,7 +58,7 @@ def _overview(findings: Findings, place: str, pairs: Sequence[ConfigurationPair]
     return f"From {place}, page load time over {sites} sites: {_fastest(pairs)}; {told}{left_out}."
 
 
-def _by_chance(once: Sequence[ConfigurationPair]) -> str:
+def _count_by_chance(once: Sequence[ConfigurationPair]) -> str:
     """Return the number of false differences expected by chance from these uncorrected intervals."""
     level = once[0].curve.median_ms.level
     return f" (each interval at {level_text(level)} for itself: about {len(once) * (1 - level):.2g} by chance alone)"
@@ -78,7 +78,7 @@ def _fastest(pairs: Sequence[ConfigurationPair]) -> str:
     return f"of {len(names)} configurations {len(first)} have none that is told to be faster{listed}"
 
 
-def _by_resolver(pairs: Sequence[ConfigurationPair], place: str) -> Iterator[str]:
+def _answer_by_resolver(pairs: Sequence[ConfigurationPair], place: str) -> Iterator[str]:
     groups: dict[Resolver, list[ConfigurationPair]] = {}
     for one in pairs:
         own, other = one.treatment, one.baseline

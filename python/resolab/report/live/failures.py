@@ -106,7 +106,7 @@ class ConfigurationStatuses:
 def status_results(study: LiveStudy) -> list[ConfigurationStatuses]:
     """Count the statuses of every configuration's loads, in the study's order."""
     further = FurtherLevels(study.rows)
-    levels = {row.trial_id: further.of(row) for row in study.rows}
+    levels = {row.trial_id: further.read_levels(row) for row in study.rows}
     groups: dict[tuple[str, str, str, tuple[str, ...]], list[StatusRow]] = {}
     for row in statuses(study.dataset):
         groups.setdefault((row.profile, row.resolver, row.dns_transport, levels[row.trial_id]), []).append(row)

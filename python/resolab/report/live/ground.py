@@ -95,10 +95,10 @@ def live_environment(findings: Findings) -> list[tuple[str, str]]:
         ("stop signs", [row.stop_sign for row in live.ground if row.stop_sign is not None]),
     ):
         rows.append((name, ", ".join(dict.fromkeys(values)) or "none"))
-    return rows if run is None else [*rows, *_of_run(run)]
+    return rows if run is None else [*rows, *_list_run_facts(run)]
 
 
-def _of_run(run: LiveRun) -> list[tuple[str, str]]:
+def _list_run_facts(run: LiveRun) -> list[tuple[str, str]]:
     return [
         *(
             (f"resolver {name}", ", ".join(f"{transport} {url}" for transport, url in endpoints.items()))

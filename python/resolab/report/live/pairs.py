@@ -73,10 +73,10 @@ def _tested(study: LiveStudy, pairs: PooledPairs) -> Equivalence | None:
         return None
     test = EquivalenceTest.SIGNED_RANK if analysis.estimand is Estimand.SHIFT else EquivalenceTest.SIGN
     significance = significance_of(study.findings.plan)
-    return equivalence(_of_sites(pairs), analysis.equivalence_margin_ms, test=test, significance=significance)
+    return equivalence(_average_by_site(pairs), analysis.equivalence_margin_ms, test=test, significance=significance)
 
 
-def _of_sites(pairs: PooledPairs) -> Sample:
+def _average_by_site(pairs: PooledPairs) -> Sample:
     places: dict[Hashable, list[int]] = {}
     for number, (_, page) in enumerate(pairs.places):
         places.setdefault(page, []).append(number)

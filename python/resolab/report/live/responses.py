@@ -35,7 +35,9 @@ def response_drawings(study: LiveStudy) -> Iterator[Drawing]:
     for place in study.profiles:
         lines = [_line(study, one, "all queries,\nas in the paper") for one in pooled if one.profile == place]
         for cache, times in (apart or {"": study.times(None)}).items():
-            lines += _by_connection(study, [one for one in times if one.profile == place and _answered(one)], cache)
+            lines += _list_by_connection(
+                study, [one for one in times if one.profile == place and _answered(one)], cache
+            )
         if lines:
             name = figure_name("live_fig1", study, place)
             yield draw_response_times(name, _caption(study, lines, place), lines)
@@ -49,13 +51,13 @@ def figure_name(name: str, study: LiveStudy, place: str) -> str:
 def _pooled(study: LiveStudy) -> list[ResponseTimes]:
     """Pool cold and open connections."""
     every = study.dataset.query_distributions((*QUERY_FACTORS, "dns_transport"), level=study.level)
-    found = [ResponseTimes.from_distribution(_with_levels(one)) for one in every]
+    found = [ResponseTimes.from_distribution(_add_levels(one)) for one in every]
     return sorted(
         found, key=lambda one: (study.resolver_order[one.resolver.name], transport_position(one.dns_transport))
     )
 
 
-def _with_levels(one: QueryDistribution) -> QueryDistribution:
+def _add_levels(one: QueryDistribution) -> QueryDistribution:
     return msgspec.structs.replace(one, key={**one.key, "requested_handshake_mode": "full", "connection": "any"})
 
 
@@ -64,7 +66,7 @@ def _answered(one: ResponseTimes) -> bool:
     return one.distribution.failed_count < one.distribution.n
 
 
-def _by_connection(study: LiveStudy, times: Sequence[ResponseTimes], cache: str) -> list[ResponseLine]:
+def _list_by_connection(study: LiveStudy, times: Sequence[ResponseTimes], cache: str) -> list[ResponseLine]:
     lines = []
     for connection, words in CONNECTIONS.items():
         own = [one for one in times if one.connection == connection and one.dns_transport not in WITHOUT_CONNECTION]

@@ -108,7 +108,7 @@ def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
         if path is None:
             without_path += any(isinstance(one, PageLoadRecord) and one.measured for one in records)
         else:
-            found.append(LoadPath(head, path, predictions.of(model, head), connections_of(model, records)))
+            found.append(LoadPath(head, path, predictions.predict(model, head), connections_of(model, records)))
     return LoadPaths(found, tuple(without_model), without_path, failed)
 
 

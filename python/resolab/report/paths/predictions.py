@@ -25,7 +25,7 @@ class LookupPredictor:
         self._access_ms = {link.name: access_rtt_ms(link) for link in manifest.profiles}
         self._known: dict[tuple[str, str, AbstractSet[int]], LookupPrediction] = {}
 
-    def of(self, model: PageModel, trial: TrialRecord) -> LookupPrediction:
+    def predict(self, model: PageModel, trial: TrialRecord) -> LookupPrediction:
         """Predict the lookups of a trial's load."""
         misses = self._misses(model, trial)
         key = (trial.page, trial.condition, misses)

@@ -22,7 +22,7 @@ NOTE = (
 )
 
 
-def across_table(findings: Findings) -> NamedTable | None:
+def build_across_table(findings: Findings) -> NamedTable | None:
     """List the comparisons, one a row; `None` for a single vantage point."""
     found = findings.across_places
     if not found:

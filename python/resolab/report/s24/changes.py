@@ -46,7 +46,7 @@ def changes_table(times: Sequence[LoadTimes], scope: PaperScope, findings: Findi
                 plt_sum=sums.changes.get(condition.id) if sums else None,
                 baseline_ms=plt.medians[cell[BASELINE].id].value,
                 difference_ms=differences[condition.id],
-                expected=findings.oracle.between(condition, cell[BASELINE]),
+                expected=findings.oracle.predict_extra_time(condition, cell[BASELINE]),
             )
             rows.append(one.words())
             cells.append(one.numbers())
@@ -174,7 +174,7 @@ def overhead_table(outcome: LoadOutcome, findings: Findings, scope: PaperScope) 
         if not {BASELINE, COALESCED, DOH} <= cell.keys():
             continue
         chosen = [grouped.get(cell[one].id, []) for one in (COALESCED, DOH, BASELINE)]
-        own, costly, base = _in_common_blocks(chosen, outcome)
+        own, costly, base = _select_common_blocks(chosen, outcome)
         if not len(own):
             continue
         seed = stream_seed(findings.plan.seed, f"s24_overhead{outcome.suffix}", cell[COALESCED].id)
@@ -212,7 +212,7 @@ def _their_headline(profile: str, page: str) -> tuple[float | None, float | None
     return own / costly, (100 + own) / (100 + costly) - 1
 
 
-def _in_common_blocks(chosen: Sequence[Sequence[LoadRow]], outcome: LoadOutcome) -> list[Sample]:
+def _select_common_blocks(chosen: Sequence[Sequence[LoadRow]], outcome: LoadOutcome) -> list[Sample]:
     by_block = [{load.block: load for load in loads} for loads in chosen]
     blocks = sorted(set.intersection(*(set(one) for one in by_block)))
     return [sample_of(outcome, [one[block] for block in blocks]) for one in by_block]

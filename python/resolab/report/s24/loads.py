@@ -150,7 +150,7 @@ def _relative(times: LoadTimes, scope: PaperScope) -> list[Curve]:
         for page in scope.pages:
             cell = scope.cells.get((page, profile), {})
             for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
-                one = _against_median(times, cell, combination)
+                one = _divide_by_median(times, cell, combination)
                 label = combination_name(combination)
                 theirs = relative_quantiles(page, profile, *combination)
                 key = {"page": page, "profile": profile}
@@ -158,7 +158,7 @@ def _relative(times: LoadTimes, scope: PaperScope) -> list[Curve]:
     return curves
 
 
-def _against_median(times: LoadTimes, cell: Mapping[Combination, object], combination: Combination) -> Distribution:
+def _divide_by_median(times: LoadTimes, cell: Mapping[Combination, object], combination: Combination) -> Distribution:
     """Divide every load by the baseline's median; return an empty distribution if this median is not a number."""
     condition, baseline = cell.get(combination), cell.get(BASELINE)
     middle = times.medians.get(getattr(baseline, "id", ""))

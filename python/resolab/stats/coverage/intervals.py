@@ -211,7 +211,7 @@ def _extra(kind: str, n: int, rng: np.random.Generator) -> Estimate:
     return found.saved_ms if math.isnan(low) else replace(found.saved_ms, ci_low=low, ci_high=high)
 
 
-def _of_quantiles(probability: float) -> Interval:
+def _build_quantile_interval(probability: float) -> Interval:
     def estimate(kind: str, n: int, rng: np.random.Generator, seed: int) -> Estimate:
         pair = _pair(kind, n, rng, add=10)
         return quantile_differences(*pair, seed=seed, probabilities=(probability,))[0].difference
@@ -228,7 +228,10 @@ INTERVALS: Mapping[str, Interval] = {
     "relative change": Interval(
         lambda kind, n, rng, seed: relative_change(*_pair(kind, n, rng, factor=1.2), seed=seed), 0.2, PAIRS_FOR_CHANGE
     ),
-    **{f"difference of P{share * 100:g}": _of_quantiles(share) for share in (0.1, 0.25, 0.5, 0.75, 0.9, 0.95)},
+    **{
+        f"difference of P{share * 100:g}": _build_quantile_interval(share)
+        for share in (0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+    },
     "shift of pairs": Interval(lambda kind, n, rng, _: hodges_lehmann(*_pair(kind, n, rng, add=10), paired=True), 10.0),
     "shift of two samples": Interval(lambda kind, n, rng, _: hodges_lehmann(*_two(kind, n, rng)), 0.0),
     "change of medians": Interval(lambda kind, n, rng, _: change_of_medians(*_two(kind, n, rng)), 0.0),

@@ -37,7 +37,7 @@ def test_bytes_are_those_of_both_ways_over_both_rates() -> None:
     own, other = (first_byte_bytes("chromium", f"native-{transport}", "h3", "full") for transport in ("doh", "doudp"))
     assert own is not None
     assert other is not None
-    found = ORACLE.between(condition("doh"), condition("doudp"))
+    found = ORACLE.predict_extra_time(condition("doh"), condition("doudp"))
     link = LINKS["dsl"]
     assert link.up.rate_bps is not None
     assert link.down.rate_bps is not None
@@ -50,9 +50,9 @@ def test_bytes_are_those_of_both_ways_over_both_rates() -> None:
 
 def test_what_was_not_captured_has_round_trips_alone() -> None:
     warm = replace(condition("doh"), dns_connection_state=ConnectionState.WARM)
-    found = ORACLE.between(warm, condition("doudp"))
+    found = ORACLE.predict_extra_time(warm, condition("doudp"))
     assert (found.round_trips_ms, found.bytes_ms, found.total_ms) == (0, None, 0)
-    without_rates = Oracle(PLAN, RTT_MS).between(condition("doh"), condition("doudp"))
+    without_rates = Oracle(PLAN, RTT_MS).predict_extra_time(condition("doh"), condition("doudp"))
     assert without_rates.bytes_ms is None
     assert without_rates.total_ms == pytest.approx(2 * RTT_MS["dsl"])
 

@@ -109,7 +109,7 @@ def test_bytes_are_those_of_the_fetch_and_from_the_document_on_those_of_its_name
         crossing(150, 500, up=False),
         crossing(170, 999, up=False),
     ]
-    found = asked._with_bytes(record(100, 55), crossings)
+    found = asked._add_bytes(record(100, 55), crossings)
     assert (found.up_bytes, found.down_bytes) == (300, 1_500)
     assert (found.names_up_bytes, found.names_down_bytes) == (200, 500)
 

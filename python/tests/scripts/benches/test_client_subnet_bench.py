@@ -32,7 +32,7 @@ def played(keys: Iterable[tuple[float, Hashable]]) -> float:
 def test_the_closed_form_is_what_a_cache_does(trace: Trace, *, by_subnet: bool) -> None:
     queries = trace.draw(RATE_PER_S, WARM_UP_S + MEASURED_S, seed=5)
     keys = ((one.at_s, (one.name, one.subnet) if by_subnet else one.name) for one in queries)
-    foreseen = model.of_trace(trace, RATE_PER_S, KEPT_S, by_subnet=by_subnet)
+    foreseen = model.compute_hit_ratio(trace, RATE_PER_S, KEPT_S, by_subnet=by_subnet)
     assert played(keys) == pytest.approx(foreseen, abs=0.01)
 
 
@@ -40,7 +40,7 @@ def test_one_name_of_one_client_is_the_textbook_case() -> None:
     assert model.hit_ratio(np.array([2.0]), 3.0) == pytest.approx(6 / 7)
     assert model.hit_ratio(np.array([2.0, 0.0]), 3.0) == pytest.approx(6 / 7)
     alike = Trace("alike", 1, 1.0, 4, 0.0)
-    assert model.of_trace(alike, 2.0, 3.0, by_subnet=True) == pytest.approx(1.5 / 2.5)
+    assert model.compute_hit_ratio(alike, 2.0, 3.0, by_subnet=True) == pytest.approx(1.5 / 2.5)
 
 
 def test_traces_have_their_shares_and_are_the_same_for_the_same_seed() -> None:

@@ -88,11 +88,11 @@ def test_a_failed_query_ends_the_measurement():
 
 
 def test_a_spread_has_all_values_median_and_the_rounds_medians():
-    spread = Spread.of_rounds([[1.0, 2.0, 3.0], [], [11.0, 12.0, 13.0]])
+    spread = Spread.from_rounds([[1.0, 2.0, 3.0], [], [11.0, 12.0, 13.0]])
     assert (spread.count, spread.median, spread.lowest, spread.highest) == (6, 7.0, 2.0, 12.0)
     assert spread.text(1) == "7.0 [2.0..12.0]"
     with pytest.raises(ValueError, match="no values"):
-        Spread.of_rounds([[], []])
+        Spread.from_rounds([[], []])
 
 
 def test_ratios_are_of_the_same_round():

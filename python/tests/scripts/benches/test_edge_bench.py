@@ -70,7 +70,9 @@ def test_edge_and_peer_are_loaded_in_turn_and_charged_for_their_own_run(tmp_path
         return generators.GeneratorRun(1_000, 0, 0.0)
 
     monkeypatch.setattr(queries, "processor_time_s", clocks.__getitem__)
-    runs = queries.in_turn(bench(tmp_path), {"edge": Server(1), "peer": Server(2)}, "doudp", generator, tmp_path)
+    runs = queries.measure_in_turn(
+        bench(tmp_path), {"edge": Server(1), "peer": Server(2)}, "doudp", generator, tmp_path
+    )
     assert asked == [1, 2, 2, 1, 1, 2, 2, 1, 1, 2]
     assert [run.server_us for run in runs["edge"]] == pytest.approx([1.0] * 5)
     assert [run.server_us for run in runs["peer"]] == pytest.approx([2.0] * 5)

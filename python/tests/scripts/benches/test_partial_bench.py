@@ -90,7 +90,7 @@ def test_drawn_delays_are_the_laws_quantiles_and_each_answer_is_held_against_its
         for delay_ms in (0.0, 5.0, 30.0)
     ]
     records = [question(one.delivered_ns / MS + 0.25, EARLY_BYTES, place) for place, one in enumerate(answers)]
-    beyond = drawn.beyond_ms(NamesExchange(records, [query, *answers]), [5.0, 30.0, 0.0], RATES)
+    beyond = drawn.compute_lateness_ms(NamesExchange(records, [query, *answers]), [5.0, 30.0, 0.0], RATES)
     assert beyond == pytest.approx([0.85] * 3)
     late = [question(took_ms, EARLY_BYTES, place) for place, took_ms in enumerate((50.0, 56.0, 121.0))]
     assert drawn.behind_count(NamesExchange(late, []), [5.0, 30.0, 0.0], 2 * ONE_WAY_MS) == 1

@@ -140,7 +140,7 @@ def tls(*records: str) -> str:
 
 
 def read(*packets: str) -> Any:
-    return layers.by_flow(f"<pdml>{''.join(packets)}</pdml>".encode())
+    return layers.sum_by_flow(f"<pdml>{''.join(packets)}</pdml>".encode())
 
 
 def test_records_of_tls_are_taken_apart() -> None:

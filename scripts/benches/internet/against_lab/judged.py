@@ -82,7 +82,7 @@ def numbered(loads: Iterable[ComparedLoad]) -> list[ComparedLoad]:
 
 def compared(live: Sequence[ComparedLoad], lab: Sequence[ComparedLoad]) -> list[LiveLabComparison]:
     """Compare every cell, and then all cells together."""
-    own, other = _by_pair(live), _by_pair(lab)
+    own, other = _group_by_pair(live), _group_by_pair(lab)
     cells = sorted({load.cell for load in (*live, *lab)})
     if not cells:
         raise ResolabError("no load of either side: neither live mode nor the lab left any")
@@ -93,7 +93,7 @@ def compared(live: Sequence[ComparedLoad], lab: Sequence[ComparedLoad]) -> list[
 _Pairs = Mapping[tuple[Cell, int], ComparedLoad]
 
 
-def _by_pair(loads: Sequence[ComparedLoad]) -> _Pairs:
+def _group_by_pair(loads: Sequence[ComparedLoad]) -> _Pairs:
     found = {(load.cell, load.place): load for load in loads}
     if len(found) < len(loads):
         raise ValueError("a cell has two loads at one place")

@@ -137,7 +137,7 @@ def live_plan_text(sides: ComparisonSettings) -> str:
     addresses = {one.value: sides.resolver.address_for(one) for one in sides.transports}
     return _text(
         [
-            ("", _about(sides, "live", sides.loads * len(sides.sites))),
+            ("", _describe_study(sides, "live", sides.loads * len(sides.sites))),
             (
                 "[network]",
                 {
@@ -170,7 +170,7 @@ def lab_plan_text(sides: ComparisonSettings) -> str:
     told = {"miss_delay_ms": sides.recursion_ms} if sides.cache is ResolverCache.MISS else {}
     return _text(
         [
-            ("", _about(sides, "lab", sides.loads)),
+            ("", _describe_study(sides, "lab", sides.loads)),
             ("[factors]", factors),
             ("[resolver_path]", _paths(sides)),
             ("[baseline]", {"dns_transport": sides.transports[0].value}),
@@ -179,7 +179,7 @@ def lab_plan_text(sides: ComparisonSettings) -> str:
     )
 
 
-def _about(sides: ComparisonSettings, side: str, blocks: int) -> Mapping[str, object]:
+def _describe_study(sides: ComparisonSettings, side: str, blocks: int) -> Mapping[str, object]:
     return {
         "name": f"box-{side}-{sides.cache.value}",
         "question": "Do page loads by live mode take what the same loads take in the lab?",

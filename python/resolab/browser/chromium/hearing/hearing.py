@@ -49,7 +49,7 @@ class ChromiumLoadListener:
         failure: Failure | None
         try:
             context = await Context.create(self._connection, proxy=self._proxy)
-            failure, loader_id = await self._in_context(context)
+            failure, loader_id = await self._load_in_context(context)
         except REMOTE_ERRORS as error:
             failure = failures.classify_exception(error), str(error)
         finally:
@@ -60,7 +60,7 @@ class ChromiumLoadListener:
             failure = of_status, f"status {status}"
         return self._heard(failure, status)
 
-    async def _in_context(self, context: Context) -> tuple[Failure | None, str]:
+    async def _load_in_context(self, context: Context) -> tuple[Failure | None, str]:
         page = await context.open_window()
         session = page.session
         self._main = session.session_id
@@ -80,10 +80,10 @@ class ChromiumLoadListener:
         navigation.add_done_callback(lambda _: self._changed.set())
         try:
             async with asyncio.timeout_at(ends_s):
-                await self._until_loaded(navigation)
+                await self._wait_until_loaded(navigation)
             failure, loader_id = self._failure(navigation)
             if failure is None:
-                await self._until_quiet(ends_s)
+                await self._wait_until_quiet(ends_s)
                 failure, loader_id = self._failure(navigation)
         except (TimeoutError, CallTimeoutError):
             await self._connection.call("Browser.getVersion", timeout_s=ALIVE_TIMEOUT_S)  # Else the browser hangs.
@@ -93,7 +93,7 @@ class ChromiumLoadListener:
             await asyncio.gather(navigation, return_exceptions=True)
         return failure, loader_id
 
-    async def _until_loaded(self, navigation: "asyncio.Future[Json]") -> None:
+    async def _wait_until_loaded(self, navigation: "asyncio.Future[Json]") -> None:
         while not self._crash.is_set() and not (navigation.done() and (self._loaded_s or self._failure(navigation)[0])):
             self._changed.clear()
             await self._changed.wait()
@@ -108,7 +108,7 @@ class ChromiumLoadListener:
         error = answer.get("errorText") or self._broken.get(loader_id)
         return ((classify_error_text(error), error) if error else None), loader_id
 
-    async def _until_quiet(self, ends_s: float) -> None:
+    async def _wait_until_quiet(self, ends_s: float) -> None:
         loop = asyncio.get_running_loop()
         self._last_s = loop.time()
         while (left_s := min(self._last_s + self._asked.quiet_after_s, ends_s) - loop.time()) > 0:

@@ -63,10 +63,10 @@ class FirefoxLoadListener:
         limit_s = left_ms / 1000 + CALL_TIMEOUT_S
         answer = await self._agent.call("heard", limit_s, quietMs=quiet_s * 1000, limitMs=left_ms, loads=goes_elsewhere)
         if goes_elsewhere and answer["loadedMs"] is not None:
-            return self._of_elsewhere(answer["rows"], answer["loadedMs"])
-        return self._of(load, answer["rows"])
+            return self._report_other_page(answer["rows"], answer["loadedMs"])
+        return self._collect_events(load, answer["rows"])
 
-    def _of_elsewhere(self, rows: list[Json], loaded_unix_ms: float) -> LoadEvents:
+    def _report_other_page(self, rows: list[Json], loaded_unix_ms: float) -> LoadEvents:
         """Report a page gone elsewhere before its load event; the load event is the target page's."""
         status = next((row["status"] for row in reversed(rows) if row["policy"] == "document"), None)
         failure = failures.classify_status(status)
@@ -80,7 +80,7 @@ class FirefoxLoadListener:
             failure_detail=failure and f"status {status}",
         )
 
-    def _of(self, load: PageLoad, rows: list[Json]) -> LoadEvents:
+    def _collect_events(self, load: PageLoad, rows: list[Json]) -> LoadEvents:
         timings = load.timings
         since = timings.navigation_start_unix_ms if timings else None
         loaded = timings.plt_ms if timings else None

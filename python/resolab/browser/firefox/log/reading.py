@@ -253,7 +253,7 @@ class FirefoxLogBuilder:
         self._with_certificate.discard(socket)
 
     def _look_up_ended(self, at_ms: float, name: str, kind: str, code: str) -> None:
-        self._answered = self._under_way(name, _TYPES.get(kind, f"TYPE{kind}"))
+        self._answered = self._find_running_look_up(name, _TYPES.get(kind, f"TYPE{kind}"))
         if self._answered is not None:
             self._answered.ended_ms = at_ms
             self._answered.error = None if int(code, 16) == 0 else _ERRORS.get(code.upper(), f"0x{code}")
@@ -266,7 +266,7 @@ class FirefoxLogBuilder:
                 # Only what has a handshake behind it gets an answer.
                 one.over.resumed = not one.over.certificate_seen
 
-    def _under_way(self, name: str, qtype: str) -> _PartialLookUp | None:
+    def _find_running_look_up(self, name: str, qtype: str) -> _PartialLookUp | None:
         wanted = name.rstrip(".").lower()
         same = (one for one in self._asked if one.ended_ms is None and (one.name, one.qtype) == (wanted, qtype))
         return next(same, None)
