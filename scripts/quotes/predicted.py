@@ -14,7 +14,7 @@ from resolab.pages.clone.names import host_name
 from resolab.pages.file import read_model
 from resolab.pages.path import AnnouncementMode, lab_load_ms, move_to_lab, predicted_lookups
 from resolab.plan import Corpus
-from resolab.testbed.misses import missed_names
+from resolab.testbed.cache_misses import missed_names
 
 
 @dataclass(frozen=True)

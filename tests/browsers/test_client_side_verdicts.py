@@ -6,7 +6,7 @@ import pytest
 from chromium_lab import ADDRESS, PLAIN, RESOLVER, browser_lab
 
 from resolab.browser import Chromium, DohSettings, Firefox
-from resolab.live.judged import FailureSource, judge_load, log_settings
+from resolab.live.client_side import FailureSource, judge_load, log_settings
 from resolab.records import BrowserName, ConnectionState, DnsFailure, HandshakeMode
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]

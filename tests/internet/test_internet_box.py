@@ -18,7 +18,7 @@ from lab import ROOT, network_namespaces, wait_until
 from resolab.engine import CoreProcess, find_core
 from resolab.internet import Box, ResolverKnowledge, box_folder, compose, read_recursion
 from resolab.internet.failures import OPT_OUT_URL
-from resolab.internet.launching import missing_programs
+from resolab.internet.server_processes import missing_programs
 from resolab.internet.truth import knowledge_behind
 from resolab.records import QueryRecord
 

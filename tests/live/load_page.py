@@ -11,7 +11,7 @@ from pathlib import Path
 
 from resolab.browser import BrowserSettings, Chromium, LoadRequest
 from resolab.engine import CoreProcess, find_core
-from resolab.live.ground import standing_ground
+from resolab.live.network_access import standing_ground
 from resolab.records import StubReadyRecord
 
 

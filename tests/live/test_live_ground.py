@@ -50,7 +50,14 @@ def user():
         environment = {"PATH": os.environ["PATH"], "HOME": home, "TMPDIR": home, "PYTHONPATH": ":".join(packages)}
         environment |= {"RESOLAB_CORE": str(core), "PYTHONDONTWRITEBYTECODE": "1"}
         for interpreter in (python, sys.executable):
-            tried = ["setpriv", f"--reuid={NOBODY}", "--", interpreter, "-c", "import msgspec, resolab.live.ground"]
+            tried = [
+                "setpriv",
+                f"--reuid={NOBODY}",
+                "--",
+                interpreter,
+                "-c",
+                "import msgspec, resolab.live.network_access",
+            ]
             if Path(interpreter).exists() and not subprocess.run(tried, env=environment, check=False).returncode:
                 yield interpreter, environment, Path(home)
                 return

@@ -16,7 +16,7 @@ from resolab.plan import Condition, Corpus
 from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath
 from resolab.testbed import layout
 from resolab.testbed.distance import longest_rtt_ms, move_page
-from resolab.testbed.in_force import AppliedEdgeState
+from resolab.testbed.edge_state import AppliedEdgeState
 from resolab.testbed.sites import sites_of
 
 pytestmark = [pytest.mark.privileged, pytest.mark.slow]

@@ -8,7 +8,7 @@ import pytest
 from lab import resolab
 
 from resolab import engine
-from resolab.calibration.probing import saturation_train
+from resolab.calibration.probe_design import saturation_train
 from resolab.calibration.saturation import saturation_checks
 from resolab.calibration.train import Train
 from resolab.records import LinkDirection

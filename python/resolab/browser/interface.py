@@ -6,7 +6,7 @@ For: the one interface behind all browsers. Not for: the implementation (`chromi
 from collections.abc import Sequence
 from typing import Protocol
 
-from resolab.browser.heard import ListeningRequest, LoadEvents
+from resolab.browser.load_events import ListeningRequest, LoadEvents
 from resolab.browser.result import LoadRequest, LoadResult
 from resolab.browser.settings import BrowserSettings
 

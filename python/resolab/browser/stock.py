@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from resolab.browser.heard import ListeningRequest, LoadEvents
+from resolab.browser.load_events import ListeningRequest, LoadEvents
 from resolab.browser.remote import REMOTE_ERRORS, RemoteConnection
 from resolab.browser.result import LoadRequest, LoadResult
 from resolab.browser.settings import BrowserSettings

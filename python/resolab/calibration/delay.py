@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from resolab.calibration.asked import serialisation_ms
+from resolab.calibration.requested_values import serialisation_ms
 from resolab.calibration.spread import DelaySpread
 from resolab.calibration.train import Floats, Train
 from resolab.calibration.verdict import judged, shown

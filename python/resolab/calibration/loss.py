@@ -6,7 +6,7 @@ For: arrays in, checks out. Not for: drops of a full queue.
 import math
 from collections.abc import Sequence
 
-from resolab.calibration.asked import LossModel
+from resolab.calibration.requested_values import LossModel
 from resolab.calibration.train import Train
 from resolab.calibration.verdict import judged, shown
 from resolab.records import CalibrationCheck, DirectionProfile

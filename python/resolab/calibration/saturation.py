@@ -1,11 +1,11 @@
 """Rate and queue, from a train faster than the link.
 
-For: arrays in, checks out. Not for: choosing the train (`probing`).
+For: arrays in, checks out. Not for: choosing the train (`probe_design`).
 """
 
 import numpy as np
 
-from resolab.calibration.asked import DroptailLimit, TraceOpportunities, charged_bytes, serialisation_ms
+from resolab.calibration.requested_values import DroptailLimit, TraceOpportunities, charged_bytes, serialisation_ms
 from resolab.calibration.spread import DelaySpread
 from resolab.calibration.train import Floats, Train
 from resolab.calibration.verdict import judged, shown

@@ -5,7 +5,7 @@ For: a record in, a check out. Not for: comparing congestion controls.
 
 import math
 
-from resolab.calibration.asked import DroptailLimit, LossModel, usable_rate_bps
+from resolab.calibration.requested_values import DroptailLimit, LossModel, usable_rate_bps
 from resolab.calibration.spread import DelaySpread
 from resolab.calibration.verdict import UNITS, shown
 from resolab.records import BulkTransferRecord, CalibrationCheck, DirectionProfile

@@ -10,8 +10,8 @@ the same after the same block, and loads the same conditions in the following bl
 import math
 from collections.abc import Iterable, Mapping
 
-from resolab.campaign.look import InterimAnalysis
-from resolab.campaign.measured import OutcomeContributions, sample_of
+from resolab.campaign.contributions import OutcomeContributions, sample_of
+from resolab.campaign.interim_analysis import InterimAnalysis
 from resolab.plan import ComparisonKind, Condition, DecisionCriterion, Plan, PlannedComparison, StopSettings
 from resolab.records import Record
 from resolab.stats import MedianSequence, differences_of, median

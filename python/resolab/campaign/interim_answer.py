@@ -1,13 +1,13 @@
 """The answer of a running campaign so far: median paired differences over its whole blocks.
 
-For: a first answer on the terminal, minutes before the report. Not for: tests, decisions about stopping (`looks`), or
-the results of a dataset (`report`).
+For: a first answer on the terminal, minutes before the report. Not for: tests, decisions about stopping
+(`remaining_trials`), or the results of a dataset (`report`).
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from resolab.campaign.measured import OutcomeContributions, sample_of
+from resolab.campaign.contributions import OutcomeContributions, sample_of
 from resolab.plan import ComparisonKind, Plan, pool_pages
 from resolab.records import Record
 from resolab.stats import Estimate, paired_difference, pairs

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from resolab.campaign.schedule import PlannedTrial, schedule
-from resolab.live.asking import PING_PAUSE_MS, ROUNDS, TYPES
+from resolab.live.own_client import PING_PAUSE_MS, ROUNDS, TYPES
 from resolab.live.trial import QUERIES_PER_NAME
 from resolab.manners import HARD_CAPS, PINGS_PER_LOAD, Caps, Contact, PlannedContacts, contacts
 from resolab.plan import Plan

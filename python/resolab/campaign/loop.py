@@ -1,7 +1,7 @@
 """Run a campaign's loop: start the testbeds and run the scheduled trials, until done, decided, or stopped.
 
 For: running and stopping. Not for: beginning or resuming a dataset (`run`), a trial's file (`trial_file`), the
-remaining trials (`looks`).
+remaining trials (`remaining_trials`).
 
 Trials run on one path or, if the plan asks for several, on several at a time, each with its own testbed. Testbeds start
 and end together. The work on a testbed ends when all is done, or by a stop, a failure of the instrument, or a reduction
@@ -20,11 +20,11 @@ from rich.console import Console
 
 from resolab.campaign import manifests
 from resolab.campaign.interim_answer import InterimAnswer
-from resolab.campaign.looks import RemainingTrials
 from resolab.campaign.overload import LatenessWindow
 from resolab.campaign.progress import CampaignProgress
+from resolab.campaign.remaining_trials import RemainingTrials
 from resolab.campaign.schedule import PlannedTrial
-from resolab.campaign.stopping import StopRequest
+from resolab.campaign.stop_request import StopRequest
 from resolab.campaign.trial_file import TrialRunner, run_into_file
 from resolab.campaign.turns import TrialDispatcher
 from resolab.errors import ResolabError, StorageError

@@ -13,9 +13,9 @@ import msgspec
 
 import resolab
 from resolab.browser.find import chromium_version, firefox_version
-from resolab.campaign.ground import differences, ground_now
+from resolab.campaign.interim_analysis import InterimAnalysis
 from resolab.campaign.live_run import live_run
-from resolab.campaign.look import InterimAnalysis
+from resolab.campaign.provenance import differences, ground_now
 from resolab.engine import find_core
 from resolab.plan import Corpus, Plan, trials_a_block
 from resolab.records import FORMAT_VERSION, BrowserName

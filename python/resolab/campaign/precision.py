@@ -10,8 +10,8 @@ after the same block.
 import math
 from collections.abc import Iterable
 
-from resolab.campaign.look import InterimAnalysis
-from resolab.campaign.measured import OutcomeContributions, sample_of
+from resolab.campaign.contributions import OutcomeContributions, sample_of
+from resolab.campaign.interim_analysis import InterimAnalysis
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopSettings, stream_seed
 from resolab.records import Record
 from resolab.stats import STOPPING_LEVEL, Estimate, paired_difference, pairs, relative_change, width_reached

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from resolab.campaign import ground, manifests
+from resolab.campaign import manifests, provenance
 from resolab.campaign.lock import dataset_lock
-from resolab.campaign.looks import RemainingTrials
 from resolab.campaign.loop import Campaign, MakeTestbed
+from resolab.campaign.remaining_trials import RemainingTrials
 from resolab.errors import ConfigurationError
 from resolab.live import LiveBed
 from resolab.plan import Corpus, Plan, parse_plan
@@ -97,11 +97,11 @@ def _resume(manifest: Manifest, folder: Path, console: Console, make_testbed: Ma
     if _is_whole(plan, manifest, folder):
         return CampaignOutcome(manifest)
     versions = manifests.versions_now(plan)
-    now = ground.ground_now(plan, corpus, versions)
-    ground.check_same_ground(manifest, plan, corpus, now)
+    now = provenance.ground_now(plan, corpus, versions)
+    provenance.check_same_ground(manifest, plan, corpus, now)
     for partial in (folder / "trials").glob("*.partial"):
         partial.unlink()
-    for difference in ground.differences(manifest, now):
+    for difference in provenance.differences(manifest, now):
         console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
     manifest = manifests.resumed(manifest, now)
     return CampaignOutcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))

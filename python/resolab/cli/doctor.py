@@ -14,7 +14,7 @@ from resolab.browser import find_chromium, find_firefox
 from resolab.engine import find_core
 from resolab.errors import MachineError, ResolabError
 from resolab.fleet import readiness
-from resolab.live.ground import choose_ground, read_facts
+from resolab.live.network_access import choose_ground, read_facts
 from resolab.plan import Corpus
 from resolab.records import LiveWay
 

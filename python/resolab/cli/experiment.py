@@ -34,7 +34,7 @@ def run(
 ) -> int:
     """Run a plan into a new dataset, or list the contacts of a live plan."""
     from resolab.campaign import run_campaign
-    from resolab.campaign.too_few import too_few_blocks
+    from resolab.campaign.block_count_check import too_few_blocks
     from resolab.plan import load_plan
     from resolab.plan.live.vantage import move_to_vantage
 
@@ -60,7 +60,7 @@ def _dry_run(plan: "Plan", *, as_json: bool) -> int:
     from resolab.campaign.progress import duration_text
     from resolab.cli.visit import objects
     from resolab.cli.visit.dry_run import contact_list
-    from resolab.live.ground import read_system_resolver
+    from resolab.live.network_access import read_system_resolver
 
     if plan.live is None:
         problem = "it runs in the lab and contacts nobody; `resolab plan check` says what it does"

@@ -1,8 +1,8 @@
 """`resolab`: parse the arguments and run the named command.
 
 For: the names of the command line; each subcommand is called at once. Not for: the work, or the end of a command
-(`ending`). Imports of the rooms are inside the functions, so `--help` and a run's start do not wait for the plotting
-libraries.
+(`command_end`). Imports of the rooms are inside the functions, so `--help` and a run's start do not wait for the
+plotting libraries.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import resolab
 from resolab.cli.calibrate_arguments import add_calibrate
+from resolab.cli.command_end import begin_streams, end
 from resolab.cli.core_commands import add_core_commands, become_core, is_core_command
 from resolab.cli.dataset.arguments import (
     add_compare,
@@ -23,7 +24,6 @@ from resolab.cli.dataset.arguments import (
     add_merge,
     add_waterfall,
 )
-from resolab.cli.ending import begin_streams, end
 from resolab.cli.experiment_arguments import add_report, add_resume, add_run
 from resolab.cli.fleet.arguments import add_fleet
 from resolab.cli.internet.arguments import add_internet

@@ -1,7 +1,7 @@
 """The relay for ordinary users' browsers: `resolab-core relay` as a Python object.
 
-For: starting and ending the relay. Not for: the decision to use a relay (`live.ground`), or programs in the relay's
-host (`programs.enter_prefix` with the relay's pid and host).
+For: starting and ending the relay. Not for: the decision to use a relay (`live.network_access`), or programs in the
+relay's host (`programs.enter_prefix` with the relay's pid and host).
 """
 
 from typing import Self

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from resolab.browser import ListeningRequest
 from resolab.fidelity.measures import Fidelity, fidelity_of
-from resolab.fidelity.seen import BrowserAccount, got_of, heard_of
+from resolab.fidelity.observed_load import BrowserAccount, got_of, heard_of
 from resolab.pages.file import read_model
 from resolab.pages.model import PageModel
 from resolab.plan import Corpus, Plan, parse_plan

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from resolab.fidelity.seen import BrowserAccount, EdgeAccount
+from resolab.fidelity.observed_load import BrowserAccount, EdgeAccount
 from resolab.pages.clone.roles import has_body
 from resolab.pages.facts import evidence_ratio
 from resolab.pages.model import Discovery, Outcome, PageModel

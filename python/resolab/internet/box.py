@@ -1,6 +1,6 @@
 """The box: a layout as running programs in separate hosts, from start to end.
 
-For: an asynchronous context starting and ending a working internet. Not for: the content of the box (`composing`),
+For: an asynchronous context starting and ending a working internet. Not for: the content of the box (`layout_builder`),
 commands inside the box (`home`), its truth (`truth`).
 """
 
@@ -21,12 +21,12 @@ from resolab.errors import MachineError, ResolabError
 from resolab.internet.certificates import certify, wait_for_authority
 from resolab.internet.contacts import ContactCounter
 from resolab.internet.edges import edges_of
+from resolab.internet.exchange_config import exchange_configuration
 from resolab.internet.failures import OPT_OUT_FILE, OPT_OUT_HOST
 from resolab.internet.folder import LAYOUT_FILE, OPT_OUT_FOLDER, STATE_FOLDER
-from resolab.internet.launching import ServerHandle, missing_programs
 from resolab.internet.layout import HOME, LOCAL, BoxLayout
+from resolab.internet.server_processes import ServerHandle, missing_programs
 from resolab.internet.servers import ServerProgram, authoritative, recursive
-from resolab.internet.wires import exchange_configuration
 from resolab.records import EdgeLoadSite, EdgeReadyRecord, QueryRecord, Record
 
 EDGE_TIMEOUT_S = 30.0

@@ -1,6 +1,6 @@
 """Compare measured look-ups of the box with their truth, hits and misses apart. Pure.
 
-For: the table resolver x transport x connection x hit or miss. Not for: asking (`asking`), showing (`cli`).
+For: the table resolver x transport x connection x hit or miss. Not for: asking (`look_up_rounds`), showing (`cli`).
 """
 
 import enum

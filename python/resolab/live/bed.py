@@ -16,13 +16,13 @@ from pathlib import Path
 from resolab.browser import Browser, BrowserSettings
 from resolab.browser.find import chromium_version, firefox_version
 from resolab.errors import MachineError
-from resolab.live.asked_of_dataset import asked_of_dataset
-from resolab.live.asking import QueryClientSettings
 from resolab.live.authority import further_authority
 from resolab.live.browsers import MAKERS, LiveBrowsers, LiveBrowserSetup, browser_way_of, settings_of
-from resolab.live.ground import standing_ground
-from resolab.live.place import GroundInterface
-from resolab.live.reached import ByTransport, ResolverRoute, reach
+from resolab.live.earlier_queries import asked_of_dataset
+from resolab.live.ground_interface import GroundInterface
+from resolab.live.network_access import standing_ground
+from resolab.live.own_client import QueryClientSettings
+from resolab.live.resolver_addresses import ByTransport, ResolverRoute, reach
 from resolab.live.stubs import LiveStub
 from resolab.live.trial import LiveTrial, LiveTrialContext
 from resolab.live.user_agents import user_agent, version_number
@@ -30,8 +30,8 @@ from resolab.manners import HARD_CAPS, Ledger, check_operator, fetch_opt_out, my
 from resolab.plan import Condition, LiveSettings, Plan
 from resolab.records import BrowserName, Record, ResolverPath
 from resolab.testbed import TrialResult
+from resolab.testbed.running_parts import RunningParts
 from resolab.testbed.scratch import scratch_folder
-from resolab.testbed.standing import RunningParts
 
 VERSION_OF: Mapping[BrowserName, Callable[[], str]] = {
     BrowserName.CHROMIUM: chromium_version,

@@ -1,7 +1,7 @@
 """The browsers of a live bed: one process for each path to a resolver, a few alive at a time.
 
 For: the settings of a configuration, and finding or starting the matching browser. Not for: loads (`bed`), or
-connecting a browser to the machine's network (`ground`).
+connecting a browser to the machine's network (`network_access`).
 
 A browser with a resolver of its own gets the address at the start: in the browser's resolv.conf, or in the DoH
 settings. The stub always listens at the same address, so one browser behind the stub serves all resolvers.
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.browser import Browser, BrowserSettings, Chromium, DohSettings, Firefox, H3Discovery, LoadRequest
-from resolab.live.judged import LoadLog, log_settings
-from resolab.live.place import GroundInterface
-from resolab.live.reached import ResolverRoute
+from resolab.live.client_side import LoadLog, log_settings
+from resolab.live.ground_interface import GroundInterface
 from resolab.live.rehearsal import TIMEOUT_S, rehearsal_url
+from resolab.live.resolver_addresses import ResolverRoute
 from resolab.plan import Condition
 from resolab.protocols import OVER_HTTP, facts_of
 from resolab.records import BrowserName, DnsTransport, DohMethod, HttpVersion, NameResolution, ResolverPath

@@ -1,6 +1,6 @@
 """The contacted hosts of a load: names, servers, and URLs without private parts.
 
-For: pure functions over a load's requests. Not for: judging the load (`judged`).
+For: pure functions over a load's requests. Not for: judging the load (`client_side`).
 """
 
 from collections.abc import Iterable, Mapping

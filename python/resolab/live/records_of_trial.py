@@ -1,6 +1,6 @@
 """Make a live trial's records. Pure.
 
-For: the records of a trial's file, from given results. Not for: judging (`judged`, `cache_state`).
+For: the records of a trial's file, from given results. Not for: judging (`client_side`, `cache_state`).
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import msgspec
 
 from resolab.browser import LoadResult, PageLoad
 from resolab.live.cache_state import QueryHistory
-from resolab.live.judged import LiveLoadJudgement
+from resolab.live.client_side import LiveLoadJudgement
 from resolab.live.names import metadata_url
 from resolab.plan import Condition
 from resolab.records import (

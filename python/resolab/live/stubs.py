@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from resolab.engine import CoreProcess, Stub, find_core
 from resolab.engine.programs import START_TIMEOUT_S, measured_environment
-from resolab.live.asking import QueryClientSettings
-from resolab.live.place import GroundInterface
-from resolab.live.reached import ResolverRoute
+from resolab.live.ground_interface import GroundInterface
+from resolab.live.own_client import QueryClientSettings
+from resolab.live.resolver_addresses import ResolverRoute
 from resolab.records import Record, StubReadyRecord
 
 

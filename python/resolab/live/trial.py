@@ -1,7 +1,7 @@
 """A live trial during its turn: the load, our client's look-ups of its names, the pings, and the conclusions.
 
 For: the order of steps, and the records of the trial. Not for: waiting for the turn (`bed`), or the parts themselves
-(`browsers`, `asking`).
+(`browsers`, `own_client`).
 """
 
 import asyncio
@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from resolab.browser import LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
 from resolab.errors import ConfigurationError
-from resolab.live.asking import QueryClientSettings, ask, ping, why_fewer
 from resolab.live.browsers import LiveBrowsers, RunningBrowser, browser_way_of
 from resolab.live.cache_state import QueryHistory, name_of
-from resolab.live.judged import judge_load
+from resolab.live.client_side import judge_load
+from resolab.live.ground_interface import GroundInterface
 from resolab.live.names import (
     look_up_spans,
     look_ups_expected,
@@ -26,9 +26,9 @@ from resolab.live.names import (
     servers_of,
     statuses_of,
 )
-from resolab.live.place import GroundInterface
-from resolab.live.reached import ResolverRoute
+from resolab.live.own_client import QueryClientSettings, ask, ping, why_fewer
 from resolab.live.records_of_trial import flags_of, judged_queries, left_alone_record, load_records, unknown_lines
+from resolab.live.resolver_addresses import ResolverRoute
 from resolab.live.stubs import LiveStub
 from resolab.manners import (
     ContactRefusal,

@@ -16,10 +16,10 @@ from resolab.manners.contacts import (
     contacts,
     names_contacted,
 )
-from resolab.manners.fetching import fetch_opt_out
 from resolab.manners.ledger import Ledger, LedgerNote, state_folder
 from resolab.manners.operator import check_operator, user_agent_suffix
 from resolab.manners.opt_out import NOBODY, OptOut
+from resolab.manners.opt_out_fetch import fetch_opt_out
 from resolab.manners.refusals import ContactRefusal, RefusalReason, opted_out
 from resolab.manners.resolvers import (
     DOH_PATH,

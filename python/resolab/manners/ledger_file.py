@@ -1,7 +1,7 @@
 """The ledger's database: an SQLite file in the user's state folder, safe for any number of processes at once.
 
 For: one transaction at a time, whole or not at all, and errors in one line with advice. Not for: the meaning of rows
-(`ledger`), or lines of former versions (`former_ledger`).
+(`ledger`), or lines of former versions (`legacy_ledger`).
 
 The file is opened for each transaction. A process without an open file cannot count in a file removed or replaced
 meanwhile. Reasons for SQLite, and for leaving out the write-ahead log: docs/decisions/0029.
@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from resolab.errors import ConfigurationError, StorageError
-from resolab.manners.former_ledger import former_lines
+from resolab.manners.legacy_ledger import former_lines
 
 LEDGER = "ledger.sqlite"
 BUSY_S = 60.0

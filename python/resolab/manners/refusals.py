@@ -1,7 +1,7 @@
 """The reasons for leaving a host alone: a stop sign of the host, or the opt-out list.
 
 For: refusals in words for people. Not for: signs (`stop`), keeping the signs (`ledger`), or fetching the list
-(`fetching`).
+(`opt_out_fetch`).
 """
 
 import enum

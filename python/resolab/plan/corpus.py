@@ -13,7 +13,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.installation import project_root
-from resolab.pages.clone.kept import kept_clone, kept_clone_of
+from resolab.pages.clone.clone_cache import kept_clone, kept_clone_of
 from resolab.pages.clone.names import host_name
 from resolab.pages.file import ENDING, read_model
 from resolab.pages.generated import generate

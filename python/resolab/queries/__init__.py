@@ -5,8 +5,8 @@ single query should not wait for the statistics libraries.
 """
 
 from resolab.queries.arms import Arm, arms_of, measured
-from resolab.queries.asking import ask
 from resolab.queries.phases import QueryPhase, Split, timeline, wire_exchange_ns
+from resolab.queries.query_process import ask
 from resolab.queries.system_resolver import RESOLV_CONF, format_recorded_name, system_resolver
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 For: the discoverers named by Firefox: the document's parser (for elements made by the parser or read ahead), the style
 sheet (as the referrer), the frame. Firefox names no scripts; scripts are inferred. Not for: listening
-(`browser.firefox.hearing`).
+(`browser.firefox.load_listener`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping

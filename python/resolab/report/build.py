@@ -15,7 +15,6 @@ from markupsafe import Markup
 
 from resolab.plots import Drawing, save_drawings, write_csv
 from resolab.report.adjusted import adjusted_tables
-from resolab.report.by_names import names_drawing
 from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.closed_form import closed_form_table
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
@@ -24,6 +23,7 @@ from resolab.report.connections.section import connection_section
 from resolab.report.decisions import decision_table
 from resolab.report.effects import effect_tables, slope_sentences
 from resolab.report.environment import command_line, environment, profiles
+from resolab.report.failures import failures_line, trouble_sentence
 from resolab.report.figures import drawings
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings, OutcomeFindings
@@ -32,15 +32,16 @@ from resolab.report.h20.section import H20Section
 from resolab.report.h20.study import has_h20_network
 from resolab.report.labels import baseline_label
 from resolab.report.live.answers import live_answers
-from resolab.report.live.ground import live_environment, live_lines
+from resolab.report.live.circumstances import live_environment, live_lines
 from resolab.report.live.section import LiveSection
+from resolab.report.name_counts import names_drawing
 from resolab.report.named_table import NamedTable
 from resolab.report.outcome_tables import further_outcomes, outcome_table, sum_table
 from resolab.report.paths.section import PathSection, path_section
-from resolab.report.places.across import build_across_table
+from resolab.report.places.comparison_table import build_across_table
 from resolab.report.plain_answers import plain_answers, too_few_sentence
-from resolab.report.s24.beside import paper_exchange_table, paper_load_table
-from resolab.report.s24.printed import CITATION
+from resolab.report.s24.paper_comparison import paper_exchange_table, paper_load_table
+from resolab.report.s24.paper_numbers import CITATION
 from resolab.report.s24.section import S24Section
 from resolab.report.sensitivity import sensitivity_table
 from resolab.report.sentences import answers
@@ -56,7 +57,6 @@ from resolab.report.tables import (
     rename_live_columns,
     status_table,
 )
-from resolab.report.trouble import failures_line, trouble_sentence
 from resolab.store import Dataset, build_tables, machine_errors, open_dataset
 from resolab.store.folder import REPORT
 from resolab.wording import escape_xml_controls

@@ -6,11 +6,11 @@ For: the text under figures. Not for: the figures.
 from collections.abc import Iterable, Sequence
 
 from resolab.plots import NamesPoint
+from resolab.report.failures import flags_and_drops
+from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_text
-from resolab.report.findings.planned import is_live
 from resolab.report.labels import baseline_label
-from resolab.report.trouble import flags_and_drops
 from resolab.stats import Estimate, Method
 from resolab.store.outcomes import PLT, LoadOutcome
 

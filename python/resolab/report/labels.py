@@ -7,8 +7,8 @@ from resolab.plan import Condition
 from resolab.plan.factors import OPTIONAL_FACTORS, applies, word_of
 from resolab.plan.live.network import LEVELS
 from resolab.plots import combination_label, level_label, transport_label
+from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import ExchangeResult, Findings
-from resolab.report.findings.planned import is_live
 from resolab.report.findings.resolvers import resolver_of, resolvers_of
 
 

@@ -1,7 +1,7 @@
 """The answer to each question of a plan in one plain sentence.
 
 For: separating the differences distinguishable from 0 from the others, each with interval and pairs, by the plan's
-primary estimand and outcome. Not for: details (`sentences`), estimates (`findings`), or failures (`trouble`).
+primary estimand and outcome. Not for: details (`sentences`), estimates (`findings`), or failures (`failures`).
 """
 
 from collections.abc import Iterable, Sequence

@@ -11,9 +11,9 @@ from resolab.plots import estimate_text, interval_text, number_text, transport_l
 from resolab.report.findings.findings import ConditionResult, Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_of_loads, level_text
 from resolab.report.labels import baseline_label, combination_of, exchange_place
-from resolab.report.live.ground import live_lines
+from resolab.report.live.circumstances import live_lines
 from resolab.report.live.terminal import lookups_for_terminal
-from resolab.report.narrow import TerminalTable
+from resolab.report.narrow_table import TerminalTable
 from resolab.stats import Estimate
 from resolab.store.outcomes import PLT, LoadOutcome
 from resolab.wording import counted

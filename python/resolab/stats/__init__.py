@@ -6,7 +6,6 @@ resolab is imported here); closed forms (`protocols`).
 """
 
 from resolab.stats.adjusted import ADJUSTABLE_FROM, MOST_VARIANCE_LEFT, adjusted_difference, variance_ratio
-from resolab.stats.beyond import TailShares, compare_shares_beyond
 from resolab.stats.break_even import (
     BATCHES_FOR_CROSSING,
     BATCHES_FOR_MEANS,
@@ -56,6 +55,7 @@ from resolab.stats.significance import (
 )
 from resolab.stats.slope import slope_of, slope_over_blocks
 from resolab.stats.stopping import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, width_reached
+from resolab.stats.tail_share import TailShares, compare_shares_beyond
 from resolab.stats.two_medians import change_of_medians
 
 __all__ = [

@@ -16,9 +16,9 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.records import FORMAT_VERSION
+from resolab.store.artifacts import line_taken_along
 from resolab.store.files import machine_errors
 from resolab.store.folder import CALIBRATION, MANIFEST, TRIALS
-from resolab.store.kept_files import line_taken_along
 from resolab.store.manifest import (
     LiveRun,
     Manifest,
@@ -29,7 +29,7 @@ from resolab.store.manifest import (
     load_manifest,
     save_manifest,
 )
-from resolab.store.mergeable import check_mergeable, differences
+from resolab.store.merge_check import check_mergeable, differences
 from resolab.store.trials import SUFFIX, finished_trials, read_trial, trial_id
 
 MANIFESTS = "manifests"

@@ -35,20 +35,20 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.testbed import layout
-from resolab.testbed.between import ClientProgramSlot
+from resolab.testbed.artifacts import NOTHING_KEPT, KeptFolders, TrialFileKeeper
 from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, started_first
+from resolab.testbed.cache_misses import missed_names
+from resolab.testbed.client_program import ClientProgramSlot
 from resolab.testbed.distance import longest_rtt_ms, move_page, move_resolver
-from resolab.testbed.forgetting import WarmUpActivity, drop_open_connections
-from resolab.testbed.in_force import AppliedEdgeState
-from resolab.testbed.kept import NOTHING_KEPT, KeptFolders, TrialFileKeeper
+from resolab.testbed.edge_state import AppliedEdgeState
 from resolab.testbed.layout import PageSite
 from resolab.testbed.memory import check_memory
-from resolab.testbed.misses import missed_names
 from resolab.testbed.records_of_load import LoadContext
+from resolab.testbed.running_parts import RunningParts
 from resolab.testbed.scratch import scratch_folder
 from resolab.testbed.sites import sites_of
-from resolab.testbed.standing import RunningParts
 from resolab.testbed.trial_result import TrialInstants, TrialObservations, TrialResult, trial_result
+from resolab.testbed.warmup_activity import WarmUpActivity, drop_open_connections
 from resolab.testbed.ways import TestbedPaths, cleared_for, warms_up, way_of
 
 SETTLE_MS = 60.0

@@ -22,8 +22,8 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.testbed import judgement, records_of_load
+from resolab.testbed.artifacts import NO_FILES, TrialFiles
 from resolab.testbed.judgement import LoadJudgement
-from resolab.testbed.kept import NO_FILES, TrialFiles
 from resolab.testbed.layout import PageSite
 from resolab.testbed.lookup import LoadSpan
 from resolab.testbed.records_of_load import LoadContext

@@ -1,7 +1,7 @@
 """The settings of a condition fixed at a browser's start, and the offers needed from the page's site.
 
 For: pure mapping from a condition to a browser's settings and to a site's. Not for: starting browsers (`browsers`) or
-commands to the edge (`in_force`).
+commands to the edge (`edge_state`).
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ from resolab.records import (
     TicketPolicy,
 )
 from resolab.testbed import layout
-from resolab.testbed.kept import NOTHING_KEPT, KeptFolders
+from resolab.testbed.artifacts import NOTHING_KEPT, KeptFolders
 from resolab.testbed.layout import Http3Offer
 
 NAMES_OF_THE_LAB = (layout.EVERY_PAGES_NAME,)

@@ -6,11 +6,11 @@ For: configurations, order, the number of loads for the time, verdicts. Not for:
 
 from resolab.visit.comparison import MARGIN_MS, ConfigurationSummary, VisitVerdict, baseline_of, summaries
 from resolab.visit.configurations import LOCAL, ResolverConfiguration, configurations
-from resolab.visit.fitting import JOINT_LEVEL, VisitExtent, extent, pairs_needed, told_in_words
-from resolab.visit.loaded import VisitLoad, loaded
+from resolab.visit.load_budget import JOINT_LEVEL, VisitExtent, extent, pairs_needed, told_in_words
+from resolab.visit.load_result import VisitLoad, loaded
 from resolab.visit.order import PlannedVisitLoad, order
 from resolab.visit.plan_text import VisitRequest, conditions_of, page_url, plan_of
-from resolab.visit.visiting import VisitLoader, visit_all
+from resolab.visit.visit_loop import VisitLoader, visit_all
 
 __all__ = [
     "JOINT_LEVEL",

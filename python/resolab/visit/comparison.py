@@ -20,8 +20,8 @@ import numpy as np
 
 from resolab import stats
 from resolab.visit.configurations import LOCAL, ResolverConfiguration
-from resolab.visit.fitting import FIRST_ROUNDS, joint_level
-from resolab.visit.loaded import VisitLoad
+from resolab.visit.load_budget import FIRST_ROUNDS, joint_level
+from resolab.visit.load_result import VisitLoad
 
 MARGIN_MS = 10.0
 """The equivalence margin, in ms, set before any load. Configurations with a difference shown to be smaller are called

@@ -15,7 +15,7 @@ from resolab.campaign.trial_file import run_into_file
 from resolab.errors import StorageError
 from resolab.har import archive
 from resolab.live import LiveBed
-from resolab.live.asking import QueryClientSettings
+from resolab.live.own_client import QueryClientSettings
 from resolab.plan import Condition, Plan
 from resolab.records import Record
 from resolab.store import finished_trials, read_trial, trial_id

@@ -1,6 +1,6 @@
 """A visit as a live plan: the loads take the same steps, under the same rules, as the loads of a campaign.
 
-For: the plan's text, and the plan's condition for each visit. Not for: running the plan (`visiting`).
+For: the plan's text, and the plan's condition for each visit. Not for: running the plan (`visit_loop`).
 """
 
 from collections.abc import Mapping, Sequence

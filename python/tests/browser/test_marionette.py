@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from resolab.browser.firefox import failures
-from resolab.browser.firefox.account import read_account
 from resolab.browser.firefox.connector import PORT_FILE, connect
 from resolab.browser.firefox.marionette import FrameDecoder, MarionetteConnection, encode_command
 from resolab.browser.firefox.network_log import document_status, network_requests
+from resolab.browser.firefox.page_report import read_account
 from resolab.browser.remote import BrowserGoneError, CallError, CallTimeoutError
 from resolab.errors import MachineError
 from resolab.records import PageFailure

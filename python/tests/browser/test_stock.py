@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from resolab.browser.heard import ListeningRequest, LoadEvents
 from resolab.browser.home import BrowserHome
+from resolab.browser.load_events import ListeningRequest, LoadEvents
 from resolab.browser.process import BrowserProcess, piped_command
 from resolab.browser.remote import BrowserGoneError, CallTimeoutError, RemoteConnection
 from resolab.browser.result import LoadRequest, LoadResult, Overhead, PageLoad

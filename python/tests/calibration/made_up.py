@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from resolab.calibration.asked import charged_bytes
+from resolab.calibration.requested_values import charged_bytes
 from resolab.calibration.train import Train
 from resolab.records import DirectionProfile, Jitter, LinkDirection
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from test_paths_at_a_time import Lab, load_of, run, trials_of
 
 from resolab.campaign import manifests, resume_campaign
-from resolab.campaign.looks import RemainingTrials
+from resolab.campaign.remaining_trials import RemainingTrials
 from resolab.campaign.schedule import schedule
 from resolab.errors import ResolabError
 from resolab.plan import Condition, DecisionCriterion, Plan, parse_plan

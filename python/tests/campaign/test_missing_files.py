@@ -18,7 +18,7 @@ from resolab.campaign import manifests, run, run_campaign
 from resolab.plan import Condition, Plan
 from resolab.records import BrowserName
 from resolab.testbed import TrialResult
-from resolab.testbed.kept import TrialFiles
+from resolab.testbed.artifacts import TrialFiles
 
 
 def test_no_folder_of_what_is_kept_has_dots_in_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

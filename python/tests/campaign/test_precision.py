@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
-from resolab.campaign.looks import RemainingTrials
 from resolab.campaign.precision import FixedWidthRule
+from resolab.campaign.remaining_trials import RemainingTrials
 from resolab.plan import Plan, StopSettings
 from resolab.report.findings.comparisons import comparison_results
 from resolab.store import build_tables, finished_trials, load_manifest, open_dataset, read_trial

@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 from resolab.campaign import manifests, resume_campaign, run_campaign
+from resolab.campaign.block_count_check import too_few_blocks
 from resolab.campaign.expectation import PAGES_LOOKED_AT_COUNT, expected_duration_s
 from resolab.campaign.power import PowerAims, plan_power
 from resolab.campaign.schedule import schedule
-from resolab.campaign.too_few import too_few_blocks
 from resolab.errors import ResolabError
 from resolab.plan import Condition, Corpus, Plan, page_order, parse_plan
 from resolab.records import BrowserName, PageLoadRecord, TrialRecord

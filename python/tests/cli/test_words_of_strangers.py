@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from resolab.cli import main as main_module
 from resolab.cli.console import Console
-from resolab.cli.fleet import runs, serving, taking_part
-from resolab.cli.internet.showing import print_table
+from resolab.cli.fleet import agent, runs, serve
+from resolab.cli.internet.show import print_table
 from resolab.cli.visit import command
 from resolab.cli.visit.dry_run import contact_list
 from resolab.errors import MachineError
@@ -76,8 +76,8 @@ SPEAKERS: list[Callable[[str], None]] = [
     of_a_dry_run,
     of_fetch,
     of_an_error,
-    serving._say,
-    taking_part._say,
+    serve._say,
+    agent._say,
     lambda words: print_table(["a", "b"], [[words, "x"]]),
     of_a_visit,
 ]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from resolab.calibration import spread
-from resolab.calibration.probing import PACKETS_LIMIT
+from resolab.calibration.probe_design import PACKETS_LIMIT
 from resolab.campaign.page_time import QUERY_TIMEOUT_S as LOST_QUERY_TIMEOUT_S
 from resolab.cli.query.arguments import DEFAULT_TIMEOUT_MS
 from resolab.engine.probes import CONNECT_S

@@ -7,7 +7,7 @@ import pytest
 
 from resolab.fidelity.bars import shortfalls
 from resolab.fidelity.measures import Fidelity, fidelity_of, tau_between
-from resolab.fidelity.seen import BrowserAccount, RequestStart, got_of, heard_of
+from resolab.fidelity.observed_load import BrowserAccount, RequestStart, got_of, heard_of
 from resolab.pages.clone.names import url_of
 from resolab.pages.model import Discovery, Evidence, Host, Kind, Outcome, PageModel, Resource, Source
 from resolab.recordings.recording import Initiator, RecordedExchange, Recording

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from resolab.campaign import ground, manifests
+from resolab.campaign import manifests, provenance
 from resolab.campaign.blocks.one_block import run_block
 from resolab.errors import ResolabError
 from resolab.fleet.agent import worker
@@ -25,7 +25,7 @@ from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.records import BrowserName, PageLoadRecord
 from resolab.store.files import write_private
 from resolab.testbed import TrialResult
-from resolab.testbed.kept import TrialFiles
+from resolab.testbed.artifacts import TrialFiles
 
 PLAN = """
 name = "fleet"
@@ -86,8 +86,8 @@ def without_programs(patch: pytest.MonkeyPatch) -> None:
     """Neither browsers nor resolab-core take part."""
     patch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserName})
     patch.setattr(manifests, "_core_version", lambda: "1")
-    patch.setattr(ground, "_core_sha256", lambda: None)
-    patch.setattr(ground, "_commit", lambda: "c0ffee")
+    patch.setattr(provenance, "_core_sha256", lambda: None)
+    patch.setattr(provenance, "_commit", lambda: "c0ffee")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -100,7 +100,7 @@ def programs_away() -> Iterator[None]:
 
 def run_of(*vantages: str, blocks: int = 3, text: str = PLAN, seed: int = 11) -> FleetRun:
     plan = parse_plan(text, "fleet.toml", Corpus.from_project())
-    now = ground.ground_now(plan, Corpus.from_project(), manifests.versions_now(plan))
+    now = provenance.ground_now(plan, Corpus.from_project(), manifests.versions_now(plan))
     return FleetRun(
         id="fleet-1", plan_name=plan.name, plan_text=text, seed=seed, blocks=blocks, ground=now,
         vantages=list(vantages or ("fra",)), created_unix_ns=1,

@@ -15,8 +15,8 @@ from fleet_world import a_world
 from pretended import programs_away, run_of  # noqa: F401 - a fixture by its name
 from test_fleet_agent import begun, fetched, hurried, state_of  # noqa: F401 - a fixture by its name
 
-from resolab.cli.fleet import taking_part
-from resolab.cli.fleet.taking_part import _prefix
+from resolab.cli.fleet import agent
+from resolab.cli.fleet.agent import _prefix
 from resolab.cli.main import main
 from resolab.errors import MachineError, UsageError
 from resolab.fleet.agent.block_turns import BlockTurns
@@ -319,10 +319,10 @@ def test_the_command_puts_the_prefix_before_its_worker_and_gives_it_the_turns(tm
     async def connected(_invitation, _say, *, wait):
         return Client()
 
-    monkeypatch.setattr(taking_part, "connect_agent", connected)
-    monkeypatch.setattr(taking_part, "read_invitation", lambda _file: SimpleNamespace(vantage="fra", url="tls://x"))
-    monkeypatch.setattr(taking_part, "AgentClient", lambda _client, _vantage: None)
-    monkeypatch.setattr(taking_part, "Agent", Recorded)
+    monkeypatch.setattr(agent, "connect_agent", connected)
+    monkeypatch.setattr(agent, "read_invitation", lambda _file: SimpleNamespace(vantage="fra", url="tls://x"))
+    monkeypatch.setattr(agent, "AgentClient", lambda _client, _vantage: None)
+    monkeypatch.setattr(agent, "Agent", Recorded)
     command = ["fleet", "agent", "--invitation", "x", "--spool", str(tmp_path / "spool")]
     assert main([*command, "--inside", "nice -n 1", "--turns", str(tmp_path / "turns")]) == 0
     assert made["worker"]._command == ("nice", "-n", "1", *COMMAND)

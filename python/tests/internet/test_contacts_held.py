@@ -3,10 +3,10 @@
 import pytest
 from made_box import a_layout
 
-from resolab.internet.contacted import hold
-from resolab.internet.contacted.counted import EVERY_SITE, CapVerdict, most_within
-from resolab.internet.contacted.named import ContactNaming
-from resolab.internet.contacted.seen import BoxContacts, ContactFlow, OptOutListing, SiteRequests
+from resolab.internet.contact_check import hold
+from resolab.internet.contact_check.box_contacts import BoxContacts, ContactFlow, OptOutListing, SiteRequests
+from resolab.internet.contact_check.contact_counts import EVERY_SITE, CapVerdict, most_within
+from resolab.internet.contact_check.named_addresses import ContactNaming
 from resolab.manners import HARD_CAPS, PlannedContacts, contacts
 
 SECOND_NS = 1_000_000_000

@@ -10,9 +10,9 @@ import pytest
 from made_box import a_layout
 
 from resolab.internet.edges import edges_of
+from resolab.internet.exchange_config import exchange_configuration
 from resolab.internet.layout import names_of
 from resolab.internet.servers import authoritative, recursive
-from resolab.internet.wires import exchange_configuration
 from resolab.internet.zones import root_hints, zone_file
 
 FOLDER = Path("/nowhere")

@@ -11,20 +11,20 @@ from test_internet_check import MS, START_NS, a_look_up
 
 from resolab.cli.main import main
 from resolab.internet import BoxLayout, RecursionLog, compose, folders_below, new_folder_below
-from resolab.internet.between_places import DifferenceAgreement, compare_places
 from resolab.internet.check import CheckedLookUp, MissingTruth, look_up_of
 from resolab.internet.dataset import look_ups_at
 from resolab.internet.edges import edges_of
+from resolab.internet.exchange_config import exchange_configuration
+from resolab.internet.place_comparison import DifferenceAgreement, compare_places
 from resolab.internet.places import places, stands_for
 from resolab.internet.recursion import RecursionQuery
 from resolab.internet.servers import recursive
 from resolab.internet.standard import ONE_WAY_MS, address_of
 from resolab.internet.truth import ResolverKnowledge, truth
-from resolab.internet.wires import exchange_configuration
 from resolab.plan import load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath, TrialRecord
-from resolab.report.h20.printed import FOLLOW_UP, PING_MS, FollowUpDifference
+from resolab.report.h20.paper_numbers import FOLLOW_UP, PING_MS, FollowUpDifference
 from resolab.stats import CLUSTERS_NEEDED
 
 NAME = "h0.s0-calibre-2020-07.test"

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from resolab.live.ground import GroundFacts, PortState, SystemResolver, choose_ground
-from resolab.live.ground.facts import stub_addresses
-from resolab.live.ground.ground import LiveGround, stand_on
+from resolab.live.network_access import GroundFacts, PortState, SystemResolver, choose_ground
+from resolab.live.network_access.access import LiveGround, stand_on
+from resolab.live.network_access.facts import stub_addresses
 from resolab.records import LiveWay, RelayReadyRecord
 
 BEST = GroundFacts(

@@ -12,7 +12,7 @@ from resolab.browser import BrowserSettings
 from resolab.browser.chromium.flags import command_line
 from resolab.browser.firefox.preferences import preferences
 from resolab.live.browsers import FEWEST, MOST, LiveBrowsers, browser_way_of, processes_at_a_time, settings_of
-from resolab.live.reached import ResolverRoute
+from resolab.live.resolver_addresses import ResolverRoute
 from resolab.plan import Condition
 from resolab.records import BrowserName, DnsTransport, HandshakeMode, HttpVersion, ResolverPath
 

@@ -42,7 +42,7 @@ from resolab.store import (
     save_manifest,
     trial_id,
 )
-from resolab.testbed.misses import missed_names
+from resolab.testbed.cache_misses import missed_names
 
 
 def page(name: str) -> PageModel:

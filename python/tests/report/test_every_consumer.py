@@ -31,7 +31,7 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.report.findings.findings import ExchangeResult
-from resolab.report.h20.further import FurtherLevels
+from resolab.report.h20.further_levels import FurtherLevels
 from resolab.report.h20.loads import arrange
 from resolab.report.labels import _OF_THE_LAB
 from resolab.report.live.failures import STATUSES
@@ -180,7 +180,7 @@ OF_ITS_OWN: Mapping[str, str] = {
     "python/resolab/testbed/first_load.py": "writes a plan",
     "scripts/browser_noise.py": "writes a plan",
     "scripts/what_adjusting_saves.py": "reads published tables, whose older ones lack columns",
-    "scripts/benches/internet/against_lab/written.py": "writes plans",
+    "scripts/benches/internet/against_lab/comparison_files.py": "writes plans",
     "scripts/benches/analysis/dataset.py": "makes the levels of a dataset, and takes defaults for the rest",
 }
 """Files that may list several by hand, and why."""

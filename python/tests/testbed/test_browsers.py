@@ -22,8 +22,8 @@ from resolab.records import (
     ResolverPath,
 )
 from resolab.testbed import layout
+from resolab.testbed.artifacts import KeptFolders
 from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, logged_count, started_first
-from resolab.testbed.kept import KeptFolders
 from resolab.testbed.layout import Http3Offer
 from resolab.testbed.ways import TestbedPaths, cleared_for, looks_up, offer_of, prefix_of, settings_of, warms_up, way_of
 

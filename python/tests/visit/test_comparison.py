@@ -8,7 +8,7 @@ from made_up_loads import LIMIT_MS, PAGES, SIX, load_of, made_up
 
 from resolab.records import PageFailure
 from resolab.visit import LOCAL, PlannedVisitLoad, VisitVerdict, baseline_of, configurations, order, summaries
-from resolab.visit.fitting import joint_level
+from resolab.visit.load_budget import joint_level
 
 SEEDS = range(20)
 STEPS = [30.0, 0.0, 60.0, 20.0, 10.0, 45.0]

@@ -21,8 +21,8 @@ from resolab.report.findings.oracle import Oracle
 from resolab.report.h20.amortisation import amortisation_drawings, amortisation_table, amortisations
 from resolab.report.h20.responses import fastest_table, follow_up_table, response_drawings
 from resolab.report.h20.study import H20Study
-from resolab.report.s24.beside import paper_exchange_table
 from resolab.report.s24.exchanges import exchange_drawings, timings_of
+from resolab.report.s24.paper_comparison import paper_exchange_table
 from resolab.report.s24.scope import scope_of
 from resolab.report.tables import exchange_table, failure_table, handshake_table
 from resolab.store import Dataset, open_dataset

@@ -1,6 +1,6 @@
 """The waits for the names of a document, by announcement, beside the closed form; and their cost.
 
-For: the tables of `scripts/bench announced`. Not for: running (`asked`), the closed form (`model`).
+For: the tables of `scripts/bench announced`. Not for: running (`testbed`), the closed form (`model`).
 """
 
 import asyncio
@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benches.announced import asked, model
-from benches.announced.asked import FetchWithBytes
+from benches.announced import model, testbed
 from benches.announced.model import DocumentCase
+from benches.announced.testbed import FetchWithBytes
 from benches.common import turns
 from benches.common.part import BenchPart, verdict
 from benches.common.progress import Progress
@@ -73,7 +73,7 @@ def measure(bench: AnnouncementBench) -> list[BenchPart]:
 
 async def _measure(bench: AnnouncementBench) -> dict[DocumentCase, list[FetchWithBytes]]:
     found: dict[DocumentCase, list[FetchWithBytes]] = {case: [] for case in cases()}
-    async with asked.open_path(
+    async with testbed.open_path(
         bench.profile, bench.names_count, cases(), bench.scratch, bench.congestion_control
     ) as bed:
         turns_count = -(-bench.rounds_count // TURN_COUNT)

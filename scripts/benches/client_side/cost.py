@@ -13,7 +13,7 @@ from unittest import mock
 import numpy as np
 
 from benches.client_side.cells import Group
-from benches.client_side.logged import LoggedBrowser
+from benches.client_side.logged_browsers import LoggedBrowser
 from benches.common.part import BenchPart, verdict
 from resolab.browser import Browser, BrowserSettings, ListeningRequest, LoadEvents, LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog

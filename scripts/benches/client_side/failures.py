@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benches.client_side.cells import Group
-from benches.client_side.logged import logged_browsers
+from benches.client_side.logged_browsers import logged_browsers
 from benches.common.part import BenchPart
 from resolab.campaign.schedule import schedule
-from resolab.live.judged import judge_load
+from resolab.live.client_side import judge_load
 from resolab.plan import Corpus
 from resolab.records import DnsFailure, FailureMode, QueryPurpose, QueryRecord
 from resolab.testbed import Testbed

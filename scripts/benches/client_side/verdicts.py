@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benches.client_side.cells import Group
-from benches.client_side.logged import logged_browsers
+from benches.client_side.logged_browsers import logged_browsers
 from resolab.browser import LoadResult
 from resolab.campaign.schedule import schedule
-from resolab.live.judged import judge_load
+from resolab.live.client_side import judge_load
 from resolab.plan import Corpus
 from resolab.records import PageLoadRecord, QueryRecord
 from resolab.testbed import Testbed

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benches.common.ending import PATIENCE_S, end
+from benches.common.program_end import PATIENCE_S, end
 from resolab import engine
 from resolab.errors import MachineError
 from resolab.protocols import facts_of

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from benches.common.ending import end
 from benches.common.part import BenchPart, DnsBench, Spread, verdict
+from benches.common.program_end import end
 from benches.common.servers import Server, keep_awake, names, require_programs, running, running_edge
 from benches.dns import clients, matching, pcap
 from resolab.errors import MachineError

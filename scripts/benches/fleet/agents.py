@@ -19,7 +19,7 @@ from rich.console import Console
 
 from benches.fleet import light
 from resolab.campaign.blocks.one_block import carry_out_block
-from resolab.campaign.blocks.standing_testbeds import TestbedPool
+from resolab.campaign.blocks.testbed_pool import TestbedPool
 from resolab.errors import ResolabError
 from resolab.fleet.agent.agent import Agent, AgentSetup
 from resolab.fleet.agent.limits import AgentLimits

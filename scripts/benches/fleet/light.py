@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from resolab.campaign import ground, manifests
+from resolab.campaign import manifests, provenance
 from resolab.fleet.agent import worker
 from resolab.fleet.job import FleetRun
 from resolab.plan import Condition, Corpus, Plan, parse_plan
@@ -75,14 +75,14 @@ def stub_versions() -> None:
     """Skip version queries of browsers and resolab-core in this process: neither takes part."""
     vars(manifests)["_VERSION_OF"] = {browser: lambda: "1" for browser in BrowserName}
     vars(manifests)["_core_version"] = lambda: "1"
-    vars(ground)["_core_sha256"] = lambda: None
-    vars(ground)["_commit"] = lambda: "light"
+    vars(provenance)["_core_sha256"] = lambda: None
+    vars(provenance)["_commit"] = lambda: "light"
 
 
 def make_run_start(plan: Plan) -> ProcessStart:
     """Return the software and machine under the trials here."""
     corpus = Corpus.from_project()
-    return ground.ground_now(plan, corpus, manifests.versions_now(plan))
+    return provenance.ground_now(plan, corpus, manifests.versions_now(plan))
 
 
 def light_run(name: str, vantages: Sequence[str], blocks: int, seed: int) -> FleetRun:

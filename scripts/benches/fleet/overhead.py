@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benches.common import turns
-from benches.common.ending import end
+from benches.common.program_end import end
 from benches.fleet.light import PLAN
 from resolab.errors import MachineError
 

@@ -9,7 +9,7 @@ import asyncio
 import numpy as np
 
 from benches.common.part import BenchPart
-from benches.internet import standing
+from benches.internet import bench_internet
 from benches.internet.bench import InternetBench
 
 HOSTS_COUNTS = (2, 8, 20)
@@ -36,10 +36,10 @@ def measure(bench: InternetBench) -> list[BenchPart]:
 
 
 async def _measure(part: BenchPart, bench: InternetBench, count: int, *, keep_awake: bool) -> None:
-    asker, *servers = standing.hosts(count)
-    async with standing.standing([asker, *servers], keep_awake=keep_awake) as made:
+    asker, *servers = bench_internet.hosts(count)
+    async with bench_internet.standing([asker, *servers], keep_awake=keep_awake) as made:
         for server in servers:
-            await standing.read_answer(await made.start(server, "echo", server.address))
+            await bench_internet.read_answer(await made.start(server, "echo", server.address))
         await made.internet.count()
         addresses = [server.address for server in servers]
         said = await made.run(asker, "ask", str(bench.asks_count), str(INTERVAL_MS), *addresses)

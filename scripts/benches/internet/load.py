@@ -6,7 +6,7 @@ For: the part `load`. Not for: the lateness of packets under load.
 import asyncio
 
 from benches.common.part import BenchPart
-from benches.internet import standing
+from benches.internet import bench_internet
 from benches.internet.bench import InternetBench
 
 HOSTS_COUNTS = (2, 8, 20)
@@ -30,10 +30,10 @@ def measure(bench: InternetBench) -> list[BenchPart]:
 
 
 async def _measure(part: BenchPart, bench: InternetBench, count: int) -> None:
-    those = [standing.Host(host.name, host.address, 0.5) for host in standing.hosts(count)]
-    async with standing.standing(those, keep_awake=False) as made:
+    those = [bench_internet.Host(host.name, host.address, 0.5) for host in bench_internet.hosts(count)]
+    async with bench_internet.standing(those, keep_awake=False) as made:
         delivered, sent, seconds = await _flood(made, those[0], those[-1], bench.load_s)
-        await standing.read_answer(await made.start(those[-1], "serve", those[-1].address, str(bench.load_s)))
+        await bench_internet.read_answer(await made.start(those[-1], "serve", those[-1].address, str(bench.load_s)))
         taken = await made.run(those[0], "fetch", those[-1].address)
     goodput_gbps = taken["bytes"] * 8e-9 / taken["seconds"]
     cells = [str(count), f"{delivered / seconds:,.0f}", f"{delivered / sent:.0%}", f"{goodput_gbps:.1f}"]
@@ -41,7 +41,7 @@ async def _measure(part: BenchPart, bench: InternetBench, count: int) -> None:
 
 
 async def _flood(
-    made: standing.RunningInternet, sender: standing.Host, receiver: standing.Host, seconds: float
+    made: bench_internet.RunningInternet, sender: bench_internet.Host, receiver: bench_internet.Host, seconds: float
 ) -> tuple[int, int, float]:
     await made.internet.count()
     said = await made.run(sender, "flood", receiver.address, str(seconds))

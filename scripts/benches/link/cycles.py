@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-from benches.common.ending import end
+from benches.common.program_end import end
 from benches.link.bench import LinkBench
 from benches.link.figure import LinkFigure, quantiles, verdict
 from resolab import engine

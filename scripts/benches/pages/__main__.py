@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benches.pages.compare import SampleComparison, compare
-from benches.pages.measured import measured
 from benches.pages.numbers import ARCHIVE, NUMBERS, numbers_of, read_real
+from benches.pages.page_relations import measured
 from resolab.pages.generated import generate
 from resolab.pages.generated.published import PERCENTILES
 from resolab.pages.model import PageModel

@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass
 
 from benches.dns import flights
 from benches.dns.path_capture import Crossing
-from benches.partial.asked import NamesExchange
+from benches.partial.testbed import NamesExchange
 from resolab.protocols import cold_exchange_round_trips
 from resolab.records import QueryRecord
 

@@ -1,6 +1,6 @@
 """Twenty names with delays typical of recursion: by a distribution with a heavy tail.
 
-For: the part `drawn` of `scripts/bench partial`. Not for: running (`asked`), a single late name (`figures`).
+For: the part `drawn` of `scripts/bench partial`. Not for: running (`testbed`), a single late name (`figures`).
 
 The delays are the distribution's quantiles at equal distances. Every exchange therefore has the whole distribution, and
 no exchange has more of its tail by chance; the assignment to names is random. By the closed form, the answers come in
@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from benches.common.part import BenchPart
 from benches.dns import flights
 from benches.dns.cold import pause_ms, rates
-from benches.partial import asked, closed_form
-from benches.partial.asked import NamesExchange
+from benches.partial import closed_form, testbed
 from benches.partial.figures import LIMIT_MS, OUTCOMES, PartialResponseBench, estimate_text
+from benches.partial.testbed import NamesExchange
 from resolab.stats.medians import paired_difference
 from resolab.stats.sample import Sample
 
@@ -76,7 +76,7 @@ def measure(bench: PartialResponseBench) -> list[BenchPart]:
 async def _measure(bench: PartialResponseBench) -> list[TransportFigures]:
     found = []
     delays, link = delays_ms(bench.names_count), rates(bench.profile)
-    async with asked.bed(bench.profile, delays, bench.scratch) as bed, bed.edge("full"):
+    async with testbed.bed(bench.profile, delays, bench.scratch) as bed, bed.edge("full"):
         for transport in _transports(bench):
             bench.progress.step(f"{transport}, drawn delays", _transport_s(bench, transport))
             in_message, one_by_one = await bed.ask(transport, "full", bench.rounds_count)

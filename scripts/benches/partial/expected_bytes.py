@@ -7,7 +7,7 @@ QUIC, connection IDs, a server's tickets and transport parameters.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benches.partial.asked import NamesExchange
+from benches.partial.testbed import NamesExchange
 from resolab.records import DnsTransport, QueryRecord
 
 LENGTH_BYTES = 2

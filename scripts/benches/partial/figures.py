@@ -1,6 +1,6 @@
 """The response times of twenty names, queried in one message and one by one.
 
-For: the part `names` of `scripts/bench partial`. Not for: running (`asked`), the expectation (`closed_form`).
+For: the part `names` of `scripts/bench partial`. Not for: running (`testbed`), the expectation (`closed_form`).
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from pathlib import Path
 from benches.common.part import BenchPart
 from benches.common.progress import Progress
 from benches.dns.cold import cells, pause_ms, rates
-from benches.partial import asked, closed_form
-from benches.partial.asked import NamesExchange
+from benches.partial import closed_form, testbed
+from benches.partial.testbed import NamesExchange
 from resolab.stats.estimate import Estimate
 from resolab.stats.medians import paired_difference
 from resolab.stats.sample import Sample
@@ -62,7 +62,7 @@ def _cell_s(bench: PartialResponseBench, transport: str, handshake: str) -> floa
     if handshake != "full":
         trips += closed_form.round_trips(transport, "full")
     round_ms = trips * rates(bench.profile).rtt_ms + bench.delay_ms + pause_ms(bench.profile)
-    return 2 * (bench.rounds_count * round_ms / 1e3 + asked.closing_s(bench.profile, bench.rounds_count)) + START_S
+    return 2 * (bench.rounds_count * round_ms / 1e3 + testbed.closing_s(bench.profile, bench.rounds_count)) + START_S
 
 
 def measure(bench: PartialResponseBench) -> list[BenchPart]:
@@ -81,7 +81,7 @@ async def ask_cells(
     """Query in every cell over a common path, one name of each message late; `cell_s` is the duration of a cell."""
     found = []
     delays_ms = [*[0.0] * (bench.names_count - 1), bench.delay_ms]
-    async with asked.bed(bench.profile, delays_ms, bench.scratch) as bed:
+    async with testbed.bed(bench.profile, delays_ms, bench.scratch) as bed:
         for handshake, transports in cells(bench.transports).items():
             async with bed.edge(handshake):
                 for transport in transports:

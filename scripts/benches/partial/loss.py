@@ -1,7 +1,7 @@
 """The effect of a lost packet on twenty names in one message, and on twenty messages: names waiting for a retry.
 
-For: the part `loss` of `scripts/bench partial`, over a path with packet loss. Not for: running (`asked`), paths without
-loss (`figures`).
+For: the part `loss` of `scripts/bench partial`, over a path with packet loss. Not for: running (`testbed`), paths
+without loss (`figures`).
 """
 
 import asyncio
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from benches.common.part import BenchPart
 from benches.dns.cold import pause_ms, rates
-from benches.partial import asked, closed_form
-from benches.partial.asked import NamesExchange
+from benches.partial import closed_form, testbed
 from benches.partial.figures import PartialResponseBench
+from benches.partial.testbed import NamesExchange
 from resolab.plan import Corpus
-from resolab.stats.beyond import TailShares, compare_shares_beyond
 from resolab.stats.sample import Sample
+from resolab.stats.tail_share import TailShares, compare_shares_beyond
 
 PROFILE = "lossy-4g-h20"
 TRANSPORTS = ("doudp", "dot", "doq")
@@ -62,7 +62,7 @@ def measure(bench: PartialResponseBench) -> list[BenchPart]:
 
 async def _measure(bench: PartialResponseBench) -> list[LossFigures]:
     found = []
-    async with asked.bed(PROFILE, [0.0] * bench.names_count, bench.scratch) as bed, bed.edge("full"):
+    async with testbed.bed(PROFILE, [0.0] * bench.names_count, bench.scratch) as bed, bed.edge("full"):
         for transport in _transports(bench):
             bench.progress.step(f"{transport}, {PROFILE}", _transport_s(bench, transport))
             arms = await bed.ask(transport, "full", ROUNDS_FACTOR * bench.rounds_count)

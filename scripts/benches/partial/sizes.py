@@ -1,6 +1,6 @@
 """The number of bytes and packets for querying twenty names, and the purpose of each byte.
 
-For: the part `bytes` of `scripts/bench partial`. Not for: running (`asked`), reading packets (`layers`), or the
+For: the part `bytes` of `scripts/bench partial`. Not for: running (`testbed`), reading packets (`layers`), or the
 expectation (`expected_bytes`).
 """
 
@@ -11,10 +11,10 @@ from dataclasses import asdict
 
 from benches.common.part import BenchPart
 from benches.dns.cold import pause_ms, rates
-from benches.partial import asked, closed_form, expected_bytes
-from benches.partial.asked import TURN_COUNT, NamesExchange
+from benches.partial import closed_form, expected_bytes, testbed
 from benches.partial.figures import PartialResponseBench, TransportCell, ask_cells, cells_of
 from benches.partial.layers import Layers
+from benches.partial.testbed import TURN_COUNT, NamesExchange
 from resolab.records import DnsTransport
 
 ARMS = ("one message", "one by one")
@@ -35,7 +35,7 @@ def _rounds_count(bench: PartialResponseBench) -> int:
 def _cell_s(bench: PartialResponseBench, transport: str, handshake: str) -> float:
     count = _rounds_count(bench)
     round_ms = closed_form.round_trips(transport, handshake) * rates(bench.profile).rtt_ms + pause_ms(bench.profile)
-    return 2 * (count * round_ms / 1e3 + asked.closing_s(bench.profile, count) + DISSECTION_S)
+    return 2 * (count * round_ms / 1e3 + testbed.closing_s(bench.profile, count) + DISSECTION_S)
 
 
 def measure(bench: PartialResponseBench) -> list[BenchPart]:

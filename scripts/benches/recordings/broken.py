@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benches.recordings.accounted import told_in_har, told_in_log, unaccounted
+from benches.recordings.request_account import told_in_har, told_in_log, unaccounted
 from resolab.browser.chromium.netlog import read_netlog
 from resolab.errors import ConfigurationError
 from resolab.recordings import import_page

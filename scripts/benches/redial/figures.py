@@ -1,6 +1,6 @@
 """The share of queries with a closed connection, and the mean cost of queries, beside the closed forms.
 
-For: the tables of `scripts/bench redial`. Not for: running (`asked`), the closed forms (`model`).
+For: the tables of `scripts/bench redial`. Not for: running (`testbed`), the closed forms (`model`).
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from pathlib import Path
 from benches.common.part import BenchPart, verdict
 from benches.common.progress import Progress
 from benches.dns.cold import rates
-from benches.redial import asked, model
-from benches.redial.asked import ClientCell
+from benches.redial import model, testbed
+from benches.redial.testbed import ClientCell
 from resolab.protocols import DNS_TRANSPORTS, WITHOUT_CONNECTION, cold_exchange_round_trips, has_handshake
 from resolab.records import ConnectionState, QueryRecord
 from resolab.stats.estimate import Estimate
@@ -89,7 +89,7 @@ async def _measure(bench: RedialBench) -> list[RedialFigures]:
     for profile in bench.profiles:
         folder = bench.scratch / profile
         folder.mkdir()
-        async with asked.bed(profile, folder) as bed:
+        async with testbed.bed(profile, folder) as bed:
             for share in TIMEOUT_SHARES:
                 bench.progress.step(f"{profile}, {share:g} gaps", _one_s(bench, profile))
                 timeout_ms = round(share * bench.mean_gap_ms)

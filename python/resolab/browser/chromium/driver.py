@@ -12,12 +12,12 @@ from pathlib import Path
 
 from resolab.browser.chromium.cdp import CdpConnection
 from resolab.browser.chromium.flags import command_line
-from resolab.browser.chromium.hearing.hearing import ChromiumLoadListener
+from resolab.browser.chromium.load_listener.listener import ChromiumLoadListener
 from resolab.browser.chromium.page_load import TrialLoad, check_supported
 from resolab.browser.chromium.profile import ChromiumHome
 from resolab.browser.chromium.tracing import ChromiumTracer
 from resolab.browser.find import find_chromium
-from resolab.browser.heard import ListeningRequest, LoadEvents
+from resolab.browser.load_events import ListeningRequest, LoadEvents
 from resolab.browser.process import BrowserProcess, piped_command
 from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS
 from resolab.browser.result import LoadRequest, LoadResult

@@ -14,11 +14,11 @@ from resolab.browser.find import find_firefox
 from resolab.browser.firefox.agent import Agent
 from resolab.browser.firefox.command import LOG_SUFFIX, command_line, whole_command
 from resolab.browser.firefox.connector import connect
-from resolab.browser.firefox.hearing.hearing import FirefoxLoadListener
+from resolab.browser.firefox.load_listener.listener import FirefoxLoadListener
 from resolab.browser.firefox.marionette import MarionetteConnection
 from resolab.browser.firefox.page_load import TrialLoad
 from resolab.browser.firefox.profile import FirefoxHome
-from resolab.browser.heard import ListeningRequest, LoadEvents
+from resolab.browser.load_events import ListeningRequest, LoadEvents
 from resolab.browser.process import BrowserProcess
 from resolab.browser.remote import REMOTE_ERRORS
 from resolab.browser.result import LoadRequest, LoadResult

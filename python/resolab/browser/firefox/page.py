@@ -13,10 +13,10 @@ from pathlib import Path
 import msgspec
 
 from resolab.browser import failures
-from resolab.browser.firefox.account import page_script, read_account
 from resolab.browser.firefox.agent import Agent
 from resolab.browser.firefox.failures import classify_error_name
 from resolab.browser.firefox.network_log import document_status, network_requests
+from resolab.browser.firefox.page_report import page_script, read_account
 from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS, Json
 from resolab.browser.result import PageLoad
 from resolab.browser.timings import page_timings, resource_records

@@ -15,13 +15,13 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from resolab.campaign import ground, manifests
-from resolab.campaign.blocks.standing_testbeds import TestbedPool
+from resolab.campaign import manifests, provenance
+from resolab.campaign.blocks.testbed_pool import TestbedPool
 from resolab.campaign.lock import dataset_lock
 from resolab.campaign.loop import Campaign, MakeTestbed, ProcessShare
 from resolab.campaign.run import remove_unstarted, testbed_of
 from resolab.campaign.schedule import block_schedule
-from resolab.campaign.stopping import StopRequest
+from resolab.campaign.stop_request import StopRequest
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, Plan
 from resolab.store import Manifest, RunStatus, create_dataset_folder, finished_trials, load_manifest
@@ -125,8 +125,8 @@ class _BlockRun:
             if begun and all(one in finished for one in planned) and manifest.status is not RunStatus.RUNNING:
                 return
             corpus, versions = Corpus.from_project(self.plan.own_pages), manifests.versions_now(self.plan)
-            now = ground.ground_now(self.plan, corpus, versions)
-            ground.check_same_ground(manifest, self.plan, corpus, now)
+            now = provenance.ground_now(self.plan, corpus, versions)
+            provenance.check_same_ground(manifest, self.plan, corpus, now)
             self.check_ground(now)
             killed = list((self.folder / "trials").glob("*.partial"))
             for partial in killed:
@@ -135,7 +135,7 @@ class _BlockRun:
 
     def _taken_up(self, manifest: Manifest, now: ProcessStart, *, again: bool) -> Manifest:
         """Add a start to the manifest only for a block begun before, or for a changed ground."""
-        differences = ground.differences(manifest, now)
+        differences = provenance.differences(manifest, now)
         for difference in differences:
             self.console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
         if again or differences:

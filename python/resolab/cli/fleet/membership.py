@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nats.aio.client import Client
 
-from resolab.cli.fleet.connected import run_with_server
+from resolab.cli.fleet.server_connection import run_with_server
 from resolab.errors import ConfigurationError
 from resolab.fleet.invitation import invite as make_invitation
 from resolab.fleet.invitation import withdraw as take_back

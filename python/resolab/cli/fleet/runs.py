@@ -19,7 +19,7 @@ from rich.text import Text
 
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
-from resolab.cli.fleet.connected import run_with_server
+from resolab.cli.fleet.server_connection import run_with_server
 from resolab.errors import ConfigurationError, MachineError
 from resolab.fleet.agent.run_check import ground_of, named_path
 from resolab.fleet.job import AgentState, FleetRun, RunState, as_dict

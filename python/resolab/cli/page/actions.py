@@ -16,9 +16,9 @@ def _new(options: argparse.Namespace) -> int:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from resolab.cli.page import importing
+    from resolab.cli.page import import_recordings
 
-    return importing.run(options)
+    return import_recordings.run(options)
 
 
 def _record(options: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ import msgspec
 from rich.table import Table
 
 from resolab.cli.console import Console
-from resolab.cli.page.importing import model_name
+from resolab.cli.page.import_recordings import model_name
 from resolab.errors import ConfigurationError
 from resolab.fidelity.bars import EVIDENCE_RATIO, shortfalls
 from resolab.fidelity.lab import CheckSettings, CloneCheck, check_clone

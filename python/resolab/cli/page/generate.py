@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from resolab.cli.console import Console
-from resolab.cli.page.importing import summarise_page, told
+from resolab.cli.page.import_recordings import summarise_page, told
 from resolab.errors import ConfigurationError
 from resolab.pages.facts import PageFacts, facts_of
 from resolab.pages.file import ENDING, model_text

@@ -11,7 +11,14 @@ from urllib.parse import urlsplit
 
 from resolab.cli.console import Console
 from resolab.cli.output_place import STANDARD_OUTPUT
-from resolab.cli.page.importing import check_output, losses_in_words, model_name, summarise_page, told, write_model
+from resolab.cli.page.import_recordings import (
+    check_output,
+    losses_in_words,
+    model_name,
+    summarise_page,
+    told,
+    write_model,
+)
 from resolab.errors import ConfigurationError, UsageError
 from resolab.pages.file import ENDING
 from resolab.plan.section import NAME

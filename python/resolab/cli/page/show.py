@@ -12,7 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from resolab.cli.console import Console
-from resolab.cli.page.importing import losses_in_words, name_of, summarise_page, told
+from resolab.cli.page.import_recordings import losses_in_words, name_of, summarise_page, told
 from resolab.errors import ConfigurationError
 from resolab.pages.facts import INFERRED_BELOW, facts_of
 from resolab.pages.file import ENDING, read_model

@@ -12,10 +12,10 @@ from typing import Any
 
 from rich.table import Table
 
+from resolab.campaign.block_count_check import too_few_blocks
 from resolab.campaign.expectation import expected_duration_s
 from resolab.campaign.power import PowerAims
 from resolab.campaign.progress import duration_text
-from resolab.campaign.too_few import too_few_blocks
 from resolab.cli.console import Console
 from resolab.cli.plan.power import console_of, power_json, power_of, print_power, printed
 from resolab.plan import Condition, Corpus, Plan, load_plan, pool_pages, trials_a_block

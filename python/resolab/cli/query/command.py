@@ -15,7 +15,7 @@ import msgspec
 
 from resolab.cli.console import Console
 from resolab.cli.query.arguments import core_arguments, expected_count
-from resolab.cli.query.asked import read_words
+from resolab.cli.query.dig_words import read_words
 from resolab.cli.query.progress import QueryProgressLine
 from resolab.errors import UsageError
 from resolab.queries import RESOLV_CONF, Arm, arms_of, ask, format_recorded_name, measured, system_resolver

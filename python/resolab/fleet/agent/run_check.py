@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from resolab.campaign.ground import ground_now
 from resolab.campaign.manifests import versions_now
+from resolab.campaign.provenance import ground_now
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import FleetRun
 from resolab.plan import Corpus, Plan, parse_plan

@@ -26,10 +26,10 @@ import msgspec
 from rich.console import Console
 
 from resolab.campaign.blocks.one_block import carry_out_block
-from resolab.campaign.blocks.standing_testbeds import TestbedPool
+from resolab.campaign.blocks.testbed_pool import TestbedPool
 from resolab.campaign.loop import MakeTestbed
 from resolab.campaign.run import testbed_of
-from resolab.campaign.stopping import StopRequest
+from resolab.campaign.stop_request import StopRequest
 from resolab.errors import ConfigurationError, MachineError, ResolabError, StorageError, UnsupportedError, UsageError
 from resolab.fleet.agent.run_check import other_ground
 from resolab.fleet.agent.spool import Spool

@@ -22,9 +22,9 @@ from typing import IO
 from resolab.errors import ConfigurationError
 from resolab.fleet.results.order_check import ExpectedBlock, check_ordered, files_named, refuse
 from resolab.store import Manifest, load_manifest, machine_errors, read_trial, trial_id
+from resolab.store.artifacts import KEPT_FILE
 from resolab.store.files import sync_folder
 from resolab.store.folder import MANIFEST, TRIALS
-from resolab.store.kept_files import KEPT_FILE
 from resolab.store.trials import SUFFIX
 
 LARGEST_BYTES = 2 * 1024**3

@@ -21,8 +21,8 @@ from resolab.plan import Corpus, Plan
 from resolab.plan.factors import EVERY_FACTOR
 from resolab.records import PageLoadRecord, Record, TrialEndRecord, TrialRecord
 from resolab.store import load_manifest, read_trial
+from resolab.store.artifacts import KEPT_FILE
 from resolab.store.folder import MANIFEST, TRIALS
-from resolab.store.kept_files import KEPT_FILE
 from resolab.store.trials import SUFFIX
 
 _LONGEST_SHOWN = 80

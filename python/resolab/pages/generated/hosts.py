@@ -1,7 +1,7 @@
 """The hosts of a generated page: sites, number of requests, network distance and protocols.
 
-Host 0 is the document's, site 0 its own. Not for: the host of each request (`seats`), or counts known only after
-placing all requests (connections).
+Host 0 is the document's, site 0 its own. Not for: the host of each request (`host_assignment`), or counts known only
+after placing all requests (connections).
 """
 
 import math

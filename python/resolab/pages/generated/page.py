@@ -6,13 +6,13 @@ Not for: files (`pages.file`), or the published numbers (`published`).
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from resolab.pages.generated.after import put_after_load
 from resolab.pages.generated.chance import UniformStream
+from resolab.pages.generated.host_assignment import HostCapacity
 from resolab.pages.generated.hosts import PlannedHost, draw_hosts
-from resolab.pages.generated.items import draw_items
-from resolab.pages.generated.manners import RequestForm, draw_manners
+from resolab.pages.generated.late_requests import put_after_load
 from resolab.pages.generated.published import ACCESS_NETWORK
-from resolab.pages.generated.seats import HostCapacity
+from resolab.pages.generated.request_forms import RequestForm, draw_manners
+from resolab.pages.generated.request_kinds import draw_items
 from resolab.pages.generated.sizes import BodySizes, draw_bodies
 from resolab.pages.generated.timeline import GeneratedInstants, Timeline, draw_timeline
 from resolab.pages.generated.totals import Totals, draw_totals

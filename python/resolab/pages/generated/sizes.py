@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from resolab.pages.generated import published
 from resolab.pages.generated.chance import UniformStream
-from resolab.pages.generated.manners import RequestForm
 from resolab.pages.generated.margins import MarginalDistribution
+from resolab.pages.generated.request_forms import RequestForm
 from resolab.pages.generated.tree import Node
 from resolab.pages.model import Kind
 

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolab.pages.generated import published
-from resolab.pages.generated.after import BY_RUNS
 from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.hosts import PlannedHost
-from resolab.pages.generated.manners import RequestForm
+from resolab.pages.generated.late_requests import BY_RUNS
+from resolab.pages.generated.request_forms import RequestForm
 from resolab.pages.generated.sizes import BodySizes
 from resolab.pages.generated.tree import Node
 from resolab.pages.model import Discovery, Kind, ScriptMode

@@ -19,7 +19,7 @@ import msgspec
 
 from resolab.pages.facts import holds_load
 from resolab.pages.model import Discovery, Host, Outcome, PageModel, Resource, ScriptMode
-from resolab.pages.path.held_back import DocumentHead, DocumentHeads
+from resolab.pages.path.delayed_requests import DocumentHead, DocumentHeads
 from resolab.pages.path.holders import holders_of
 from resolab.pages.path.instant import START, EstimatedInstant
 from resolab.protocols import cold_exchange_round_trips, page_handshake_round_trips

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan
-from resolab.report.compare.ground import FactDifference, ground
+from resolab.report.compare.circumstances import FactDifference, ground
+from resolab.report.findings.dataset_plan import is_live, plan_of
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.page_loads import contributing, group_by_condition, paired_samples, sample_by_block
-from resolab.report.findings.planned import is_live, plan_of
 from resolab.stats import (
     Estimate,
     Sample,

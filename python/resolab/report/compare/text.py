@@ -15,7 +15,7 @@ from resolab.report.compare.changes import (
     EffectChange,
     smallest_p_value,
 )
-from resolab.report.compare.ground import FactDifference
+from resolab.report.compare.circumstances import FactDifference
 from resolab.report.tables import Table
 from resolab.stats import Estimate, SignificantShare
 

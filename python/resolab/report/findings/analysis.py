@@ -9,18 +9,18 @@ from dataclasses import replace
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan
 from resolab.plan.access_link import access_rtt_ms
-from resolab.report.findings.across_places import compare_across_places
 from resolab.report.findings.adjusted import adjusted_results
-from resolab.report.findings.against_baseline import baseline_results
+from resolab.report.findings.baseline_comparison import baseline_results
 from resolab.report.findings.comparisons import aa_results, comparison_results, noise_of
+from resolab.report.findings.dataset_plan import is_live, plan_of
 from resolab.report.findings.effects import equivalences, shifts, slopes, slow_loads
 from resolab.report.findings.exchanges import exchange_results
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.oracle import Oracle
+from resolab.report.findings.outcome_pairs import compare_outcomes
 from resolab.report.findings.page_loads import condition_results
-from resolab.report.findings.planned import is_live, plan_of
 from resolab.report.findings.sensitivity import sensitivities
-from resolab.report.findings.within_loads import compare_outcomes
+from resolab.report.findings.vantage_comparison import compare_across_places
 from resolab.report.live.findings import live_findings
 from resolab.store import Dataset, read_calibrations
 from resolab.store.outcomes import LAST_BYTE, OUTCOMES, PLT, PLT_SUM, LoadOutcome, MissingValueMeaning

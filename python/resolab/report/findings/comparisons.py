@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
+from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.estimators import Estimators, FixedBlockEstimators, estimators_of
 from resolab.report.findings.findings import Noise, PairResult
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.page_loads import group_by_condition, paired_samples
-from resolab.report.findings.planned import is_live
 from resolab.stats import Estimate, FalseAlarms, Sample, false_alarms, holm, significant_share
 from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow

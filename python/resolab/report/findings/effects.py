@@ -12,11 +12,11 @@ from dataclasses import replace
 from resolab.plan import Condition, Estimand, Plan, StopRule, stream_seed
 from resolab.plan.comparison import ComparisonKind
 from resolab.records import HandshakeMode
+from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import EquivalenceResult, ShiftResult, SlopeResult, TailResult
 from resolab.report.findings.interval_level import level_of, significance_of
 from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.page_loads import are_of_rounds, group_by_condition, paired_blocks, paired_samples
-from resolab.report.findings.planned import is_live
 from resolab.stats import (
     EquivalenceTest,
     Sample,

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from resolab.plan import Condition, Plan, stream_seed
+from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Comparison, ConditionResult
 from resolab.report.findings.oracle import Oracle
-from resolab.report.findings.planned import is_live
 from resolab.stats import Sample, pairs
 from resolab.store.outcomes import LoadOutcome, LoadWithTimes, contributions, is_usable
 from resolab.store.rows import LoadRow

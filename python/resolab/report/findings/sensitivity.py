@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
 from resolab.protocols import has_handshake
 from resolab.records import ConnectionState
+from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.estimands import estimated
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Sensitivity
 from resolab.report.findings.page_loads import group_by_condition, paired_samples
-from resolab.report.findings.planned import is_live
 from resolab.stats import Estimate
 from resolab.store.outcomes import OUTCOMES
 from resolab.store.rows import LoadRow

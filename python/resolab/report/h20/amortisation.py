@@ -21,7 +21,7 @@ from resolab.plots.save import Value
 from resolab.protocols import DNS_TRANSPORTS
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.resolvers import LAB, Resolver
-from resolab.report.h20.printed import AMORTISED_AFTER_COUNT
+from resolab.report.h20.paper_numbers import AMORTISED_AFTER_COUNT
 from resolab.report.h20.study import H20Study
 from resolab.report.tables import Table
 from resolab.stats import (

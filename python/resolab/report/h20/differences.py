@@ -13,6 +13,7 @@ from resolab.plots import Drawing
 from resolab.plots.difference_cdfs import DifferenceCurve, DifferencePanel, draw_difference_cdfs
 from resolab.plots.difference_matrix import MatrixCell, draw_difference_matrix
 from resolab.report.captions import intervals_text
+from resolab.report.failures import flags_and_drops, left_out
 from resolab.report.h20.loads import (
     Do53Difference,
     PairKey,
@@ -21,10 +22,9 @@ from resolab.report.h20.loads import (
     pooled_pairs,
 )
 from resolab.report.h20.networks import their_median_ms
-from resolab.report.h20.printed import CITATION, DEFAULT_NETWORK, PING_MS, network_of
+from resolab.report.h20.paper_numbers import CITATION, DEFAULT_NETWORK, PING_MS, network_of
 from resolab.report.h20.sampling import sampling_words
 from resolab.report.h20.study import H20Study
-from resolab.report.trouble import flags_and_drops, left_out
 from resolab.store.studies.h20 import H20LoadRow
 
 _FIGURES = {"Frankfurt": "h20_fig4", "Seoul": "h20_fig5"}

@@ -21,7 +21,7 @@ from resolab.plots.save import Value
 from resolab.protocols import lookup_round_trips, transport_position
 from resolab.report.findings.page_loads import sample_of
 from resolab.report.findings.resolvers import LAB, Resolver
-from resolab.report.h20.further import FurtherLevels
+from resolab.report.h20.further_levels import FurtherLevels
 from resolab.report.h20.sampling import PooledPairs, places_of
 from resolab.stats import Sample, differences_of, quantile
 from resolab.store.outcomes import LoadOutcome

@@ -18,7 +18,7 @@ from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.plots.save import Value
 from resolab.report.findings.resolvers import Resolver
 from resolab.report.h20.loads import Do53Difference
-from resolab.report.h20.printed import MEDIAN_DIFFERENCE_MS, network_of
+from resolab.report.h20.paper_numbers import MEDIAN_DIFFERENCE_MS, network_of
 from resolab.report.h20.study import H20Study
 from resolab.report.tables import Table
 from resolab.stats import Estimate

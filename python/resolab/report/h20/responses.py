@@ -15,7 +15,7 @@ from resolab.plots.response_times import ResponseLine, draw_response_times
 from resolab.plots.save import Value
 from resolab.protocols import cold_exchange_round_trips
 from resolab.report.findings.interval_level import level_text
-from resolab.report.h20.printed import (
+from resolab.report.h20.paper_numbers import (
     CITATION,
     DEFAULT_NETWORK,
     FASTEST_MS,

@@ -13,8 +13,8 @@ from resolab.plots.save import Value
 from resolab.protocols import transport_position
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.resolvers import Resolver, several_caches
-from resolab.report.h20.further import FurtherLevels
-from resolab.report.h20.printed import network_of, status_percent
+from resolab.report.h20.further_levels import FurtherLevels
+from resolab.report.h20.paper_numbers import network_of, status_percent
 from resolab.report.h20.study import H20Study
 from resolab.report.statuses import H20Status, status_counts
 from resolab.report.tables import Table

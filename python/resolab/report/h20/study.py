@@ -19,7 +19,7 @@ from resolab.report.h20.loads import (
     arrange,
     compare_with_do53,
 )
-from resolab.report.h20.printed import NETWORKS, network_of, vantage_points
+from resolab.report.h20.paper_numbers import NETWORKS, network_of, vantage_points
 from resolab.store import Dataset, QueryDistribution
 from resolab.store.outcomes import PLT, LoadOutcome
 from resolab.store.studies.h20 import (

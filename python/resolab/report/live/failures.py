@@ -17,7 +17,7 @@ from resolab.plots.save import Value
 from resolab.protocols import transport_position
 from resolab.records import DnsFailure
 from resolab.report.findings.interval_level import level_text
-from resolab.report.h20.further import FurtherLevels
+from resolab.report.h20.further_levels import FurtherLevels
 from resolab.report.live.study import LiveStudy
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from resolab.plots import Drawing
 from resolab.plots.difference_matrix import MatrixCell, draw_difference_matrix
 from resolab.report.captions import intervals_text
-from resolab.report.h20.printed import CITATION
+from resolab.report.failures import flags_and_drops
+from resolab.report.h20.paper_numbers import CITATION
 from resolab.report.h20.sampling import sampling_words
 from resolab.report.live.pairs import ConfigurationPair
 from resolab.report.live.responses import figure_name
 from resolab.report.live.study import LiveStudy
-from resolab.report.trouble import flags_and_drops
 
 
 def matrix_drawings(study: LiveStudy, pairs: Sequence[ConfigurationPair]) -> Iterator[Drawing]:

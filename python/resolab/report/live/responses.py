@@ -15,7 +15,7 @@ from resolab.plan.factors import QUERY_FACTORS
 from resolab.plots import Drawing, resolver_look, transport_label
 from resolab.plots.response_times import ResponseLine, draw_response_times
 from resolab.protocols import WITHOUT_CONNECTION, transport_position
-from resolab.report.h20.printed import CITATION
+from resolab.report.h20.paper_numbers import CITATION
 from resolab.report.h20.responses import median_of, points_of
 from resolab.report.h20.study import ResponseTimes
 from resolab.report.live.study import LiveStudy

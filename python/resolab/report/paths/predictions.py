@@ -14,7 +14,7 @@ from resolab.plan.settings import PageDistances
 from resolab.protocols import page_handshake_round_trips
 from resolab.records import AnswerPush, ResolverCache, TrialRecord
 from resolab.store import Manifest, trial_id
-from resolab.testbed.misses import missed_names
+from resolab.testbed.cache_misses import missed_names
 
 
 class LookupPredictor:

@@ -14,12 +14,17 @@ from resolab.plots import transport_label
 from resolab.plots.save import Value
 from resolab.protocols import transport_position
 from resolab.report.findings.interval_level import level_text
-from resolab.report.h20.printed import DEFAULT_NETWORK, MEDIAN_DIFFERENCE_MS, FollowUpDifference, follow_up_difference
+from resolab.report.h20.paper_numbers import (
+    DEFAULT_NETWORK,
+    MEDIAN_DIFFERENCE_MS,
+    FollowUpDifference,
+    follow_up_difference,
+)
 from resolab.report.live.lookups import CONNECTION_WORDS, sample_of_sites
 from resolab.report.live.pairs import ConfigurationPair
 from resolab.report.live.study import LiveStudy
 from resolab.report.named_table import NamedTable
-from resolab.report.places.across import NOTE, estimate_row, place_cells
+from resolab.report.places.comparison_table import NOTE, estimate_row, place_cells
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate, hodges_lehmann, median, median_of_clusters
 from resolab.store.live.queries import LookupRow

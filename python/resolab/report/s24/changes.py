@@ -14,7 +14,7 @@ from resolab.report.findings.oracle import ExpectedDifference
 from resolab.report.findings.page_loads import contributing, group_by_condition, sample_of
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.loads import LoadTimes
-from resolab.report.s24.printed import plt_baseline_ms, plt_change_percent
+from resolab.report.s24.paper_numbers import plt_baseline_ms, plt_change_percent
 from resolab.report.s24.scope import BASELINE, IN_PAPER, PaperScope, combination_name
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate, Sample, relative_change, remaining_share

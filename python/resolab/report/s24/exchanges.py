@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from resolab.plots import CdfAxis, Curve, CurveStyle, Drawing, draw_cdfs, transport_label, transport_look
 from resolab.protocols import DNS_TRANSPORTS, OVER_TCP
-from resolab.report.as_printed import printed_profile
+from resolab.report.failures import left_out
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of, level_text
+from resolab.report.paper_profiles import printed_profile
 from resolab.report.s24.distributions import Distribution, distribution_of, median_text, pooled
-from resolab.report.s24.printed import CITATION
+from resolab.report.s24.paper_numbers import CITATION
 from resolab.report.s24.scope import PaperScope
-from resolab.report.trouble import left_out
 from resolab.store import Dataset
 from resolab.store.outcomes import SAY_NOTHING
 from resolab.store.studies.s24 import ConnectRow, PhaseRow, connects, phase_distributions

@@ -19,14 +19,15 @@ from resolab.plots import (
     number_text,
     transport_look,
 )
-from resolab.report.as_printed import printed_profile
 from resolab.report.captions import how_sure, intervals_text
+from resolab.report.failures import flags_and_drops, left_out
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_of, level_text
 from resolab.report.findings.page_loads import contributing, group_by_condition
+from resolab.report.paper_profiles import printed_profile
 from resolab.report.s24.distributions import Distribution, distribution_of, median_text
-from resolab.report.s24.printed import CITATION, plt_change_percent, plt_median_ms
-from resolab.report.s24.printed_quantiles import medians_quantiles, quantiles_ms, relative_quantiles
+from resolab.report.s24.paper_numbers import CITATION, plt_change_percent, plt_median_ms
+from resolab.report.s24.paper_quantiles import medians_quantiles, quantiles_ms, relative_quantiles
 from resolab.report.s24.scope import (
     BASELINE,
     IN_PAPER,
@@ -36,7 +37,6 @@ from resolab.report.s24.scope import (
     combination_in_paper,
     combination_name,
 )
-from resolab.report.trouble import flags_and_drops, left_out
 from resolab.stats import Estimate
 from resolab.store.outcomes import PLT, PLT_SUM, LoadOutcome, contributions
 from resolab.store.rows import LoadRow

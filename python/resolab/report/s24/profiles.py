@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from resolab.plan.access_link import access_rtt_ms
 from resolab.plots import ABSENT, number_text
 from resolab.records import CalibrationCheck, DirectionProfile, LinkProfile
-from resolab.report.as_printed import printed_profile
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_text
 from resolab.report.named_table import NamedTable
+from resolab.report.paper_profiles import printed_profile
 from resolab.report.s24.distributions import median_text
 from resolab.report.s24.exchanges import ALL, H3_FULL, H3_REQUEST, H3_ZERO_RTT, Timings
-from resolab.report.s24.printed import CONNECT_MEDIAN_ROUND_TRIPS, TABLE_2
+from resolab.report.s24.paper_numbers import CONNECT_MEDIAN_ROUND_TRIPS, TABLE_2
 from resolab.report.tables import Table
 
 if TYPE_CHECKING:

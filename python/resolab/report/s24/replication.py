@@ -12,7 +12,7 @@ from resolab.plots.save import Value
 from resolab.report.findings.interval_level import level_text
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.loads import LoadTimes
-from resolab.report.s24.printed_quantiles import SHARES, relative_quantiles
+from resolab.report.s24.paper_quantiles import SHARES, relative_quantiles
 from resolab.report.s24.scope import BASELINE, IN_PAPER, Combination, PaperScope, combination_name
 from resolab.report.tables import Table
 from resolab.stats import PrintedChange, Replication, printed_change, replication

@@ -11,7 +11,7 @@ from resolab.plan import Condition, Plan
 from resolab.plan.factor import FactorSubject
 from resolab.plan.factors import EVERY_FACTOR, OPTIONAL_FACTORS, factors_about, word_of
 from resolab.plots import combination_label
-from resolab.report.s24.printed import is_printed
+from resolab.report.s24.paper_numbers import is_printed
 from resolab.wording import counted
 
 Combination = tuple[str, str]

@@ -1,7 +1,7 @@
 """The figures and tables of Sengupta et al. (TNSM 2024), each from a single dataset, under the paper's numbers.
 
 For: the report's list of figures and tables, and the missing data. Not for: the content of each (`exchanges`, `loads`,
-`changes`, `replication`, `profiles`, `beside`).
+`changes`, `replication`, `profiles`, `paper_comparison`).
 """
 
 from collections.abc import Iterable, Iterator

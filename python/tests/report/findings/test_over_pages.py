@@ -15,9 +15,9 @@ from resolab.plan import Plan
 from resolab.report import build_report
 from resolab.report.compare.changes import compare_datasets
 from resolab.report.findings.analysis import analyse
+from resolab.report.findings.dataset_plan import plan_of
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.page_loads import paired_blocks, paired_samples, sample_by_block, unpaired_count
-from resolab.report.findings.planned import plan_of
 from resolab.report.plain_answers import plain_answers
 from resolab.stats import Method, paired_difference
 from resolab.store import Dataset, build_tables, open_dataset

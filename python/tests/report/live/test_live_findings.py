@@ -15,8 +15,8 @@ from resolab.plots.save import Value
 from resolab.records import PageFailure
 from resolab.report.findings.analysis import analyse
 from resolab.report.live.answers import live_answers
+from resolab.report.live.circumstances import live_environment, live_lines
 from resolab.report.live.failures import STATUSES, LiveStatus, _dropped, live_status, status_table
-from resolab.report.live.ground import live_environment, live_lines
 from resolab.report.live.lookups import sample_of_sites
 from resolab.report.live.section import LiveSection
 from resolab.report.live.study import LiveStudy

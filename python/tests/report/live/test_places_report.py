@@ -9,11 +9,11 @@ from synthetic_dataset import make_dataset, make_plan
 
 from resolab.records import DnsTransport
 from resolab.report.build import make_report
-from resolab.report.findings.across_places import compare_across_places
 from resolab.report.findings.analysis import analyse
-from resolab.report.h20.printed import FollowUpDifference
+from resolab.report.findings.vantage_comparison import compare_across_places
+from resolab.report.h20.paper_numbers import FollowUpDifference
 from resolab.report.live.study import LiveStudy
-from resolab.report.places.across import build_across_table
+from resolab.report.places.comparison_table import build_across_table
 from resolab.report.places.differences import _printed, _printed_load, difference_table, place_differences
 from resolab.stats import Method
 from resolab.store import build_tables, merge_datasets, open_dataset

@@ -25,8 +25,8 @@ from resolab.plots import Drawing, save_drawing
 from resolab.report import build_report
 from resolab.report.findings.analysis import analyse
 from resolab.report.s24.changes import sign_of
-from resolab.report.s24.printed import TABLE_2, plt_change_percent
-from resolab.report.s24.printed_quantiles import relative_quantiles
+from resolab.report.s24.paper_numbers import TABLE_2, plt_change_percent
+from resolab.report.s24.paper_quantiles import relative_quantiles
 from resolab.report.s24.section import S24Section
 from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset

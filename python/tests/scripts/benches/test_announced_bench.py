@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benches.announced import asked, figures, model, pages
+from benches.announced import figures, model, pages, testbed
 from benches.announced.model import DocumentCase
 from benches.common.corpus import page_models
 from benches.common.progress import Progress
@@ -57,14 +57,14 @@ def test_every_case_that_can_be_is_fetched() -> None:
 
 
 def test_each_case_has_a_document_of_its_own_and_says_what_it_announces(tmp_path: Path) -> None:
-    text = asked._configuration(tmp_path, 3, figures.cases())
+    text = testbed._configuration(tmp_path, 3, figures.cases())
     edge = tomllib.loads(text)
     documents = {file.name for file in (tmp_path / "pages").iterdir()}
     # The same for both modes, but push, which has one.
     assert len(documents) == 16
     sites = {one["host"]: one for one in edge["site"]}
     assert set(sites) == {
-        *(f"{before}{host}" for before in ("", "listed0-", "listed60-") for host, _ in asked.HOSTS.values())
+        *(f"{before}{host}" for before in ("", "listed0-", "listed60-") for host, _ in testbed.HOSTS.values())
     }
     shared = {one["path"]: one for one in sites["shared.resolab.test"]["response"]}
     assert len(shared["/server_push-0-60.html"]["pushed_questions"]) == 3
@@ -109,7 +109,7 @@ def test_bytes_are_those_of_the_fetch_and_from_the_document_on_those_of_its_name
         crossing(150, 500, up=False),
         crossing(170, 999, up=False),
     ]
-    found = asked._add_bytes(record(100, 55), crossings)
+    found = testbed._add_bytes(record(100, 55), crossings)
     assert (found.up_bytes, found.down_bytes) == (300, 1_500)
     assert (found.names_up_bytes, found.names_down_bytes) == (200, 500)
 
@@ -118,7 +118,7 @@ def test_a_wait_far_from_the_closed_form_is_missed() -> None:
     rtt_ms = rates("4g").rtt_ms
     found = {
         case: [
-            asked.FetchWithBytes(
+            testbed.FetchWithBytes(
                 record(model.wait_ms(case, rtt_ms, 0.0), model.document_ms(case, rtt_ms)), 100, 200, 0, 0
             )
             for _ in range(6)
@@ -130,7 +130,7 @@ def test_a_wait_far_from_the_closed_form_is_missed() -> None:
     assert len(verdicts) == 28
     assert not any("MISSED" in one for one in verdicts)
     late = DocumentCase("early_hints", "separate", 150.0, 0.0)
-    found[late] = [asked.FetchWithBytes(record(5.0, 500.0), 100, 200, 0, 0)] * 6
+    found[late] = [testbed.FetchWithBytes(record(5.0, 500.0), 100, 200, 0, 0)] * 6
     rows = figures._waits(bench(), found).rows
     assert [row[:4] for row in rows if "MISSED" in row[9]] == [["early_hints", "separate", "150", "0"]]
     # With more answers than a first window has room for it is the window that is measured.
@@ -141,15 +141,15 @@ def test_cases_take_turns_the_order_reversed_every_other_turn(monkeypatch: pytes
     fetched: list[DocumentCase] = []
 
     class Bed:
-        async def fetch(self, case: DocumentCase, count: int) -> list[asked.FetchWithBytes]:
+        async def fetch(self, case: DocumentCase, count: int) -> list[testbed.FetchWithBytes]:
             fetched.append(case)
-            return [asked.FetchWithBytes(record(0, 0), 0, 0, 0, 0)] * count
+            return [testbed.FetchWithBytes(record(0, 0), 0, 0, 0, 0)] * count
 
     @contextlib.asynccontextmanager
     async def bed(*_: object) -> AsyncIterator[Bed]:
         yield Bed()
 
-    monkeypatch.setattr(asked, "open_path", bed)
+    monkeypatch.setattr(testbed, "open_path", bed)
     found = asyncio.run(figures._measure(bench(rounds_count=3)))
     every = figures.cases()
     assert fetched == [*every, *reversed(every)]

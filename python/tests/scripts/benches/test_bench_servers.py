@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benches.common import ending, servers
+from benches.common import program_end, servers
 from resolab.errors import MachineError
 
 SAYS = "import os, pathlib, sys, time; pathlib.Path({file!r}).write_text(str(os.getpid())); "
@@ -19,7 +19,7 @@ GOOD = "sys.stdin.read(); [print('{\"record\": %d}' % number) for number in rang
 
 @pytest.fixture(autouse=True)
 def _little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (ending, servers):
+    for module in (program_end, servers):
         monkeypatch.setattr(module, "PATIENCE_S", 0.3, raising=False)
 
 

@@ -32,7 +32,7 @@ BLOCKS = 2
 @pytest.fixture
 def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[FleetRun, FetchResult, Path]:
     """Make a whole dataset of two vantage points with light trials."""
-    for module in (light.manifests, light.ground):
+    for module in (light.manifests, light.provenance):
         for name, value in list(vars(module).items()):
             monkeypatch.setattr(module, name, value)
     light.stub_versions()

@@ -2,8 +2,8 @@
 
 import pytest
 
+from benches.internet.bench_internet import hosts
 from benches.internet.delay import judged
-from benches.internet.standing import hosts
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import live_dataset
 import numpy as np
 import pytest
 
-from benches.internet.against_lab import command, judged, running, steady, written
-from benches.internet.against_lab.judged import ComparedLoad, compared, numbered
+from benches.internet.against_lab import command, comparison, comparison_files, rounds, steady_cache
+from benches.internet.against_lab.comparison import ComparedLoad, compared, numbered
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.internet import compose
 from resolab.internet.layout import HOME
@@ -28,7 +28,7 @@ CELL = ("a-page", "firefox", "dot")
 
 @cache
 def a_box(level):
-    return steady.steady_layout(compose(Path("/nowhere/opt-out"), PAGES), level)
+    return steady_cache.steady_layout(compose(Path("/nowhere/opt-out"), PAGES), level)
 
 
 def sides(level=ResolverCache.HIT, **told):
@@ -39,19 +39,19 @@ def sides(level=ResolverCache.HIT, **told):
 
 @pytest.fixture
 def folder(tmp_path):
-    written.write(sides(), tmp_path / "all", Corpus.from_project())
+    comparison_files.write(sides(), tmp_path / "all", Corpus.from_project())
     return tmp_path / "all"
 
 
 def test_the_lab_has_the_boxs_pages_at_the_boxs_distances(folder):
-    plan, corpus = running.lab_plan(folder)
+    plan, corpus = rounds.lab_plan(folder)
     assert plan.factors.page == PAGES
     box, (condition, *_) = sides(), plan.conditions()
     for page, site in sites_of(corpus, plan.factors.page).items():
         link = move_resolver(move_page(corpus.profile("box-home"), site), condition.resolver_extra_rtt_ms)
         assert resolver_rtt_ms(link) == pytest.approx(box.layout.rtt_ms(HOME, box.resolver.address))
         of_box = next(one for one in box.sites if one.page == page)
-        places = {one.host: one for one in written.origins_of(of_box)}
+        places = {one.host: one for one in comparison_files.origins_of(of_box)}
         assert [*places] == [*site.hosts]
         assert site.url == of_box.url
         of_corpus = sites_of(Corpus.from_project(), [page])[page]
@@ -66,10 +66,10 @@ def test_the_lab_has_the_boxs_pages_at_the_boxs_distances(folder):
 
 
 def test_names_that_share_an_address_in_the_box_share_one_in_the_lab(folder):
-    _, corpus = running.lab_plan(folder)
+    _, corpus = rounds.lab_plan(folder)
     for page, site in sites_of(corpus, PAGES).items():
         of_box = next(one for one in sides().sites if one.page == page)
-        shared = {one.host: one.address for one in written.origins_of(of_box)}
+        shared = {one.host: one.address for one in comparison_files.origins_of(of_box)}
         own = {one.host: one.address for one in site.origins}
         assert all((shared[a] == shared[b]) == (own[a] == own[b]) for a in own for b in own)
 
@@ -82,8 +82,8 @@ def test_the_profile_has_no_rate_and_no_loss(folder):
 
 def test_a_resolver_nearer_than_the_sites_is_the_nearest_of_all(tmp_path):
     near = sides(resolver="local", transports=["doudp"])
-    written.write(near, tmp_path / "all", Corpus.from_project())
-    plan, corpus = running.lab_plan(tmp_path / "all")
+    comparison_files.write(near, tmp_path / "all", Corpus.from_project())
+    plan, corpus = rounds.lab_plan(tmp_path / "all")
     assert corpus.profile("box-home").up.one_way_delay_ms == 2.5
     assert {one.resolver_extra_rtt_ms for one in plan.conditions()} == {0.0}
     assert all(one.serving.extra_rtt_ms >= 5 for one in sites_of(corpus, PAGES)[PAGES[0]].origins)
@@ -91,7 +91,7 @@ def test_a_resolver_nearer_than_the_sites_is_the_nearest_of_all(tmp_path):
 
 def test_both_plans_have_the_same_loads_ways_and_browsers(folder):
     live = load_plan(folder / "live.toml")
-    lab, _ = running.lab_plan(folder)
+    lab, _ = rounds.lab_plan(folder)
     assert {one.url for one in live.live.sites.values()} == {one.url for one in sides().sites}
 
     def ways(plan):
@@ -126,7 +126,7 @@ def test_that_there_is_no_record_is_kept_as_long(level, ttl_s):
     seen_count = 0
     for server in layout.servers:
         program = authoritative(layout, server, Path("/nowhere"))
-        changed = steady.steady_program(program, level)
+        changed = steady_cache.steady_program(program, level)
         zones = [name for name in changed.files if name.endswith(".zone")]
         for name in zones:
             start = next(line for line in changed.files[name].splitlines() if " SOA " in line)
@@ -140,14 +140,14 @@ def test_that_there_is_no_record_is_kept_as_long(level, ttl_s):
 def test_misses_all_take_what_the_boxs_truth_says(tmp_path):
     missing = sides(ResolverCache.MISS)
     assert missing.recursion_ms == missing.layout.rtt_ms("quick", missing.layout.server_address("auth-a")) == 28.0
-    written.write(missing, tmp_path / "all", Corpus.from_project())
-    plan, _ = running.lab_plan(tmp_path / "all")
+    comparison_files.write(missing, tmp_path / "all", Corpus.from_project())
+    plan, _ = rounds.lab_plan(tmp_path / "all")
     assert plan.resolver.miss_delay_ms == 28.0
     assert {str(one.resolver_cache) for one in plan.conditions()} == {"miss"}
     assert sides().recursion_ms == 0.0
     mixed = compose(Path("/nowhere/opt-out"), PAGES)
     with pytest.raises(ValueError, match="misses of one length"):
-        steady.recursion_ms(mixed, mixed.resolver("quick"), mixed.sites[:2], ResolverCache.MISS)
+        steady_cache.recursion_ms(mixed, mixed.resolver("quick"), mixed.sites[:2], ResolverCache.MISS)
 
 
 @pytest.mark.parametrize(
@@ -164,9 +164,9 @@ def test_what_cannot_be_measured_is_refused_before_anything_starts(told, said):
 
 
 def test_plans_without_a_pair_of_transports_load_too(tmp_path):
-    written.write(sides(transports=["doq"]), tmp_path / "all", Corpus.from_project())
+    comparison_files.write(sides(transports=["doq"]), tmp_path / "all", Corpus.from_project())
     load_plan(tmp_path / "all" / "live.toml")
-    running.lab_plan(tmp_path / "all")
+    rounds.lab_plan(tmp_path / "all")
     text = (tmp_path / "all" / "lab.toml").read_text()
     assert tomllib.loads(text)["resolver_path"] == {"doq": "stub"}
     assert parse_plan(text, "lab.toml", Corpus(tmp_path / "all")).name == "box-lab-hit"
@@ -189,7 +189,7 @@ def test_alike_is_what_lies_within_five_percent(factor, alike):
     assert found.equivalence.is_alike is alike
     assert found.change.value == pytest.approx(factor - 1, abs=0.01)
     assert found.change.ci_low < found.change.value < found.change.ci_high
-    part = judged.table([found])
+    part = comparison.table([found])
     assert part.missed_count == (not alike)
 
 
@@ -234,7 +234,7 @@ def test_cells_are_judged_apart_and_together():
 def test_a_load_without_its_half_is_counted_and_no_load_at_all_is_an_error():
     (found,) = compared(loads(some(12)), loads(some(10)))
     assert (found.equivalence.n, found.alone_count) == (10, 2)
-    assert "2 loads without" in judged.table([found]).remarks[-1]
+    assert "2 loads without" in comparison.table([found]).remarks[-1]
     with pytest.raises(ResolabError, match="no load"):
         compared([], [])
 
@@ -252,7 +252,7 @@ def test_live_loads_are_read_by_site_browser_and_transport(tmp_path):
     told = SimpleNamespace(
         sites=[SimpleNamespace(url=live_dataset.site(one), page=live_dataset.page(one)) for one in range(2)]
     )
-    read = numbered(running.live_loads(told, dataset))
+    read = numbered(rounds.live_loads(told, dataset))
     cells = {load.cell for load in read}
     assert cells == {(live_dataset.page(one), "firefox", way) for one in range(2) for way in ("doudp", "dot", "doh")}
     # Four resolvers, of which one has DoUDP alone, twice.

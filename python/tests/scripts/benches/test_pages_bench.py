@@ -6,8 +6,8 @@ from scipy import stats
 
 from benches.pages import compare as comparing
 from benches.pages.compare import compare
-from benches.pages.measured import measured
 from benches.pages.numbers import NUMBERS, numbers_of
+from benches.pages.page_relations import measured
 from resolab.pages.generated import generate
 
 

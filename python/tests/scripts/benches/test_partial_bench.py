@@ -9,7 +9,7 @@ from recorded_queries import recorded
 from benches.dns.flights import Rates
 from benches.dns.path_capture import Crossing
 from benches.partial import closed_form, drawn, figures, loss
-from benches.partial.asked import NamesExchange
+from benches.partial.testbed import NamesExchange
 from resolab.plan import Corpus
 from resolab.records import DnsTransport, QueryRecord
 

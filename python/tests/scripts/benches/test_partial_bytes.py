@@ -9,8 +9,8 @@ from recorded_queries import recorded
 
 from benches.dns.path_capture import Crossing
 from benches.partial import expected_bytes, layers, sizes
-from benches.partial.asked import NamesExchange
 from benches.partial.layers import Layers
+from benches.partial.testbed import NamesExchange
 from resolab.records import DnsTransport, QueryRecord
 
 UDP, TCP, CLIENT_PORT = 17, 6, 40_000

@@ -10,12 +10,12 @@ from recorded_queries import recorded
 
 from benches.common.progress import Progress
 from benches.dns.cold import rates
-from benches.redial import asked, figures, model
+from benches.redial import figures, model, testbed
 from resolab.errors import ResolabError
 from resolab.records import ConnectionState, DnsTransport, HandshakeMode, QueryRecord
 
 MS = 1_000_000
-DOT = asked.ClientCell("dot", "full")
+DOT = testbed.ClientCell("dot", "full")
 
 
 def bench(**changed: Any) -> figures.RedialBench:
@@ -60,7 +60,7 @@ def test_a_mean_beside_its_closed_form_is_missed(more_ms: float, missed_count: i
 
 def test_every_transport_with_connections_has_its_handshakes() -> None:
     every = figures.cells()
-    assert [one for one in every if one.transport in {"doudp", "dotcp"}] == [asked.ClientCell("dotcp", "full")]
+    assert [one for one in every if one.transport in {"doudp", "dotcp"}] == [testbed.ClientCell("dotcp", "full")]
     assert len(every) == len(set(every)) == 13
 
 
@@ -70,10 +70,10 @@ def test_what_failed_and_what_is_missing_is_said() -> None:
 
     good = query(1, ConnectionState.WARM, handshake_mode=HandshakeMode.FULL)
     with pytest.raises(ResolabError, match="a handshake was full"):
-        asked._measured(lines(good), asked.ClientCell("dot", "resumed"), 1)
-    assert len(asked._measured(lines(good, good), DOT, 2)) == 2
+        testbed._measured(lines(good), testbed.ClientCell("dot", "resumed"), 1)
+    assert len(testbed._measured(lines(good, good), DOT, 2)) == 2
     with pytest.raises(ResolabError, match="1 queries of 2"):
-        asked._measured(lines(good), DOT, 2)
+        testbed._measured(lines(good), DOT, 2)
     failed = next(one for one in recorded() if one.failure is not None)
     with pytest.raises(ResolabError, match="a query failed"):
-        asked._measured(lines(good, failed), DOT, 2)
+        testbed._measured(lines(good, failed), DOT, 2)

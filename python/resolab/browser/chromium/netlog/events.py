@@ -1,7 +1,7 @@
 """The events of a netlog in sequence, by name.
 
 For: streaming: with a log of any size, only one line is in memory. Parameters are decoded only on request. Not for: the
-joint meaning of events (`reading`).
+joint meaning of events (`reader`).
 """
 
 import gzip

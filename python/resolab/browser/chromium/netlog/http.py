@@ -10,7 +10,7 @@ from collections import defaultdict
 
 from resolab.browser.browser_log import SharingReason
 from resolab.browser.chromium.netlog.events import BEGIN, NetlogEvent
-from resolab.browser.chromium.netlog.opening import (
+from resolab.browser.chromium.netlog.partial_connection import (
     Handlers,
     PartialConnection,
     PartialRequest,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from resolab.browser.browser_log import BrowserConnection, LookUp, RequestHead
 from resolab.browser.chromium.netlog.events import BEGIN, END, NetlogEvent
-from resolab.browser.chromium.netlog.opening import Handlers, number_of, text_of
+from resolab.browser.chromium.netlog.partial_connection import Handlers, number_of, text_of
 
 _TYPES = {1: "A", 28: "AAAA", 65: "HTTPS"}
 _RCODES = {0: "NOERROR", 1: "FORMERR", 2: "SERVFAIL", 3: "NXDOMAIN", 4: "NOTIMP", 5: "REFUSED"}

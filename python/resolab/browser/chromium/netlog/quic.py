@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from resolab.browser.chromium.netlog.events import BEGIN, END, NetlogEvent
-from resolab.browser.chromium.netlog.opening import (
+from resolab.browser.chromium.netlog.partial_connection import (
     Handlers,
     PartialConnection,
     PartialRequest,

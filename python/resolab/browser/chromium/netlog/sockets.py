@@ -6,7 +6,13 @@ For: opening, handshakes, certificates. Not for: requests (`http`) or QUIC (`qui
 import hashlib
 
 from resolab.browser.chromium.netlog.events import BEGIN, END, NetlogEvent
-from resolab.browser.chromium.netlog.opening import Handlers, PartialConnection, host_of, host_of_url, text_of
+from resolab.browser.chromium.netlog.partial_connection import (
+    Handlers,
+    PartialConnection,
+    host_of,
+    host_of_url,
+    text_of,
+)
 
 _EARLY_DATA_ACCEPTED = 2
 """The value of BoringSSL's `ssl_early_data_accepted`."""

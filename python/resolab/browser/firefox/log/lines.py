@@ -1,6 +1,6 @@
 """The lines of a Firefox log.
 
-For: the only knowledge of a line's layout. Not for: the meaning of a line (`reading`).
+For: the only knowledge of a line's layout. Not for: the meaning of a line (`reader`).
 """
 
 import re
