@@ -8,7 +8,7 @@ For: knowing the value of the adjusted estimate. Not for: the savings in a datas
 import argparse
 
 from resolab.stats import ADJUSTABLE_FROM
-from resolab.stats.coverage.adjusted import INSTANTS, PART_SPREAD, PARTS, adjusting
+from resolab.stats.coverage.adjusted import INSTANTS, PART_SPREAD, PARTS, simulate_adjusting
 
 PAIRS = (ADJUSTABLE_FROM, 8, 12, 24, 40)
 RARELY = 0.1
@@ -27,7 +27,7 @@ def print_coverage(rounds: int) -> None:
     for instant in INSTANTS:
         for part in PARTS:
             for weight in WEIGHTS:
-                found = [adjusting(instant, part, pairs, rounds, weight=weight) for pairs in PAIRS]
+                found = [simulate_adjusting(instant, part, pairs, rounds, weight=weight) for pairs in PAIRS]
                 cells = (
                     f"{one.held_ratio * 100:.1f} ({one.loads_ratio:.2f}; {one.offered_ratio * 100:.0f})"
                     if one.offered_ratio > RARELY
@@ -42,7 +42,7 @@ def print_moved(rounds: int) -> None:
     print("| moved by | " + " | ".join(map(str, PAIRS)) + " |")
     print("|" + " --- |" * (len(PAIRS) + 1))
     for moved in MOVED:
-        found = [adjusting("normal", "normal", pairs, rounds, moved=moved * PART_SPREAD) for pairs in PAIRS]
+        found = [simulate_adjusting("normal", "normal", pairs, rounds, moved=moved * PART_SPREAD) for pairs in PAIRS]
         cells = (f"{100 - one.offered_ratio * 100:.0f} / {one.held_ratio * 100:.0f}" for one in found)
         print(f"| {moved:g} spreads | {' | '.join(cells)} |", flush=True)
 

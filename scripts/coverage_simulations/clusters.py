@@ -8,7 +8,7 @@ For: choosing the least number of pages with the page as sampling unit, and the 
 
 import argparse
 
-from resolab.stats.coverage.clusters import KINDS_OF_PAGES, WAYS, held, held_over_blocks
+from resolab.stats.coverage.clusters import KINDS_OF_PAGES, WAYS, simulate_coverage, simulate_coverage_over_blocks
 
 PAGES = (6, 8, 12, 20, 40)
 BLOCKS = (1, 2, 3, 6)
@@ -25,7 +25,7 @@ def print_pages(rounds: int) -> None:
     for kind in KINDS_OF_PAGES:
         for effect in EFFECTS:
             for blocks in BLOCKS:
-                shares = [held(way, kind, pages, blocks, effect, rounds) * 100 for pages in PAGES]
+                shares = [simulate_coverage(way, kind, pages, blocks, effect, rounds) * 100 for pages in PAGES]
                 cells = " | ".join(f"{share:.1f}" for share in shares)
                 print(f"| {kind} | {effect:g} | {blocks} | {cells} |", flush=True)
 
@@ -39,7 +39,9 @@ def print_ways(rounds: int) -> None:
         for effect in EFFECTS:
             cells = []
             for pages in PAGES:
-                shares = [held(way, kind, pages, blocks, effect, rounds) for kind in kinds for blocks in (2, 6)]
+                shares = [
+                    simulate_coverage(way, kind, pages, blocks, effect, rounds) for kind in kinds for blocks in (2, 6)
+                ]
                 cells.append(f"{min(shares) * 100:.0f} to {max(shares) * 100:.0f}")
             print(f"| {way} | {effect:g} | {' | '.join(cells)} |", flush=True)
 
@@ -50,7 +52,9 @@ def print_given(rounds: int) -> None:
     print("|" + " --- |" * (len(NUMBERS_OF_BLOCKS) + 2))
     for levels in GIVEN:
         for alike in (0.0, 0.7):
-            shares = [held_over_blocks(levels, alike, blocks, rounds) * 100 for blocks in NUMBERS_OF_BLOCKS]
+            shares = [
+                simulate_coverage_over_blocks(levels, alike, blocks, rounds) * 100 for blocks in NUMBERS_OF_BLOCKS
+            ]
             name = ", ".join(f"{one:g}" for one in levels)
             print(f"| {name} | {alike:g} | {' | '.join(f'{one:.1f}' for one in shares)} |", flush=True)
 

@@ -5,7 +5,7 @@ For: knowing the value of a pilot. Not for: the intervals of a run.
 
 import argparse
 
-from resolab.stats.coverage.power import PilotCoverage, held
+from resolab.stats.coverage.power import PilotCoverage, simulate_coverage
 from resolab.stats.coverage.sequence import KINDS
 from resolab.stats.power import IntervalRule, aim_at_width, aim_within_margin, excludes_zero
 
@@ -34,7 +34,7 @@ def main() -> None:
     for name, (aim, rule) in AIMS.items():
         for kind in options.kind or KINDS:
             try:
-                found = [held(kind, pairs, aim, rule, options.rounds) for pairs in PAIRS]
+                found = [simulate_coverage(kind, pairs, aim, rule, options.rounds) for pairs in PAIRS]
             except ValueError:
                 print(f"| {name} | {kind} | more than 1000 |" + " |" * len(PAIRS), flush=True)
                 continue

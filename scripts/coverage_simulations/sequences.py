@@ -8,7 +8,7 @@ For: knowing value and cost of the rule `confidence_sequence`. Not for: interval
 
 import argparse
 
-from resolab.stats.coverage.sequence import KINDS, blocks_taken, fixed_holds_at_every_look, holds_at_every_look
+from resolab.stats.coverage.sequence import KINDS, blocks_taken, simulate_coverage, simulate_fixed_coverage
 
 CAPS = (40, 200)
 FIXED = (12, 24, 48)
@@ -20,9 +20,9 @@ def print_coverage(rounds: int) -> None:
     print("| data | " + " | ".join(f"sequence, {cap}" for cap in CAPS) + " | fixed 95 % from 12 on, 40 |")
     print("|" + " --- |" * (len(CAPS) + 2))
     for kind in KINDS:
-        shares = holds_at_every_look(kind, CAPS, rounds)
+        shares = simulate_coverage(kind, CAPS, rounds)
         # An interval of a fixed number of blocks costs some fifty times as much to compute.
-        shares += fixed_holds_at_every_look(kind, CAPS[:1], LEAST, rounds // 4)
+        shares += simulate_fixed_coverage(kind, CAPS[:1], LEAST, rounds // 4)
         print(f"| {kind} | " + " | ".join(f"{share * 100:.1f}" for share in shares) + " |", flush=True)
 
 

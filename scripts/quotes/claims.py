@@ -19,11 +19,11 @@ from resolab.stats import (
     Estimate,
     Sample,
     amortisation,
-    clustered_median,
+    compute_paired_p_value,
     differences_of,
     equivalence,
+    estimate_clustered_median,
     holm,
-    paired_p_value,
 )
 
 _RECORDED = re.compile(r"-\d{4}-\d{2}$")
@@ -102,7 +102,7 @@ class Claims:
             for one, other in itertools.combinations(sorted(copies), 2):
                 blocks = sorted(copies[one].keys() & copies[other].keys())
                 own, base = ([copies[copy][block][outcome] for block in blocks] for copy in (one, other))
-                p_values.append(paired_p_value(Sample.exact(own), Sample.exact(base)))
+                p_values.append(compute_paired_p_value(Sample.exact(own), Sample.exact(base)))
                 sizes.append(abs(float(np.median(np.subtract(own, base)))))
         return {"p_values": p_values, "floor_ms": float(np.quantile(sizes, 0.95))}
 
@@ -127,7 +127,7 @@ class Claims:
     def by_site(self, rows: Sequence[Row], column: str) -> Estimate:
         """Estimate the median of a column over pages, with the pages of a site as a cluster."""
         sites = [self.site_of(row["page"]) for row in rows]
-        return clustered_median(Sample.exact([row[column] for row in rows]), sites)
+        return estimate_clustered_median(Sample.exact([row[column] for row in rows]), sites)
 
     @staticmethod
     def site_of(page: str) -> str:
@@ -165,7 +165,7 @@ def mean_of(values: Sequence[float], *, seed: int) -> Row:
 
 def median_of(values: Sequence[float]) -> Estimate:
     """Estimate a median between order statistics."""
-    return clustered_median(Sample.exact(values), range(len(values)))
+    return estimate_clustered_median(Sample.exact(values), range(len(values)))
 
 
 def _mean(sample: Sample, seed: int) -> Row:

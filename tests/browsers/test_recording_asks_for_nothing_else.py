@@ -25,7 +25,7 @@ def test_only_the_pages_name_is_asked(lab, make):
     lab.edge.records()
 
     async def scene(browser):
-        return await browser.hear(
+        return await browser.listen(
             ListeningRequest(url=f"https://{PLAIN}/", timeout_s=LIMIT_S, quiet_after_s=QUIET_AFTER_S)
         )
 

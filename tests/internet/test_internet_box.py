@@ -18,7 +18,7 @@ from lab import ROOT, network_namespaces, wait_until
 from resolab.engine import CoreProcess, find_core
 from resolab.internet import Box, ResolverKnowledge, box_folder, compose, read_recursion
 from resolab.internet.failures import OPT_OUT_URL
-from resolab.internet.server_processes import missing_programs
+from resolab.internet.server_processes import list_missing_programs
 from resolab.internet.truth import knowledge_behind
 from resolab.records import QueryRecord
 
@@ -137,7 +137,7 @@ async def opt_out(box, seen):
 def seen(privileged):
     with box_folder(None) as folder:
         layout = a_layout(folder)
-        missing = missing_programs(Box(layout, folder).programs())
+        missing = list_missing_programs(Box(layout, folder).programs())
         assert missing == [], "scripts/setup --interop installs them"
         return asyncio.run(look(folder))
 

@@ -121,7 +121,7 @@ class BrowserLog:
     is_damaged: bool = False
     """Lines of the log cannot be read, or its checksum is wrong: events are missing or changed."""
 
-    def during(self, begin_ms: float, end_ms: float) -> Sequence[BrowserConnection]:
+    def select_during(self, begin_ms: float, end_ms: float) -> Sequence[BrowserConnection]:
         """List the connections opened or used in a span of the log's own clock."""
 
         def used(one: BrowserConnection) -> bool:

@@ -95,7 +95,7 @@ class StockBrowser(ABC, Generic[ConnectionT]):
             await self._judge(result.failure)
             return result
 
-    async def hear(self, asked: ListeningRequest) -> LoadEvents:
+    async def listen(self, asked: ListeningRequest) -> LoadEvents:
         """Load once in a fresh context and listen to everything; failures are data."""
         async with self._one_load:
             self._check_usable()

@@ -10,7 +10,7 @@ import numpy as np
 from resolab.calibration.requested_values import serialisation_ms
 from resolab.calibration.spread import DelaySpread
 from resolab.calibration.train import Floats, Train
-from resolab.calibration.verdict import judged, shown
+from resolab.calibration.verdict import judge_value, report_value
 from resolab.records import CalibrationCheck, DirectionProfile
 
 DELAY_TOLERANCE_MS = 0.2
@@ -23,7 +23,7 @@ LOW_QUANTILE = 0.01
 def delay_checks(train: Train, way: DirectionProfile) -> list[CalibrationCheck]:
     """Judge a train too sparse to fill the link."""
     if not len(train.delays_ms):
-        return [judged("delay", train.direction, asked=way.one_way_delay_ms, got=math.inf, tolerance=0.0, n=0)]
+        return [judge_value("delay", train.direction, asked=way.one_way_delay_ms, got=math.inf, tolerance=0.0, n=0)]
     spread = DelaySpread.from_direction(way)
     return [
         *(_steady(train, way) if spread is None else _varying(train, way, spread)),
@@ -36,11 +36,13 @@ def _steady(train: Train, way: DirectionProfile) -> list[CalibrationCheck]:
     delays, n = train.delays_ms, len(train.delays_ms)
     if way.trace_file is not None or way.cross_traffic is not None:
         # What a packet waits for its opportunity, or for others, is no error.
-        return [shown("delay", train.direction, asked=asked, got=float(np.quantile(delays, LOW_QUANTILE)), n=n)]
+        return [report_value("delay", train.direction, asked=asked, got=float(np.quantile(delays, LOW_QUANTILE)), n=n)]
     median, p99 = (float(value) for value in np.quantile(delays, [0.5, 0.99]))
     return [
-        judged("delay", train.direction, asked=asked, got=median, tolerance=DELAY_TOLERANCE_MS, n=n),
-        judged("delay_p99_error", train.direction, asked=0.0, got=p99 - asked, tolerance=P99_ERROR_TOLERANCE_MS, n=n),
+        judge_value("delay", train.direction, asked=asked, got=median, tolerance=DELAY_TOLERANCE_MS, n=n),
+        judge_value(
+            "delay_p99_error", train.direction, asked=0.0, got=p99 - asked, tolerance=P99_ERROR_TOLERANCE_MS, n=n
+        ),
     ]
 
 
@@ -107,12 +109,12 @@ def _check_quantity(
     asked, got, tolerance = values
     n = len(train.delays_ms)
     if judge:
-        return judged(quantity, train.direction, asked=asked, got=got, tolerance=tolerance, n=n)
-    return shown(quantity, train.direction, asked=asked, got=got, n=n)
+        return judge_value(quantity, train.direction, asked=asked, got=got, tolerance=tolerance, n=n)
+    return report_value(quantity, train.direction, asked=asked, got=got, n=n)
 
 
 def _order(train: Train, spread: DelaySpread | None) -> list[CalibrationCheck]:
     overtaken, n = train.overtaken_count(), len(train.delays_ms)
     if spread is not None and spread.per_packet:
-        return [shown("reordering", train.direction, asked=None, got=overtaken, n=n)]
-    return [judged("reordering", train.direction, asked=0.0, got=overtaken, tolerance=0.0, n=n)]
+        return [report_value("reordering", train.direction, asked=None, got=overtaken, n=n)]
+    return [judge_value("reordering", train.direction, asked=0.0, got=overtaken, tolerance=0.0, n=n)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from resolab.calibration.requested_values import (
     DroptailLimit,
     LossModel,
-    charged_bytes,
+    compute_charged_bytes,
     serialisation_ms,
     usable_rate_bps,
 )
@@ -94,7 +94,7 @@ def saturation_train(way: DirectionProfile, mtu_bytes: int, seconds: float) -> T
     whole = rate_bps * OVERLOAD * duration_s / 8 / SATURATION_PACKETS_COUNT
     packet_bytes = max(min(mtu_bytes, 200), min(mtu_bytes, int(whole)))
     overload = _overload(way, packet_bytes, rate_bps, duration_s) / (1 - LossModel.from_direction(way).ratio)
-    interval_us = charged_bytes(way, packet_bytes) * 8e6 / (rate_bps * overload)
+    interval_us = compute_charged_bytes(way, packet_bytes) * 8e6 / (rate_bps * overload)
     if interval_us < SHORTEST_SATURATION_INTERVAL_US:
         return None
     count = min(PACKETS_LIMIT, math.ceil(duration_s * 1e6 / interval_us))
@@ -124,7 +124,7 @@ def drain_s(way: DirectionProfile) -> float:
 def _small(way: DirectionProfile, duration_s: float, interval_us: float, share: float) -> TrainPlan:
     rate_bps = usable_rate_bps(way)
     if rate_bps is not None:
-        interval_us = max(interval_us, charged_bytes(way, SMALL_PACKET_BYTES) * 8e6 / (rate_bps * share))
+        interval_us = max(interval_us, compute_charged_bytes(way, SMALL_PACKET_BYTES) * 8e6 / (rate_bps * share))
     count = max(20, math.ceil(duration_s * 1e6 / interval_us))
     return TrainPlan(count, SMALL_PACKET_BYTES, interval_us, _silence_ms(way, SMALL_PACKET_BYTES))
 

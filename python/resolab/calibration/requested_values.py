@@ -16,14 +16,14 @@ TRACE_OVERHEAD_BYTES = 4
 """A packet takes up its length plus 4 bytes of a trace's opportunity of 1504 bytes (mahimahi)."""
 
 
-def charged_bytes(way: DirectionProfile, packet_bytes: int) -> int:
+def compute_charged_bytes(way: DirectionProfile, packet_bytes: int) -> int:
     """Return the bytes counted by the rate for a packet."""
     return packet_bytes + (way.packet_overhead_bytes or 0)
 
 
 def serialisation_ms(way: DirectionProfile, packet_bytes: int) -> float:
     """Return the serialisation time of a packet on the link, in ms."""
-    return 0.0 if way.rate_bps is None else charged_bytes(way, packet_bytes) * 8e3 / way.rate_bps
+    return 0.0 if way.rate_bps is None else compute_charged_bytes(way, packet_bytes) * 8e3 / way.rate_bps
 
 
 def usable_rate_bps(way: DirectionProfile) -> float | None:

@@ -7,7 +7,7 @@ import math
 
 from resolab.calibration.requested_values import DroptailLimit, LossModel, usable_rate_bps
 from resolab.calibration.spread import DelaySpread
-from resolab.calibration.verdict import UNITS, shown
+from resolab.calibration.verdict import UNITS, report_value
 from resolab.records import BulkTransferRecord, CalibrationCheck, DirectionProfile
 
 HEADER_BYTES = 52
@@ -26,7 +26,7 @@ def bulk_check(transfer: BulkTransferRecord, way: DirectionProfile, back: Direct
     segments = transfer.counted_bytes // max(segment, 1)
     rate_bps = usable_rate_bps(way)
     if rate_bps is None:
-        return shown("bulk", transfer.direction, asked=None, got=got, n=segments)
+        return report_value("bulk", transfer.direction, asked=None, got=got, n=segments)
     bound = rate_bps * segment / (segment + HEADER_BYTES + (way.packet_overhead_bytes or 0))
     counted_ms = transfer.counted_ns / 1e6
     spread = DelaySpread.from_direction(way)
@@ -38,7 +38,7 @@ def bulk_check(transfer: BulkTransferRecord, way: DirectionProfile, back: Direct
     if _clean(way) and _clean(back) and segments >= max(MIN_SEGMENTS_COUNT, HOLES_NEEDED * held):
         within = got >= bound * (1 - BELOW_TOLERANCE)
         return _bound(transfer, bound, got, BELOW_TOLERANCE, segments, within=within)
-    return shown("bulk", transfer.direction, asked=bound, got=got, n=segments)
+    return report_value("bulk", transfer.direction, asked=bound, got=got, n=segments)
 
 
 def _held_segments(transfer: BulkTransferRecord, way: DirectionProfile, back: DirectionProfile, rate_bps: float) -> int:

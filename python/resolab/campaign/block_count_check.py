@@ -17,7 +17,7 @@ from resolab.stats import (
     pairs_for_interval,
     pairs_for_quantile,
 )
-from resolab.wording import counted
+from resolab.wording import format_count
 
 
 def too_few_blocks(plan: Plan) -> str | None:
@@ -32,7 +32,7 @@ def too_few_blocks(plan: Plan) -> str | None:
     if count >= change or not pool_pages(plan).comparisons():
         return None
     unit = plan.design.unit
-    units = counted(count, unit)
+    units = format_count(count, unit)
     if count < difference:
         return (
             f"{units}: too few to tell anything; a difference has an interval from {difference} {unit}s on, "

@@ -37,7 +37,7 @@ class OutcomeContributions:
 def sample_of(loads: Mapping[int, Contribution]) -> Sample:
     """Make a sample of contributions, in the order of their blocks."""
     ordered = [loads[block] for block in sorted(loads)]
-    return Sample.censored([one.value_ms for one in ordered], [one.limit_ms for one in ordered])
+    return Sample.from_censored([one.value_ms for one in ordered], [one.limit_ms for one in ordered])
 
 
 def _exchange_of(one: Condition) -> DnsTransport | None:

@@ -53,7 +53,7 @@ class ConfidenceSequenceRule:
             widths=tuple(one.width_reached() for one in self._comparisons),
             widest=widest,
             widest_name=name,
-            decisions=tuple(one.decision or one.undecided() for one in self._comparisons),
+            decisions=tuple(one.decision or one.describe_undecided() for one in self._comparisons),
             loaded=self._loaded([one.pair for one in still]),
         )
 
@@ -66,7 +66,7 @@ class ConfidenceSequenceRule:
             f"{loaded} of {len(self._conditions)} conditions still loaded"
         )
 
-    def expected_blocks(self, look: InterimAnalysis, cap: int) -> int:
+    def estimate_blocks(self, look: InterimAnalysis, cap: int) -> int:
         """Return the cap: the block with an interval excluding 0 is not predictable."""
         return look.blocks if look.reached else cap
 
@@ -129,7 +129,7 @@ class _ComparisonSequence:
             ci_width_ratio=width if as_ratio else None,
         )
 
-    def undecided(self) -> Decision:
+    def describe_undecided(self) -> Decision:
         """Return the comparison's current interval, without a decision."""
         return self._decision(None, [])
 

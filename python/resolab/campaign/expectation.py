@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from resolab.browser.chromium.driver import DOH_PROBE_DELAY_S
-from resolab.campaign.live_expectation import expected_live_s
+from resolab.campaign.live_expectation import estimate_live_duration_s
 from resolab.campaign.page_time import AccessLink, PageSize, clone_link_s, load_link_s, query_link_s
 from resolab.campaign.schedule import PlannedTrial, schedule
 from resolab.engine.programs import QUERY_TIMEOUT_S
@@ -59,14 +59,14 @@ COSTS: Mapping[BrowserName, BrowserCost] = {
 }
 
 
-def expected_duration_s(plan: Plan, corpus: Corpus, blocks: int | None = None) -> float:
+def estimate_duration_s(plan: Plan, corpus: Corpus, blocks: int | None = None) -> float:
     """Return the expected seconds of all or some blocks of a run, including browser starts.
 
     The mutual slowdown of several paths is not included.
     """
     count = plan.blocks if blocks is None else blocks
     if plan.live is not None:
-        return expected_live_s(plan, count)
+        return estimate_live_duration_s(plan, count)
     pages = (
         page_order(plan, plan.seed)[: min(count, PAGES_LOOKED_AT_COUNT)] if plan.samples_pages else plan.factors.page
     )

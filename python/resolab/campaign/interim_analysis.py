@@ -42,5 +42,5 @@ class StoppingRule(Protocol):
     def text(self, look: InterimAnalysis) -> str:
         """Return the campaign's progress in a line."""
 
-    def expected_blocks(self, look: InterimAnalysis, cap: int) -> int:
+    def estimate_blocks(self, look: InterimAnalysis, cap: int) -> int:
         """Return the expected number of blocks."""

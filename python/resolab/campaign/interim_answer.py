@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from resolab.campaign.contributions import OutcomeContributions, sample_of
 from resolab.plan import ComparisonKind, Plan, pool_pages
 from resolab.records import Record
-from resolab.stats import Estimate, paired_difference, pairs
+from resolab.stats import Estimate, estimate_paired_difference, pairs
 from resolab.store.outcomes import OUTCOMES
 
 FIRST_BLOCKS_COUNT = 2
@@ -50,6 +50,6 @@ class InterimAnswer:
             )
             treated, compared = pairs(sorted(own), sorted(other))
             if treated:
-                difference = paired_difference(sample_of(own).take(treated), sample_of(other).take(compared))
+                difference = estimate_paired_difference(sample_of(own).take(treated), sample_of(other).take(compared))
                 rows.append(InterimRow(one.treatment.id, one.baseline.id, difference))
         return rows

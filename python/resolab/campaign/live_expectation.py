@@ -35,11 +35,11 @@ class LiveRunEstimate:
     loads_an_hour: float
 
 
-def expected_live(plan: Plan, system: str | None) -> LiveRunEstimate:
+def estimate_live_run(plan: Plan, system: str | None) -> LiveRunEstimate:
     """Estimate a run; `system` is the machine's own name server, possibly named in a plan without an address."""
     assert plan.live is not None
     trials = schedule(plan, plan.seed, plan.blocks)
-    caps = HARD_CAPS.lowered(plan.live.caps)
+    caps = HARD_CAPS.lower(plan.live.caps)
     expected_s = _expected_s(trials, caps)
     return LiveRunEstimate(
         contacts=contacts(_intended(plan, trials, system), caps),
@@ -49,10 +49,10 @@ def expected_live(plan: Plan, system: str | None) -> LiveRunEstimate:
     )
 
 
-def expected_live_s(plan: Plan, blocks: int) -> float:
+def estimate_live_duration_s(plan: Plan, blocks: int) -> float:
     """Return the expected seconds of `blocks` blocks of a live plan."""
     assert plan.live is not None
-    return _expected_s(schedule(plan, plan.seed, blocks), HARD_CAPS.lowered(plan.live.caps))
+    return _expected_s(schedule(plan, plan.seed, blocks), HARD_CAPS.lower(plan.live.caps))
 
 
 def _expected_s(trials: list[PlannedTrial], caps: Caps) -> float:

@@ -78,7 +78,7 @@ def _named(core: str | None, browsers: dict[str, str]) -> dict[str, str]:
     return {**({"resolab-core": core} if core else {}), **browsers}
 
 
-def resumed(manifest: Manifest, now: ProcessStart) -> Manifest:
+def resume_manifest(manifest: Manifest, now: ProcessStart) -> Manifest:
     """Return the manifest of a resumed campaign, with a warning for each difference from the previous start."""
     return msgspec.structs.replace(
         manifest,
@@ -101,7 +101,7 @@ class CampaignStatus:
     """The last interim analysis, for a plan with a stopping rule."""
 
 
-def ended(manifest: Manifest, progress: CampaignStatus, *, environment: Environment) -> Manifest:
+def end_manifest(manifest: Manifest, progress: CampaignStatus, *, environment: Environment) -> Manifest:
     """Return the updated manifest at the end of the process's work, done or not."""
     look, reason = progress.look, _stop_reason(progress)
     return msgspec.structs.replace(

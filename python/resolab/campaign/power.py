@@ -42,7 +42,7 @@ from resolab.stats.power import PAIRS_NEEDED, IntervalGoal
 from resolab.store import Dataset
 from resolab.store.outcomes import OUTCOMES, LoadOutcome, contributions
 from resolab.store.rows import LoadRow
-from resolab.wording import counted
+from resolab.wording import format_count
 
 MOST_BLOCKS = 1_000
 
@@ -123,7 +123,7 @@ class _PilotData:
         own, other = (_first_rounds(self._loads.get(self._name_of(arm), [])) for arm in (one.treatment, one.baseline))
         treated, compared = pairs([load.block for load in own], [load.block for load in other])
         return tuple(  # type: ignore[return-value]
-            Sample.censored(*contributions(self.outcome, arm)).take(chosen)
+            Sample.from_censored(*contributions(self.outcome, arm)).take(chosen)
             for arm, chosen in ((own, treated), (other, compared))
         )
 
@@ -230,5 +230,5 @@ def pilot_problem(row: ComparisonPower) -> str:
     if row.pairs_count == 0:
         return "not in the pilot"
     if row.pairs_count < PAIRS_NEEDED:
-        return f"{counted(row.pairs_count, 'pair')} in the pilot, {PAIRS_NEEDED} needed"
+        return f"{format_count(row.pairs_count, 'pair')} in the pilot, {PAIRS_NEEDED} needed"
     return "too many failed loads"

@@ -14,7 +14,7 @@ from resolab.campaign.contributions import OutcomeContributions, sample_of
 from resolab.campaign.interim_analysis import InterimAnalysis
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopSettings, stream_seed
 from resolab.records import Record
-from resolab.stats import STOPPING_LEVEL, Estimate, paired_difference, pairs, relative_change, width_reached
+from resolab.stats import STOPPING_LEVEL, Estimate, estimate_paired_difference, pairs, relative_change, width_reached
 from resolab.store import IntervalWidth
 from resolab.store.outcomes import PLT, LoadOutcome
 
@@ -59,7 +59,7 @@ class FixedWidthRule:
         width = "unbounded" if math.isinf(look.widest) else f"{look.widest * scale:.3g} {unit}"
         return f"widest interval {width} of {asked * scale:g} {unit} asked ({look.widest_name})"
 
-    def expected_blocks(self, look: InterimAnalysis, cap: int) -> int:
+    def estimate_blocks(self, look: InterimAnalysis, cap: int) -> int:
         """Return the expected number of blocks: a width falls with the square root of the number of values."""
         asked = self._stop.ci_width_ms or self._stop.ci_width_ratio or 0.0
         if math.isinf(look.widest):
@@ -71,7 +71,7 @@ class FixedWidthRule:
         treated, compared = pairs(sorted(own), sorted(other))
         treatment, baseline = sample_of(own).take(treated), sample_of(other).take(compared)
         if self._stop.ci_width_ms is not None:
-            return paired_difference(treatment, baseline, level=STOPPING_LEVEL)
+            return estimate_paired_difference(treatment, baseline, level=STOPPING_LEVEL)
         seed = stream_seed(self._seed, self._measured.outcome.change_stream, one.id)
         return relative_change(treatment, baseline, seed=seed, level=STOPPING_LEVEL)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import resolab
 from resolab.errors import ConfigurationError, MachineError
-from resolab.installation import checkout, find_core, packaged_commit
+from resolab.installation import checkout, find_core, read_packaged_commit
 from resolab.plan import Corpus, Plan
 from resolab.store import Manifest, git_commit
 from resolab.store.manifest import ProcessStart
@@ -75,7 +75,7 @@ def _changed(kind: str, name: str) -> ConfigurationError:
 
 def _commit() -> str | None:
     root = checkout()
-    return git_commit(root) if root else packaged_commit()
+    return git_commit(root) if root else read_packaged_commit()
 
 
 def _core_sha256() -> str | None:

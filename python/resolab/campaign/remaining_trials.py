@@ -14,7 +14,7 @@ from resolab.campaign.interim_analysis import InterimAnalysis, StoppingRule
 from resolab.campaign.manifests import CampaignStatus
 from resolab.campaign.margins import margins_ms
 from resolab.campaign.precision import FixedWidthRule
-from resolab.campaign.schedule import PlannedTrial, block_of, block_schedule, remaining, schedule, whole_blocks
+from resolab.campaign.schedule import PlannedTrial, block_of, block_schedule, list_remaining, schedule, whole_blocks
 from resolab.plan import Plan, pool_pages, trials_a_block
 from resolab.records import Record
 from resolab.store import Manifest, read_trial
@@ -39,7 +39,7 @@ class RemainingTrials:
         self.last: InterimAnalysis | None = None
         if self._rule is not None:
             self._recall(self._rule, finished)
-        self.left = remaining(self.planned, finished.keys())
+        self.left = list_remaining(self.planned, finished.keys())
         """The trials to run, in order; the loop running trials removes entries from this list."""
 
     @property
@@ -64,12 +64,12 @@ class RemainingTrials:
         """Remove the dropped conditions from the trials to run, in place: the loop running trials holds the list."""
         self.left[:] = _kept(self.left, look)
 
-    def expected_trials(self, look: InterimAnalysis) -> int:
+    def estimate_trials(self, look: InterimAnalysis) -> int:
         """Return the expected number of trials at the end; with dropped conditions, the maximum."""
         if look.loaded is not None:
             return len(self.planned)
         assert self._rule is not None  # It has looked.
-        return self._rule.expected_blocks(look, self._cap) * self._block_size
+        return self._rule.estimate_blocks(look, self._cap) * self._block_size
 
     def progress(self, finished: Collection[str]) -> CampaignStatus:
         """Return the progress of the whole campaign, by the finished trials."""

@@ -21,8 +21,8 @@ from resolab.campaign.remaining_trials import RemainingTrials
 from resolab.errors import ConfigurationError
 from resolab.live import LiveBed
 from resolab.plan import Corpus, Plan, parse_plan
-from resolab.plan.live.vantage import placed_at
-from resolab.store import Manifest, RunStatus, create_dataset_folder, finished_trials, load_manifest
+from resolab.plan.live.vantage import place_at
+from resolab.store import Manifest, RunStatus, create_dataset_folder, find_finished_trials, load_manifest
 from resolab.testbed import KeptFolders, Testbed
 
 
@@ -38,7 +38,7 @@ class CampaignOutcome:
         return self.manifest.status is not RunStatus.FINISHED
 
 
-def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed | LiveBed:
+def make_trial_runner(plan: Plan, seed: int, folder: Path, number: int) -> Testbed | LiveBed:
     """Make the runner of a campaign's trials: the testbed of a path, or the live bed."""
     # Chromium writes no log into a path with `..` in it, without a word.
     folder = folder.resolve()
@@ -59,7 +59,9 @@ def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed | Li
     )
 
 
-def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> CampaignOutcome:
+def run_campaign(
+    plan: Plan, folder: Path, console: Console, make_testbed: MakeTestbed = make_trial_runner
+) -> CampaignOutcome:
     """Run a plan into a new dataset folder; no folder is left when the testbed cannot start."""
     existed = folder.exists()
     create_dataset_folder(folder)
@@ -75,7 +77,7 @@ def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeT
                 remove_unstarted(folder, existed=existed)
 
 
-def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> CampaignOutcome:
+def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = make_trial_runner) -> CampaignOutcome:
     """Finish a dataset, with the plan, seed, blocks and stopping rule from its start."""
     load_manifest(folder)  # In what is no dataset there is nothing to lock.
     with dataset_lock(folder):
@@ -103,19 +105,19 @@ def _resume(manifest: Manifest, folder: Path, console: Console, make_testbed: Ma
         partial.unlink()
     for difference in provenance.differences(manifest, now):
         console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
-    manifest = manifests.resumed(manifest, now)
+    manifest = manifests.resume_manifest(manifest, now)
     return CampaignOutcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))
 
 
 def _is_whole(plan: Plan, manifest: Manifest, folder: Path) -> bool:
     """Return True when no trial is left, so there is nothing to resume."""
-    looks = RemainingTrials(plan, manifest, finished_trials(folder))
+    looks = RemainingTrials(plan, manifest, find_finished_trials(folder))
     return manifest.status is RunStatus.FINISHED and (not looks.left or looks.is_enough)
 
 
 def _placed(plan: Plan, manifest: Manifest) -> Plan:
     """Set the plan's vantage point to the run's; live plans from before format 1.13 contain their own."""
-    return plan if manifest.vantage_point is None else placed_at(plan, manifest.vantage_point)
+    return plan if manifest.vantage_point is None else place_at(plan, manifest.vantage_point)
 
 
 def remove_unstarted(folder: Path, *, existed: bool) -> None:

@@ -20,7 +20,7 @@ from resolab.errors import ConfigurationError
 from resolab.plan import Corpus
 from resolab.records import CalibrationCheck, CalibrationRecord, PathBackend
 from resolab.store import append_calibration, load_manifest, machine_errors
-from resolab.wording import counted
+from resolab.wording import format_count
 
 EXIT_OUTSIDE = 1
 SHORTEST_S, LONGEST_S = 2.0, 600.0
@@ -91,7 +91,7 @@ class _Progress:
 
     def begin(self) -> None:
         """Print the expected duration."""
-        what = counted(self._count, "profile")
+        what = format_count(self._count, "profile")
         self.console.print(f"calibrating {what}, about {_duration(self._count * self._estimate_s)}", highlight=False)
 
     def line(self, name: str, phase: str) -> str:

@@ -94,6 +94,6 @@ CHECKS: dict[str, Callable[[], str]] = {
     "firefox": lambda: str(find_firefox()),
     "certutil": _certutil,
     LIVE: _live,
-    FLEET: readiness.installed,
+    FLEET: readiness.find_packages,
     "disk": _space,
 }

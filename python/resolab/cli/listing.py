@@ -15,7 +15,7 @@ from resolab.cli.console import Console
 from resolab.pages.facts import facts_of
 from resolab.pages.file import read_model
 from resolab.plan import Corpus, access_rtt_ms
-from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words, word_of
+from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, list_allowed_words, word_of
 
 Row = Mapping[str, object]
 _DIGITS = 10_000
@@ -58,7 +58,7 @@ def _cell(value: object) -> str:
 def _pages(corpus: Corpus) -> Iterator[Row]:
     models = corpus.models()
     for page in corpus.read_pages([name for name in corpus.pages() if name not in models]):
-        files = [file for host, folder in page.hosts.items() for file in page.served(host).files(folder)]
+        files = [file for host, folder in page.hosts.items() for file in page.find_serving(host).files(folder)]
         yield {
             "page": page.name,
             "names_count": len(page.hosts),
@@ -109,7 +109,7 @@ def _levels(factor: str) -> list[str]:
     if factor in NUMBERS:
         low, high = NUMBERS[factor]
         return [f"{low:g} to {high:g}"]
-    return list(allowed_words(factor))
+    return list(list_allowed_words(factor))
 
 
 def _told(file: Path, key: str) -> str:

@@ -52,7 +52,7 @@ class EdgeAccount:
     """Body bytes sent in response to the first request, by position."""
 
 
-def heard_of(model: PageModel, recording: Recording) -> BrowserAccount:
+def read_account(model: PageModel, recording: Recording) -> BrowserAccount:
     """Read the browser's account, limited to the clone's resources."""
     exchanges = sorted(recording.exchanges, key=lambda one: one.start_ms)
     exchanges = [one for one in exchanges if not one.is_preflight and resource_of(model, one.url) is not None]

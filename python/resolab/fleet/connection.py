@@ -72,7 +72,7 @@ class FleetClient(Client):
                 self._transport.close()  # type: ignore[no-untyped-call]
             self._status = Client.CLOSED
             if isinstance(error, _FirstTryError) and error.__cause__ is not None:
-                raise described(error.__cause__, self._url) from error.__cause__
+                raise describe_error(error.__cause__, self._url) from error.__cause__
             raise
         self._connected_once = True
 
@@ -87,7 +87,7 @@ class FleetClient(Client):
     async def _failed(self, error: Exception) -> None:
         if not self._connected_once:
             raise _FirstTryError from error
-        problem = str(described(error, self._url))
+        problem = str(describe_error(error, self._url))
         if problem != self._last_problem:
             self._on_problem(problem)
         self._last_problem = problem
@@ -149,7 +149,7 @@ async def connect_agent(invitation: Invitation, on_problem: OnProblem, *, wait: 
 
 async def connect_operator(folder: ServerFolder, on_problem: OnProblem) -> Client:
     """Connect as the fleet's operator."""
-    who = (folder.operator_url, folder.operator_credential(), folder.trusted(), OPERATOR_INBOX, "operator")
+    who = (folder.operator_url, folder.operator_credential(), folder.read_authority(), OPERATOR_INBOX, "operator")
     return await connect(*who, on_problem=on_problem)
 
 
@@ -166,7 +166,7 @@ def _tls(credential: str, authority: str) -> ssl.SSLContext:
     return context
 
 
-def described(error: BaseException, url: str) -> ResolabError:
+def describe_error(error: BaseException, url: str) -> ResolabError:
     """Return the error as a line with the problem and advice."""
     if isinstance(error, ssl.SSLError):
         return _described_tls(error, url)

@@ -55,7 +55,7 @@ def invite(folder: ServerFolder, vantage: str) -> Path:
     invitation = Invitation(
         vantage=vantage,
         url=folder.url,
-        authority=folder.trusted(),
+        authority=folder.read_authority(),
         credential=folder.authority().client_credential(name, datetime.now(UTC)),
     )
     return folder.write_secret(vantage + SUFFIX, _toml(invitation))

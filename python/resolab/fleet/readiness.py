@@ -14,7 +14,7 @@ EXTRA = {"nats": "nats-py", "cryptography": "cryptography"}
 """The packages of the extra `fleet`, by module."""
 
 
-def installed() -> str:
+def find_packages() -> str:
     """Return the installed packages of the extra as text; raises when missing."""
     missing = [name for module, name in EXTRA.items() if importlib.util.find_spec(module) is None]
     if missing:
@@ -27,7 +27,7 @@ def installed() -> str:
 
 def let_in(file: Path) -> str:
     """Return an invitation's vantage point and server as text; raises without admission or an answer of the server."""
-    installed()
+    find_packages()
     return asyncio.run(_let_in(file))
 
 
@@ -39,7 +39,7 @@ async def _let_in(file: Path) -> str:
     invitation = read_invitation(file)
     client = await connect_agent(invitation, lambda _problem: None)
     try:
-        waiting = await AgentClient(client, invitation.vantage).waiting_count()
+        waiting = await AgentClient(client, invitation.vantage).count_waiting()
     except UnreachableError as error:
         raise MachineError(f"{error}; its server has no queue for {invitation.vantage}: start it again") from error
     finally:

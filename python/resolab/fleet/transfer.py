@@ -45,7 +45,7 @@ def results_of(vantage: str) -> str:
 
 
 @contextlib.asynccontextmanager
-async def asked(what: str) -> AsyncIterator[None]:
+async def call_server(what: str) -> AsyncIterator[None]:
     """Turn any error of the client into `UnreachableError`.
 
     All exceptions are included: a connection lost during a write also shows as an `AttributeError` of the TLS
@@ -73,7 +73,7 @@ class AgentClient:
         After any error the subscription is made anew: the client's old subscription may wait for ever.
         """
         try:
-            async with asked("ask for a job"):
+            async with call_server("ask for a job"):
                 if self._jobs is None:
                     self._jobs = await self._js.pull_subscribe_bind(self._vantage, JOBS)
                 try:
@@ -86,9 +86,9 @@ class AgentClient:
             await self._drop_subscription()
             raise
 
-    async def waiting_count(self) -> int:
+    async def count_waiting(self) -> int:
         """Count the jobs waiting for this vantage point or taken by its agent."""
-        async with asked("look into the queue"):
+        async with call_server("look into the queue"):
             jobs = await self._js.pull_subscribe_bind(self._vantage, JOBS)
             info = await jobs.consumer_info()
             await jobs.unsubscribe()
@@ -98,12 +98,12 @@ class AgentClient:
         jobs, self._jobs = self._jobs, None
         if jobs is not None:
             with contextlib.suppress(UnreachableError):
-                async with asked("leave the queue"):
+                async with call_server("leave the queue"):
                     await jobs.unsubscribe()
 
     async def run_of(self, run: str) -> FleetRun:
         """Return a run by its name."""
-        async with asked(f"read run {run}"):
+        async with call_server(f"read run {run}"):
             try:
                 entry = await (await self._js.key_value(RUNS)).get(run)
             except nats.js.errors.KeyNotFoundError as error:
@@ -112,7 +112,7 @@ class AgentClient:
 
     async def has_result(self, job: Job) -> bool:
         """Return True when the server already has this block."""
-        async with asked(f"ask for the result of {job.id}"):
+        async with call_server(f"ask for the result of {job.id}"):
             try:
                 return not (await (await self._store()).get_info(job.result)).deleted
             except nats.js.errors.NotFoundError:
@@ -120,7 +120,7 @@ class AgentClient:
 
     async def put_result(self, job: Job, file: Path, sha256: str) -> None:
         """Send a block to the server; stored whole with this digest, or not at all."""
-        async with asked(f"send the result of {job.id}"):
+        async with call_server(f"send the result of {job.id}"):
             with file.open("rb") as stream:
                 info = await (await self._store()).put(job.result, stream)
         if info.digest != digest_of(sha256):
@@ -128,7 +128,7 @@ class AgentClient:
 
     async def tell(self, state: AgentState) -> None:
         """Report the agent's state; the last report is kept."""
-        async with asked("tell the agent's state"):
+        async with call_server("tell the agent's state"):
             await (await self._js.key_value(AGENTS)).put(self._vantage, encode(state))
 
     async def _store(self) -> ObjectStore:
@@ -142,25 +142,25 @@ def digest_of(sha256: str) -> str:
 
 async def done(message: Msg) -> None:
     """Acknowledge a job, and wait for the server's confirmation."""
-    async with asked("acknowledge a job"):
+    async with call_server("acknowledge a job"):
         await message.ack_sync(timeout=TIMEOUT_S)
 
 
 async def not_now(message: Msg, again_in_s: float) -> None:
     """Leave a job in its queue for a later attempt."""
-    async with asked("give a job back"):
+    async with call_server("give a job back"):
         await message.nak(delay=again_in_s)
 
 
 @contextlib.asynccontextmanager
-async def held(message: Msg) -> AsyncIterator[None]:
+async def hold_lease(message: Msg) -> AsyncIterator[None]:
     """Keep the lease of a job while its block runs."""
 
     async def beat() -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_S)
             with contextlib.suppress(UnreachableError):
-                async with asked("keep a lease"):
+                async with call_server("keep a lease"):
                     await message.in_progress()
 
     beating = asyncio.create_task(beat())

@@ -18,7 +18,7 @@ import msgspec
 
 import resolab
 from resolab.har.timings import ABSENT, timings_of, total_ms
-from resolab.har.trial import ArchivedTrial, measured_trial
+from resolab.har.trial import ArchivedTrial, sort_records
 from resolab.records import EdgeRequestRecord, PageLoadRecord, Record, ResourceRecord
 from resolab.urls import split_url
 
@@ -28,7 +28,7 @@ UNKNOWN_TYPE = "x-unknown"
 
 def archive(records: Iterable[Record]) -> Json:
     """Make a trial's archive from the records of its file; a trial without a measured load has no pages."""
-    trial = measured_trial(records)
+    trial = sort_records(records)
     log: Json = {"version": "1.2", "creator": {"name": "resolab", "version": resolab.__version__}}
     if trial.load is not None:
         log["browser"] = {"name": trial.load.browser, "version": trial.load.browser_version}

@@ -33,7 +33,7 @@ class ArchivedTrial:
     connections: Mapping[int, ConnectionRecord]
 
 
-def measured_trial(records: Iterable[Record]) -> ArchivedTrial:
+def sort_records(records: Iterable[Record]) -> ArchivedTrial:
     """Sort the records of a trial's file."""
     all_records = list(records)
     since_ns = next(

@@ -16,7 +16,7 @@ import msgspec
 
 from resolab.engine import CoreProcess, enter_prefix, find_core
 from resolab.engine.internet import Internet
-from resolab.engine.programs import measured_environment
+from resolab.engine.programs import build_environment
 from resolab.errors import MachineError, ResolabError
 from resolab.internet.certificates import certify, wait_for_authority
 from resolab.internet.contacts import ContactCounter
@@ -25,7 +25,7 @@ from resolab.internet.exchange_config import exchange_configuration
 from resolab.internet.failures import OPT_OUT_FILE, OPT_OUT_HOST
 from resolab.internet.folder import LAYOUT_FILE, OPT_OUT_FOLDER, STATE_FOLDER
 from resolab.internet.layout import HOME, LOCAL, BoxLayout
-from resolab.internet.server_processes import ServerHandle, missing_programs
+from resolab.internet.server_processes import ServerHandle, list_missing_programs
 from resolab.internet.servers import ServerProgram, authoritative, recursive
 from resolab.records import EdgeLoadSite, EdgeReadyRecord, QueryRecord, Record
 
@@ -89,12 +89,12 @@ class Box:
     def environment(self) -> dict[str, str]:
         """Return the environment of programs at home."""
         own = {AUTHORITY_VARIABLE: self.authority_file, BOX_VARIABLE: self.folder, STATE_VARIABLE: self.state_folder}
-        return measured_environment() | {name: str(value) for name, value in own.items()}
+        return build_environment() | {name: str(value) for name, value in own.items()}
 
     async def __aenter__(self) -> Self:
         """Start every program of the box."""
         programs = self.programs()
-        if missing := missing_programs(programs):
+        if missing := list_missing_programs(programs):
             raise MachineError(f"this machine lacks {', '.join(missing)}: scripts/setup --interop installs them")
         try:
             await self._start(programs)
@@ -179,7 +179,7 @@ class Box:
         def take(record: Record) -> None:
             self.contacts.take(name, record)
 
-        edge = await CoreProcess.start(f"the edge {name}", command, take, environment=measured_environment())
+        edge = await CoreProcess.start(f"the edge {name}", command, take, environment=build_environment())
         self._edges[name] = edge
         await edge.first(EdgeReadyRecord, EDGE_TIMEOUT_S)
 
@@ -190,7 +190,9 @@ class Box:
         server = await ServerHandle.start(program, folder, self.prefix(program.host))
         self._servers.append(server)
         ports = [("udp", program.port), ("tcp", program.port)]
-        await server.listening(program.address, ports + ([("tcp", 853), ("tcp", 443)] if program.certificate else []))
+        await server.wait_until_listening(
+            program.address, ports + ([("tcp", 853), ("tcp", 443)] if program.certificate else [])
+        )
 
     async def _start_watching(self) -> None:
         """Watch the queries to authoritative servers, and hold the silent ports open."""

@@ -7,9 +7,9 @@ themselves.
 from collections.abc import Sequence
 from pathlib import Path
 
-from resolab.internet.failures import failing_sites, failing_zones
+from resolab.internet.failures import make_failing_zones, place_failing_sites
 from resolab.internet.layout import BoxLayout
-from resolab.internet.places import find_vantage_point, seen_from
+from resolab.internet.places import find_vantage_point, move_home
 from resolab.internet.sites import PAGES, AddressAllocator, corpus_sites, site_zones
 from resolab.internet.standard import common_zones, hosts, resolvers, servers
 
@@ -17,12 +17,12 @@ from resolab.internet.standard import common_zones, hosts, resolvers, servers
 def compose(opt_out_folder: Path, pages: Sequence[str] = PAGES, place: str | None = None) -> BoxLayout:
     """Compose a box with these pages of the corpus, in standard form or seen from a vantage point."""
     addresses = AddressAllocator()
-    sites = (*corpus_sites(pages, addresses), *failing_sites(addresses, opt_out_folder))
+    sites = (*corpus_sites(pages, addresses), *place_failing_sites(addresses, opt_out_folder))
     layout = BoxLayout(
         hosts=hosts(addresses.networks),
         servers=servers(),
-        zones=(*common_zones(), *site_zones(sites), *failing_zones()),
+        zones=(*common_zones(), *site_zones(sites), *make_failing_zones()),
         resolvers=resolvers(),
         sites=sites,
     )
-    return layout if place is None else seen_from(find_vantage_point(place), layout)
+    return layout if place is None else move_home(find_vantage_point(place), layout)

@@ -71,7 +71,7 @@ def stands_for() -> Mapping[str, str]:
     return _file().stands_for
 
 
-def seen_from(place: VantagePoint, layout: BoxLayout) -> BoxLayout:
+def move_home(place: VantagePoint, layout: BoxLayout) -> BoxLayout:
     """Move a layout's home to a vantage point."""
     home_ms = _file().home_one_way_ms
     nearer_ms = layout.host(HOME).one_way_ms - home_ms

@@ -60,7 +60,7 @@ class ServerHandle:
         """Return the process id of the prefix's program."""
         return self._process.pid
 
-    async def listening(self, address: str, ports: Sequence[tuple[str, int]]) -> None:
+    async def wait_until_listening(self, address: str, ports: Sequence[tuple[str, int]]) -> None:
         """Wait until the host's kernel has the server's sockets; each port is of `udp` or `tcp`."""
         deadline = time.monotonic() + LISTEN_TIMEOUT_S
         while not all(_listens(self._process.pid, address, *port) for port in ports):
@@ -99,7 +99,7 @@ def find_program(name: str, folder: Path) -> str:
     return found
 
 
-def missing_programs(programs: Sequence[ServerProgram]) -> list[str]:
+def list_missing_programs(programs: Sequence[ServerProgram]) -> list[str]:
     """List the programs missing on this machine."""
     wanted = dict.fromkeys([*(program.command[0] for program in programs), "openssl"])
     return [name for name in wanted if shutil.which(name, path=_PLACES) is None]

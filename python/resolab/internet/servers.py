@@ -115,12 +115,12 @@ def _program(
     places = {word: str(own / file) for word, file in _PLACES.items()} | {"FOLDER": str(own)}
     template = (TEMPLATES / f"{software}.conf").read_text("utf-8")
     # What stands for places may itself come in with a value.
-    text = filled(filled(template, dict(values)), places)
+    text = fill_template(fill_template(template, dict(values)), places)
     return ServerProgram(
         name=name,
         host=host,
         files=dict(files) | {_PLACES["CONFIGURATION"]: text},
-        command=tuple(filled(word, places) for word in _COMMANDS[software]),
+        command=tuple(fill_template(word, places) for word in _COMMANDS[software]),
         address=address,
         port=port,
         certificate=certificate,
@@ -130,7 +130,7 @@ def _program(
 _PLACES = {"CONFIGURATION": "configuration", "HINTS": "hints", "CERTIFICATE": "certificate.pem", "KEY": "key.pem"}
 
 
-def filled(text: str, values: Mapping[str, str]) -> str:
+def fill_template(text: str, values: Mapping[str, str]) -> str:
     """Replace the known words between at signs by their values."""
     return _WORD.sub(lambda found: values.get(found[0].strip("@"), found[0]), text)
 

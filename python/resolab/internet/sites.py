@@ -108,15 +108,16 @@ def site_zones(sites: Sequence[BoxSite]) -> tuple[Zone, ...]:
             kept = records.setdefault(registrable_domain(origin.host), [])
             kept.append(ZoneRecord(owner=origin.host, kind="A", value=origin.address, ttl_s=ttl_s(origin.host)))
     return tuple(
-        Zone(origin=domain, server=drawn(SITE_SERVERS, domain), records=tuple(kept)) for domain, kept in records.items()
+        Zone(origin=domain, server=draw_by_name(SITE_SERVERS, domain), records=tuple(kept))
+        for domain, kept in records.items()
     )
 
 
 def ttl_s(host: str) -> int:
     """Return the TTL of a name's address, in s."""
-    return drawn(TTLS_S, host)
+    return draw_by_name(TTLS_S, host)
 
 
-def drawn(among: Sequence[_T], name: str) -> _T:
+def draw_by_name(among: Sequence[_T], name: str) -> _T:
     """Choose by a name, with the same result every time and on every machine."""
     return among[zlib.crc32(name.encode()) % len(among)]

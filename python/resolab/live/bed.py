@@ -18,7 +18,7 @@ from resolab.browser.find import chromium_version, firefox_version
 from resolab.errors import MachineError
 from resolab.live.authority import further_authority
 from resolab.live.browsers import MAKERS, LiveBrowsers, LiveBrowserSetup, browser_way_of, settings_of
-from resolab.live.earlier_queries import asked_of_dataset
+from resolab.live.earlier_queries import read_earlier_queries
 from resolab.live.ground_interface import GroundInterface
 from resolab.live.network_access import standing_ground
 from resolab.live.own_client import QueryClientSettings
@@ -26,7 +26,15 @@ from resolab.live.resolver_addresses import ByTransport, ResolverRoute, reach
 from resolab.live.stubs import LiveStub
 from resolab.live.trial import LiveTrial, LiveTrialContext
 from resolab.live.user_agents import user_agent, version_number
-from resolab.manners import HARD_CAPS, Ledger, check_operator, fetch_opt_out, my_turn, opted_out, user_agent_suffix
+from resolab.manners import (
+    HARD_CAPS,
+    Ledger,
+    check_operator,
+    fetch_opt_out,
+    my_turn,
+    refuse_opted_out,
+    user_agent_suffix,
+)
 from resolab.plan import Condition, LiveSettings, Plan
 from resolab.records import BrowserName, Record, ResolverPath
 from resolab.testbed import TrialResult
@@ -76,7 +84,7 @@ class LiveBed(RunningParts):
         _check_place(place, self._plan, self._reached)
         bundle = None if self._authority is None else self._authority.bundle
         client = replace(self._client, bundle=bundle, groups=self._plan.key_exchange.client)
-        caps = HARD_CAPS.lowered(live.caps)
+        caps = HARD_CAPS.lower(live.caps)
         self._ledger = Ledger.open(caps=caps, run=str(self._folder.resolve()), now_s=time.time())
         self._agents = await asyncio.to_thread(_user_agents, self._plan, live)
         stub = LiveStub(place, client, self._records.append)
@@ -91,7 +99,7 @@ class LiveBed(RunningParts):
             browsers=browsers,
             stub=stub,
             stub_records=self._records,
-            asked=await asyncio.to_thread(asked_of_dataset, self._folder),
+            asked=await asyncio.to_thread(read_earlier_queries, self._folder),
             ipv6=ipv6,
             authority_sha256=None if self._authority is None else self._authority.sha256,
             page_timeout_s=self._plan.limits.page_timeout_s,
@@ -111,10 +119,10 @@ class LiveBed(RunningParts):
         site = self._live.sites[condition.page]
         trial = LiveTrial(self._surroundings, condition, site, reached, self._agents[condition.browser])
         if reached.address is not None and self._ledger.opt_out.covers(reached.address):
-            return trial.left_alone(opted_out(reached.address).detail, 0.0)
+            return trial.build_left_alone(refuse_opted_out(reached.address).detail, 0.0)
         async with my_turn(self._ledger, site=site.url, resolver=reached.host, on_wait=self._on_wait) as turn:
             if turn.refusal is not None:
-                return trial.left_alone(turn.refusal.detail, turn.waited_s)
+                return trial.build_left_alone(turn.refusal.detail, turn.waited_s)
             return await trial.run(turn)
 
     async def _begin_batch(self, trial_id: str) -> None:

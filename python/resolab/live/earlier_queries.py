@@ -9,16 +9,16 @@ from pathlib import Path
 from resolab.live.cache_state import QueryHistory
 from resolab.live.names import look_ups_expected
 from resolab.records import LiveTrialRecord, QueryRecord, ResolverPath, TrialEndRecord, TrialRecord
-from resolab.store import finished_trials, read_trial
+from resolab.store import find_finished_trials, read_trial
 
 WALL_CLOCK_MOVES_S = 10.0
 """The largest step of the wall clock between two readings, in s; a machine needs longer to restart."""
 
 
-def asked_of_dataset(folder: Path) -> QueryHistory:
+def read_earlier_queries(folder: Path) -> QueryHistory:
     """Read all queries of the finished trials; skip trials from before the machine's last start, with another clock."""
     asked = QueryHistory()
-    for file in finished_trials(folder).values():
+    for file in find_finished_trials(folder).values():
         records = list(read_trial(file))
         head = next((one for one in records if isinstance(one, TrialRecord)), None)
         end = next((one for one in records if isinstance(one, TrialEndRecord)), None)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.engine import CoreProcess, find_core
-from resolab.engine.programs import measured_environment
+from resolab.engine.programs import build_environment
 from resolab.errors import ConfigurationError, DeadlineError
 from resolab.live.resolver_addresses import ResolverRoute
 from resolab.manners import PINGS_PER_LOAD, REFUSED
@@ -47,7 +47,7 @@ class QueryClientSettings:
         """Return the number of queries for the names."""
         return len(names) * len(TYPES) * self.rounds
 
-    def trusting(self) -> list[str]:
+    def build_trust_arguments(self) -> list[str]:
         """Return the trust and key exchange arguments for every program of ours with connections."""
         groups = ["--groups", ",".join(self.groups)] if self.groups else []
         return [*(["--ca", str(self.bundle)] if self.bundle is not None else []), *groups]
@@ -90,10 +90,10 @@ async def ask(
         "--count", str(client.rounds), "--interval-ms", str(interval_ms),
         "--timeout-ms", str(round(QUERY_TIMEOUT_S * 1000)),
         *(argument for qtype in TYPES for argument in ("--type", qtype)),
-        *client.trusting(), *reached.arguments(), "--resolver", reached.url, *names,
+        *client.build_trust_arguments(), *reached.arguments(), "--resolver", reached.url, *names,
     ]  # fmt: skip
     taken = QueryCollector()
-    process = await CoreProcess.start("the query", command, taken.take, environment=measured_environment())
+    process = await CoreProcess.start("the query", command, taken.take, environment=build_environment())
     ending = [asyncio.ensure_future(process.wait(LONGEST_S)), asyncio.ensure_future(taken.is_hopeless.wait())]
     try:
         await asyncio.wait(ending, return_when=asyncio.FIRST_COMPLETED)
@@ -122,7 +122,7 @@ async def ping(client: QueryClientSettings, reached: ResolverRoute) -> PingRecor
         if isinstance(record, PingRecord):
             found.append(record)
 
-    process = await CoreProcess.start("the pings", command, keep, environment=measured_environment())
+    process = await CoreProcess.start("the pings", command, keep, environment=build_environment())
     try:
         await process.wait(LONGEST_S)
     except ConfigurationError:

@@ -45,7 +45,7 @@ def load_records(
     return [record, *(msgspec.structs.replace(one, url=metadata_url(one.url)) for one in measured.resources)]
 
 
-def left_alone_record(url: str, condition: Condition, version: str, limit_ms: float, why: str) -> PageLoadRecord:
+def make_left_alone_record(url: str, condition: Condition, version: str, limit_ms: float, why: str) -> PageLoadRecord:
     """Make the record of a forbidden load."""
     return PageLoadRecord(
         url=metadata_url(url),
@@ -59,7 +59,7 @@ def left_alone_record(url: str, condition: Condition, version: str, limit_ms: fl
     )
 
 
-def judged_queries(resolver: str, queries: Sequence[QueryRecord], asked: QueryHistory) -> list[QueryRecord]:
+def judge_queries(resolver: str, queries: Sequence[QueryRecord], asked: QueryHistory) -> list[QueryRecord]:
     """Set each query's cache state from earlier queries to the resolver, and add the query to `asked`."""
     told = []
     for query in sorted(queries, key=lambda one: one.time_origin_ns):

@@ -27,7 +27,7 @@ from resolab.live.names import (
     statuses_of,
 )
 from resolab.live.own_client import QueryClientSettings, ask, ping, why_fewer
-from resolab.live.records_of_trial import flags_of, judged_queries, left_alone_record, load_records, unknown_lines
+from resolab.live.records_of_trial import flags_of, judge_queries, load_records, make_left_alone_record, unknown_lines
 from resolab.live.resolver_addresses import ResolverRoute
 from resolab.live.stubs import LiveStub
 from resolab.manners import (
@@ -95,10 +95,10 @@ class LiveTrial:
         self._unknown: list[str] = []
         self._since_s = self._until_s = 0.0
 
-    def left_alone(self, why: str, waited_s: float) -> TrialResult:
+    def build_left_alone(self, why: str, waited_s: float) -> TrialResult:
         """Return the result for a site not contacted: the reason, and the queries sent before."""
         limit_ms = self._around.page_timeout_s * 1e3
-        load = left_alone_record(self._site.url, self._condition, self._version, limit_ms, why)
+        load = make_left_alone_record(self._site.url, self._condition, self._version, limit_ms, why)
         own = self._record([], [], waited_s, os.getloadavg()[0])
         return TrialResult([load, *self._queries, own], flags=[], failed=True)
 
@@ -108,7 +108,7 @@ class LiveTrial:
             await self._ask(self._around.known_names.get(self._site.name, [self._site.host]))
             if (refused := self._signs.get(StopReason.REFUSED)) is not None:
                 turn.settle(0)
-                return self.left_alone(f"{self._reached.host} is left alone: {refused.detail}", turn.waited_s)
+                return self.build_left_alone(f"{self._reached.host} is left alone: {refused.detail}", turn.waited_s)
         load, running = await self._load()
         average = os.getloadavg()[0]
         names = names_of(load.measured)
@@ -152,7 +152,7 @@ class LiveTrial:
         around, resolver = self._around, self._condition.resolver
         if self._condition.resolver_path is ResolverPath.STUB:
             seen = [one for one in around.stub_records if isinstance(one, QueryRecord)]
-            self._forwarded = judged_queries(resolver, seen, around.asked)
+            self._forwarded = judge_queries(resolver, seen, around.asked)
             return len(self._forwarded)
         spans = self._spans(load)
         condition = self._condition
@@ -193,7 +193,7 @@ class LiveTrial:
         found = await ask(around.client, self._reached, names, interval_ms=around.ledger.caps.query_interval_ms)
         if len(found) < wanted_count:
             self._unknown.append(f"queries: {len(found)} of {wanted_count} were asked: {why_fewer(found)}")
-        self._queries += judged_queries(self._condition.resolver, found, around.asked)
+        self._queries += judge_queries(self._condition.resolver, found, around.asked)
         self._heed(stop_sign_of_query(one, self._reached.host, now_s=time.time()) for one in found)
 
     def _signs_of(self, load: LoadResult, names: Sequence[str]) -> Iterable[StopSign | None]:

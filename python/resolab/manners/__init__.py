@@ -20,7 +20,7 @@ from resolab.manners.ledger import Ledger, LedgerNote, state_folder
 from resolab.manners.operator import check_operator, user_agent_suffix
 from resolab.manners.opt_out import NOBODY, OptOut
 from resolab.manners.opt_out_fetch import fetch_opt_out
-from resolab.manners.refusals import ContactRefusal, RefusalReason, opted_out
+from resolab.manners.refusals import ContactRefusal, RefusalReason, refuse_opted_out
 from resolab.manners.resolvers import (
     DOH_PATH,
     SYSTEM,
@@ -69,10 +69,10 @@ __all__ = [
     "host_of",
     "my_turn",
     "names_contacted",
-    "opted_out",
     "pause",
     "plain_resolver_url",
     "plain_url",
+    "refuse_opted_out",
     "resolver_endpoint",
     "resolver_host",
     "retry_after_s",

@@ -44,14 +44,14 @@ class LedgerFile:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Cursor]:
+    def open_for_reading(self) -> Iterator[sqlite3.Cursor]:
         """Open a read transaction on a single state of the ledger."""
         with self._errors(), closing(self._opened()) as ledger, closing(ledger.cursor()) as rows:
             rows.execute("BEGIN")
             yield rows
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Cursor]:
+    def open_for_writing(self) -> Iterator[sqlite3.Cursor]:
         """Open a write transaction: on disk when the block ends, rolled back when the block raises."""
         with self._errors(), closing(self._opened()) as ledger, closing(ledger.cursor()) as rows:
             rows.execute("BEGIN IMMEDIATE")

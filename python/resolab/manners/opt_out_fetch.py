@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from resolab.errors import ConfigurationError, MachineError
 from resolab.manners.opt_out import OptOut
-from resolab.wording import shown
+from resolab.wording import clip_text
 
 FETCH_TIMEOUT_S = 20.0
 """The time limit of each wait for the list's server, in s."""
@@ -45,7 +45,7 @@ def fetch_opt_out(source: str, *, user_agent: str, authority: Path | None = None
     try:
         body = _call_within(FETCH_WITHIN_S, fetched)
     except (OSError, http.client.HTTPException) as error:
-        problem = shown(str(error))
+        problem = clip_text(str(error))
         raise MachineError(f"could not fetch the opt-out list {source}: {problem}; {STAYS_STOPPED}") from error
     return OptOut.read(_text(body, source), source=source)
 

@@ -31,7 +31,7 @@ from resolab.plan.settings import (
     StopSettings,
     Unit,
 )
-from resolab.plan.unit import EVERY_PAGE, compared_as, pool_pages, trials_a_block
+from resolab.plan.unit import EVERY_PAGE, find_counting_condition, pool_pages, trials_a_block
 
 __all__ = [
     "EVERY_PAGE",
@@ -70,7 +70,7 @@ __all__ = [
     "Unit",
     "access_rtt_ms",
     "block_order",
-    "compared_as",
+    "find_counting_condition",
     "load_plan",
     "page_of",
     "page_order",

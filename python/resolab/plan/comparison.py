@@ -63,7 +63,7 @@ class PlannedComparison:
         return f"{self.kind}/{self.name}/{self.treatment.id}/{self.baseline.id}"
 
 
-def planned_comparisons(
+def list_comparisons(
     conditions: Sequence[Condition],
     rules: Sequence[ComparisonRule],
     *,

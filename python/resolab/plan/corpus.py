@@ -13,7 +13,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.installation import project_root
-from resolab.pages.clone.clone_cache import kept_clone, kept_clone_of
+from resolab.pages.clone.clone_cache import find_or_make_clone, find_or_make_clone_of_model
 from resolab.pages.clone.names import host_name
 from resolab.pages.file import ENDING, read_model
 from resolab.pages.generated import generate
@@ -75,8 +75,8 @@ class Corpus:
             raise ConfigurationError(_unknown("page", page, self.pages()))
         place = self._place(page)
         if isinstance(place, GeneratedPage):
-            return kept_clone_of(generate(place.seed, place.number))
-        return kept_clone(place) if is_model(place) else place
+            return find_or_make_clone_of_model(generate(place.seed, place.number))
+        return find_or_make_clone(place) if is_model(place) else place
 
     def is_model(self, page: str) -> bool:
         """Return True when a page is a model, loaded as a clone."""

@@ -46,7 +46,7 @@ Selection = Mapping[str, Sequence[str]]
 """Levels by factor; selects the conditions with a listed level in every named factor."""
 
 
-def allowed_words(factor: str) -> tuple[str, ...]:
+def list_allowed_words(factor: str) -> tuple[str, ...]:
     """List a factor's closed vocabulary; pages, profiles and numbers have no vocabulary."""
     words = DECLARED[factor].words
     if words is None:

@@ -15,7 +15,15 @@ from resolab.plan.analysis import analysis_in
 from resolab.plan.choices import baseline_in, comparison_in, exclusion_in, repeat_in
 from resolab.plan.condition import Baseline, Factors
 from resolab.plan.corpus import Corpus
-from resolab.plan.factors import FACTORS, FREE_NAMES, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words, level_of
+from resolab.plan.factors import (
+    FACTORS,
+    FREE_NAMES,
+    NAMED_ORDER,
+    NUMBERS,
+    OPTIONAL_FACTORS,
+    level_of,
+    list_allowed_words,
+)
 from resolab.plan.key_exchange import key_exchange_in
 from resolab.plan.live.network import live_table
 from resolab.plan.model import HIGHEST_SEED, Plan
@@ -215,12 +223,12 @@ def _factors(section: PlanSection, corpus: Corpus | None) -> Factors:
         "profile": _names(section, "profile", corpus.profiles() if corpus else None),
     }
     for factor in FACTORS[2:]:
-        words = section.levels(factor, allowed_words(factor))
+        words = section.levels(factor, list_allowed_words(factor))
         levels[factor] = tuple(level_of(factor, word) for word in words)
     named = set()
     for factor in OPTIONAL_FACTORS:
         bounds = NUMBERS.get(factor)
-        known = None if bounds or factor in FREE_NAMES else allowed_words(factor)
+        known = None if bounds or factor in FREE_NAMES else list_allowed_words(factor)
         given = section.optional_levels(factor, known, bounds)
         if given is not None:
             levels[factor] = tuple(level_of(factor, word) for word in given)
@@ -263,7 +271,7 @@ def _resolver_paths(
     section: PlanSection, factors: Factors
 ) -> tuple[Mapping[DnsTransport, tuple[ResolverPath, ...]], Factors]:
     """Read the path to each transport; a list for any transport makes `resolver_path` a named factor."""
-    allowed = allowed_words("resolver_path")
+    allowed = list_allowed_words("resolver_path")
     # A transport that is not among the levels may stand here, so that a plan can be narrowed by one line.
     given = {transport: _paths(section, transport, allowed) for transport in DnsTransport}
     for transport in factors.dns_transport:

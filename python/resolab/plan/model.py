@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from resolab.plan.analysis import Analysis
-from resolab.plan.comparison import ComparisonRule, PlannedComparison, planned_comparisons
+from resolab.plan.comparison import ComparisonRule, PlannedComparison, list_comparisons
 from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, selects, word_of
 from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.live.settings import LAB, LiveSettings
 from resolab.plan.pages.own_pages import PlanPageSource
-from resolab.plan.preset_levels import fixed_levels
+from resolab.plan.preset_levels import find_fixed_levels
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
     Design,
@@ -112,7 +112,7 @@ class Plan:
 
     def comparisons(self) -> list[PlannedComparison]:
         """List the comparisons: the named ones or, without any, all with the baseline; then the copies."""
-        return planned_comparisons(
+        return list_comparisons(
             self.conditions(), self.comparison_rules, with_levels=self.find_with_levels, baseline_of=self.baseline_of
         )
 
@@ -120,7 +120,7 @@ class Plan:
         """List the plan's levels of a factor, named or not, as words."""
         return tuple(word_of(level, factor) for level in self._levels(factor))
 
-    def varying(self) -> tuple[str, ...]:
+    def list_varying_factors(self) -> tuple[str, ...]:
         """List the named optional factors with differing levels in the conditions, in the order of identifiers."""
         conditions = self.conditions()
         return tuple(factor for factor in self.factors.named if len({getattr(one, factor) for one in conditions}) > 1)
@@ -146,7 +146,7 @@ class Plan:
         """Set factors absent from the plan to the level fixed by a preset, or else to their default."""
         if not any(self._levels("browser_preset")):
             return condition
-        levels = {**OPTIONAL_FACTORS, **fixed_levels(condition)}
+        levels = {**OPTIONAL_FACTORS, **find_fixed_levels(condition)}
         others = {
             factor: level
             for factor, level in levels.items()

@@ -9,7 +9,7 @@ from typing import Any
 
 from resolab.plan.analysis import Analysis
 from resolab.plan.choices import BASELINE_FACTORS
-from resolab.plan.factors import EVERY_FACTOR, FACTORS, FREE_NAMES, NUMBERS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.factors import EVERY_FACTOR, FACTORS, FREE_NAMES, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
 from resolab.plan.key_exchange import key_exchange_schema
 from resolab.plan.live.schema import live_tables
 from resolab.plan.model import Plan, Repeat
@@ -96,7 +96,9 @@ def _word(factor: str) -> Schema:
     if factor in NUMBERS:
         low, high = NUMBERS[factor]
         return {"type": "number", "minimum": low, "maximum": high}
-    return {"type": "string"} if factor in {"page", "profile", *FREE_NAMES} else {"enum": list(allowed_words(factor))}
+    return (
+        {"type": "string"} if factor in {"page", "profile", *FREE_NAMES} else {"enum": list(list_allowed_words(factor))}
+    )
 
 
 def _levels(factor: str) -> Schema:

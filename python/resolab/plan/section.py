@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from resolab.errors import ConfigurationError
-from resolab.wording import meant
+from resolab.wording import suggest_word
 
 MISSING = object()
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -76,7 +76,7 @@ class PlanSection:
             return None
         value = self._spelled(key, self._take(key), bounds)
         if not isinstance(value, str) or value not in allowed:
-            self.fail(key, f"unknown level {value!r}; allowed: {_listed(allowed)}{meant(value, allowed)}")
+            self.fail(key, f"unknown level {value!r}; allowed: {_listed(allowed)}{suggest_word(value, allowed)}")
         return value
 
     def levels(self, key: str, allowed: Sequence[str] | None, bounds: Bounds | None = None) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class PlanSection:
         words = [self._spelled(key, level, bounds) for level in value]
         for level in words:
             if not isinstance(level, str) or (allowed is not None and level not in allowed):
-                self.fail(key, f"unknown level {level!r}{hint}{meant(level, allowed or ())}")
+                self.fail(key, f"unknown level {level!r}{hint}{suggest_word(level, allowed or ())}")
         if len(set(words)) < len(words):
             self.fail(key, "names a level twice; name each once")
         return tuple(str(word) for word in words)
@@ -156,7 +156,7 @@ class PlanSection:
         """Fail if the table holds an unrequested key."""
         for key in self._table:
             if key not in self._known:
-                self.fail(key, f"unknown key; allowed: {_listed(self._known)}{meant(key, self._known)}")
+                self.fail(key, f"unknown key; allowed: {_listed(self._known)}{suggest_word(key, self._known)}")
 
     def _take(self, key: str, default: object = MISSING) -> object:
         self._known.append(key)

@@ -11,7 +11,7 @@ from resolab.errors import ConfigurationError
 from resolab.plan.analysis import Estimand
 from resolab.plan.comparison import ComparisonKind
 from resolab.plan.condition import Baseline, Condition
-from resolab.plan.factors import NAMED_ORDER, Selection, allowed_words, selects, word_of
+from resolab.plan.factors import NAMED_ORDER, Selection, list_allowed_words, selects, word_of
 from resolab.plan.model import Plan
 from resolab.plan.settings import DecisionCriterion, StopSettings
 from resolab.protocols import (
@@ -40,7 +40,7 @@ def _named(transports: Sequence[str], joint: str) -> str:
 
 def _but(factor: str, *words: str) -> tuple[str, ...]:
     """List a factor's other levels: a new level is refused until declared possible."""
-    return tuple(word for word in allowed_words(factor) if word not in words)
+    return tuple(word for word in list_allowed_words(factor) if word not in words)
 
 
 _BROWSERS_SPEAK = (DnsTransport.DOUDP, DnsTransport.DOH, DnsTransport.DOH3)

@@ -25,7 +25,7 @@ def pool_pages(plan: Plan) -> Plan:
     return replace(plan, factors=replace(plan.factors, levels=levels))
 
 
-def compared_as(plan: Plan, condition: Condition) -> Condition:
+def find_counting_condition(plan: Plan, condition: Condition) -> Condition:
     """Return the condition counting this condition's trials."""
     return replace(condition, page=EVERY_PAGE) if plan.samples_pages else condition
 

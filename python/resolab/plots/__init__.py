@@ -12,7 +12,7 @@ from resolab.plots.name_counts import NamesPoint, draw_by_names
 from resolab.plots.save import Drawing, save_drawing, save_file, write_csv
 from resolab.plots.save_all import save_drawings
 from resolab.plots.shift_function import ShiftLine, draw_shift_functions
-from resolab.plots.waterfall import PageEvent, Span, WaterfallRequest, draw_waterfall, shortened
+from resolab.plots.waterfall import PageEvent, Span, WaterfallRequest, draw_waterfall, shorten_label
 from resolab.plots.words import (
     ABSENT,
     combination_label,
@@ -57,7 +57,7 @@ __all__ = [
     "save_drawing",
     "save_drawings",
     "save_file",
-    "shortened",
+    "shorten_label",
     "transport_label",
     "transport_look",
     "write_csv",

@@ -4,7 +4,7 @@ For: the content of `resolab query`. Not for: its output, page loads, datasets. 
 single query should not wait for the statistics libraries.
 """
 
-from resolab.queries.arms import Arm, arms_of, measured
+from resolab.queries.arms import Arm, arms_of, select_measured
 from resolab.queries.phases import QueryPhase, Split, timeline, wire_exchange_ns
 from resolab.queries.query_process import ask
 from resolab.queries.system_resolver import RESOLV_CONF, format_recorded_name, system_resolver
@@ -17,7 +17,7 @@ __all__ = [
     "arms_of",
     "ask",
     "format_recorded_name",
-    "measured",
+    "select_measured",
     "system_resolver",
     "timeline",
     "wire_exchange_ns",

@@ -25,7 +25,7 @@ class Arm:
     records: dict[Key, QueryRecord] = field(default_factory=dict)
 
 
-def measured(records: Iterable[QueryRecord]) -> list[QueryRecord]:
+def select_measured(records: Iterable[QueryRecord]) -> list[QueryRecord]:
     """Return the queries without the ones sent only to fetch a ticket."""
     return [record for record in records if record.purpose is QueryPurpose.MEASURED]
 

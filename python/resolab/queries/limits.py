@@ -63,7 +63,7 @@ def limit(text: str) -> Limit:
     return Limit(text.strip(), name, sign == ">", value * scale, unit == "%")
 
 
-def passed(limits: Sequence[Limit], summaries: Sequence["ArmSummary"]) -> list[str]:
+def list_exceeded(limits: Sequence[Limit], summaries: Sequence["ArmSummary"]) -> list[str]:
     """Return the exceeded limits with their resolvers, one line each."""
     return [
         f"{one.arm.resolver}{' (opening)' if one.arm.opening else ''}: {limit.text}"

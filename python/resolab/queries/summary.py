@@ -129,12 +129,12 @@ def _difference(arm: Arm, first: Arm, timeout_ms: float) -> stats.Estimate | Non
         return None
     if len(keys) > PAIRS_AT_MOST:
         keys = [keys[index] for index in np.linspace(0, len(keys) - 1, PAIRS_AT_MOST).astype(int)]
-    return stats.paired_difference(_sample(arm, keys, timeout_ms), _sample(first, keys, timeout_ms), seed=SEED)
+    return stats.estimate_paired_difference(_sample(arm, keys, timeout_ms), _sample(first, keys, timeout_ms), seed=SEED)
 
 
 def _sample(arm: Arm, keys: Sequence[Key], timeout_ms: float) -> stats.Sample:
     times = [arm.records[key].query_response_time_ns for key in keys]
-    return stats.Sample.censored([None if ns is None else ns / 1e6 for ns in times], [timeout_ms] * len(times))
+    return stats.Sample.from_censored([None if ns is None else ns / 1e6 for ns in times], [timeout_ms] * len(times))
 
 
 def _usable(arm: Arm) -> set[Key]:

@@ -30,7 +30,7 @@ _READ_AHEAD = "_preload"
 _WORKERS = {"internal_worker", "internal_shared_worker", "internal_service_worker", "internal_worker_static_module"}
 
 
-def recording_of_rows(rows: Iterable[Row], found: Recording) -> None:
+def add_exchanges(rows: Iterable[Row], found: Recording) -> None:
     """Add the exchanges, and note the facts missing in Firefox's account."""
     found.exchanges = sorted(_exchanges(rows, found), key=lambda one: one.start_ms)
     if found.loaded_ms is None:

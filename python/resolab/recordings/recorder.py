@@ -14,7 +14,7 @@ import resolab
 from resolab.browser import Browser, BrowserSettings, Chromium, Firefox, H3Discovery, ListeningRequest, LoadEvents
 from resolab.errors import ConfigurationError, DeadlineError, MachineError, ResolabError
 from resolab.pages.model import PageModel
-from resolab.recordings.browser_load import recording_of_heard
+from resolab.recordings.browser_load import read_browser_load
 from resolab.recordings.model_builder import build
 from resolab.records import BrowserName, HttpVersion, PageFailure
 
@@ -45,12 +45,12 @@ async def record(wish: RecordingOptions, say: Callable[[str], None]) -> PageMode
     try:
         await _start(browser, wish, say)
         request = ListeningRequest(url=wish.url, timeout_s=wish.timeout_s, quiet_after_s=wish.quiet_after_s)
-        heard = await browser.hear(request)
+        heard = await browser.listen(request)
     finally:
         await browser.close()
     if heard.failure is not None:
         raise _error(heard, wish)
-    recording = recording_of_heard(heard)
+    recording = read_browser_load(heard)
     recording.creator = f"resolab {resolab.__version__}"
     recording.recorded = time.strftime("%Y-%m", time.gmtime())
     return build(recording, wish.name, keep_names=wish.keep_names)

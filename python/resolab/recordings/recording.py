@@ -105,7 +105,7 @@ class RecordedExchange:
         """Return True when the answer redirects to another URL."""
         return self.redirect_to is not None and 300 <= self.status < 400
 
-    def asked_from(self, start_ms: float) -> "RecordedExchange":
+    def move_start(self, start_ms: float) -> "RecordedExchange":
         """Return the exchange with an earlier start, blocked until its real start; its end stays."""
         waited = max(0.0, self.start_ms - start_ms)
         timings = replace(self.timings, blocked=(self.timings.blocked or 0.0) + waited)

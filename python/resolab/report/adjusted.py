@@ -33,14 +33,14 @@ _NOTE = (
 )
 
 
-def adjusted_tables(findings: Findings) -> list[NamedTable]:
+def build_adjusted_tables(findings: Findings) -> list[NamedTable]:
     """Return a list with the table, or an empty list without rows."""
     found = findings.adjusted
     if not found:
         return []
     table = Table(_COLUMNS, [_cells(findings, one) for one in found], frozenset((0, 1, 2, 3, 5, 9)))
     title = "Adjusted by what the treatment cannot move"
-    return [NamedTable(NAME, title, table, [adjusted_row(one) for one in found], f"{_NOTE} {_saved(findings)}")]
+    return [NamedTable(NAME, title, table, [build_adjusted_row(one) for one in found], f"{_NOTE} {_saved(findings)}")]
 
 
 def _cells(findings: Findings, one: AdjustedComparison) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def _saved(findings: Findings) -> str:
     return f"Median of the variance left: {'; '.join(texts)}." if texts else ""
 
 
-def adjusted_row(one: AdjustedComparison) -> dict[str, Value]:
+def build_adjusted_row(one: AdjustedComparison) -> dict[str, Value]:
     """Return a comparison as numbers for the CSV."""
     return {
         "page": one.comparison.treatment.page,

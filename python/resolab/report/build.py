@@ -14,9 +14,9 @@ import jinja2
 from markupsafe import Markup
 
 from resolab.plots import Drawing, save_drawings, write_csv
-from resolab.report.adjusted import adjusted_tables
+from resolab.report.adjusted import build_adjusted_tables
 from resolab.report.calibrations import calibration_table, outside_count
-from resolab.report.closed_form import closed_form_table
+from resolab.report.closed_form import build_closed_form_table
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
 from resolab.report.connections.hellos import hello_table
 from resolab.report.connections.section import connection_section
@@ -172,9 +172,9 @@ def _effects(findings: Findings) -> list[NamedTable]:
     tables = (
         build_across_table(findings),
         *effect_tables(findings),
-        closed_form_table(findings),
+        build_closed_form_table(findings),
         shift_table(findings),
-        *adjusted_tables(findings),
+        *build_adjusted_tables(findings),
     )
     return [_told_named(findings, one) for one in tables if one is not None]
 

@@ -62,7 +62,7 @@ def p_text(p: float | None) -> str:
     return "" if p is None else "< 0.0001" if p < 1e-4 else number_text(p, 4)
 
 
-def named_answers(findings: Findings) -> list[str]:
+def answer_comparisons(findings: Findings) -> list[str]:
     """Answer each comparison of the plan in a sentence, corrected for the number of all their cells."""
     groups: dict[str, list[PairResult]] = {}
     for one in findings.plt.comparisons if findings.plan.comparison_rules else ():

@@ -16,7 +16,7 @@ from resolab.report.labels import combination_of
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate
-from resolab.wording import counted
+from resolab.wording import format_count
 
 
 def effect_tables(findings: Findings) -> list[NamedTable]:
@@ -33,7 +33,7 @@ def slope_sentences(findings: Findings) -> list[str]:
 def _slope_sentence(findings: Findings, one: SlopeResult) -> str:
     treatment, baseline = _label(findings, one.treatment), _label(findings, one.baseline)
     slope = both_text(one.slope, 2, signed=True)
-    of = f"{one.profiles_count} profiles, n = {counted(one.slope.n, 'block')}"
+    of = f"{one.profiles_count} profiles, n = {format_count(one.slope.n, 'block')}"
     where = f"{one.treatment.page}, {one.outcome.phrase}, {of}"
     return f"{treatment} takes {slope} round trips of the link more than {baseline} ({where})."
 

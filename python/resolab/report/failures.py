@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings
 from resolab.store.rows import LatenessRow
-from resolab.wording import counted
+from resolab.wording import format_count
 
 
 def trouble_sentence(findings: Findings) -> str:
@@ -26,7 +26,7 @@ def _others(findings: Findings) -> str:
     """Return a note about other measurements on the machine, as observed at start and end of the run."""
     ends = (findings.manifest.environment_start, findings.manifest.environment_end)
     seen = max((one.other_paths_count or 0 for one in ends if one is not None), default=0)
-    return f"; beside other runs on the machine ({counted(seen, 'emulated path')})" if seen else ""
+    return f"; beside other runs on the machine ({format_count(seen, 'emulated path')})" if seen else ""
 
 
 def failures_line(findings: Findings) -> str:
@@ -55,10 +55,10 @@ def flags_and_drops(findings: Findings, profiles: Collection[str] | None = None)
     return told if is_live(findings.plan) else f"{told}; {_drops(findings, profiles)}"
 
 
-def left_out(lost_count: int, copies_count: int = 0) -> str:
+def describe_left_out(lost_count: int, copies_count: int = 0) -> str:
     """Return the loads left out of a figure's numbers; an empty string when no load is left out."""
-    lost = f"{counted(lost_count, 'load')} that the instrument lost or that told nothing" if lost_count else ""
-    copies = f"{counted(copies_count, 'load')} of copies" if copies_count else ""
+    lost = f"{format_count(lost_count, 'load')} that the instrument lost or that told nothing" if lost_count else ""
+    copies = f"{format_count(copies_count, 'load')} of copies" if copies_count else ""
     words = " and ".join(part for part in (lost, copies) if part)
     return f" Left out: {words}." if words else ""
 

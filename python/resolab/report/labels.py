@@ -15,16 +15,16 @@ from resolab.report.findings.resolvers import resolver_of, resolvers_of
 def combination_of(findings: Findings, condition: Condition) -> str:
     """Name a condition within its page and profile; on the live network by transport and resolver."""
     if is_live(findings.plan):
-        return ", ".join((transport_label(condition.dns_transport), *varying_levels(findings, condition)))
+        return ", ".join((transport_label(condition.dns_transport), *list_varying_levels(findings, condition)))
     return combination_label(
         condition.dns_transport,
         condition.http_version,
         condition.requested_handshake_mode,
-        varying_levels(findings, condition),
+        list_varying_levels(findings, condition),
     )
 
 
-def varying_levels(findings: Findings, condition: Condition) -> list[str]:
+def list_varying_levels(findings: Findings, condition: Condition) -> list[str]:
     """Return the condition's levels of the varying optional factors, and its copy number."""
     levels = [_level(factor, condition) for factor in findings.varying if applies(factor, condition)]
     return [*levels, *([f"copy {condition.replicate}"] if condition.replicate > 1 else [])]
@@ -57,7 +57,7 @@ def exchange_place(findings: Findings, one: ExchangeResult) -> str:
     return ", ".join(part for part in (one.profile, resolver) if part)
 
 
-def held_factors(findings: Findings) -> list[str]:
+def list_constant_factors(findings: Findings) -> list[str]:
     """List the optional factors with equal levels in every condition, with their level."""
     conditions = findings.plan.conditions()
     elsewhere = _OF_THE_LAB if is_live(findings.plan) else frozenset(("resolver",))

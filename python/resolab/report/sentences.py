@@ -6,11 +6,11 @@ For: a reader's summary. Not for: the full tables, or the significance of change
 from collections.abc import Sequence
 
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
-from resolab.report.comparison_tables import named_answers
+from resolab.report.comparison_tables import answer_comparisons
 from resolab.report.findings.findings import Comparison, ConditionResult, ExchangeResult, Findings
 from resolab.report.findings.resolvers import resolver_of, resolvers_of, several_caches
 from resolab.report.labels import baseline_label, combination_of
-from resolab.wording import counted
+from resolab.wording import format_count
 
 Compared = tuple[ConditionResult, Comparison]
 
@@ -24,7 +24,7 @@ def answers(findings: Findings) -> list[str]:
     for compared in findings.plt.compared:
         groups.setdefault(combination_of(findings, compared[0].condition), []).append(compared)
     baseline = baseline_label(findings)
-    named = named_answers(findings)
+    named = answer_comparisons(findings)
     phrase = findings.plt.outcome.phrase
     sentences = named or [_combination(name, baseline, group, phrase) for name, group in groups.items()]
     exchanges: dict[tuple[str, str, str], list[ExchangeResult]] = {}
@@ -62,7 +62,7 @@ def _lookup(group: Sequence[ExchangeResult], *, caches: bool) -> str:
     label = transport_label(first.dns_transport)
     cache = f" (cache {first.resolver_cache})" if caches else ""
     mode = cache if first.requested_handshake_mode == "full" else f" asking for {first.requested_handshake_mode}{cache}"
-    trips = counted(first.expected_round_trips, "round trip")
+    trips = format_count(first.expected_round_trips, "round trip")
     known = [one.remainder_ms.value for one in group if one.remainder_ms.value is not None]
     if not known:
         return f"A cold {label} exchange{mode}: no median; half or more of the exchanges failed."

@@ -16,7 +16,7 @@ from resolab.report.live.terminal import lookups_for_terminal
 from resolab.report.narrow_table import TerminalTable
 from resolab.stats import Estimate
 from resolab.store.outcomes import PLT, LoadOutcome
-from resolab.wording import counted
+from resolab.wording import format_count
 
 _AGAINST = "against the baseline"
 
@@ -106,7 +106,7 @@ def times_text(change: Estimate) -> str:
     if change.value is None:
         return estimate_text(change, scale=100, signed=True) + (" %" if change.n else "")
     if change.ci_low is None or change.ci_high is None:
-        return f"{counted(change.n, 'pair')}: too few to tell"
+        return f"{format_count(change.n, 'pair')}: too few to tell"
     low, high = (number_text(1 + end, 2) for end in (change.ci_low, change.ci_high))
     unsure = " (interval contains 1)" if change.ci_contains_zero else ""
     return f"{number_text(1 + change.value, 2)} times as long [{low}, {high}]{unsure}"

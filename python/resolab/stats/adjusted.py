@@ -28,7 +28,7 @@ SHIFTS_COUNT = 1_000
 """Largest number of shifts tried, evenly thinned; up to 25 pairs have at most this number of sign changes."""
 
 
-def adjusted_difference(outcome: FloatArray, part: FloatArray, *, level: float = LEVEL) -> Estimate:
+def estimate_adjusted_difference(outcome: FloatArray, part: FloatArray, *, level: float = LEVEL) -> Estimate:
     """Estimate the median of the outcome's differences, adjusted by a part's; position i of both is one pair."""
     if outcome.size != part.size or not (np.isfinite(outcome).all() and np.isfinite(part).all()):
         raise ValueError("an adjusted difference needs a known outcome and a known part of each pair")

@@ -28,7 +28,7 @@ def median(sample: Sample, *, seed: int | None = None, level: float = LEVEL) -> 
     return quantile(sample, 0.5, level=level)
 
 
-def paired_difference(
+def estimate_paired_difference(
     treatment: Sample, baseline: Sample, *, seed: int | None = None, level: float = LEVEL
 ) -> Estimate:
     """Estimate the median of the differences within pairs; position i of both is one pair."""

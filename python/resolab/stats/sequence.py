@@ -29,7 +29,7 @@ HALF_SPENT_AT = 30
 hundred values."""
 
 
-def spent(size: int, level: float) -> float:
+def compute_spent_error(size: int, level: float) -> float:
     """Return the error of one end spent after `size` values; the whole error is spent only in the limit."""
     return (1 - level) / 2 * size / (size + HALF_SPENT_AT)
 
@@ -54,7 +54,7 @@ def _ranks(most: int, level: float) -> tuple[int, ...]:
         low = ranks[-1]
         # What is below the last end has left already, so the search begins there.
         leaving = np.cumsum(staying[low : size + 1])
-        more = int(np.searchsorted(leaving, spent(size, level) - gone, side="right"))
+        more = int(np.searchsorted(leaving, compute_spent_error(size, level) - gone, side="right"))
         if more:
             gone += float(leaving[more - 1])
             staying[low : low + more] = 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.medians import differences_of
 from resolab.stats.order import LEVEL
-from resolab.stats.ranks import lower_end, rank_sum_cdf, signed_rank_cdf
+from resolab.stats.ranks import compute_signed_rank_cdf, lower_end, rank_sum_cdf
 from resolab.stats.sample import FloatArray, Sample
 
 
@@ -33,7 +33,7 @@ def hodges_lehmann(
     if not len(differences):
         return Estimate(None, None, None, None, 0, 0, level, Method.NONE)
     lows, highs = _walsh(differences.low, -np.inf), _walsh(differences.high, np.inf)
-    cdf = signed_rank_cdf(len(differences))
+    cdf = compute_signed_rank_cdf(len(differences))
     count = differences.censored_count
     return _estimate_between(lows, highs, cdf, len(differences), count, level, Method.SIGNED_RANK)
 

@@ -26,7 +26,7 @@ def names_files(line: bytes) -> bool:
     return any(mark in line for mark in _MARKS)
 
 
-def taken_along(record: dict[str, Any], source: Path, target: Path, prefix: str) -> dict[str, Any]:
+def copy_artifacts(record: dict[str, Any], source: Path, target: Path, prefix: str) -> dict[str, Any]:
     """Copy the files of a record from one dataset to another; return the record with their new names.
 
     The prefix goes before a name's first part below its folder, so files of several runs stay apart. A file missing in
@@ -40,7 +40,7 @@ def line_taken_along(line: bytes, source: Path, target: Path, prefix: str) -> by
     """Copy the files of a line; a line without files stays unchanged."""
     if not names_files(line):
         return line
-    return msgspec.json.encode(taken_along(msgspec.json.decode(line), source, target, prefix)) + b"\n"
+    return msgspec.json.encode(copy_artifacts(msgspec.json.decode(line), source, target, prefix)) + b"\n"
 
 
 def _taken(name: str, source: Path, target: Path, prefix: str) -> str:

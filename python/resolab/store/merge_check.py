@@ -14,7 +14,7 @@ import msgspec
 from resolab.errors import ConfigurationError
 from resolab.records import FORMAT_VERSION
 from resolab.store.manifest import Manifest, RunStatus
-from resolab.store.trials import finished_trials
+from resolab.store.trials import find_finished_trials
 
 _MAY_DIFFER = ("seed", "blocks")
 """Keys of a plan with influence only on the number and order of trials."""
@@ -35,7 +35,7 @@ def check_mergeable(runs: Sequence[Run]) -> None:
                 raise ConfigurationError(f"could not merge {folder}: {seen[name]} holds dataset {name} too")
             seen[name] = folder
         _check_version(folder, manifest)
-        if not finished_trials(folder):
+        if not find_finished_trials(folder):
             raise ConfigurationError(f"could not merge {folder}: it holds no finished trial; leave it out")
     first, *others = runs
     for other in others:

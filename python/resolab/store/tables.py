@@ -21,7 +21,7 @@ from resolab.store.folder import README, dataset_folder
 from resolab.store.folder import TABLES as TABLES_FOLDER
 from resolab.store.manifest import load_manifest
 from resolab.store.readme import dataset_readme
-from resolab.store.trials import finished_trials, read_trial
+from resolab.store.trials import find_finished_trials, read_trial
 
 _TABLE_OF = {struct: table for table, struct in TABLES.items()}
 
@@ -29,7 +29,7 @@ _TABLE_OF = {struct: table for table, struct in TABLES.items()}
 def ensure_tables(folder: Path) -> Path:
     """Make `tables/` unless the tables match the trials and are newer than each, or the dataset has no trials."""
     target = dataset_folder(folder) / TABLES_FOLDER
-    trials = finished_trials(folder)
+    trials = find_finished_trials(folder)
     # Of a dataset without its trials no table can be made that it lacks.
     needed = _tables_of(folder) if trials else [table for table in TABLES if table not in SINCE]
     whole = all((target / f"{table}.parquet").is_file() for table in needed)
@@ -59,7 +59,7 @@ def _trials_in(tables: Path) -> set[str]:
 def build_tables(folder: Path) -> Path:
     """Make `tables/` from the finished trials; the old tables stay until the new ones are whole."""
     manifest = load_manifest(folder)
-    if manifest.trials_finished_count and not finished_trials(folder):
+    if manifest.trials_finished_count and not find_finished_trials(folder):
         problem = f"none of the {manifest.trials_finished_count} trials that its manifest counts is there"
         raise ConfigurationError(f"failed to make the tables of {folder}: {problem}; restore its trials")
     target = folder / TABLES_FOLDER
@@ -92,7 +92,7 @@ def _write_rows(folder: Path, fresh: Path) -> None:
         streams: dict[str, BinaryIO] = {
             table: stack.enter_context((fresh / f"{table}.jsonl").open("wb")) for table in TABLES
         }
-        for trial, file in finished_trials(folder).items():
+        for trial, file in find_finished_trials(folder).items():
             for table, record in _table_records(trial, file):
                 row = {column.name: _value(record, column) for column in columns[table]}
                 streams[table].write(encoder.encode(row) + b"\n")

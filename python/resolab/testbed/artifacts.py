@@ -72,7 +72,7 @@ class TrialFileKeeper:
         return self._key_log
 
     @asynccontextmanager
-    async def keeping(self, path: engine.Path, trial_id: str) -> AsyncIterator[TrialFiles]:
+    async def keep(self, path: engine.Path, trial_id: str) -> AsyncIterator[TrialFiles]:
         """Keep packets and keys during the block; the files are complete afterwards."""
         files = TrialFiles(
             capture_file=_file(self.kept.capture_folder, f"{trial_id}.pcapng"),

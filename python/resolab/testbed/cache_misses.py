@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from resolab.plan import stream_seed
 
 
-def missed_names(names: Sequence[str], seed: int, trial_id: str, *, ratio: float) -> frozenset[str]:
+def draw_missed_names(names: Sequence[str], seed: int, trial_id: str, *, ratio: float) -> frozenset[str]:
     """Draw each name independently: with the ratio 0 no name is missed, with 1 every name."""
     block = trial_id.partition("-")[0]
     return frozenset(name for name in names if random.Random(stream_seed(seed, "miss", block, name)).random() < ratio)

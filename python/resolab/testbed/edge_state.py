@@ -22,7 +22,7 @@ from resolab.plan import RESOLVER_NAME, Condition
 from resolab.records import ConnectionSharing, ResolverCache, TicketPolicy
 from resolab.testbed import layout
 from resolab.testbed.layout import Http3Offer, PageSite
-from resolab.testbed.ways import POLICIES, cleared_for, offer_of
+from resolab.testbed.ways import POLICIES, choose_forgotten_state, offer_of
 from resolab.toml_text import key_lines
 
 
@@ -77,7 +77,7 @@ class AppliedEdgeState:
         h2 after the server closes its QUIC connection. Chromium also keeps unused sockets, without reading the server's
         close.
         """
-        if not cleared_for(condition).sockets:
+        if not choose_forgotten_state(condition).sockets:
             # One command: a second would choose anew, and close what the measured load has opened by then.
             await self.edge.close_connections(self._sites[condition.page].hosts)
 

@@ -11,7 +11,7 @@ from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.draft import PlanDraft, plan_text
 from resolab.plan.pages.own_pages import name_of
 from resolab.records import EdgeQueryRecord, EdgeRequestRecord, PageLoadRecord, Record, ResourceRecord
-from resolab.testbed.judgement import answered_requests
+from resolab.testbed.judgement import list_answered_requests
 from resolab.testbed.layout import PageSite
 from resolab.testbed.sites import sites_of
 from resolab.testbed.testbed import Testbed
@@ -44,7 +44,7 @@ async def load_first(folder: str) -> PageCensus:
     async with Testbed(plan, corpus, plan.seed) as testbed:
         result = await testbed.run_trial(condition, "first")
     requests = [one for one in result.records if isinstance(one, EdgeRequestRecord)]
-    given = answered_requests(requests, site)
+    given = list_answered_requests(requests, site)
     refused = {
         f"https://{one.authority}{one.path} ({one.status})"
         for one in requests

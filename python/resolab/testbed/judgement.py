@@ -235,7 +235,7 @@ def _dns_connection_flags(condition: Condition, lookup: PageLookup) -> list[Tria
     return []
 
 
-def gathering_flags(records: Iterable[Record], condition: Condition, span: LoadSpan) -> list[TrialFlag]:
+def flag_gathering(records: Iterable[Record], condition: Condition, span: LoadSpan) -> list[TrialFlag]:
     """Flag a load with gathering requested but each query sent alone: refused by the resolver, or never simultaneous.
 
     A lost message counts as gathered.
@@ -270,16 +270,16 @@ def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion, sit
     return [] if request is None or request.http_version is expected else [TrialFlag.HTTP_VERSION_MISMATCH]
 
 
-def missing_requests(records: Iterable[Record], site: PageSite, span: LoadSpan) -> str | None:
+def count_answered_if_incomplete(records: Iterable[Record], site: PageSite, span: LoadSpan) -> str | None:
     """Return the number of a page's answered requests, if not all: a part's look-up or connection had failed."""
     in_load = (one for one in records if isinstance(one, EdgeRequestRecord) and span.has(one.received_ns))
-    answered = answered_requests(in_load, site)
+    answered = list_answered_requests(in_load, site)
     if site.request_count is None or len(answered) >= site.request_count:
         return None
     return f"{len(answered)} of the page's {site.request_count} requests were answered"
 
 
-def answered_requests(requests: Iterable[EdgeRequestRecord], site: PageSite) -> set[tuple[str, str]]:
+def list_answered_requests(requests: Iterable[EdgeRequestRecord], site: PageSite) -> set[tuple[str, str]]:
     """List the page's requests answered before its load event, each once: host name and path.
 
     A resource with its own response in the page's settings counts as answered with this response's status. Resources

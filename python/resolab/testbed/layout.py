@@ -165,7 +165,7 @@ def edge_configuration(
         *(
             ("[[certificate]]", {"names": names} | ({"origin_frame": True} if tells_origins else {}))
             for site in sites
-            for names in shared_certificates(site, certificates)
+            for names in list_shared_certificates(site, certificates)
         ),
         ("[[zone]]", {"name": DOH_PROBE_NAME, "type": "A", "value": DOH_PROBE_ADDRESS}),
     ]
@@ -203,7 +203,7 @@ def site_settings(offer: Http3Offer, of_page: Mapping[str, Any] | None = None) -
     return settings
 
 
-def shared_certificates(
+def list_shared_certificates(
     site: PageSite, certificates: PageCertificates = PageCertificates.RECORDED
 ) -> Iterator[list[str]]:
     """List the names or wildcards of each shared certificate; every other name has its own certificate."""

@@ -22,7 +22,7 @@ def _site(page: Page, numbers: Iterator[int], distances: PageDistances) -> PageS
     of_groups: dict[int, str] = {}
     origins = []
     for host, folder in page.hosts.items():
-        serving = page.served(host)
+        serving = page.find_serving(host)
         if distances is PageDistances.NONE and serving.extra_rtt_ms:
             serving = msgspec.structs.replace(serving, extra_rtt_ms=0.0)
         group = serving.address_group

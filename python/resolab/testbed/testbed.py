@@ -36,8 +36,8 @@ from resolab.records import (
 )
 from resolab.testbed import layout
 from resolab.testbed.artifacts import NOTHING_KEPT, KeptFolders, TrialFileKeeper
-from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, started_first
-from resolab.testbed.cache_misses import missed_names
+from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, choose_first_browsers
+from resolab.testbed.cache_misses import draw_missed_names
 from resolab.testbed.client_program import ClientProgramSlot
 from resolab.testbed.distance import longest_rtt_ms, move_page, move_resolver
 from resolab.testbed.edge_state import AppliedEdgeState
@@ -49,7 +49,7 @@ from resolab.testbed.scratch import scratch_folder
 from resolab.testbed.sites import sites_of
 from resolab.testbed.trial_result import TrialInstants, TrialObservations, TrialResult, trial_result
 from resolab.testbed.warmup_activity import WarmUpActivity, drop_open_connections
-from resolab.testbed.ways import TestbedPaths, cleared_for, warms_up, way_of
+from resolab.testbed.ways import TestbedPaths, choose_forgotten_state, warms_up, way_of
 
 SETTLE_MS = 60.0
 """The time beyond a round trip, in ms, for closes to arrive and acknowledgements to pass before the measured load."""
@@ -115,7 +115,7 @@ class Testbed(RunningParts):
         self._stack.push_async_callback(self.between.close)
         self._browsers = BrowserPool(surroundings)
         self._stack.push_async_callback(self._browsers.close)
-        for way in started_first(ways):
+        for way in choose_first_browsers(ways):
             await self._browsers.get(way)
 
     async def _start_path(self) -> engine.Path:
@@ -178,18 +178,18 @@ class Testbed(RunningParts):
         browser, rehearsed = await self._rehearsed(condition, site)
         if rehearsed:
             await self._set_profile(condition, trial_id)
-        async with self._keeper.keeping(self.path, trial_id) as files:
+        async with self._keeper.keep(self.path, trial_id) as files:
             result = await self._measure(browser, condition, site, trial_id)
         netlog_file = self._browsers.netlog_file(way_of(condition))
         return replace(result, files=replace(files, netlog_file=netlog_file))
 
-    async def hear(self, condition: Condition, asked: ListeningRequest) -> tuple[LoadEvents, list[Record]]:
+    async def listen(self, condition: Condition, asked: ListeningRequest) -> tuple[LoadEvents, list[Record]]:
         """Load a page once and record all its requests: for the page's content, not for times."""
         await self._replace_dead()
         await self._put_in_force(condition, HEARING_LABEL)
         browser = await self._browsers.get(way_of(condition))
         self._records.clear()
-        heard = await browser.hear(asked)
+        heard = await browser.listen(asked)
         await self._unless_dead(self.edge, self.edge.flush())
         return heard, self._records.copy()
 
@@ -205,7 +205,7 @@ class Testbed(RunningParts):
         self._records.clear()
         trial_ns = time.monotonic_ns()
         exchanges = await self._exchanges(site, trial_id)
-        missed = missed_names(site.hosts, self._seed, trial_id, ratio=condition.resolver_miss_ratio)
+        missed = draw_missed_names(site.hosts, self._seed, trial_id, ratio=condition.resolver_miss_ratio)
         await self._unless_dead(self.edge, self._in_force.miss(missed))
         load_ns = time.monotonic_ns()
         load, measured_ns = await self._load(browser, condition, site)
@@ -307,7 +307,7 @@ class Testbed(RunningParts):
             url=site.url,
             timeout_s=self._plan.limits.page_timeout_s,
             warmup=warms_up(condition),
-            cleared=cleared_for(condition),
+            cleared=choose_forgotten_state(condition),
             settle=partial(self._settle, condition),
             between=between,
         )

@@ -109,7 +109,7 @@ def offer_of(condition: Condition) -> Http3Offer:
     return OFFERS[condition.h3_discovery] if applies("h3_discovery", condition) else Http3Offer.NOTHING
 
 
-def cleared_for(condition: Condition) -> ClearedState:
+def choose_forgotten_state(condition: Condition) -> ClearedState:
     """Return the browser's state to forget after the warm-up; tickets are controlled by the edge."""
     keeps_doh = _keeps_doh_connection(condition)
     chromium = condition.browser is BrowserName.CHROMIUM

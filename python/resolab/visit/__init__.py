@@ -6,8 +6,8 @@ For: configurations, order, the number of loads for the time, verdicts. Not for:
 
 from resolab.visit.comparison import MARGIN_MS, ConfigurationSummary, VisitVerdict, baseline_of, summaries
 from resolab.visit.configurations import LOCAL, ResolverConfiguration, configurations
-from resolab.visit.load_budget import JOINT_LEVEL, VisitExtent, extent, pairs_needed, told_in_words
-from resolab.visit.load_result import VisitLoad, loaded
+from resolab.visit.load_budget import JOINT_LEVEL, VisitExtent, extent, pairs_needed, warn_of_few_pairs
+from resolab.visit.load_result import VisitLoad, read_load_result
 from resolab.visit.order import PlannedVisitLoad, order
 from resolab.visit.plan_text import VisitRequest, conditions_of, page_url, plan_of
 from resolab.visit.visit_loop import VisitLoader, visit_all
@@ -28,12 +28,12 @@ __all__ = [
     "conditions_of",
     "configurations",
     "extent",
-    "loaded",
     "order",
     "page_url",
     "pairs_needed",
     "plan_of",
+    "read_load_result",
     "summaries",
-    "told_in_words",
     "visit_all",
+    "warn_of_few_pairs",
 ]

@@ -184,7 +184,7 @@ def _verdict(difference: stats.Estimate | None, margin_ms: float) -> VisitVerdic
 
 def _sample(loads: Mapping[Key, VisitLoad], keys: Sequence[Key]) -> stats.Sample:
     chosen = [loads[key] for key in keys]
-    return stats.Sample.censored([one.plt_ms for one in chosen], [one.limit_ms for one in chosen])
+    return stats.Sample.from_censored([one.plt_ms for one in chosen], [one.limit_ms for one in chosen])
 
 
 def _median(loads: Sequence[VisitLoad]) -> float | None:

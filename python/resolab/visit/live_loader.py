@@ -18,7 +18,7 @@ from resolab.live import LiveBed
 from resolab.live.own_client import QueryClientSettings
 from resolab.plan import Condition, Plan
 from resolab.records import Record
-from resolab.store import finished_trials, read_trial, trial_id
+from resolab.store import find_finished_trials, read_trial, trial_id
 from resolab.store.folder import TRIALS
 from resolab.testbed.scratch import scratch_folder
 from resolab.visit.order import PlannedVisitLoad
@@ -45,7 +45,7 @@ class LiveLoader:
         condition = self.conditions[visit]
         trial = PlannedTrial(trial_id(visit.round, number), visit.round, number, condition, condition.id)
         await run_into_file(self.folder, self.bed, trial)
-        file = finished_trials(self.folder)[trial.trial_id]
+        file = find_finished_trials(self.folder)[trial.trial_id]
         records = list(read_trial(file))
         if self.har_folder is not None:
             _write_archive(self.har_folder / f"{trial.trial_id}.har", records)

@@ -14,7 +14,7 @@ import scipy
 
 from resolab import stats
 from resolab.manners import Caps, site_of
-from resolab.wording import counted
+from resolab.wording import format_count
 
 SECONDS_PER_LOAD, SECONDS_PER_START = 2.1, 2.0
 """The expected time, in s, of a load with look-ups and pings, and of starting a browser. Most configurations need a
@@ -88,13 +88,13 @@ def _zeros(count: int) -> stats.Sample:
     return stats.Sample.exact(np.zeros(count))
 
 
-def told_in_words(found: VisitExtent) -> str | None:
+def warn_of_few_pairs(found: VisitExtent) -> str | None:
     """Return a warning when there will be too few pairs for any verdict."""
     pairs = found.pages_count * max(0, found.loads_count - FIRST_ROUNDS)
     needed = pairs_needed(found.configurations_count)
     if pairs >= needed:
         return None
     return (
-        f"{counted(pairs, 'pair')} of loads will be too few to tell noise from a difference: it takes {needed}; "
+        f"{format_count(pairs, 'pair')} of loads will be too few to tell noise from a difference: it takes {needed}; "
         f"give --loads {math.ceil(needed / found.pages_count) + FIRST_ROUNDS}"
     )

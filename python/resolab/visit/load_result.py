@@ -42,7 +42,7 @@ class VisitLoad:
         return self.failure not in SAY_NOTHING if self.failure is not None else self.plt_ms is not None
 
 
-def loaded(visit: PlannedVisitLoad, records: Sequence[Record]) -> VisitLoad:
+def read_load_result(visit: PlannedVisitLoad, records: Sequence[Record]) -> VisitLoad:
     """Read the records of a trial."""
     load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
     if load is None:

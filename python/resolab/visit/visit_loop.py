@@ -9,7 +9,7 @@ from typing import Protocol
 
 from resolab.records import Record
 from resolab.visit.load_budget import VisitExtent, is_over
-from resolab.visit.load_result import VisitLoad, loaded
+from resolab.visit.load_result import VisitLoad, read_load_result
 from resolab.visit.order import PlannedVisitLoad
 
 
@@ -45,7 +45,7 @@ async def visit_all(
             came_through[visit.url] = False
         if is_lost:
             continue
-        found = loaded(visit, await loader.load(visit, number))
+        found = read_load_result(visit, await loader.load(visit, number))
         done += 1
         came_through[visit.url] |= found.failure is None
         on_loaded(found)

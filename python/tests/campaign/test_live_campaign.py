@@ -9,7 +9,7 @@ from rich.console import Console
 
 from resolab.campaign import manifests, resume_campaign, run_campaign
 from resolab.campaign.margins import margins_ms
-from resolab.campaign.run import testbed_of as place_of
+from resolab.campaign.run import make_trial_runner as place_of
 from resolab.errors import ConfigurationError
 from resolab.live import LiveBed
 from resolab.plan import Plan, parse_plan, pool_pages

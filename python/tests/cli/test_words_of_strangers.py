@@ -19,7 +19,7 @@ from resolab.cli.visit.dry_run import contact_list
 from resolab.errors import MachineError
 from resolab.fleet.results.fetch import ResultFetcher
 from resolab.manners import Contact, ContactReason
-from resolab.wording import shown
+from resolab.wording import clip_text
 
 HOSTILE = st.text(max_size=200) | st.sampled_from(
     [
@@ -95,7 +95,7 @@ def test_what_they_say_is_shown_as_text_of_its_line(speak: Callable[[str], None]
 
 @given(st.text(max_size=500), st.integers(1, 300))
 def test_what_is_shown_is_clean_and_short(words: str, longest: int) -> None:
-    found = shown(words, longest=longest)
+    found = clip_text(words, longest=longest)
     assert found.isprintable()
     assert len(found) <= longest + 3
-    assert shown("plain", longest=longest) == ("plain" if longest >= 5 else f"{'plain'[:longest]}...")
+    assert clip_text("plain", longest=longest) == ("plain" if longest >= 5 else f"{'plain'[:longest]}...")

@@ -7,7 +7,7 @@ import pytest
 
 from resolab.fidelity.bars import shortfalls
 from resolab.fidelity.measures import Fidelity, fidelity_of, tau_between
-from resolab.fidelity.observed_load import BrowserAccount, RequestStart, got_of, heard_of
+from resolab.fidelity.observed_load import BrowserAccount, RequestStart, got_of, read_account
 from resolab.pages.clone.names import url_of
 from resolab.pages.model import Discovery, Evidence, Host, Kind, Outcome, PageModel, Resource, Source
 from resolab.recordings.recording import Initiator, RecordedExchange, Recording
@@ -140,7 +140,7 @@ def test_a_browsers_words_become_places() -> None:
         loaded_ms=1_480.0,
         async_stacks=True,
     )  # fmt: skip
-    heard = heard_of(MODEL, recording)
+    heard = read_account(MODEL, recording)
     assert {place: one.parent for place, one in heard.asked.items()} == {0: None, 1: 0, 2: 1, 3: 2}
     assert heard.asked[3].start_ms - heard.asked[0].start_ms == STARTS[3]
     assert (heard.plt_ms, heard.names_scripts) == (480.0, True)

@@ -133,7 +133,7 @@ class World:
                     # The server may be what a test has killed.
                     with contextlib.suppress(UnreachableError):
                         done = (await operations.progress(run)).blocks_done_count
-                        queued = await operations.queued_count(run)
+                        queued = await operations.count_queued_jobs(run)
         except TimeoutError:
             raise AssertionError(f"not done in {limit_s} s; said: {self.said}") from None
         finally:

@@ -15,7 +15,7 @@ from resolab.fleet.job import FleetRun
 from resolab.fleet.results.assemble import assemble
 from resolab.fleet.results.bundle import pack
 from resolab.fleet.vantage_run import plan_at
-from resolab.store import RunStatus, StopReason, build_tables, finished_trials, load_manifest, open_dataset
+from resolab.store import RunStatus, StopReason, build_tables, find_finished_trials, load_manifest, open_dataset
 from resolab.store.trials import read_trial
 
 CLOCKS = {"monotonic_ns", "wall_time_unix_ns", "load_average_1min"}
@@ -59,7 +59,7 @@ def trials(folder: Path) -> dict[str, list[dict[str, Any]]]:
             {key: value for key, value in msgspec.to_builtins(record).items() if key not in CLOCKS}
             for record in read_trial(file)
         ]
-        for name, file in finished_trials(folder).items()
+        for name, file in find_finished_trials(folder).items()
     }
 
 
@@ -120,7 +120,7 @@ def test_a_run_that_was_stopped_is_told_as_that(run: FleetRun, bundles: Bundles,
     manifest = assemble(run, {"fra": {2: bundles["fra"][2], 0: bundles["fra"][0]}}, tmp_path / "d")
     assert (manifest.status, manifest.stop_reason) == (RunStatus.INTERRUPTED, StopReason.INTERRUPTED)
     assert (manifest.blocks, manifest.blocks_finished_count, manifest.trials_finished_count) == (3, 2, 8)
-    assert {name[:4] for name in finished_trials(tmp_path / "d")} == {"b000", "b002"}
+    assert {name[:4] for name in find_finished_trials(tmp_path / "d")} == {"b000", "b002"}
     assert len(manifest.starts) == 1
     with pytest.raises(ConfigurationError, match="whose agents go on with it"):
         resume_campaign(tmp_path / "d", Console(quiet=True))

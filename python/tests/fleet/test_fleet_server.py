@@ -23,7 +23,7 @@ from resolab.fleet.invitation import Invitation, invite, read_invitation, withdr
 from resolab.fleet.job import AgentState, Job, encode
 from resolab.fleet.operations import FleetOperator
 from resolab.fleet.server.folder import ServerFolder
-from resolab.fleet.server.process import running_pid
+from resolab.fleet.server.process import find_pid
 from resolab.fleet.server.server import FleetServer, reload_server
 from resolab.fleet.server.streams import prepare_agent, prepare_streams
 from resolab.fleet.transfer import AgentClient, UnreachableError, done, not_now, results_of
@@ -410,7 +410,7 @@ def test_a_killed_server_is_healed_with_its_jobs(tmp_path: Path) -> None:
             os.kill(killed, signal.SIGKILL)
 
             async def another() -> bool:
-                return running_pid(one.server.folder) not in {None, killed} and one.agents["fra"].is_connected
+                return find_pid(one.server.folder) not in {None, killed} and one.agents["fra"].is_connected
 
             await until(another)
             assert one.server.url == url
@@ -512,7 +512,7 @@ def test_it_does_not_outlive_a_killed_owner(tmp_path: Path) -> None:
         owner.wait()
 
         async def gone() -> bool:
-            return running_pid(ServerFolder.open(tmp_path / "f")) is None
+            return find_pid(ServerFolder.open(tmp_path / "f")) is None
 
         asyncio.run(until(gone))
 
@@ -555,7 +555,7 @@ def test_a_full_disk_is_healed_once_there_is_space(small_disk: Path) -> None:
 
             await until(whole)
             assert (await one.js.stream_info("JOBS")).state.messages == 1
-            assert running_pid(one.server.folder) not in {None, first}
+            assert find_pid(one.server.folder) not in {None, first}
 
     run(go())
 
@@ -572,7 +572,7 @@ def test_a_server_that_starts_on_a_full_disk_says_so_and_starts_once_there_is_sp
         with pytest.raises(MachineError, match="no space left on device"):
             async with FleetServer(small_disk / "f"):
                 pass
-        assert running_pid(ServerFolder.open(small_disk / "f")) is None
+        assert find_pid(ServerFolder.open(small_disk / "f")) is None
         ballast.unlink()
         async with FleetServer(small_disk / "f"):
             pass

@@ -347,7 +347,7 @@ def test_a_run_that_cannot_be_queued_whole_is_stopped(tmp_path, monkeypatch):
             with pytest.raises(UnreachableError, match="could not begin run fleet-1"):
                 await desk.begin(run)
             assert (await desk.run(run.id)).state is RunState.STOPPED
-            assert await desk.queued_count(run) == 0
+            assert await desk.count_queued_jobs(run) == 0
             await operator.close()
 
     asyncio.run(scene())

@@ -23,7 +23,7 @@ from resolab.fleet.agent.block_turns import BlockTurns
 from resolab.fleet.agent.spool import Spool
 from resolab.fleet.agent.worker_process import COMMAND, BlockTimeLimit, WorkerProcess
 from resolab.fleet.job import Job
-from resolab.store import finished_trials
+from resolab.store import find_finished_trials
 
 PROGRAM = Path(__file__).with_name("pretended.py")
 WORKER = (sys.executable, str(PROGRAM), "worker")
@@ -186,7 +186,7 @@ def test_a_worker_answers_from_inside_another_command_and_both_end(tmp_path, mon
         file = Spool(Path("spool")).keep(run)
         async with asyncio.timeout(LIMIT_S):
             assert await worker.run(Job(run=run.id, vantage="fra", block=0), file, PATIENT) is None
-        assert len(finished_trials(Spool(Path("spool")).dataset(run.id))) == 4
+        assert len(find_finished_trials(Spool(Path("spool")).dataset(run.id))) == 4
         await worker.end()
         log = (tmp_path / "log").read_text()
         assert log.startswith("up")
@@ -283,7 +283,7 @@ asyncio.run(agent())
         assert not is_free(tmp_path / "turns")
         await until(lambda: is_free(tmp_path / "turns"))
         assert said("testbed ends")
-        assert len(finished_trials(Spool(tmp_path / "spool").dataset(run.id))) == 4
+        assert len(find_finished_trials(Spool(tmp_path / "spool").dataset(run.id))) == 4
 
     asyncio.run(scene())
 

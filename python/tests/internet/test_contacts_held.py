@@ -15,7 +15,7 @@ LAYOUT = a_layout()
 PAGE, OTHER_PAGE = LAYOUT.sites[0], LAYOUT.sites[1]
 FURTHER = next(one for one in PAGE.origins if not one.host.endswith(PAGE.domain))
 KNOT, QUICK, LOCAL, DEAF = "198.18.3.1", "198.18.6.1", "198.18.1.1", "198.18.7.1"
-CAPS = HARD_CAPS.lowered({"loads_per_site_per_hour": 5, "loads_per_hour": 8, "queries_per_resolver_per_hour": 300})
+CAPS = HARD_CAPS.lower({"loads_per_site_per_hour": 5, "loads_per_hour": 8, "queries_per_resolver_per_hour": 300})
 
 
 def named(url=PAGE.url, resolvers=("198.18.3.1", "https://dns.quick.example/dns-query")):
@@ -122,7 +122,7 @@ def test_hours_are_any_hours_and_what_is_one_apart_is_in_two():
 
 
 def test_a_day_and_all_sites_have_caps_of_their_own():
-    daily = HARD_CAPS.lowered({"loads_per_site_per_day": 7})
+    daily = HARD_CAPS.lower({"loads_per_site_per_day": 7})
     hourly = [number * HOUR_NS for number in range(8)]
     found = hold(LAYOUT, seen(sites={PAGE.domain: SiteRequests(documents_ns=hourly)}), named(), daily)
     assert (count_of(found, PAGE.domain).of_hour, count_of(found, PAGE.domain).of_day) == (1, 8)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from live_queries import query
 
-from resolab.live.earlier_queries import asked_of_dataset
+from resolab.live.earlier_queries import read_earlier_queries
 from resolab.records import (
     FORMAT_VERSION,
     BrowserName,
@@ -43,11 +43,11 @@ def dataset(folder: Path, **changes: Any) -> Path:
 
 def test_what_was_asked_since_the_machine_started_counts(tmp_path: Path) -> None:
     # 4,100 s later, of an answer that may be kept for 3,600.
-    assert asked_of_dataset(dataset(tmp_path / "d")).state("quick", LATER) is CacheState.AFTER_TTL
+    assert read_earlier_queries(dataset(tmp_path / "d")).state("quick", LATER) is CacheState.AFTER_TTL
 
 
 @pytest.mark.parametrize("earlier_s", [60, 172_800])
 def test_what_was_asked_before_it_started_anew_has_no_place_on_its_clock(tmp_path: Path, earlier_s: int) -> None:
     before = time.time_ns() - time.monotonic_ns() + 890_000_000_000 - earlier_s * 1_000_000_000
     folder = dataset(tmp_path / "d", wall_time_unix_ns=before)
-    assert asked_of_dataset(folder).state("quick", LATER) is CacheState.FIRST_ASKED
+    assert read_earlier_queries(folder).state("quick", LATER) is CacheState.FIRST_ASKED

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from resolab.pages.clone.clone_cache import cache_folder, kept_clone
+from resolab.pages.clone.clone_cache import cache_folder, find_or_make_clone
 from resolab.plan import Corpus
 
 PAGES = Path(__file__).resolve().parents[3] / "pages"
@@ -18,13 +18,13 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_clone_is_made_once_and_another_model_is_another(tmp_path: Path) -> None:
     file = tmp_path / "mine.page.json"
     file.write_bytes((PAGES / "names" / "flat-2.page.json").read_bytes())
-    first = kept_clone(file)
+    first = find_or_make_clone(file)
     (first / "mark").touch()
-    assert kept_clone(file) == first
+    assert find_or_make_clone(file) == first
     assert (first / "mark").exists()
     assert first.name == "mine"
     file.write_text(file.read_text().replace('"wire_bytes":4000', '"wire_bytes":4001'))
-    assert kept_clone(file) != first
+    assert find_or_make_clone(file) != first
     assert not list(cache_folder().glob("making-*")), "nothing half made is left"
 
 

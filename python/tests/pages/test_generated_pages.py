@@ -249,7 +249,7 @@ def test_a_margin_goes_through_its_percentiles_and_back() -> None:
     values = [margin.value(score / 10) for score in range(-40, 41)]
     assert values == sorted(values)
     assert HOSTS.value(0.0) == pytest.approx(published.HOSTS_MEDIAN)
-    regressed = MarginalDistribution.log_normal(10.0, 0.5).regressed((2.0, 1.0, 0.3))
+    regressed = MarginalDistribution.log_normal(10.0, 0.5).regress((2.0, 1.0, 0.3))
     assert regressed.value(0.0) == pytest.approx(math.e * 100)
     assert regressed.log_sd == pytest.approx(math.hypot(1.0, 0.3))
 
@@ -281,7 +281,7 @@ def test_chance_is_as_likely_as_it_says() -> None:
     assert picked[1] == 0
     assert picked[2] == pytest.approx(3_000, abs=120)
     assert np.mean([chance.runs(1.71) for _ in range(4_000)]) == pytest.approx(1.71, abs=0.06)
-    orders = Counter(tuple(chance.shuffled(3)) for _ in range(6_000))
+    orders = Counter(tuple(chance.shuffle(3)) for _ in range(6_000))
     assert len(orders) == 6
     assert max(orders.values()) < 1_150
 

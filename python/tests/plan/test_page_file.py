@@ -128,11 +128,11 @@ def test_what_is_particular_about_a_name_is_read(tmp_path: Path) -> None:
     folder = written(tmp_path, SERVED)
     (folder / "img.toml").write_text('cors = true\n[[response]]\npath = "/a"\nstatus = 404\n')
     (page,) = read_pages([folder])
-    serving = page.served("img.shop.test")
+    serving = page.find_serving("img.shop.test")
     assert serving.settings == {"cors": True, "response": [{"path": "/a", "status": 404}]}
     assert (serving.address_group, serving.certificate, serving.extra_rtt_ms) == (0, 2, 12.5)
     assert serving.not_awaited == {"/17.png"}
-    assert page.served("shop.resolab.test") == ORDINARY
+    assert page.find_serving("shop.resolab.test") == ORDINARY
     assert page.addresses_count == 2
 
 

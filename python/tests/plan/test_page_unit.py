@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from synthetic_dataset import PLAN_TEXT, make_plan
 
 from resolab.errors import ConfigurationError
-from resolab.plan import Plan, block_order, compared_as, load_plan, page_of, page_order, pool_pages, trials_a_block
+from resolab.plan import (
+    Plan,
+    block_order,
+    find_counting_condition,
+    load_plan,
+    page_of,
+    page_order,
+    pool_pages,
+    trials_a_block,
+)
 
 PAGES = [f"page{number}" for number in range(12)]
 TEXT = (
@@ -69,10 +78,12 @@ def test_comparisons_are_over_pages_and_profiles_stay_apart() -> None:
     pairs = [(one.treatment.id, one.baseline.id) for one in compared.comparisons()]
     assert len(pairs) == 10
     assert ("all-pages.4g.doq.h3.full", "all-pages.4g.doudp.h3.full") in pairs
-    assert {compared_as(PLAN, one).id for one in PLAN.conditions()} == {one.id for one in compared.conditions()}
+    assert {find_counting_condition(PLAN, one).id for one in PLAN.conditions()} == {
+        one.id for one in compared.conditions()
+    }
     of_blocks = make_plan()
     assert pool_pages(of_blocks) is of_blocks
-    assert compared_as(of_blocks, of_blocks.conditions()[0]) == of_blocks.conditions()[0]
+    assert find_counting_condition(of_blocks, of_blocks.conditions()[0]) == of_blocks.conditions()[0]
 
 
 def test_copies_run_on_every_page() -> None:

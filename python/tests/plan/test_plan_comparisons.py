@@ -6,7 +6,7 @@ from test_plan_factors import BASELINE, FACTORS, HEAD, PATHS, exclusion_of, prob
 from resolab.browser.presets import PRESETS
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, DecisionCriterion, Plan, StopRule, StopSettings, block_order, parse_plan
-from resolab.plan.factors import allowed_words
+from resolab.plan.factors import list_allowed_words
 from resolab.records import BrowserName, BrowserPreset, DohMethod, NameResolution, ResolverCache
 
 TOP = HEAD + FACTORS.replace('["full"]', '["full", "zero_rtt"]')
@@ -129,7 +129,7 @@ def test_a_preset_decides_the_factors_the_plan_does_not_name() -> None:
 
 
 def test_presets_have_the_words_and_browsers_of_the_browser_room() -> None:
-    assert allowed_words("browser_preset") == ("none", *sorted(PRESETS))
+    assert list_allowed_words("browser_preset") == ("none", *sorted(PRESETS))
     for name, preset in PRESETS.items():
         for browser in BrowserName:
             top = TOP if name == "s24" else H2

@@ -7,7 +7,7 @@ import pytest
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan, parse_plan
 from resolab.plan.corpus import Corpus
-from resolab.plan.factors import FREE_NAMES, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.factors import FREE_NAMES, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
 from resolab.plan.support import impossible
 from resolab.records import BrowserName, ConnectionState, DohMethod, HandshakeMode, HttpVersion, ResolverPath
 
@@ -80,7 +80,7 @@ def test_named_factors_follow_in_the_identifier_even_with_one_level() -> None:
     plan = plan_of('browser = ["firefox"]\ndns_connection_state = ["cold"]')
     assert ids(plan)[0] == "example.4g.doudp.h3.full.firefox.cold"
     assert plan.conditions()[0].browser is BrowserName.FIREFOX
-    assert plan.varying() == ()
+    assert plan.list_varying_factors() == ()
 
 
 def test_every_optional_factor_varies_when_named() -> None:
@@ -89,7 +89,7 @@ def test_every_optional_factor_varies_when_named() -> None:
         exclude='[[exclude]]\ndns_transport = ["doudp"]\nrequested_dns_handshake_mode = ["resumed"]',
         baseline='requested_dns_handshake_mode = "full"',
     )
-    assert plan.varying() == ("browser", "requested_dns_handshake_mode")
+    assert plan.list_varying_factors() == ("browser", "requested_dns_handshake_mode")
     assert len(ids(plan)) == 2 * (1 + 2)
     assert "example.4g.doh.h3.full.firefox.resumed" in ids(plan)
     assert "example.4g.doudp.h3.full.firefox.resumed" not in ids(plan)
@@ -210,7 +210,7 @@ def test_early_data_over_tcp_is_firefoxs_alone(changes: dict[str, Any], browsers
 def test_following_every_hint_ends_with_a_plan_of_possible_conditions(corpus: Corpus) -> None:
     # The first and the last level of each: all of them would be twenty times as many conditions.
     levels = "\n".join(
-        f"{factor} = {[allowed_words(factor)[0], allowed_words(factor)[-1]]}"
+        f"{factor} = {[list_allowed_words(factor)[0], list_allowed_words(factor)[-1]]}"
         for factor in OPTIONAL_FACTORS
         if factor not in {*NUMBERS, *FREE_NAMES}
     )
@@ -223,7 +223,7 @@ def test_following_every_hint_ends_with_a_plan_of_possible_conditions(corpus: Co
     written += '\n[resolver_path]\ndoudp = ["native", "stub"]\ndotcp = "stub"\ndot = "stub"\ndoh = ["native", "stub"]\n'
     written += 'doh3 = ["native", "stub"]\ndoq = "stub"\n[baseline]\ndns_transport = "doudp"\nhttp_version = "h3"\n'
     written += "".join(
-        f'{factor} = "{allowed_words(factor)[0]}"\n'
+        f'{factor} = "{list_allowed_words(factor)[0]}"\n'
         for factor in NAMED_ORDER
         if factor not in {"browser", "resolver_path", *NUMBERS, *FREE_NAMES}
     )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Any
 from resolab.browser import LoadEvents
 from resolab.browser.chromium.load_listener.session_merger import SessionMerger
 from resolab.pages.model import Discovery, Evidence
-from resolab.recordings.browser_load import recording_of_heard
+from resolab.recordings.browser_load import read_browser_load
 from resolab.recordings.model_builder import build
 
 ROOT, FRAME = "https://www.shop.example/", "https://ads.example/frame"
@@ -96,7 +96,7 @@ def test_the_load_event_is_the_pages_own_after_its_first_request() -> None:
         page_event(MAIN, "loadEventFired", 2.0),
     )
     made = build(
-        recording_of_heard(LoadEvents(url=ROOT, browser="chromium", version="156", messages=merging.messages)), "x"
+        read_browser_load(LoadEvents(url=ROOT, browser="chromium", version="156", messages=merging.messages)), "x"
     )
     assert made.load_ms == 1000
     assert made.source.async_stacks, "also of a page without any stack"
@@ -115,7 +115,7 @@ def test_the_parser_is_believed_however_late_since_scripts_are_named_themselves(
         sent(MAIN, "2", f"{ROOT}a.js", "Script", **by_parser),
     )
     made = build(
-        recording_of_heard(LoadEvents(url=ROOT, browser="chromium", version="156", messages=events.messages)), "x"
+        read_browser_load(LoadEvents(url=ROOT, browser="chromium", version="156", messages=events.messages)), "x"
     )
     assert [(one.discovery, one.evidence) for one in made.resources[1:]] == [
         (Discovery.DOCUMENT, Evidence.INITIATOR)

@@ -7,7 +7,7 @@ import pytest
 from resolab.browser import LoadEvents
 from resolab.errors import ConfigurationError
 from resolab.pages.model import Discovery, Evidence, Kind, PageModel
-from resolab.recordings.browser_load import recording_of_heard
+from resolab.recordings.browser_load import read_browser_load
 from resolab.recordings.model_builder import build
 
 ROOT = "https://www.shop.example/"
@@ -40,7 +40,7 @@ def model(*rows: dict[str, Any]) -> PageModel:
         url=ROOT, browser="firefox", version="153", rows=[DOCUMENT, *rows],
         loaded_unix_ms=BEGAN_US / 1000 + 400, complete_unix_ms=BEGAN_US / 1000 + 200,
     )  # fmt: skip
-    return build(recording_of_heard(heard), "x")
+    return build(read_browser_load(heard), "x")
 
 
 def test_times_are_the_channels_since_the_pages_own_request() -> None:
@@ -118,4 +118,4 @@ def test_what_is_no_request_of_a_clone_or_not_told_is_lost_by_name() -> None:
 
 def test_a_load_without_requests_is_one_line() -> None:
     with pytest.raises(ConfigurationError, match="what firefox was heard to ask for: it has no request"):
-        recording_of_heard(LoadEvents(url=ROOT, browser="firefox", version="153"))
+        read_browser_load(LoadEvents(url=ROOT, browser="firefox", version="153"))

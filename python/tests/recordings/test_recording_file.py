@@ -18,7 +18,7 @@ from test_cdp_log import LOAD
 from resolab.errors import ConfigurationError
 from resolab.pages.model import PageModel
 from resolab.recordings import import_page, recording_file
-from resolab.recordings.json_text import JSON_ERRORS, decoded, mend
+from resolab.recordings.json_text import JSON_ERRORS, decode_json, mend
 
 TEXT = json.dumps(har(document(), entry("/a.png", 50, parser=f"{SITE}/")))
 
@@ -166,7 +166,7 @@ def test_what_is_mended_keeps_its_length_and_what_was_right(pieces: list[str]) -
     except ValueError:
         return
     try:
-        found: Any = decoded(content, object)
+        found: Any = decode_json(content, object)
     except JSON_ERRORS as error:
         raise AssertionError(text) from error
     assert found == expected.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

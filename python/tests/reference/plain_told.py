@@ -43,7 +43,7 @@ class Reference:
 
     def name(self, one: Condition) -> str:
         """Name a condition as figures do."""
-        varying = [word for factor in self.plan.varying() if applies(factor, one)
+        varying = [word for factor in self.plan.list_varying_factors() if applies(factor, one)
                    for word in [level_label(factor, word_of(getattr(one, factor), factor))]]  # fmt: skip
         copy = [f"copy {one.replicate}"] if one.replicate > 1 else []
         return combination_label(one.dns_transport, one.http_version, one.requested_handshake_mode, [*varying, *copy])

@@ -42,7 +42,7 @@ from resolab.store import (
     save_manifest,
     trial_id,
 )
-from resolab.testbed.cache_misses import missed_names
+from resolab.testbed.cache_misses import draw_missed_names
 
 
 def page(name: str) -> PageModel:
@@ -186,7 +186,7 @@ def test_the_closed_form_knows_which_names_a_trial_s_resolver_had_to_find(datase
     seen = set()
     for block in range(12):
         drawn = msgspec.structs.replace(half, trial_id=trial_id(block, 0), block=block)
-        missed = missed_names(names, manifest.seed, drawn.trial_id, ratio=0.5)
+        missed = draw_missed_names(names, manifest.seed, drawn.trial_id, ratio=0.5)
         seen.add(len(missed))
         assert LookupPredictor(manifest, make_plan()).predict(MODELS["one"], drawn).lookup_ms == 30 + 40 * len(missed)
     assert len(seen) > 1
@@ -197,7 +197,7 @@ def test_the_closed_form_knows_which_names_a_trial_s_resolver_had_to_find(datase
     )  # fmt: skip
     later = msgspec.structs.replace(half, trial_id=trial_id(15, 0), block=15)
     of_merged = LookupPredictor(msgspec.structs.replace(manifest, seed=1, merged_from=[merged]), make_plan())
-    missed = missed_names(names, manifest.seed, trial_id(3, 0), ratio=0.5)
+    missed = draw_missed_names(names, manifest.seed, trial_id(3, 0), ratio=0.5)
     assert of_merged.predict(MODELS["one"], later).lookup_ms == 30 + 40 * len(missed)
 
 

@@ -8,7 +8,7 @@ from synthetic_dataset import BROWSER_MS, RTT_MS, make_dataset, make_plan
 from resolab.report.environment import environment
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
-from resolab.report.labels import baseline_label, combination_of, held_factors
+from resolab.report.labels import baseline_label, combination_of, list_constant_factors
 from resolab.report.outcome_tables import outcome_table
 from resolab.report.sentences import answers
 from resolab.report.tables import Table, handshake_table, lateness_table
@@ -103,7 +103,7 @@ def test_lateness_is_told_apart_by_browser(findings: Findings) -> None:
 
 
 def test_what_was_held_is_said(findings: Findings) -> None:
-    assert held_factors(findings) == [
+    assert list_constant_factors(findings) == [
         "h3_discovery forced",
         "name_resolution built_in",
         "requested_dns_handshake_mode full",
@@ -114,7 +114,7 @@ def test_what_was_held_is_said(findings: Findings) -> None:
         "answer_push off",
         "resolver_miss_ratio 0",
     ]
-    assert ("factors held", ", ".join(held_factors(findings))) in environment(findings)
+    assert ("factors held", ", ".join(list_constant_factors(findings))) in environment(findings)
 
 
 def test_sentences_name_the_levels(findings: Findings) -> None:

@@ -33,7 +33,7 @@ def test_the_sign_says_whose_loads_are_slow() -> None:
 
 
 def test_a_failed_load_is_slow_and_none_slow_differ_by_nothing() -> None:
-    failed = Sample.censored([None, 1.0], [30.0, 30.0])
+    failed = Sample.from_censored([None, 1.0], [30.0, 30.0])
     assert compare_shares_beyond(failed, Sample.exact([1.0, 1.0]), 5.0).treatment.value == 0.5
     assert of_counts(0, 0, 0, 10).p_value == 1.0
     with pytest.raises(ValueError, match="both sides"):

@@ -10,7 +10,7 @@ from synthetic_dataset import Faults, make_dataset
 
 from resolab.cli.main import main
 from resolab.errors import UsageError
-from resolab.store import ExportFormat, build_tables, ensure_tables, export_tables, finished_trials, open_dataset
+from resolab.store import ExportFormat, build_tables, ensure_tables, export_tables, find_finished_trials, open_dataset
 from resolab.store.columns import SINCE, TABLES, columns_of
 
 
@@ -73,7 +73,7 @@ def test_tables_are_made_when_missing_or_older_than_a_trial(tmp_path: Path) -> N
     assert len((made / "export" / "trials.csv").read_text().splitlines()) == 3
     before = (made / "tables").stat().st_ino
     assert ensure_tables(made).stat().st_ino == before
-    next(iter(finished_trials(made).values())).touch()
+    next(iter(find_finished_trials(made).values())).touch()
     assert ensure_tables(made).stat().st_ino != before
 
 

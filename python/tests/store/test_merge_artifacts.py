@@ -9,14 +9,14 @@ import pytest
 from test_merge import run
 
 from resolab.errors import ConfigurationError
-from resolab.store import finished_trials, merge_datasets
+from resolab.store import find_finished_trials, merge_datasets
 from resolab.store.artifacts import line_taken_along
 from resolab.store.files import write_private
 
 
 def keep(dataset: Path, trial: str, **names: str) -> None:
     """Have a trial's last line name files, and its measured load a screenshot."""
-    file = finished_trials(dataset)[trial]
+    file = find_finished_trials(dataset)[trial]
     *lines, last = file.read_bytes().splitlines()
     screenshot = names.pop("screenshot_file", None)
     lines = [_shown(line, screenshot) for line in lines]
@@ -37,7 +37,7 @@ def put(dataset: Path, name: str, content: str) -> None:
 
 
 def named(dataset: Path, trial: str) -> dict[str, Any]:
-    records = [msgspec.json.decode(line) for line in finished_trials(dataset)[trial].read_bytes().splitlines()]
+    records = [msgspec.json.decode(line) for line in find_finished_trials(dataset)[trial].read_bytes().splitlines()]
     keys = ("capture_file", "key_log_file", "netlog_file", "screenshot_file")
     return {key: one[key] for one in records for key in keys if one.get(key)}
 

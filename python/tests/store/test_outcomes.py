@@ -8,7 +8,7 @@ from synthetic_dataset import Faults, make_dataset
 
 from resolab.plan import OutcomeName
 from resolab.records import INSTRUMENT_FAILURES, DnsTransport, HandshakeMode, PageFailure, PageLoadRecord
-from resolab.store import build_tables, finished_trials, open_dataset, read_trial
+from resolab.store import build_tables, find_finished_trials, open_dataset, read_trial
 from resolab.store.outcomes import (
     FCP,
     LCP,
@@ -84,7 +84,7 @@ def test_a_record_its_row_and_the_row_of_a_study_contribute_the_same(tmp_path: P
     build_tables(folder)
     with open_dataset(folder) as dataset:
         rows, of_study = dataset.measured_loads(), h20_loads(dataset)
-    files = finished_trials(folder)
+    files = find_finished_trials(folder)
     trials = [list(read_trial(files[row.trial_id])) for row in rows]
     told = [
         outcome.contribution_of_records(trial, DnsTransport(row.dns_transport))
@@ -110,7 +110,7 @@ def test_the_exchange_of_a_sum_is_the_cold_one_over_its_transport(tmp_path: Path
     build_tables(folder)
     with open_dataset(folder) as dataset:
         rows = dataset.measured_loads()
-    files = finished_trials(folder)
+    files = find_finished_trials(folder)
     for row in rows:
         told = PLT_SUM.contribution_of_records(list(read_trial(files[row.trial_id])), DnsTransport(row.dns_transport))
         assert told == PLT_SUM.contribution(row)

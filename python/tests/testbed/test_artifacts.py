@@ -40,7 +40,7 @@ def append(keeper: TrialFileKeeper, text: str) -> None:
 async def trial(
     keeper: TrialFileKeeper, path: FakePath, name: str, keys: str = "", error: Exception | None = None
 ) -> Path:
-    async with keeper.keeping(path, name) as files:  # type: ignore[arg-type]
+    async with keeper.keep(path, name) as files:  # type: ignore[arg-type]
         append(keeper, keys)
         if error is not None:
             raise error
@@ -78,7 +78,7 @@ def test_who_asks_for_nothing_gets_nothing(tmp_path: Path) -> None:
     async def scenario() -> None:
         keeper = TrialFileKeeper(NOTHING_KEPT, tmp_path)
         assert keeper.key_log_file is None
-        async with keeper.keeping(FakePath(), "b000-t0") as files:  # type: ignore[arg-type]
+        async with keeper.keep(FakePath(), "b000-t0") as files:  # type: ignore[arg-type]
             assert files == NO_FILES
 
     asyncio.run(scenario())

@@ -23,9 +23,18 @@ from resolab.records import (
 )
 from resolab.testbed import layout
 from resolab.testbed.artifacts import KeptFolders
-from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, logged_count, started_first
+from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, choose_first_browsers, find_log_number
 from resolab.testbed.layout import Http3Offer
-from resolab.testbed.ways import TestbedPaths, cleared_for, looks_up, offer_of, prefix_of, settings_of, warms_up, way_of
+from resolab.testbed.ways import (
+    TestbedPaths,
+    choose_forgotten_state,
+    looks_up,
+    offer_of,
+    prefix_of,
+    settings_of,
+    warms_up,
+    way_of,
+)
 
 SURROUNDINGS = TestbedPaths(
     path_pid=1,
@@ -67,9 +76,11 @@ def test_before_the_first_trial_only_browsers_start_that_send_nothing_by_themsel
     silent = [way_of(replace(one, dns_transport=DnsTransport.DOUDP)) for one in versions]
     probing = [way_of(replace(one, dns_transport=DnsTransport.DOH)) for one in versions]
     firefox = way_of(replace(CONDITION, dns_transport=DnsTransport.DOH, browser=BrowserName.FIREFOX))
-    assert started_first([probing[0], *silent, probing[1], firefox, silent[0]]) == [*silent, firefox][:LIVE_LIMIT]
+    assert (
+        choose_first_browsers([probing[0], *silent, probing[1], firefox, silent[0]]) == [*silent, firefox][:LIVE_LIMIT]
+    )
     # One starts in any case: a machine that cannot run it is to be known before there is a dataset.
-    assert started_first(probing) == probing[:1]
+    assert choose_first_browsers(probing) == probing[:1]
 
 
 def test_a_way_keeps_its_browser_until_it_dies():
@@ -217,7 +228,7 @@ def test_logs_of_an_earlier_testbed_keep_their_names(tmp_path):
 
     # Trials name these files: after a resume, or a failure of the instrument, none may be moved or written anew.
     assert [asyncio.run(first_log()) for _ in range(3)] == ["0001", "0002", "0003"]
-    assert logged_count(tmp_path / "none") == logged_count(None) == 0
+    assert find_log_number(tmp_path / "none") == find_log_number(None) == 0
 
 
 @pytest.mark.parametrize(
@@ -235,17 +246,17 @@ def test_a_site_gives_only_the_sign_by_which_it_shall_be_found(version, discover
 
 def test_only_a_browsers_own_warm_connection_outlives_the_clearing():
     def cleared(condition: Condition):
-        found = cleared_for(replace(condition, dns_connection_state=ConnectionState.WARM))
+        found = choose_forgotten_state(replace(condition, dns_connection_state=ConnectionState.WARM))
         return found.sockets, found.doh_connection
 
     assert cleared(CONDITION) == (False, False)
     # Firefox can close the page's connections and keep this one.
     assert cleared(replace(CONDITION, browser=BrowserName.FIREFOX)) == (True, False)
-    assert cleared_for(CONDITION).sockets
+    assert choose_forgotten_state(CONDITION).sockets
     assert cleared(STUB) == (True, True)
     assert cleared(replace(CONDITION, dns_transport=DnsTransport.DOUDP)) == (True, True)
 
 
 def test_an_alt_svc_field_outlives_the_clearing():
-    assert not cleared_for(replace(CONDITION, h3_discovery=H3Discovery.ALT_SVC)).http_cache
-    assert cleared_for(CONDITION).http_cache
+    assert not choose_forgotten_state(replace(CONDITION, h3_discovery=H3Discovery.ALT_SVC)).http_cache
+    assert choose_forgotten_state(CONDITION).http_cache

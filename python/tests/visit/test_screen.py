@@ -113,7 +113,7 @@ def test_objects_are_json_without_infinities() -> None:
 
 
 def test_what_is_about_to_be_is_told_to_programs() -> None:
-    begun = objects.begun(VisitExtent(3, 6, 4), seed=1, browser="firefox", baseline=SIX[0], pages=PAGES)
+    begun = objects.announce_visit(VisitExtent(3, 6, 4), seed=1, browser="firefox", baseline=SIX[0], pages=PAGES)
     assert begun["total_count"] == 72
     assert begun["baseline"] == {"resolver": "local", "dns_transport": "doudp", "resolver_url": "system"}
 

@@ -27,8 +27,8 @@ from resolab.visit import (
     load_result,
     order,
     pairs_needed,
-    told_in_words,
     visit_all,
+    warn_of_few_pairs,
 )
 
 VISIT = PlannedVisitLoad(PAGES[0], SIX[2], 1)
@@ -72,7 +72,7 @@ def test_three_pages_over_six_resolvers_fit_into_three_minutes_with_enough_pairs
     assert found.loads_count == 4
     assert found.seconds < 170
     assert 3 * (found.loads_count - 1) >= pairs_needed(6)
-    assert told_in_words(found) is None
+    assert warn_of_few_pairs(found) is None
 
 
 def test_one_page_is_loaded_more_often_and_many_are_loaded_twice() -> None:
@@ -83,14 +83,14 @@ def test_one_page_is_loaded_more_often_and_many_are_loaded_twice() -> None:
 
 
 def test_the_caps_of_a_site_hold_for_all_its_pages() -> None:
-    lower = HARD_CAPS.lowered({"loads_per_site_per_hour": 40})
+    lower = HARD_CAPS.lower({"loads_per_site_per_hour": 40})
     assert extent(PAGES[:1], 12, loads_count=None, caps=lower).loads_count == 3
     of_one = ["https://www.a.test/1", "https://www.a.test/2", "https://b.test/"]
     assert extent(of_one, 6, loads_count=None, caps=lower).loads_count == 3
 
 
 def test_it_is_told_beforehand_that_there_will_be_too_few_pairs() -> None:
-    told = told_in_words(VisitExtent(3, 6, 2))
+    told = warn_of_few_pairs(VisitExtent(3, 6, 2))
     assert told is not None
     assert "it takes 9; give --loads 4" in told
 

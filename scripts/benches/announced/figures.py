@@ -18,7 +18,7 @@ from benches.common.part import BenchPart, verdict
 from benches.common.progress import Progress
 from benches.dns.cold import pause_ms, rates
 from resolab.stats.estimate import Estimate
-from resolab.stats.medians import paired_difference
+from resolab.stats.medians import estimate_paired_difference
 from resolab.stats.sample import Sample
 
 ANNOUNCEMENTS = ("document", "early_hints", "https_record", "server_push")
@@ -158,7 +158,7 @@ def _difference(
     alone: Sequence[FetchWithBytes], fetched: Sequence[FetchWithBytes], outcome: Callable[[FetchWithBytes], float]
 ) -> Estimate:
     """Return the saving against the document alone, from fetches of the same turn."""
-    return paired_difference(*(Sample.exact([outcome(one) for one in arm]) for arm in (alone, fetched)))
+    return estimate_paired_difference(*(Sample.exact([outcome(one) for one in arm]) for arm in (alone, fetched)))
 
 
 def _shown(estimate: Estimate) -> str:

@@ -13,7 +13,7 @@ from benches.common.corpus import page_models
 from benches.common.part import BenchPart
 from benches.dns.cold import rates
 from resolab.pages.model import PageModel
-from resolab.pages.path import AnnouncementMode, predicted_lookups
+from resolab.pages.path import AnnouncementMode, predict_lookups
 
 TRANSPORT = "doh"
 SOME_MS = 5.0
@@ -68,7 +68,7 @@ def saving(models: Sequence[PageModel], announced: AnnouncementMode, name_delay_
 
 
 def _load_ms(model: PageModel, announced: AnnouncementMode, name_delay_ms: float, rtt_ms: float) -> float:
-    return predicted_lookups(
+    return predict_lookups(
         model,
         dns_transport=TRANSPORT,
         resolver_rtt_ms=rtt_ms,

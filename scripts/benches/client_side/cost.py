@@ -70,7 +70,7 @@ class BrowserPair:
 
     async def hear(self, asked: ListeningRequest) -> LoadEvents:
         """Listen with the silent browser."""
-        return await self._silent.hear(asked)
+        return await self._silent.listen(asked)
 
     async def close(self) -> None:
         """End both browsers in parallel."""

@@ -42,7 +42,7 @@ class LoggedBrowser:
 
     async def hear(self, asked: ListeningRequest) -> LoadEvents:
         """Load once and listen."""
-        return await self._browser.hear(asked)
+        return await self._browser.listen(asked)
 
     async def close(self) -> None:
         """End the stock browser."""

@@ -19,7 +19,7 @@ from benches.common.corpus import page_models
 from benches.common.part import BenchPart
 from benches.dns.cold import rates
 from resolab.pages.model import PageModel
-from resolab.pages.path import predicted_lookups
+from resolab.pages.path import predict_lookups
 
 DRAWS_COUNT = 40
 TRANSPORT, PROFILE = "doudp", "4g"
@@ -90,7 +90,7 @@ def _later_ms(
 
 def _load_ms(page: PageModel, missed: "np.typing.NDArray[np.bool_]", delay_ms: float) -> float:
     rtt_ms = rates(PROFILE).rtt_ms
-    return predicted_lookups(
+    return predict_lookups(
         page,
         dns_transport=TRANSPORT,
         resolver_rtt_ms=rtt_ms,

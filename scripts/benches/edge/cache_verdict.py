@@ -26,7 +26,7 @@ from benches.common.servers import (
 from benches.edge.bench import EdgeBench
 from benches.edge.queries import QueriesRun, measure_in_turn
 from resolab.stats.equivalence import EquivalenceTest, equivalence
-from resolab.stats.medians import differences_of, paired_difference
+from resolab.stats.medians import differences_of, estimate_paired_difference
 from resolab.stats.sample import Sample
 
 RATES_PER_S = (20_000, 100_000)
@@ -127,7 +127,7 @@ def _add(part: BenchPart, shape: Shape, rate_per_s: int, runs: Mapping[str, Sequ
             Sample.exact([run.load.record["query_response_time"][quantile] / 1e3 for run in runs[arm]])
             for arm in ("on", "off")
         )
-        estimate = paired_difference(on, off)
+        estimate = estimate_paired_difference(on, off)
         usual_us = statistics.median(off.low.tolist())
         margin_us = MARGIN * usual_us
         tested = equivalence(differences_of(on, off), margin_us, test=EquivalenceTest.SIGN)

@@ -104,7 +104,7 @@ async def _wait_until_done(world: BenchFleet, operations: FleetOperator, run: Fl
         world.keep_running()
         with contextlib.suppress(UnreachableError):
             done = (await operations.progress(run)).blocks_done_count
-            if done == len(run.jobs()) and not await operations.queued_count(run):
+            if done == len(run.jobs()) and not await operations.count_queued_jobs(run):
                 return
         await asyncio.sleep(PAUSE_S)
 

@@ -98,7 +98,7 @@ async def _wait_until_done(server: FleetServer, operations: FleetOperator, run: 
         await asyncio.sleep(LOOK_EVERY_S)
         most = max(most, _resident_mb(server.pid))
         with contextlib.suppress(UnreachableError):
-            now = await operations.queued_count(run)
+            now = await operations.count_queued_jobs(run)
             if now != left:
                 left, moved = now, time.monotonic()
         if time.monotonic() - moved > STANDSTILL_S:

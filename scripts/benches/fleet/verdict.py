@@ -13,7 +13,7 @@ from resolab.fleet.job import FleetRun
 from resolab.fleet.results.fetch import FetchResult
 from resolab.fleet.vantage_run import plan_at
 from resolab.records import TrialRecord
-from resolab.store import finished_trials, read_trial
+from resolab.store import find_finished_trials, read_trial
 
 Done = Counter[tuple[int, int, str]]
 """The block, position and condition of each trial at a vantage point."""
@@ -36,7 +36,7 @@ def problems(run: FleetRun, fetched: FetchResult, dataset: Path) -> list[str]:
 
 def _done(dataset: Path) -> dict[str, Done]:
     """Read the finished trials, with blocks numbered from 0 at each vantage point."""
-    heads = [next(iter(read_trial(file))) for file in finished_trials(dataset).values()]
+    heads = [next(iter(read_trial(file))) for file in find_finished_trials(dataset).values()]
     trials = [one for one in heads if isinstance(one, TrialRecord)]
     first: dict[str, int] = {}
     for one in trials:

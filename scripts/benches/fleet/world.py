@@ -18,7 +18,7 @@ from benches.fleet.relay import Relay
 from resolab.errors import MachineError
 from resolab.fleet.invitation import invite
 from resolab.fleet.server.folder import ServerFolder
-from resolab.fleet.server.process import running_pid
+from resolab.fleet.server.process import find_pid
 
 DISK_MB = 320
 """The size of an agent's disk: no block begins below 256 MB."""
@@ -142,7 +142,7 @@ class BenchFleet:
     @property
     def nats_pid(self) -> int | None:
         """Return the current process id of nats-server."""
-        return running_pid(self.folder)
+        return find_pid(self.folder)
 
 
 @contextlib.asynccontextmanager
@@ -181,7 +181,7 @@ async def _served(fleet: Path, server: ManagedProcess) -> ServerFolder:
         server.keep_running()
         if (fleet / "ca.pem").exists():
             folder = ServerFolder.open(fleet)
-            if folder.address.port and running_pid(folder) is not None:
+            if folder.address.port and find_pid(folder) is not None:
                 return folder
         await asyncio.sleep(0.1)
     raise MachineError(f"the fleet's server was not there within {START_S:g} s")

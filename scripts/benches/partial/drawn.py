@@ -21,7 +21,7 @@ from benches.dns.cold import pause_ms, rates
 from benches.partial import closed_form, testbed
 from benches.partial.figures import LIMIT_MS, OUTCOMES, PartialResponseBench, estimate_text
 from benches.partial.testbed import NamesExchange
-from resolab.stats.medians import paired_difference
+from resolab.stats.medians import estimate_paired_difference
 from resolab.stats.sample import Sample
 
 TRANSPORTS = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
@@ -134,7 +134,7 @@ def _part(bench: PartialResponseBench, found: Sequence[TransportFigures]) -> Ben
         data["behind_count"] = one.behind_count
         for name in ("first", "last", "mean"):
             arms = [Sample.exact([OUTCOMES[name](each) for each in arm]) for arm in (one.in_message, one.one_by_one)]
-            estimate = paired_difference(*arms)
+            estimate = estimate_paired_difference(*arms)
             shown.append(estimate_text(estimate))
             data[name] = [estimate.value, estimate.ci_low, estimate.ci_high]
         is_met = bool(beyond) and all(abs(value) <= LIMIT_MS for value in beyond)

@@ -15,7 +15,7 @@ from benches.dns.cold import cells, pause_ms, rates
 from benches.partial import closed_form, testbed
 from benches.partial.testbed import NamesExchange
 from resolab.stats.estimate import Estimate
-from resolab.stats.medians import paired_difference
+from resolab.stats.medians import estimate_paired_difference
 from resolab.stats.sample import Sample
 
 START_S = 1.0
@@ -158,7 +158,7 @@ def _compare_with_one_by_one(bench: PartialResponseBench, found: Sequence[Transp
         data: dict[str, object] = {}
         for name, outcome in OUTCOMES.items():
             in_message, one_by_one = (Sample.exact([outcome(pair[arm]) for pair in pairs]) for arm in (0, 1))
-            estimate = paired_difference(in_message, one_by_one)
+            estimate = estimate_paired_difference(in_message, one_by_one)
             shown.append(estimate_text(estimate))
             data[name] = {"value": estimate.value, "low": estimate.ci_low, "high": estimate.ci_high}
         behind = [statistics.median(_behind(one, rtt_ms) for one in arm) for arm in (cell.in_message, cell.one_by_one)]

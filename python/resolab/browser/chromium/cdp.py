@@ -97,7 +97,7 @@ class Session:
         self.connection.listen(self.session_id, handler)
 
 
-def seen(work: asyncio.Task[Any]) -> None:
+def retrieve_error(work: asyncio.Task[Any]) -> None:
     """Read a task's error, as no caller may await the task any more."""
     if not work.cancelled():
         work.exception()

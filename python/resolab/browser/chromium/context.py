@@ -11,7 +11,7 @@ to the context as well and go with the sockets.
 import asyncio
 from contextlib import suppress
 
-from resolab.browser.chromium.cdp import CdpConnection, Session, seen
+from resolab.browser.chromium.cdp import CdpConnection, Session, retrieve_error
 from resolab.browser.chromium.page import ChromiumPage
 from resolab.browser.remote import REMOTE_ERRORS, CallError, CallTimeoutError, Json
 from resolab.browser.result import ClearedState
@@ -64,7 +64,7 @@ class Context:
         """Begin to open the internals page, in parallel to the next steps."""
         if self._internals is None:
             self._internals = asyncio.create_task(self._open_internals())
-            self._internals.add_done_callback(seen)
+            self._internals.add_done_callback(retrieve_error)
 
     async def clear(self, page: ChromiumPage, cleared: ClearedState, *, http_cache: bool) -> None:
         """Clear the named state, except tickets; `page` is any tab in this context.

@@ -18,7 +18,7 @@ from resolab.browser.chromium.profile import ChromiumHome
 from resolab.browser.chromium.tracing import ChromiumTracer
 from resolab.browser.find import find_chromium
 from resolab.browser.load_events import ListeningRequest, LoadEvents
-from resolab.browser.process import BrowserProcess, piped_command
+from resolab.browser.process import BrowserProcess, build_piped_command
 from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS
 from resolab.browser.result import LoadRequest, LoadResult
 from resolab.browser.settings import BrowserSettings
@@ -49,7 +49,7 @@ class Chromium(StockBrowser[CdpConnection]):
             await asyncio.to_thread(_move_aside, settings.netlog_file)
         home = await asyncio.to_thread(ChromiumHome, settings)
         self._home = home
-        command = piped_command(command_prefix, command_line(binary, settings, home.profile_folder))
+        command = build_piped_command(command_prefix, command_line(binary, settings, home.profile_folder))
         self._process = await BrowserProcess.start(command, home.folder, home.temporary_folder)
         self._connection = CdpConnection(*self._process.streams)
         answer = await self._connection.call("Browser.getVersion", timeout_s=START_TIMEOUT_S)

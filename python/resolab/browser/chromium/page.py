@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from resolab.browser import failures
-from resolab.browser.chromium.cdp import CdpConnection, Session, seen
+from resolab.browser.chromium.cdp import CdpConnection, Session, retrieve_error
 from resolab.browser.chromium.console import Console
 from resolab.browser.chromium.failures import classify_error_text
 from resolab.browser.chromium.network_log import NetworkLog
@@ -79,7 +79,7 @@ class ChromiumPage:
         # Begun in this order, which a tab keeps: a navigation sent next comes after them without their answers.
         page._preparing = [asyncio.create_task(page.session.call(method, params)) for method, params in calls]
         for call in page._preparing:
-            call.add_done_callback(seen)
+            call.add_done_callback(retrieve_error)
         await asyncio.sleep(0)
         return page
 

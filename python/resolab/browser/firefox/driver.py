@@ -109,7 +109,7 @@ class Firefox(StockBrowser[MarionetteConnection]):
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Connect as soon as the browser listens, or fail as soon as the browser has ended."""
         connecting = asyncio.ensure_future(connect(prefix, profile_folder, START_TIMEOUT_S))
-        ending = asyncio.ensure_future(process.ended())
+        ending = asyncio.ensure_future(process.wait_for_end())
         try:
             await asyncio.wait({connecting, ending}, return_when=asyncio.FIRST_COMPLETED)
             if not connecting.done():

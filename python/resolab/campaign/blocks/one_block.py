@@ -19,12 +19,12 @@ from resolab.campaign import manifests, provenance
 from resolab.campaign.blocks.testbed_pool import TestbedPool
 from resolab.campaign.lock import dataset_lock
 from resolab.campaign.loop import Campaign, MakeTestbed, ProcessShare
-from resolab.campaign.run import remove_unstarted, testbed_of
+from resolab.campaign.run import make_trial_runner, remove_unstarted
 from resolab.campaign.schedule import block_schedule
 from resolab.campaign.stop_request import StopRequest
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, Plan
-from resolab.store import Manifest, RunStatus, create_dataset_folder, finished_trials, load_manifest
+from resolab.store import Manifest, RunStatus, create_dataset_folder, find_finished_trials, load_manifest
 from resolab.store.folder import MANIFEST
 from resolab.store.manifest import ProcessStart
 
@@ -53,7 +53,7 @@ def run_block(
     folder: Path,
     console: Console,
     block: int,
-    make_testbed: MakeTestbed = testbed_of,
+    make_testbed: MakeTestbed = make_trial_runner,
     *,
     fleet_run: str | None = None,
 ) -> BlockOutcome:
@@ -69,7 +69,7 @@ async def carry_out_block(
     folder: Path,
     console: Console,
     block: int,
-    make_testbed: MakeTestbed = testbed_of,
+    make_testbed: MakeTestbed = make_trial_runner,
     *,
     fleet_run: str | None = None,
     stop: StopRequest | None = None,
@@ -85,7 +85,7 @@ async def carry_out_block(
         await one_block.go_on(planned, fleet_run)
     else:
         await one_block.begin(fleet_run)
-    finished = finished_trials(folder)
+    finished = find_finished_trials(folder)
     return BlockOutcome(sum(one in finished for one in planned), len(planned))
 
 
@@ -119,7 +119,7 @@ class _BlockRun:
         with dataset_lock(self.folder):
             manifest = load_manifest(self.folder)
             self._check_same_run(manifest, fleet_run)
-            finished = finished_trials(self.folder)
+            finished = find_finished_trials(self.folder)
             begun = any(one in finished for one in planned)
             # Without an end of the process before, its manifest does not say how far it came.
             if begun and all(one in finished for one in planned) and manifest.status is not RunStatus.RUNNING:
@@ -139,7 +139,7 @@ class _BlockRun:
         for difference in differences:
             self.console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
         if again or differences:
-            return manifests.resumed(manifest, now)
+            return manifests.resume_manifest(manifest, now)
         return msgspec.structs.replace(manifest, status=RunStatus.RUNNING)
 
     async def _campaign(self, manifest: Manifest, versions: dict[str, str]) -> None:

@@ -58,7 +58,7 @@ class TestbedPool:
             await self.close()
             self._ground = ground
         if number not in self._standing:
-            self._standing[number] = await _PooledTestbed.begun(self._make_testbed(*ground, number))
+            self._standing[number] = await _PooledTestbed.begin(self._make_testbed(*ground, number))
         self._lent.add(number)
         self._used.add(number)
         return self._standing[number]
@@ -102,7 +102,7 @@ class _PooledTestbed:
         self.broken = False
 
     @classmethod
-    async def begun(cls, manager: AbstractAsyncContextManager[TrialRunner]) -> "_PooledTestbed":
+    async def begin(cls, manager: AbstractAsyncContextManager[TrialRunner]) -> "_PooledTestbed":
         return cls(manager, await manager.__aenter__())
 
     async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:

@@ -7,7 +7,7 @@ of this folder), with imports too slow for `--help`.
 import argparse
 from pathlib import Path
 
-from resolab.cli.output_place import named_place
+from resolab.cli.output_place import read_output_place
 
 
 def add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
@@ -37,7 +37,9 @@ def add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     export.add_argument("dataset", type=Path, help="the dataset's folder")
     export.add_argument("--format", choices=["csv", "parquet"], default="csv", help="default: %(default)s")
-    export.add_argument("-o", "--output", type=named_place, metavar="OUT", help="the folder (default: DATASET/export)")
+    export.add_argument(
+        "-o", "--output", type=read_output_place, metavar="OUT", help="the folder (default: DATASET/export)"
+    )
     export.add_argument(
         "--table", action="append", metavar="NAME", help="this table; can be given again (default: all)"
     )
@@ -68,8 +70,8 @@ def add_har(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     har.add_argument("dataset", type=Path, help="the dataset's folder")
     har.add_argument("trials", nargs="*", metavar="TRIAL", help="as b003-t017 (default: all finished trials)")
     har.add_argument(
-        "-o", "--output", type=named_place, metavar="PATH", help="file of a single trial (default: standard output), "
-        "folder of several (default: DATASET/har)",
+        "-o", "--output", type=read_output_place, metavar="PATH",
+        help="file of a single trial (default: standard output), folder of several (default: DATASET/har)",
     )  # fmt: skip
     return har
 
@@ -86,7 +88,7 @@ def add_waterfall(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     waterfall.add_argument("dataset", type=Path, help="the dataset's folder")
     waterfall.add_argument("load", nargs="?", metavar="TRIAL|CONDITION", help="as b003-t017 or example.4g.doq.h3.full")
     waterfall.add_argument(
-        "-o", "--output", type=named_place, metavar="PATH",
+        "-o", "--output", type=read_output_place, metavar="PATH",
         help="FILE.svg, .pdf or .png of a single load; a name without a suffix is a folder for all of each",
     )  # fmt: skip
     return waterfall
@@ -103,6 +105,8 @@ def add_evidence(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     evidence.add_argument("dataset", type=Path, help="the dataset's folder")
     evidence.add_argument("trial", metavar="TRIAL", help="as b003-t017")
-    evidence.add_argument("-o", "--output", type=named_place, metavar="FOLDER", help="default: DATASET/evidence/TRIAL")
+    evidence.add_argument(
+        "-o", "--output", type=read_output_place, metavar="FOLDER", help="default: DATASET/evidence/TRIAL"
+    )
     evidence.add_argument("--json", action="store_true", help="say what was written as JSON")
     return evidence

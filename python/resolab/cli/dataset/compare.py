@@ -13,7 +13,7 @@ from rich.text import Text
 
 from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
-from resolab.wording import meant
+from resolab.wording import suggest_word
 
 _FILE_COLUMNS = 170
 EXIT_NOTHING_IN_COMMON = 3
@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     from resolab.store.outcomes import OUTCOMES
 
     if options.outcome not in OUTCOMES:
-        problem = f"there is no outcome {options.outcome!r}{meant(options.outcome, OUTCOMES)}"
+        problem = f"there is no outcome {options.outcome!r}{suggest_word(options.outcome, OUTCOMES)}"
         problem += f"; choose one of {', '.join(OUTCOMES)}"
         raise ConfigurationError(f"failed to compare {options.first} and {options.second}: {problem}")
     for folder in (options.first, options.second):

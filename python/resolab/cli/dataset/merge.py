@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from resolab.wording import counted
+from resolab.wording import format_count
 
 
 def run(output: Path, datasets: Sequence[Path]) -> int:
@@ -18,7 +18,7 @@ def run(output: Path, datasets: Sequence[Path]) -> int:
     for warning in manifest.warnings:
         print(f"resolab: warning: {warning}", file=sys.stderr)
     count, blocks = manifest.trials_finished_count, manifest.blocks
-    runs = counted(len(manifest.merged_from), "run")
-    print(f"dataset: {output} ({counted(count, 'trial')} in {counted(blocks, 'block')} of {runs})")
+    runs = format_count(len(manifest.merged_from), "run")
+    print(f"dataset: {output} ({format_count(count, 'trial')} in {format_count(blocks, 'block')} of {runs})")
     print(f"next:    ./resolab report {output}")
     return 0

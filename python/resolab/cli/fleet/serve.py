@@ -27,7 +27,7 @@ async def _serve(options: argparse.Namespace) -> int:
     _keep_storage(options, folder)
     if folder.address.elsewhere:
         await prepare_elsewhere(folder, _say)
-        _say(f"{folder.url} has what this fleet needs, {len(folder.invited())} invited; nothing runs here for it")
+        _say(f"{folder.url} has what this fleet needs, {len(folder.list_invited())} invited; nothing runs here for it")
         return 0
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.campaign.live_expectation import expected_live
+from resolab.campaign.live_expectation import estimate_live_run
 from resolab.cli.internet.show import print_json, print_table
 from resolab.cli.visit.dry_run import WORDS
 from resolab.errors import ConfigurationError
 from resolab.internet import read_layout
-from resolab.internet.contact_check import ContactJudgement, DatasetContacts, hold, read_contacts, told_by_dataset
+from resolab.internet.contact_check import ContactJudgement, DatasetContacts, hold, read_contacts, read_dataset_contacts
 from resolab.internet.contact_check.contact_counts import ContactCount
 from resolab.internet.contact_check.named_addresses import ContactedAddress
 from resolab.internet.contact_check.opt_outs import OptedOutHost
@@ -33,7 +33,7 @@ _SECOND_NS = 1e9
 def contacts(options: argparse.Namespace) -> int:
     """Compare the contacts and print the tables."""
     plan = _live_plan(options.plan)
-    told = None if options.dataset is None else told_by_dataset(options.dataset, plan)
+    told = None if options.dataset is None else read_dataset_contacts(options.dataset, plan)
     if told is not None:
         plan = _live_plan(options.plan, seed=told.seed, blocks=told.blocks)
     held = _held(plan, options.box, told)
@@ -57,9 +57,9 @@ def _held(plan: Plan, box: Path, told: DatasetContacts | None) -> ContactJudgeme
     layout, seen = read_layout(box), read_contacts(box)
     assert plan.live is not None
     # At home in the box the machine's own name server is the near resolver.
-    named = expected_live(plan, layout.resolver(LOCAL).address).contacts
+    named = estimate_live_run(plan, layout.resolver(LOCAL).address).contacts
     batches_ns = told.batches_ns if told is not None and not seen.opt_out_fetches_ns else None
-    return hold(layout, seen, named, HARD_CAPS.lowered(plan.live.caps), batches_ns=batches_ns)
+    return hold(layout, seen, named, HARD_CAPS.lower(plan.live.caps), batches_ns=batches_ns)
 
 
 def _build_json(held: ContactJudgement, told: DatasetContacts | None) -> dict[str, object]:

@@ -31,7 +31,7 @@ def show(options: argparse.Namespace) -> int:
     """Print the parts of a box."""
     layout = _composed(options)
     if options.json:
-        print_json(described(layout))
+        print_json(describe_layout(layout))
     else:
         print_layout(layout)
     return 0
@@ -96,7 +96,7 @@ def _one_behind_each_server(layout: BoxLayout) -> list[str]:
     return list(found.values())
 
 
-def described(layout: BoxLayout) -> dict[str, object]:
+def describe_layout(layout: BoxLayout) -> dict[str, object]:
     """Describe a layout for programs."""
     return {
         "hosts": [

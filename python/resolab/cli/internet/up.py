@@ -39,7 +39,7 @@ async def _up(options: argparse.Namespace) -> int:
     began = time.monotonic()
     async with a_box(options) as box:
         if options.json:
-            show.print_json(show.described(box.layout) | {"pid": box.pid, "folder": str(box.folder)})
+            show.print_json(show.describe_layout(box.layout) | {"pid": box.pid, "folder": str(box.folder)})
         else:
             show.print_layout(box.layout)
             print(f"\nup after {time.monotonic() - began:.1f} s; its folder is {box.folder}")

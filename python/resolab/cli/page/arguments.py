@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from resolab.cli.output_place import named_place
+from resolab.cli.output_place import read_output_place
 
 _GENERATED_HOSTS_MAX = 300
 """The maximum number of hosts, above the hosts of any recorded page."""
@@ -127,7 +127,7 @@ def _add_show(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     show.add_argument("--tree", action="store_true", help="who discovered whom")
     show.add_argument("--waterfall", action="store_true", help="when each request began and how long it took")
     show.add_argument(
-        "-o", "--output", type=named_place, metavar="FILE", help="draw the waterfall (.svg, .pdf or .png)"
+        "-o", "--output", type=read_output_place, metavar="FILE", help="draw the waterfall (.svg, .pdf or .png)"
     )
     show.add_argument("--json", action="store_true", help="facts and losses as one JSON object")
 
@@ -143,7 +143,7 @@ def _add_generate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     generated.add_argument("--count", type=_count, default=1, metavar="N", help="pages, from number 1 (default: 1)")
     generated.add_argument("--seed", type=_seed, default=1, metavar="S", help="other pages for each (default: 1)")
-    generated.add_argument("-o", "--output", type=named_place, metavar="FOLDER", help="where to (default: here)")
+    generated.add_argument("-o", "--output", type=read_output_place, metavar="FOLDER", help="where to (default: here)")
     generated.add_argument(
         "--hosts", type=_hosts, metavar="N", help="host names of every page; all else as in pages that have as many"
     )
@@ -178,7 +178,7 @@ def _add_clone(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     clone.add_argument("page", type=Path, metavar="FILE", help="a page model")
     clone.add_argument(
-        "-o", "--output", type=named_place, metavar="FOLDER", help="where to (default: the page's name, here)"
+        "-o", "--output", type=read_output_place, metavar="FOLDER", help="where to (default: the page's name, here)"
     )
     clone.add_argument("--seed", type=int, default=1, help="of the bytes nobody looks at (default: 1)")
     clone.add_argument(

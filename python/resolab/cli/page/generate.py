@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from resolab.cli.console import Console
-from resolab.cli.page.import_recordings import summarise_page, told
+from resolab.cli.page.import_recordings import build_json, summarise_page
 from resolab.errors import ConfigurationError
 from resolab.pages.facts import PageFacts, facts_of
 from resolab.pages.file import ENDING, model_text
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         write_named(place, model_text(model).encode())
         made.append(facts_of(model))
         if options.json:
-            print(json.dumps({"page": model.name, "file": str(place), **told(model)}))
+            print(json.dumps({"page": model.name, "file": str(place), **build_json(model)}))
         elif options.count <= _EACH_TOLD_MAX:
             console.print(f"{place}: {summarise_page(model)}", markup=False, soft_wrap=True)
     if not options.json and options.count > _EACH_TOLD_MAX:

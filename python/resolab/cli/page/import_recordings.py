@@ -23,7 +23,7 @@ from resolab.pages.path import load_estimate
 from resolab.plan.section import NAME
 from resolab.recordings import STANDARD_INPUT, import_page
 from resolab.store import write_named
-from resolab.wording import counted
+from resolab.wording import format_count
 
 if TYPE_CHECKING:
     from resolab.recordings.netlog import PageConnections
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
             continue
         if options.json:
             more = {} if connections is None else {"connections": msgspec.to_builtins(connections)}
-            print(json.dumps({"page": name, "file": str(place), **told(model), **more}))
+            print(json.dumps({"page": name, "file": str(place), **build_json(model), **more}))
         else:
             console.print(f"{place}: {summarise_page(model)}", markup=False, soft_wrap=True)
             if connections is not None:
@@ -133,7 +133,7 @@ def write_model(model: PageModel, place: Path, *, force: bool) -> None:
     write_named(place, model_text(model).encode())
 
 
-def told(model: PageModel) -> dict[str, object]:
+def build_json(model: PageModel) -> dict[str, object]:
     """Return facts, the estimate of a load and losses for machines."""
     return {
         "facts": msgspec.to_builtins(facts_of(model)),
@@ -148,8 +148,8 @@ def summarise_page(model: PageModel) -> str:
     load = "no load event" if facts.load_ms is None else f"load {facts.load_ms:,.0f} ms"
     return (
         f"{facts.requests_count:,} requests, {facts.hosts_count} hosts of {facts.sites_count} sites, "
-        f"{facts.wire_bytes / 1e3:,.0f} kB, {counted(facts.redirects_count, 'redirect')}, depth {facts.depth}, {load}; "
-        f"discoverer evident in {facts.evidence_ratio:.0%}"
+        f"{facts.wire_bytes / 1e3:,.0f} kB, {format_count(facts.redirects_count, 'redirect')}, depth {facts.depth}, "
+        f"{load}; discoverer evident in {facts.evidence_ratio:.0%}"
     )
 
 

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 from resolab.cli.console import Console
 from resolab.cli.output_place import STANDARD_OUTPUT
 from resolab.cli.page.import_recordings import (
+    build_json,
     check_output,
     losses_in_words,
     model_name,
     summarise_page,
-    told,
     write_model,
 )
 from resolab.errors import ConfigurationError, UsageError
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     model = asyncio.run(record(wish, say))
     write_model(model, place, force=options.force)
     if options.json:
-        print(json.dumps({"page": name, "file": str(place), **told(model)}))
+        print(json.dumps({"page": name, "file": str(place), **build_json(model)}))
         return 0
     console.print(f"{place}: {summarise_page(model)}", markup=False, soft_wrap=True)
     for loss in losses_in_words(model):

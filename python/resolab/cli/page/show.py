@@ -12,7 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from resolab.cli.console import Console
-from resolab.cli.page.import_recordings import losses_in_words, name_of, summarise_page, told
+from resolab.cli.page.import_recordings import build_json, losses_in_words, name_of, summarise_page
 from resolab.errors import ConfigurationError
 from resolab.pages.facts import INFERRED_BELOW, facts_of
 from resolab.pages.file import ENDING, read_model
@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     file: Path = options.page
     model = read_model(file) if file.name.endswith(ENDING) else import_page(file, name_of(file))
     if options.json:
-        print(json.dumps({"page": model.name, **told(model)}))
+        print(json.dumps({"page": model.name, **build_json(model)}))
         return 0
     console = Console(highlight=False)
     if options.tree:

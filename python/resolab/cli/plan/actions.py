@@ -13,15 +13,15 @@ from typing import Any
 from rich.table import Table
 
 from resolab.campaign.block_count_check import too_few_blocks
-from resolab.campaign.expectation import expected_duration_s
+from resolab.campaign.expectation import estimate_duration_s
 from resolab.campaign.power import PowerAims
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
-from resolab.cli.plan.power import console_of, power_json, power_of, print_power, printed
+from resolab.cli.plan.power import console_of, power_json, power_of, print_power, print_result
 from resolab.plan import Condition, Corpus, Plan, load_plan, pool_pages, trials_a_block
 from resolab.plan.factors import EVERY_FACTOR, selects, word_of
 from resolab.plan.schema import plan_schema
-from resolab.wording import counted
+from resolab.wording import format_count
 
 
 def run(options: argparse.Namespace) -> int:
@@ -32,9 +32,9 @@ def run(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     plan = load_plan(options.plan, seed=options.seed, blocks=options.blocks)
     corpus = Corpus.from_project(plan.own_pages)
-    expected_s = expected_duration_s(plan, corpus)
+    expected_s = estimate_duration_s(plan, corpus)
     least = _least_blocks(plan)
-    least_s = expected_s if least == plan.blocks else expected_duration_s(plan, corpus, least)
+    least_s = expected_s if least == plan.blocks else estimate_duration_s(plan, corpus, least)
     power = None if options.pilot is None else power_of(plan, options.pilot, PowerAims())
     if options.json:
         described = _described(plan, expected_s, least_s)
@@ -50,7 +50,7 @@ def _check(options: argparse.Namespace) -> int:
 def _power(options: argparse.Namespace) -> int:
     plan = load_plan(options.plan)
     asked = PowerAims(options.effect_ms, options.width_ms, options.margin_ms, options.most_blocks)
-    return printed(power_of(plan, options.pilot, asked), as_json=options.json)
+    return print_result(power_of(plan, options.pilot, asked), as_json=options.json)
 
 
 def _least_blocks(plan: Plan) -> int:
@@ -99,7 +99,7 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
     trials = plan.blocks * len(conditions)
     several = f", {plan.instrument.paths} at a time" if plan.instrument.paths > 1 else ""
     expected = f"{trials} trials{several}, about {duration_text(expected_s)}"
-    say(f"{counted(len(conditions), 'condition')} in {counted(plan.blocks, 'block')}: {expected}")
+    say(f"{format_count(len(conditions), 'condition')} in {format_count(plan.blocks, 'block')}: {expected}")
     if plan.samples_pages:
         say(_sampled(len(pages), plan.blocks))
     if few is not None:
@@ -148,14 +148,14 @@ def _comparisons(plan: Plan, least_s: float) -> list[str]:
     if plan.stop is not None and plan.stop.drops_conditions:
         lines.append(
             f"decides each comparison by itself from {_least_blocks(plan)} blocks on (about {duration_text(least_s)}) "
-            f"and drops conditions that no open one needs; ends after {counted(plan.blocks, 'block')} in any case"
+            f"and drops conditions that no open one needs; ends after {format_count(plan.blocks, 'block')} in any case"
         )
     elif plan.stop is not None:
         in_ms = plan.stop.ci_width_ms is not None
         width = f"{plan.stop.ci_width_ms:g} ms" if in_ms else f"{plan.stop.ci_width_ratio:g} of the baseline's median"
         lines.append(
             f"stops from {_least_blocks(plan)} blocks on (about {duration_text(least_s)}) when every interval is at "
-            f"most {width} wide, after {counted(plan.blocks, 'block')} in any case"
+            f"most {width} wide, after {format_count(plan.blocks, 'block')} in any case"
         )
     return lines
 

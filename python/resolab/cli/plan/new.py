@@ -9,7 +9,7 @@ from resolab.plan import load_plan
 from resolab.plan.draft import PlanDraft, plan_text, question_of
 from resolab.plan.factors import EVERY_FACTOR
 from resolab.store import write_named
-from resolab.wording import counted
+from resolab.wording import format_count
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     write_named(file, text.encode())
     plan = load_plan(file)
     conditions = len(plan.conditions())
-    size = f"{counted(conditions, 'condition')} in {counted(plan.blocks, 'block')}"
+    size = f"{format_count(conditions, 'condition')} in {format_count(plan.blocks, 'block')}"
     said = f"{file}: {size}; `resolab plan check {file}` says how long it takes"
     Console().print(said, highlight=False, markup=False, soft_wrap=True)
     return 0

@@ -131,7 +131,7 @@ def _answer_json(row: ComparisonPower, answer: AimResult) -> dict[str, Any]:
     }
 
 
-def printed(found: PlanPower, *, as_json: bool) -> int:
+def print_result(found: PlanPower, *, as_json: bool) -> int:
     """Print the result as JSON or as a table."""
     if as_json:
         print(json.dumps(power_json(found)))

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from resolab.cli.console import Console
-from resolab.cli.query.arguments import core_arguments, expected_count
+from resolab.cli.query.arguments import core_arguments, count_expected_queries
 from resolab.cli.query.dig_words import read_words
 from resolab.cli.query.progress import QueryProgressLine
 from resolab.errors import UsageError
-from resolab.queries import RESOLV_CONF, Arm, arms_of, ask, format_recorded_name, measured, system_resolver
-from resolab.queries.limits import Limit, limit, passed
+from resolab.queries import RESOLV_CONF, Arm, arms_of, ask, format_recorded_name, select_measured, system_resolver
+from resolab.queries.limits import Limit, limit, list_exceeded
 from resolab.records import QueryPurpose, QueryRecord, Record
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     names, resolvers = _asked(options, notes)
     records: list[QueryRecord] = []
     code = 0
-    expected = expected_count(options, resolvers, names)
+    expected = count_expected_queries(options, resolvers, names)
     try:
         with QueryProgressLine(expected, notes) as progress:
 
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
             code = EXIT_INTERRUPTED if asyncio.run(asking) else 0
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
-    told = _told(measured(records), resolvers, options, limits, notes)
+    told = _told(select_measured(records), resolvers, options, limits, notes)
     return code or told
 
 
@@ -79,7 +79,7 @@ def _told(
 
         for one in summed:
             print(json.dumps(as_json(one)), flush=True)
-    beyond = passed(limits, summed)
+    beyond = list_exceeded(limits, summed)
     for line in beyond:
         _say(notes)(line)
     return EXIT_BEYOND if beyond else 0

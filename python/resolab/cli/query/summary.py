@@ -12,7 +12,7 @@ from rich.text import Text
 from resolab.cli.query.bar import bar
 from resolab.cli.query.layout import TableColumn, add_legend, lay_out
 from resolab.cli.query.list import answers
-from resolab.cli.query.words import handshake, number, plain, signed
+from resolab.cli.query.words import format_signed, handshake, number, plain
 from resolab.queries.summary import PAIRS_AT_MOST, PAIRS_NEEDED, ArmSummary
 from resolab.wording import clean
 
@@ -71,8 +71,8 @@ def _difference(summary: ArmSummary) -> Text:
     if estimate is None or estimate.ci_low is None or estimate.ci_high is None:
         return Text("")
     low, high = estimate.ci_low, estimate.ci_high
-    value = "?" if estimate.value is None else signed(estimate.value)
-    text = Text(f"{value} [{signed(low)}, {signed(high)}]")
+    value = "?" if estimate.value is None else format_signed(estimate.value)
+    text = Text(f"{value} [{format_signed(low)}, {format_signed(high)}]")
     text.append("  ~" if estimate.ci_contains_zero else "   ", "yellow")
     return text
 

@@ -34,8 +34,8 @@ from resolab.visit import (
     page_url,
     plan_of,
     summaries,
-    told_in_words,
     visit_all,
+    warn_of_few_pairs,
 )
 from resolab.wording import clean
 
@@ -109,7 +109,7 @@ def _announce(visiting: _VisitState, notes: Callable[[str], None]) -> None:
         f"{found.loads_count} each), about {duration_text(found.seconds)}"
     )
     if found.configurations_count > 1:
-        warning = told_in_words(found)
+        warning = warn_of_few_pairs(found)
         if warning is not None:
             notes(warning)
 
@@ -210,7 +210,7 @@ def _contacts(visiting: _VisitState) -> list[Contact]:
 
 
 def _begun(visiting: _VisitState) -> objects.Json:
-    return objects.begun(
+    return objects.announce_visit(
         visiting.extent,
         seed=visiting.asked.seed,
         browser=visiting.asked.browser,

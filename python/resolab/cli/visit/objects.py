@@ -13,7 +13,9 @@ from resolab.visit import ConfigurationSummary, ResolverConfiguration, VisitExte
 Json = dict[str, object]
 
 
-def begun(found: VisitExtent, *, seed: int, browser: str, baseline: ResolverConfiguration, pages: list[str]) -> Json:
+def announce_visit(
+    found: VisitExtent, *, seed: int, browser: str, baseline: ResolverConfiguration, pages: list[str]
+) -> Json:
     """Return the object announcing the visit."""
     return {
         "record": "visit",

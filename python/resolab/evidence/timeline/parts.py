@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from resolab.evidence.pcapng import PacketStamp
 from resolab.evidence.timeline.link import link_tracks
 from resolab.evidence.timeline.tracks import Fact, InstantEvent, Slice, Track, lanes
-from resolab.har import ArchivedTrial, measured_trial
+from resolab.har import ArchivedTrial, sort_records
 from resolab.queries import QueryPhase, timeline
 from resolab.records import (
     ConnectionRecord,
@@ -39,7 +39,7 @@ _INSTANTS = (
 def tracks_of(records: Iterable[Record], stamps: Sequence[PacketStamp] = ()) -> list[Track]:
     """Return the tracks of a trial: browser, resolab's client, stub, link, edge; an inactive part has no track."""
     all_records = list(records)
-    measured = measured_trial(all_records)
+    measured = sort_records(all_records)
     queries = [one for one in all_records if isinstance(one, QueryRecord)]
     end_ns = measured.trial.monotonic_ns if measured.end is None else measured.end.monotonic_ns
     return [

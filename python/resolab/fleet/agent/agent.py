@@ -28,10 +28,10 @@ from resolab.fleet.agent.spool import Spool
 from resolab.fleet.agent.worker_process import BlockTimeLimit, WorkerProcess
 from resolab.fleet.job import AgentState, FleetRun, Job, RunState, decode
 from resolab.fleet.results import bundle
-from resolab.fleet.transfer import AgentClient, UnreachableError, done, held, not_now
+from resolab.fleet.transfer import AgentClient, UnreachableError, done, hold_lease, not_now
 from resolab.plan import Plan
 from resolab.store.manifest import ProcessStart
-from resolab.wording import shown
+from resolab.wording import clip_text
 
 WAIT_FOR_JOB_S = 20.0
 TELL_EVERY_S = 30.0
@@ -136,7 +136,7 @@ class Agent:
 
     async def _take(self, message: Msg) -> None:
         try:
-            async with held(message):
+            async with hold_lease(message):
                 problem = await self._outcome(message)
         except asyncio.CancelledError:
             # Whoever goes on here need not wait for the end of our lease.
@@ -208,7 +208,7 @@ class Agent:
 
     async def _send_waiting(self) -> None:
         """Send bundles left by an earlier agent process; their jobs come again and find the results."""
-        for job in self._spool.waiting(self._place.vantage):
+        for job in self._spool.list_unsent(self._place.vantage):
             if await self._side.has_result(job):
                 self._spool.bundle(job).unlink(missing_ok=True)
             else:
@@ -250,7 +250,7 @@ class Agent:
 
     def _trouble(self, problem: str) -> bool:
         """Report a problem once; return True when the problem is new."""
-        problem = shown(problem, longest=LONGEST_PROBLEM)
+        problem = clip_text(problem, longest=LONGEST_PROBLEM)
         is_new = problem != self._problem
         if is_new:
             self._say(problem)

@@ -94,7 +94,7 @@ def _refusal_of_live(limits: AgentLimits, plan: Plan) -> LimitRefusal | None:
     beyond = _site_beyond(limits, live) or _resolver_beyond(limits, live) or _opt_out_beyond(limits, live)
     if beyond is not None:
         return LimitRefusal(f"{plan.name} {beyond}, which this agent's limits do not allow")
-    asked = asdict(HARD_CAPS.lowered(live.caps))
+    asked = asdict(HARD_CAPS.lower(live.caps))
     for name, most in asdict(limits.caps).items():
         if asked[name] > most:
             return LimitRefusal(
@@ -213,7 +213,7 @@ def _limits(table: Mapping[str, Any], source: str) -> AgentLimits:
         opt_out=_texts(table, "opt_out", source),
         trials_per_block=trials,
         operator_url=operator_url,
-        caps=HARD_CAPS.lowered(caps, where=f"{source}: [caps]"),
+        caps=HARD_CAPS.lower(caps, where=f"{source}: [caps]"),
     )
 
 

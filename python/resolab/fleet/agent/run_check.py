@@ -25,13 +25,13 @@ _SHOWN_DIGITS = 12
 def plan_of(run: FleetRun) -> Plan:
     """Return a run's plan; raise when the plan names a file of this machine."""
     source = f"the plan of run {run.id}"
-    path = named_path(run.plan_text, source)
+    path = find_path(run.plan_text, source)
     if path is not None:
         raise ConfigurationError(f"{source} names {path}: what a fleet carries out names no file of a machine")
     return parse_plan(run.plan_text, source, Corpus.from_project(), base=NOWHERE)
 
 
-def named_path(text: str, source: str) -> str | None:
+def find_path(text: str, source: str) -> str | None:
     """Return a path in a plan's text, before any file is opened; `None` without a path."""
     try:
         table = tomllib.loads(text)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from resolab.errors import StorageError
 from resolab.fleet.job import FleetRun, Job, check_run, decode, encode
-from resolab.store import finished_trials
+from resolab.store import find_finished_trials
 from resolab.store.files import machine_errors, write_whole
 
 LEAST_FREE_BYTES = 256 * 1024 * 1024
@@ -41,7 +41,7 @@ class Spool:
 
     def trials_count(self, run: str) -> int:
         """Return the number of finished trials of a run."""
-        return len(finished_trials(self.dataset(run)))
+        return len(find_finished_trials(self.dataset(run)))
 
     def bundle(self, job: Job) -> Path:
         """Return the file for a packed block."""
@@ -50,7 +50,7 @@ class Spool:
             folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{job.block}.tar.gz"
 
-    def waiting(self, vantage: str) -> list[Job]:
+    def list_unsent(self, vantage: str) -> list[Job]:
         """List the packed but unsent blocks."""
         files = sorted(self.folder.glob("*/bundles/*.tar.gz"))
         return [

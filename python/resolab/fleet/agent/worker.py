@@ -28,7 +28,7 @@ from rich.console import Console
 from resolab.campaign.blocks.one_block import carry_out_block
 from resolab.campaign.blocks.testbed_pool import TestbedPool
 from resolab.campaign.loop import MakeTestbed
-from resolab.campaign.run import testbed_of
+from resolab.campaign.run import make_trial_runner
 from resolab.campaign.stop_request import StopRequest
 from resolab.errors import ConfigurationError, MachineError, ResolabError, StorageError, UnsupportedError, UsageError
 from resolab.fleet.agent.run_check import other_ground
@@ -197,7 +197,7 @@ async def serve(make_testbed: MakeTestbed) -> None:
             await worker.rest()
 
 
-def main(make_testbed: MakeTestbed = testbed_of) -> None:
+def main(make_testbed: MakeTestbed = make_trial_runner) -> None:
     """Run the worker; tests give another maker of testbeds."""
     with contextlib.suppress(KeyboardInterrupt):
         try:

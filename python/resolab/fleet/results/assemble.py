@@ -20,19 +20,19 @@ import msgspec
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import FleetRun
 from resolab.fleet.results.bundle import unpack
-from resolab.fleet.results.order_check import expected_of
+from resolab.fleet.results.order_check import build_expected_block
 from resolab.plan import trials_a_block
 from resolab.store import (
     Manifest,
     RunStatus,
     StopReason,
-    finished_trials,
+    find_finished_trials,
     machine_errors,
     merge_datasets,
     save_manifest,
 )
 from resolab.store.folder import MANIFEST, TRIALS
-from resolab.wording import shown
+from resolab.wording import clip_text
 
 LONGEST_WARNING = 500
 """The maximum length of a warning, in letters."""
@@ -100,7 +100,7 @@ def _unpacked(
     for block, file in sorted(bundles.items()):
         folder = place / f"{vantage}-{block}"
         try:
-            blocks[block] = UnpackedBlock(folder, unpack(file, folder, expected_of(run, vantage, block)))
+            blocks[block] = UnpackedBlock(folder, unpack(file, folder, build_expected_block(run, vantage, block)))
         except ConfigurationError as error:
             if left_out is None:
                 raise
@@ -137,8 +137,8 @@ def _dataset_at(run: FleetRun, vantage: str, blocks: Mapping[int, UnpackedBlock]
     warnings: list[str] = []
     for number, block in blocks.items():
         warnings += _move_in(block.folder, folder, number)
-    trials_count = trials_a_block(expected_of(run, vantage, 0).plan)
-    finished_count = len(finished_trials(folder))
+    trials_count = trials_a_block(build_expected_block(run, vantage, 0).plan)
+    finished_count = len(find_finished_trials(folder))
     assert finished_count == trials_count * len(blocks), "a block that was taken is whole"
     manifests = [block.manifest for block in blocks.values()]
     manifest = _joined(manifests, blocks_count=len(blocks), trials_count=trials_count)
@@ -188,7 +188,9 @@ def _joined(manifests: Sequence[Manifest], *, blocks_count: int, trials_count: i
         decisions=[],
         starts=[start for one in lives for start in one.starts],
         # An agent wrote them, and they are shown.
-        warnings=list(dict.fromkeys(shown(text, longest=LONGEST_WARNING) for one in lives for text in one.warnings)),
+        warnings=list(
+            dict.fromkeys(clip_text(text, longest=LONGEST_WARNING) for one in lives for text in one.warnings)
+        ),
     )
 
 

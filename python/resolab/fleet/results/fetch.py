@@ -18,7 +18,7 @@ from resolab.fleet.results.assemble import assemble
 from resolab.fleet.results.result_store import ResultStore
 from resolab.store import Manifest
 from resolab.store.files import machine_errors
-from resolab.wording import shown
+from resolab.wording import clip_text
 
 AT_ONCE = 8
 """The number of parallel downloads: each waits for one chunk after another."""
@@ -109,14 +109,14 @@ class ResultFetcher:
         return found
 
     def _refuse(self, vantage: str, block: int, why: str) -> None:
-        self._refused[vantage, block] = shown(why)
+        self._refused[vantage, block] = clip_text(why)
 
     async def _ask_again(self) -> None:
         if self._run.state is not RunState.OPEN:
             return
         operations = FleetOperator(self._client)
         refused = [Job(run=self._run.id, vantage=vantage, block=block) for vantage, block in self._refused]
-        lost = [job for job in await operations.lost(self._run) if job not in refused]
+        lost = [job for job in await operations.list_lost_jobs(self._run) if job not in refused]
         await operations.ask_again([*refused, *lost])
         self.asked_again = [*refused, *lost]
 

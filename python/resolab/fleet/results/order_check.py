@@ -39,7 +39,7 @@ class ExpectedBlock:
     """The trials by the names of their files within the dataset."""
 
 
-def expected_of(run: FleetRun, vantage: str, block: int) -> ExpectedBlock:
+def build_expected_block(run: FleetRun, vantage: str, block: int) -> ExpectedBlock:
     """Return the expected content of a run's block at a vantage point."""
     if not 0 <= block < run.blocks:
         raise ConfigurationError(f"run {run.id} has no block {block}: it has {run.blocks} at each vantage point")

@@ -24,7 +24,7 @@ from resolab.errors import ConfigurationError, StorageError
 from resolab.fleet.job import Job, Number
 from resolab.fleet.results.bundle import LARGEST_BUNDLE_BYTES
 from resolab.fleet.server.config import API
-from resolab.fleet.transfer import TIMEOUT_S, UnreachableError, asked, digest_of, results_of
+from resolab.fleet.transfer import TIMEOUT_S, UnreachableError, call_server, digest_of, results_of
 
 SILENCE_S = 60.0
 """The time limit for a chunk of 128 KiB, in s, enough for the slowest line; a whole block has no limit."""
@@ -126,7 +126,7 @@ class ResultStore:
 
     async def _info(self, which: Mapping[str, object]) -> _Info:
         """Return the store's state; the client's own call leaves out the number of subjects."""
-        async with asked(f"look into the results of {self._vantage}"):
+        async with call_server(f"look into the results of {self._vantage}"):
             request = msgspec.json.encode(which)
             reply = await self._client.request(f"{API}.STREAM.INFO.{self._stream}", request, timeout=TIMEOUT_S)
             return msgspec.json.decode(reply.data, type=_Info)
@@ -172,18 +172,18 @@ class ResultStore:
             described = await self._described(job)
         except ConfigurationError:
             described = None
-        async with asked(f"remove the result of {job.id}"):
+        async with call_server(f"remove the result of {job.id}"):
             await self._js.purge_stream(self._stream, subject=self._description_subject(job.result))
             if described is not None:
                 await self._purge_chunks(described.nuid)
 
     async def remove_chunks(self, names: Mapping[str, int]) -> None:
         """Remove chunks without an object."""
-        async with asked(f"remove chunks of {self._vantage}"):
+        async with call_server(f"remove chunks of {self._vantage}"):
             for name in names:
                 await self._purge_chunks(name)
 
-    async def described_chunks(self, names: frozenset[str]) -> set[str]:
+    async def list_chunks(self, names: frozenset[str]) -> set[str]:
         """Return the chunk names of the objects with these names."""
         found = set()
         for name in names - {""}:
@@ -216,12 +216,12 @@ class ResultStore:
         return await self._message({"last_by_subj": self._description_subject(name)})
 
     async def _message(self, which: Mapping[str, object]) -> StoredMessage | None:
-        return await stored_message(self._client, self._stream, which)
+        return await read_message(self._client, self._stream, which)
 
 
-async def stored_message(client: Client, stream: str, which: Mapping[str, object]) -> StoredMessage | None:
+async def read_message(client: Client, stream: str, which: Mapping[str, object]) -> StoredMessage | None:
     """Return a message of a stream; `None` without a match."""
-    async with asked(f"read from {stream}"):
+    async with call_server(f"read from {stream}"):
         request = msgspec.json.encode(which)
         reply = await client.request(f"{API}.STREAM.MSG.GET.{stream}", request, timeout=SILENCE_S)
         answer = msgspec.json.decode(reply.data, type=_Answer)

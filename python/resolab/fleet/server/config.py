@@ -79,7 +79,7 @@ def _allowed(vantage: str) -> list[str]:
     ]
 
 
-def shared_conf(folder: Path, *, holders: Mapping[str, str]) -> str:
+def build_shared_conf(folder: Path, *, holders: Mapping[str, str]) -> str:
     """Write the fleet's part of an external server's configuration, which includes this file.
 
     TLS is included, since permissions depend on certificates; storage, ports and clusters are the external server's

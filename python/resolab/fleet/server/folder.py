@@ -27,7 +27,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.server.authority import OPERATOR, FleetAuthority, make_authority
-from resolab.fleet.server.config import PORTS_FOLDER, agent_name, nats_conf, shared_conf
+from resolab.fleet.server.config import PORTS_FOLDER, agent_name, build_shared_conf, nats_conf
 from resolab.store.files import machine_errors, write_whole
 
 _Kind = TypeVar("_Kind")
@@ -143,7 +143,7 @@ class ServerFolder:
         """Return the configuration file of nats-server, or the file included by an external server."""
         return self._file("shared.conf" if self.address.elsewhere else "nats.conf")
 
-    def trusted(self) -> str:
+    def read_authority(self) -> str:
         """Return the authority's certificate."""
         return self._text("ca.pem")
 
@@ -159,7 +159,7 @@ class ServerFolder:
         """List all vantage points ever invited, in order of invitation."""
         return _read(self._file("agents.json"), list[Member])
 
-    def invited(self) -> list[str]:
+    def list_invited(self) -> list[str]:
         """List the currently invited vantage points."""
         return [one.vantage for one in self.members() if one.withdrawn_unix_ns is None]
 
@@ -186,7 +186,7 @@ class ServerFolder:
         with self._alone():
             members = {one.vantage: one for one in self.members()}
             if vantage not in members or members[vantage].withdrawn_unix_ns is not None:
-                there = ", ".join(self.invited()) or "nobody is"
+                there = ", ".join(self.list_invited()) or "nobody is"
                 raise ConfigurationError(f"could not withdraw {vantage}: it is not invited; invited: {there}")
             gone = msgspec.structs.replace(members[vantage], withdrawn_unix_ns=time.time_ns())
             self._write_members({**members, vantage: gone})
@@ -202,7 +202,7 @@ class ServerFolder:
         now_in = [one for one in self.members() if one.withdrawn_unix_ns is None]
         holders = {agent_name(one.vantage, one.credential_number): one.vantage for one in now_in}
         if self.address.elsewhere:
-            self._write("shared.conf", shared_conf(self.path, holders=holders))
+            self._write("shared.conf", build_shared_conf(self.path, holders=holders))
             return
         port = self.address.port or -1
         self._write("nats.conf", nats_conf(self.path, listen=self.address.listen, port=port, holders=holders))

@@ -138,7 +138,7 @@ def find_program() -> Path:
     return Path(found)
 
 
-def running_pid(folder: ServerFolder) -> int | None:
+def find_pid(folder: ServerFolder) -> int | None:
     """Return the process id of the nats-server serving from a folder, started by any process."""
     try:
         pid = int((folder.path / "nats-server.pid").read_text())
@@ -168,7 +168,7 @@ def _reload_once(folder: ServerFolder, pid: int) -> None:
         with contextlib.suppress(OSError, LookupError, ValueError):
             if _loaded_at(folder, pid) != before:
                 return
-        if running_pid(folder) != pid:
+        if find_pid(folder) != pid:
             # Whoever starts it again starts it with what is there now.
             return
         time.sleep(POLL_S)

@@ -17,7 +17,7 @@ from typing import Self
 from resolab.errors import ConfigurationError, MachineError, ResolabError
 from resolab.fleet.connection import connect_operator
 from resolab.fleet.server.folder import ServerFolder
-from resolab.fleet.server.process import ServerProcess, reload_process, running_pid
+from resolab.fleet.server.process import ServerProcess, find_pid, reload_process
 from resolab.fleet.server.storage import StorageWatch
 from resolab.fleet.server.streams import prepare_agent, prepare_streams
 from resolab.fleet.transfer import UnreachableError
@@ -160,7 +160,7 @@ async def prepare(folder: ServerFolder, say: Callable[[str], None]) -> None:
     client = await connect_operator(folder, say)
     try:
         await prepare_streams(client.jetstream())
-        for vantage in folder.invited():
+        for vantage in folder.list_invited():
             await prepare_agent(client.jetstream(), vantage, folder.storage().quota_bytes)
     finally:
         await client.close()
@@ -180,7 +180,7 @@ def reload_server(folder: ServerFolder) -> bool:
 
     Return True once the invitations are in force, False without a server.
     """
-    pid = running_pid(folder)
+    pid = find_pid(folder)
     if pid is None:
         return False
     reload_process(folder, pid)

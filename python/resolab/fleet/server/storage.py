@@ -76,7 +76,7 @@ class StorageWatch:
     async def _apply(self, *, is_low: bool) -> None:
         quota_bytes = self._folder.storage().quota_bytes
         async with self._operator() as client:
-            for vantage in self._folder.invited():
+            for vantage in self._folder.list_invited():
                 there_bytes = (await ResultStore(client, vantage).use()).size_bytes
                 allowed = min(quota_bytes, max(1, there_bytes)) if is_low else quota_bytes
                 await set_quota(client.jetstream(), vantage, allowed)
@@ -90,7 +90,7 @@ class StorageWatch:
             for vantage in [one.vantage for one in self._folder.members()]:
                 results = ResultStore(client, vantage)
                 use = await results.use()
-                described = await results.described_chunks(use.names)
+                described = await results.list_chunks(use.names)
                 loose = {name: count for name, count in use.chunks.items() if name not in described}
                 before = self._idle.get(vantage, {})
                 await results.remove_chunks({name: count for name, count in loose.items() if before.get(name) == count})

@@ -9,7 +9,7 @@ from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolic
 from nats.js.client import JetStreamContext
 
 from resolab.fleet.server.folder import DEFAULT_QUOTA_BYTES
-from resolab.fleet.transfer import AGENTS, JOBS, LEASE_S, RUNS, asked, results_of
+from resolab.fleet.transfer import AGENTS, JOBS, LEASE_S, RUNS, call_server, results_of
 
 DUPLICATE_WINDOW_S = 3600.0
 """The window for dropping a job published twice, in s."""
@@ -23,7 +23,7 @@ _OTHER_CONFIGURATION = 10058
 
 async def prepare_streams(js: JetStreamContext) -> None:
     """Make the streams shared by all vantage points."""
-    async with asked("prepare the fleet's queues"):
+    async with call_server("prepare the fleet's queues"):
         await _stream(
             js,
             StreamConfig(
@@ -40,7 +40,7 @@ async def prepare_streams(js: JetStreamContext) -> None:
 
 async def prepare_agent(js: JetStreamContext, vantage: str, quota_bytes: int = DEFAULT_QUOTA_BYTES) -> None:
     """Make a vantage point's own parts: its share of the queue, its store of results."""
-    async with asked(f"prepare the queue of {vantage}"):
+    async with call_server(f"prepare the queue of {vantage}"):
         consumer = ConsumerConfig(
             name=vantage,
             durable_name=vantage,
@@ -57,7 +57,7 @@ async def prepare_agent(js: JetStreamContext, vantage: str, quota_bytes: int = D
 
 async def set_quota(js: JetStreamContext, vantage: str, quota_bytes: int) -> None:
     """Set the storage limit of a vantage point's results; existing results stay, at any size."""
-    async with asked(f"set the quota of {vantage}"):
+    async with call_server(f"set the quota of {vantage}"):
         await js.update_stream(_results(vantage, quota_bytes))
 
 

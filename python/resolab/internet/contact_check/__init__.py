@@ -5,7 +5,7 @@ For: `resolab internet contacts`, the proof of live mode's manners from the cont
 """
 
 from resolab.internet.contact_check.judgement import ContactJudgement, hold
-from resolab.internet.contact_check.reader import DatasetContacts, read_contacts, told_by_dataset
+from resolab.internet.contact_check.reader import DatasetContacts, read_contacts, read_dataset_contacts
 from resolab.internet.contact_check.timed_counter import count_from_now
 
-__all__ = ["ContactJudgement", "DatasetContacts", "count_from_now", "hold", "read_contacts", "told_by_dataset"]
+__all__ = ["ContactJudgement", "DatasetContacts", "count_from_now", "hold", "read_contacts", "read_dataset_contacts"]

@@ -1,6 +1,6 @@
 """The shape of `contacts.json` for reading: the contacted hosts with counts and instants.
 
-For: comparisons. Not for: counting (`contacts`, `contacted.timed`), or the file (`contacted.reading`).
+For: comparisons. Not for: counting (`contacts`, `timed_counter`), or the file (`reader`).
 """
 
 from collections.abc import Mapping, Sequence

@@ -72,7 +72,7 @@ def most_within(counts: Iterable[Count], seconds: float) -> int:
     return most
 
 
-def counted(layout: BoxLayout, seen: BoxContacts, named: Sequence[Contact], caps: Caps) -> list[ContactCount]:
+def count_contacts(layout: BoxLayout, seen: BoxContacts, named: Sequence[Contact], caps: Caps) -> list[ContactCount]:
     """Count every site, all sites together, and every named resolver."""
     hosts = dict.fromkeys(one.host for one in named if one.reason in {ContactReason.RESOLVER, ContactReason.BOOTSTRAP})
     return [*_count_sites(seen, caps), *(_count_resolver(layout, seen, named, host, caps) for host in hosts)]

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 import msgspec
 
 from resolab.internet.contact_check.box_contacts import BoxContacts
-from resolab.internet.contact_check.contact_counts import CapVerdict, ContactCount, counted
+from resolab.internet.contact_check.contact_counts import CapVerdict, ContactCount, count_contacts
 from resolab.internet.contact_check.named_addresses import (
     ContactedAddress,
     ContactNaming,
     UnusedDryRunRow,
-    contacted,
+    list_contacted,
     never_contacted,
 )
-from resolab.internet.contact_check.opt_outs import OptedOutHost, listed_hosts
+from resolab.internet.contact_check.opt_outs import OptedOutHost, judge_listed_hosts
 from resolab.internet.layout import BoxLayout
 from resolab.manners import Caps, Contact
 
@@ -74,9 +74,9 @@ def hold(
     flows = seen.from_home
     return ContactJudgement(
         counted_from_ns=seen.counted_from_ns,
-        contacted=contacted(layout, flows, named),
+        contacted=list_contacted(layout, flows, named),
         never_contacted=never_contacted(layout, flows, named),
-        counted=counted(layout, seen, named, caps),
-        listed=listed_hosts(layout, seen, batches),
+        counted=count_contacts(layout, seen, named, caps),
+        listed=judge_listed_hosts(layout, seen, batches),
         batches_count=len(batches),
     )

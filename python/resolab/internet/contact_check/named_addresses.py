@@ -77,7 +77,7 @@ def rows_of(layout: BoxLayout, named: Sequence[Contact]) -> list[DryRunRow]:
     return [DryRunRow(contact=one, addresses=addresses_of(layout, one.host)) for one in named]
 
 
-def contacted(layout: BoxLayout, flows: Iterable[ContactFlow], named: Sequence[Contact]) -> list[ContactedAddress]:
+def list_contacted(layout: BoxLayout, flows: Iterable[ContactFlow], named: Sequence[Contact]) -> list[ContactedAddress]:
     """Return every address contacted by home, with the naming rows."""
     rows = rows_of(layout, named)
     of_pages = _addresses_of_pages(layout, named)

@@ -34,7 +34,7 @@ class OptedOutHost(msgspec.Struct, frozen=True, kw_only=True):
     obeyed: bool
 
 
-def listed_hosts(layout: BoxLayout, seen: BoxContacts, batches_ns: Iterable[int]) -> list[OptedOutHost]:
+def judge_listed_hosts(layout: BoxLayout, seen: BoxContacts, batches_ns: Iterable[int]) -> list[OptedOutHost]:
     """Judge every host covered by the list; hosts removed from the list are not judged."""
     batches = sorted(batches_ns)
     documents = {_document_host(site) for site in layout.sites}

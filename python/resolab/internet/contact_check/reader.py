@@ -15,7 +15,7 @@ from resolab.internet.contact_check.box_contacts import BoxContacts
 from resolab.manners import site_of
 from resolab.plan import Plan
 from resolab.records import LiveTrialRecord, PageFailure, PageLoadRecord, TrialRecord
-from resolab.store import finished_trials, load_manifest, read_trial
+from resolab.store import find_finished_trials, load_manifest, read_trial
 
 
 class DatasetContacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,7 +41,7 @@ def read_contacts(folder: Path) -> BoxContacts:
         raise ConfigurationError(f"failed to read what the box got, {file}: {error}; {advice}") from error
 
 
-def told_by_dataset(dataset: Path, plan: Plan) -> DatasetContacts:
+def read_dataset_contacts(dataset: Path, plan: Plan) -> DatasetContacts:
     """Read a dataset's own account; the dataset must be of the plan."""
     manifest = load_manifest(dataset)
     if manifest.plan != plan.name or manifest.live is None:
@@ -61,7 +61,7 @@ def told_by_dataset(dataset: Path, plan: Plan) -> DatasetContacts:
 
 def _trials(dataset: Path) -> Iterator[tuple[TrialRecord, str, PageFailure | None]]:
     """Yield each trial with its site's URL and the failure of its load."""
-    for file in finished_trials(dataset).values():
+    for file in find_finished_trials(dataset).values():
         records = list(read_trial(file))
         trial = next((one for one in records if isinstance(one, TrialRecord)), None)
         live = next((one for one in records if isinstance(one, LiveTrialRecord)), None)

@@ -1,7 +1,7 @@
 """Count contacts with instants: packets from home from now on, for caps of an hour and for batches.
 
 For: the counts of a box running a user's command; the part with the clock and the opt-out list's file. Not for: judging
-the counts (`contacted.judging`).
+the counts (`judgement`).
 """
 
 import time

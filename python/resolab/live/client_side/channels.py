@@ -15,7 +15,7 @@ from resolab.urls import host_of_split
 _HTTP_VERSIONS = {"http/1.1": "h1", "http/1.0": "h1", "h2": "h2", "h3": "h3"}
 
 
-def told_by_channel(page: PageLoad) -> HandshakeMode | None:
+def find_channel_handshake(page: PageLoad) -> HandshakeMode | None:
     """Return the handshake of the document's connection; `None` when channels do not say."""
     document = next((request for request in page.network if request.url == page.url), None)
     return None if document is None else _mode(document)

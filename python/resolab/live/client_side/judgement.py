@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from resolab.browser import LoadResult, PageLoad
 from resolab.browser.browser_log import BrowserConnection, BrowserLog, LookUp, RequestHead
-from resolab.live.client_side.channels import connections_of_channels, told_by_channel
-from resolab.live.client_side.logged_connection import LoggedConnection, seen_connection
+from resolab.live.client_side.channels import connections_of_channels, find_channel_handshake
+from resolab.live.client_side.logged_connection import LoggedConnection, make_row
 from resolab.live.client_side.look_up_failure import FailureSource, classify_look_ups, classify_queries
 from resolab.protocols import has_handshake
 from resolab.records import (
@@ -78,13 +78,13 @@ def judge_load(
         dns_handshake, dns_state = _judge_look_up(asked[0], seen.begin_ms) if asked else (None, None)
     failure, told_by = _look_up_failure(page, forwarded, asked, _select_by_name(own_queries, host))
     return LiveLoadJudgement(
-        handshake_mode=_document_handshake(page, seen) or told_by_channel(page),
+        handshake_mode=_document_handshake(page, seen) or find_channel_handshake(page),
         dns_handshake_mode=dns_handshake,
         dns_connection_state=dns_state,
         dns_failure=failure,
         dns_failure_told_by=told_by,
         connections=(
-            *(seen_connection(one, seen.begin_ms, is_resolver=id(one) in of_resolver) for one in seen.connections),
+            *(make_row(one, seen.begin_ms, is_resolver=id(one) in of_resolver) for one in seen.connections),
             *connections_of_channels(page),
         ),
     )

@@ -34,7 +34,7 @@ class LoggedConnection(msgspec.Struct, frozen=True, kw_only=True):
     """The number of requests; `None` when the browser does not assign requests to connections."""
 
 
-def seen_connection(one: BrowserConnection, begin_ms: float | None, *, is_resolver: bool) -> LoggedConnection:
+def make_row(one: BrowserConnection, begin_ms: float | None, *, is_resolver: bool) -> LoggedConnection:
     """Make a row; `begin_ms` is navigationStart on the log's clock."""
     tcp = one.carrier is ConnectionTransport.TCP
     return LoggedConnection(

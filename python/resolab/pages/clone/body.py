@@ -64,7 +64,7 @@ def image_body(size_bytes: int, seed: str) -> CloneBody:
     return CloneBody(GIF[:size_bytes] + _drawn(size_bytes - len(GIF), seed))
 
 
-def drawn_body(size_bytes: int, seed: str) -> CloneBody:
+def draw_body(size_bytes: int, seed: str) -> CloneBody:
     """Make incompressible bytes of the given size."""
     return CloneBody(_drawn(size_bytes, seed))
 

@@ -20,13 +20,13 @@ SEED = 1
 _CODE = Path(__file__).resolve().parent
 
 
-def kept_clone(model_file: Path) -> Path:
+def find_or_make_clone(model_file: Path) -> Path:
     """Return the folder of a model's clone, made if missing; the folder has the page's name."""
     model = read_model(model_file)
     return _kept(model, model_file.name.removesuffix(ENDING), model_file.read_bytes())
 
 
-def kept_clone_of(model: PageModel) -> Path:
+def find_or_make_clone_of_model(model: PageModel) -> Path:
     """Return the clone's folder for a model without a file, made if missing; the folder has the model's name."""
     return _kept(model, model.name, model_text(model).encode())
 

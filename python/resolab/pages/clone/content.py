@@ -6,7 +6,7 @@ For: one request of the model as an answer of the edge. Not for: files (`folder`
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resolab.pages.clone.body import GIF, CloneBody, Gap, drawn_body, image_body, text_body
+from resolab.pages.clone.body import GIF, CloneBody, Gap, draw_body, image_body, text_body
 from resolab.pages.clone.document import document_parts
 from resolab.pages.clone.names import path_of, url_of
 from resolab.pages.clone.roles import Role, has_body
@@ -99,7 +99,7 @@ def _body(model: PageModel, place: int, roles: Sequence[Role], seed: str) -> Clo
         case Kind.IMAGE:
             return image_body(one.wire_bytes, seed)
         case Kind.FONT | Kind.MEDIA | Kind.BEACON | Kind.OTHER:
-            return drawn_body(one.wire_bytes, seed)
+            return draw_body(one.wire_bytes, seed)
     return text_body(parts, one.wire_bytes, coded=coded, seed=seed)
 
 

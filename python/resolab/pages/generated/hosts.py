@@ -67,7 +67,7 @@ def _requests(chance: UniformStream, totals: Totals, sites: Sequence[int]) -> li
     drawn = published.SINGLE_CENTRE + published.SINGLE_SD * chance.normal()
     singles = round(totals.hosts * min(0.85, max(0.10, drawn)))
     singles = min(max(singles, 2 * totals.hosts - totals.requests), totals.hosts - 1)
-    single = {1 + place for place in chance.shuffled(totals.hosts - 1)[:singles]}
+    single = {1 + place for place in chance.shuffle(totals.hosts - 1)[:singles]}
     counts = [1 if host in single else 2 for host in hosts]
     if totals.requests < sum(counts):
         counts[0] = 1

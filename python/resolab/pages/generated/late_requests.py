@@ -24,7 +24,7 @@ def put_after_load(chance: UniformStream, nodes: Sequence[Node]) -> None:
     for place, node in enumerate(nodes):
         if node.parent is not None:
             children[node.parent].append(place)
-    for place in chance.shuffled(len(nodes)):
+    for place in chance.shuffle(len(nodes)):
         if left <= 0:
             break
         if nodes[place].discovery not in BY_RUNS or nodes[place].is_after_load:

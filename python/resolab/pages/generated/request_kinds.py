@@ -28,7 +28,7 @@ def draw_items(chance: UniformStream, totals: Totals) -> list[PlannedRequest]:
     counts = dict(_kinds(chance, totals.requests - totals.redirects - totals.documents))
     counts[Kind.DOCUMENT] = totals.documents - 1
     listed = [PlannedRequest(kind) for kind, count in counts.items() for _ in range(count)]
-    items = [listed[place] for place in chance.shuffled(len(listed))]
+    items = [listed[place] for place in chance.shuffle(len(listed))]
     _lead(chance, items, totals)
     return items
 

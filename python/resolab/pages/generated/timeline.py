@@ -61,7 +61,7 @@ def draw_timeline(
     delays = [chance.log_normal(published.AFTER_LOAD_MEDIAN_MS, published.AFTER_LOAD_LOG_SD) for _ in nodes]
     load = _Load(nodes, manners, bodies, hosts, instants)
     load.run([0])
-    complete, loaded = load.complete_ms(), load.loaded_ms()
+    complete, loaded = load.complete_ms(), load.compute_load_event_ms()
     late = [place for place, node in enumerate(nodes) if node.is_after_load and not _is_after(nodes, node.parent)]
     for place in late:
         instants[place].due_ms = loaded + delays[place] - load.could_ask(place)
@@ -180,7 +180,7 @@ class _Load:
         )
         return max(ended) + published.PARSE_MS
 
-    def loaded_ms(self) -> float:
+    def compute_load_event_ms(self) -> float:
         """Return the load event: all delaying requests have ended, and all requests of the load have begun."""
         ended = [self.complete_ms()]
         for node, own in zip(self._nodes, self._instants, strict=True):

@@ -13,15 +13,15 @@ from resolab.pages.generated.copula import draw_scores
 from resolab.pages.generated.margins import MarginalDistribution
 
 REQUESTS = MarginalDistribution.from_percentiles(published.REQUESTS)
-HOSTS = REQUESTS.regressed(published.HOSTS_OF_REQUESTS, published.HOSTS_MEDIAN)
+HOSTS = REQUESTS.regress(published.HOSTS_OF_REQUESTS, published.HOSTS_MEDIAN)
 MARGINS: Mapping[str, MarginalDistribution] = {
     "requests": REQUESTS,
     "hosts": HOSTS,
-    "sites": HOSTS.regressed(published.SITES_OF_HOSTS),
+    "sites": HOSTS.regress(published.SITES_OF_HOSTS),
     "bytes": MarginalDistribution.from_percentiles([kb * published.KB_BYTES for kb in published.PAGE_KB]),
-    "depth": REQUESTS.regressed(published.DEPTH_OF_REQUESTS),
-    "redirects": REQUESTS.regressed(published.REDIRECTS_OF_REQUESTS),
-    "documents": REQUESTS.regressed(published.DOCUMENTS_OF_REQUESTS),
+    "depth": REQUESTS.regress(published.DEPTH_OF_REQUESTS),
+    "redirects": REQUESTS.regress(published.REDIRECTS_OF_REQUESTS),
+    "documents": REQUESTS.regress(published.DOCUMENTS_OF_REQUESTS),
 }
 _REQUESTS_MIN = 3
 _SCORE_MAX = 4.0

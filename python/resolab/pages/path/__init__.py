@@ -11,11 +11,11 @@ from resolab.pages.path.estimate import (
     LoadEstimate,
     LookupPrediction,
     load_estimate,
-    predicted_lookups,
+    predict_lookups,
 )
 from resolab.pages.path.lab import lab_load_ms, move_to_lab, set_distances
 from resolab.pages.path.load import InstantSource, LoadTimeline, RequestInstants
-from resolab.pages.path.phases import PhaseKind, seen_round_trips
+from resolab.pages.path.phases import PhaseKind, find_round_trips
 from resolab.pages.path.records import failure_of, instants_of
 
 __all__ = [
@@ -32,11 +32,11 @@ __all__ = [
     "connections_of",
     "critical_path",
     "failure_of",
+    "find_round_trips",
     "instants_of",
     "lab_load_ms",
     "load_estimate",
     "move_to_lab",
-    "predicted_lookups",
-    "seen_round_trips",
+    "predict_lookups",
     "set_distances",
 ]

@@ -11,7 +11,7 @@ import msgspec
 
 from resolab.pages.clone.names import host_name
 from resolab.pages.model import PageModel
-from resolab.pages.path.records import failure_of, measured_load, navigation_ns
+from resolab.pages.path.records import failure_of, find_measured_load, navigation_ns
 from resolab.records import ConnectionRecord, EdgeRequestRecord, HandshakeMode, Record
 
 _NS = 1_000_000
@@ -38,7 +38,7 @@ class LoadConnections(msgspec.Struct, frozen=True, kw_only=True):
 
 def connections_of(model: PageModel, records: Sequence[Record]) -> LoadConnections | None:
     """Count the connections of the measured load; `None` after a failure, or without load event or clock."""
-    load = measured_load(records)
+    load = find_measured_load(records)
     began = navigation_ns(records, load)
     if load is None or load.plt_ms is None or began is None or failure_of(records) is not None:
         return None

@@ -89,7 +89,7 @@ class DocumentHeads:
                 self._heads.setdefault(one.frame, DocumentHead()).add_script()
                 self._scripts.add(place)
 
-    def holding_back(self, place: int) -> DocumentHead | None:
+    def find_delaying_head(self, place: int) -> DocumentHead | None:
         """Return the head able to hold a request back; urgent requests have no such head."""
         one = self._resources[place]
         return self._heads.get(one.frame) if _can_wait(one) else None

@@ -88,7 +88,7 @@ def load_estimate(
     return _Walk(model, _Resolver(0.0, lookup_ms), connect_ms, round_trip_ms).estimate()
 
 
-def predicted_lookups(
+def predict_lookups(
     model: PageModel,
     *,
     dns_transport: str,
@@ -198,7 +198,7 @@ class _Walk:
 
     def _may_begin(self, place: int, start: EstimatedInstant) -> bool:
         """Hold a request back if its document's head does; release or check the request at its turn."""
-        head = self._heads.holding_back(place)
+        head = self._heads.find_delaying_head(place)
         if head is None:
             return True
         waits = place in self._held

@@ -26,7 +26,7 @@ def holders_of(model: PageModel) -> dict[int, tuple[int, ...]]:
     for place, one in enumerate(model.resources):
         if place in asked and one.script_mode is not None:
             candidates = _candidates(one, holding[one.frame])
-            there = [it for it in candidates if recorded_end_ms(model.resources[it]) <= asked[place]]
+            there = [it for it in candidates if compute_recorded_end_ms(model.resources[it]) <= asked[place]]
             if there:
                 found[place] = tuple(there)
         if _holds(one):
@@ -45,6 +45,6 @@ def _holds(one: Resource) -> bool:
     return is_markup and (one.kind is Kind.STYLESHEET or one.script_mode is ScriptMode.SYNC)
 
 
-def recorded_end_ms(one: Resource) -> float:
+def compute_recorded_end_ms(one: Resource) -> float:
     """Return the arrival of a request's last byte in the recording, in ms."""
     return one.start_ms if one.first_byte_ms is None else one.first_byte_ms + one.receive_ms

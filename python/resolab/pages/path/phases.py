@@ -152,7 +152,7 @@ def _waited_for(phase: RequestPhase, others: Sequence[RequestPhase]) -> Iterator
         yield RequestPhase(PhaseKind.BROWSER, at, phase.end_ns)
 
 
-def seen_round_trips(model: PageModel, load: LoadTimeline) -> dict[int, float]:
+def find_round_trips(model: PageModel, load: LoadTimeline) -> dict[int, float]:
     """Return the smallest round trip of each host's handshakes in this load, in ms by host: TCP's, else QUIC's.
 
     A request sent as early data cuts its handshake short; such a handshake says nothing about the round trip.

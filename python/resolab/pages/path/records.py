@@ -40,7 +40,7 @@ def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: floa
     network's, for requests known only from the server.
     """
     kept = list(records)
-    load = measured_load(kept)
+    load = find_measured_load(kept)
     if load is None or load.plt_ms is None or failure_of(kept) is not None:
         return None
     told = _told_by_browser(model, kept)
@@ -53,7 +53,7 @@ def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: floa
     return LoadTimeline(load_ms=load.plt_ms, requests=dict(sorted(requests.items())))
 
 
-def measured_load(records: Iterable[Record]) -> PageLoadRecord | None:
+def find_measured_load(records: Iterable[Record]) -> PageLoadRecord | None:
     """Return the trial's measured load, or `None` without a measured load."""
     return next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
 
@@ -61,7 +61,7 @@ def measured_load(records: Iterable[Record]) -> PageLoadRecord | None:
 def failure_of(records: Iterable[Record]) -> str | None:
     """Return the failure of the measured load; before format 1.8 only the trial's flag marks an incomplete load."""
     kept = list(records)
-    load = measured_load(kept)
+    load = find_measured_load(kept)
     if load is None or load.failure is not None:
         return None if load is None else load.failure
     flags = (one.flags for one in kept if isinstance(one, TrialEndRecord))

@@ -118,7 +118,7 @@ def _settings(network: PlanSection, resolvers: Mapping[str, LiveResolver], sites
     known_names_first = network.flag("known_names_first", default=False)
     caps = network.values("caps")
     try:
-        HARD_CAPS.lowered(caps, where="")
+        HARD_CAPS.lower(caps, where="")
     except ConfigurationError as error:
         network.fail("caps", str(error).strip())
     network.allow("opt_out")

@@ -46,7 +46,7 @@ def _groups(plan: Plan, corpus: Corpus) -> Iterable[list[object]]:
     by_site = certificates is PageCertificates.SITE
     models = [page for page in plan.factors.page if corpus.is_model(page)]
     for page in corpus.read_pages([page for page in plan.factors.page if page not in set(models)]):
-        yield [registrable_domain(host) if by_site else page.served(host).certificate for host in page.hosts]
+        yield [registrable_domain(host) if by_site else page.find_serving(host).certificate for host in page.hosts]
     for name in models:
         model = assign_certificates(corpus.model(name), certificates)
         asked = sorted({one.host for one in model.resources})

@@ -50,14 +50,14 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     serving: dict[str, Serving] = {}
     """Settings of names with special serving."""
 
-    def served(self, host: str) -> Serving:
+    def find_serving(self, host: str) -> Serving:
         """Return the serving of a name."""
         return self.serving.get(host, ORDINARY)
 
     @property
     def addresses_count(self) -> int:
         """Return the number of addresses for the page's names."""
-        groups = [self.served(host).address_group for host in self.hosts]
+        groups = [self.find_serving(host).address_group for host in self.hosts]
         return groups.count(None) + len({*groups} - {None})
 
 

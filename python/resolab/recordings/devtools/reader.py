@@ -14,7 +14,7 @@ from resolab.recordings.devtools.navigations import Navigations, PageLoad
 from resolab.recordings.har.initiators import initiator_of_cdp
 from resolab.recordings.inference.internal_redirects import is_internal
 from resolab.recordings.inference.page_request import has_body
-from resolab.recordings.json_text import JSON_ERRORS, decoded, decoded_lines
+from resolab.recordings.json_text import JSON_ERRORS, decode_json, decode_json_lines
 from resolab.recordings.kinds import UNKEPT, kind_of
 from resolab.recordings.recording import BEFORE_THE_PAGE, OTHER_PAGES, Initiator, RecordedExchange, Recording, Timings
 from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, target_of, text
@@ -29,13 +29,13 @@ def read_cdp(content: bytes | memoryview, shown: str) -> Recording:
     """Read a DevTools log as a recording."""
     found = Recording(form="cdp", exchanges=[], creator="Chrome DevTools Protocol")
     messages = _messages(content, shown, found)
-    return recording_of(messages, found, shown)
+    return make_recording(messages, found, shown)
 
 
 def _messages(content: bytes | memoryview, shown: str, found: Recording) -> Iterator[Json]:
     try:
         is_list = bytes(content[:_HEAD_BYTES]).lstrip().startswith(b"[")
-        said = decoded(content, list[Any]) if is_list else decoded_lines(content)
+        said = decode_json(content, list[Any]) if is_list else decode_json_lines(content)
     except JSON_ERRORS as error:
         raise ConfigurationError(f"failed to read {shown}: no CDP log: {error}") from error
     if said and isinstance(said[0], Mapping) and {"ph", "pid"} <= said[0].keys():
@@ -54,7 +54,7 @@ def _unwrap_driver_event(one: object) -> object:
     if not isinstance(one, Mapping) or not isinstance(one.get("message"), str):
         return one
     try:
-        inner = decoded(one["message"].encode(), object)
+        inner = decode_json(one["message"].encode(), object)
     except JSON_ERRORS:
         return one
     return inner.get("message") if isinstance(inner, Mapping) else one
@@ -203,7 +203,7 @@ class _Log:
         self._found.lose("requests of type websocket")
 
 
-def recording_of(messages: Iterable[Json], found: Recording, shown: str, *, goes_on: bool = False) -> Recording:
+def make_recording(messages: Iterable[Json], found: Recording, shown: str, *, goes_on: bool = False) -> Recording:
     """Make a recording from events of any listener: of the first page with an answer.
 
     `goes_on`: only the page itself navigates, so everything before a load event is of one load.

@@ -8,7 +8,7 @@ WebPageTest (a URL and a line without meaning for the order). Not for: the initi
 from collections.abc import Mapping
 
 from resolab.recordings.har.shapes import HarEntry
-from resolab.recordings.json_text import JSON_ERRORS, decoded
+from resolab.recordings.json_text import JSON_ERRORS, decode_json
 from resolab.recordings.recording import Initiator
 from resolab.recordings.values import count, text
 
@@ -20,7 +20,7 @@ def initiator_of(entry: HarEntry) -> Initiator | None:
     detail = entry.initiator_detail if isinstance(entry.initiator_detail, str) else None
     if detail:
         try:
-            return initiator_of_cdp(decoded(detail.encode(), object))
+            return initiator_of_cdp(decode_json(detail.encode(), object))
         except JSON_ERRORS:
             pass  # The short forms say the same in part.
     if isinstance(entry.initiator, Mapping):

@@ -29,7 +29,7 @@ from resolab.recordings.har.shapes import (
 from resolab.recordings.har.sizes import body_sizes
 from resolab.recordings.inference.internal_redirects import is_internal
 from resolab.recordings.inference.page_request import own_request
-from resolab.recordings.json_text import JSON_ERRORS, decoded
+from resolab.recordings.json_text import JSON_ERRORS, decode_json
 from resolab.recordings.kinds import UNKEPT, kind_of
 from resolab.recordings.recording import OTHER_PAGES, RecordedExchange, Recording, Timings
 from resolab.recordings.values import (
@@ -56,7 +56,7 @@ Heads = dict[str, str]
 def read_har(content: bytes | memoryview, shown: str) -> Recording:
     """Read an archive's first page with an answer."""
     try:
-        log = _log(decoded(content, HarFile))
+        log = _log(decode_json(content, HarFile))
     except (*JSON_ERRORS, ValueError) as error:
         raise ConfigurationError(f"failed to read {shown}: {_format_error(error)}") from error
     found = Recording(form="har", exchanges=[], creator=_maker(log.creator), browser=_maker(log.browser))

@@ -7,7 +7,7 @@ discoverer. Not for: redirects of servers (`redirects`).
 from collections.abc import Mapping
 from dataclasses import replace
 
-from resolab.recordings.inference.redirects import joined
+from resolab.recordings.inference.redirects import join_redirects
 from resolab.recordings.recording import RecordedExchange, Recording
 
 _HEAD = "non-authoritative-reason"
@@ -33,7 +33,7 @@ def leave_out_internal(recording: Recording) -> None:
     if not internal:
         return
     recording.lose("redirects the browser made itself (HSTS)", len(internal))
-    sources = joined(recording.exchanges).sources
+    sources = join_redirects(recording.exchanges).sources
     targets = {source: target for target, source in sources.items()}
     kept: dict[int, RecordedExchange] = dict(enumerate(recording.exchanges))
     for place in reversed(internal):  # The last of a chain first, so that its target goes on to the first.
@@ -57,4 +57,4 @@ def _is_timeless_upgrade(one: RecordedExchange) -> bool:
 
 
 def _replace_redirect(left_out: RecordedExchange, target: RecordedExchange) -> RecordedExchange:
-    return replace(target.asked_from(left_out.start_ms), initiator=left_out.initiator or target.initiator)
+    return replace(target.move_start(left_out.start_ms), initiator=left_out.initiator or target.initiator)

@@ -7,7 +7,7 @@ other requests (`discoverers`).
 from collections.abc import Sequence
 
 from resolab.pages.model import Kind
-from resolab.recordings.inference.redirects import joined
+from resolab.recordings.inference.redirects import join_redirects
 from resolab.recordings.recording import RecordedExchange
 
 _WITHOUT_BODY = (204, 205)
@@ -35,7 +35,7 @@ def own_request(
     found = next(named, None)
     if found is None:
         found = next(filter(requests.is_page, requests.candidates), None)
-    return None if found is None else requests.asked_again(found, loaded_ms)
+    return None if found is None else requests.find_repeated_request(found, loaded_ms)
 
 
 class _Requests:
@@ -43,7 +43,7 @@ class _Requests:
 
     def __init__(self, exchanges: Sequence[RecordedExchange], *, from_cache: bool) -> None:
         self._exchanges, self._from_cache = exchanges, from_cache
-        self._targets = {source: target for target, source in joined(exchanges).sources.items()}
+        self._targets = {source: target for target, source in join_redirects(exchanges).sources.items()}
         self.asked = [place for place, one in enumerate(exchanges) if not one.is_preflight]
         self.candidates = self.asked
         if any(exchanges[place].kind is Kind.DOCUMENT for place in self.asked):
@@ -59,7 +59,7 @@ class _Requests:
         """Return True when a request brought a document, and is no request for a part of a page."""
         return self._document_of(place).kind not in _NO_DOCUMENTS and self.is_answered(place)
 
-    def asked_again(self, place: int, loaded_ms: float | None) -> int:
+    def find_repeated_request(self, place: int, loaded_ms: float | None) -> int:
         """Return the last request of a navigation: one refused at first (without a password, say) is asked again."""
         for later in self.candidates:
             if self._document_of(place).status < _REFUSED:

@@ -31,7 +31,7 @@ class RedirectJoin:
 
 def redirect_sources(exchanges: Sequence[RecordedExchange], recording: Recording) -> dict[int, int]:
     """Map each target to the redirect before it; both by index."""
-    found = joined(exchanges)
+    found = join_redirects(exchanges)
     if found.cut_count:
         recording.lose(f"redirects beyond the {CHAIN_LIMIT} of a chain that browsers follow", found.cut_count)
     if found.open_count:
@@ -39,7 +39,7 @@ def redirect_sources(exchanges: Sequence[RecordedExchange], recording: Recording
     return found.sources
 
 
-def joined(exchanges: Sequence[RecordedExchange]) -> RedirectJoin:
+def join_redirects(exchanges: Sequence[RecordedExchange]) -> RedirectJoin:
     """Join redirects and targets.
 
     The join is by request id if recorded (Chromium keeps the id through a chain), else by URL, else by URL without the

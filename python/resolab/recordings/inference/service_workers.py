@@ -56,7 +56,7 @@ def _joined(exchanges: Sequence[RecordedExchange], pairs: Mapping[int, int]) -> 
     for place, one in enumerate(exchanges):
         if place in pairs:
             page = exchanges[pairs[place]]
-            yield replace(_combine(page, one.asked_from(page.start_ms)), initiator=page.initiator)
+            yield replace(_combine(page, one.move_start(page.start_ms)), initiator=page.initiator)
         elif one.request_id is not None and one.request_id in of_chain and not one.by_service_worker:
             # The worker was redirected.
             yield _combine(of_chain[one.request_id], one)

@@ -89,7 +89,7 @@ def _list_concurrent(recording: Recording, log: BrowserLog, offset_ms: float) ->
     """List connections opened or used during the recording; raise ValueError without any."""
     begin = recording.exchanges[0].start_ms - offset_ms
     end = max(one.end_ms for one in recording.exchanges) - offset_ms
-    there = log.during(begin - _MARGIN_MS, end + _MARGIN_MS)
+    there = log.select_during(begin - _MARGIN_MS, end + _MARGIN_MS)
     if not there:
         instants = [at for one in log.connections for at in (one.opened_ms, *(asked.at_ms for asked in one.requests))]
         if not instants:

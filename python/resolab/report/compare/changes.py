@@ -15,18 +15,18 @@ from resolab.plan import Plan
 from resolab.report.compare.circumstances import FactDifference, ground
 from resolab.report.findings.dataset_plan import is_live, plan_of
 from resolab.report.findings.estimators import estimators_of
-from resolab.report.findings.page_loads import contributing, group_by_condition, paired_samples, sample_by_block
+from resolab.report.findings.page_loads import group_by_condition, pair_samples, sample_by_block, select_contributing
 from resolab.stats import (
     Estimate,
     Sample,
     SignificantShare,
     change_of_medians,
     cliffs_delta,
+    compute_paired_p_value,
     differences_of,
     hodges_lehmann,
     holm,
     median,
-    paired_p_value,
     significant_share,
     two_sample_p_value,
 )
@@ -119,7 +119,9 @@ def _loads(dataset: Dataset, outcome: LoadOutcome) -> Loads:
     if outcome != PLT and not any(outcome.value_of_load(load) is not None for load in loads):
         problem = f"none of its loads has {outcome.name}"
         raise ConfigurationError(f"failed to compare {dataset.folder}: {problem}; choose another outcome")
-    return {condition: contributing(outcome, own) for condition, own in sorted(group_by_condition(loads).items())}
+    return {
+        condition: select_contributing(outcome, own) for condition, own in sorted(group_by_condition(loads).items())
+    }
 
 
 def _change(
@@ -180,7 +182,7 @@ def _effects(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Load
 
 def _pairs(plan: Plan, loads: Loads, conditions: tuple[str, str], outcome: LoadOutcome) -> tuple[Sample, Sample]:
     own, other = (loads[one] for one in conditions)
-    return paired_samples(outcome, own, other, both_failed=not is_live(plan))
+    return pair_samples(outcome, own, other, both_failed=not is_live(plan))
 
 
 def _corrected_effects(effects: Sequence[EffectChange]) -> list[EffectChange]:
@@ -196,7 +198,10 @@ def _noise(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: LoadOu
             if one.kind != "aa" or one.treatment.id not in each or one.baseline.id not in each:
                 continue
             treatment, baseline = _pairs(plan, each, (one.treatment.id, one.baseline.id), outcome)
-            p, middle = paired_p_value(treatment, baseline), median(differences_of(treatment, baseline), seed=0).value
+            p, middle = (
+                compute_paired_p_value(treatment, baseline),
+                median(differences_of(treatment, baseline), seed=0).value,
+            )
             if p is not None and middle is not None:
                 p_values.append(p)
                 differences.append(middle)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan
 from resolab.plan.access_link import access_rtt_ms
-from resolab.report.findings.adjusted import adjusted_results
+from resolab.report.findings.adjusted import adjust_comparisons
 from resolab.report.findings.baseline_comparison import baseline_results
 from resolab.report.findings.comparisons import aa_results, comparison_results, noise_of
 from resolab.report.findings.dataset_plan import is_live, plan_of
@@ -58,8 +58,8 @@ def analyse(dataset: Dataset) -> Findings:
         equivalences=equivalences(plan, loads, rtt_ms),
         slow_loads=slow_loads(plan, loads),
         shifts=shifts(plan, loads),
-        adjusted=adjusted_results(plan, loads, dataset.settled_conditions()),
-        varying=plan.varying(),
+        adjusted=adjust_comparisons(plan, loads, dataset.settled_conditions()),
+        varying=plan.list_varying_factors(),
     )
     places = compare_across_places(plan, loads, findings.primary, dataset.vantage_point_of_trials())
     findings = replace(findings, across_places=places)

@@ -10,7 +10,7 @@ from resolab.plan import ComparisonKind, Plan, PlannedComparison
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Comparison, ConditionResult, PairResult
-from resolab.report.findings.page_loads import group_by_condition, paired_samples
+from resolab.report.findings.page_loads import group_by_condition, pair_samples
 from resolab.stats import holm
 from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow
@@ -27,7 +27,7 @@ def baseline_results(
     test = estimators_of(plan).p_value
     p_values = [
         test(
-            *paired_samples(
+            *pair_samples(
                 outcome,
                 grouped.get(one.treatment.id, []),
                 grouped.get(one.baseline.id, []),

@@ -11,7 +11,7 @@ from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.estimators import Estimators, FixedBlockEstimators, estimators_of
 from resolab.report.findings.findings import Noise, PairResult
 from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.page_loads import group_by_condition, paired_samples
+from resolab.report.findings.page_loads import group_by_condition, pair_samples
 from resolab.stats import Estimate, FalseAlarms, Sample, false_alarms, holm, significant_share
 from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow
@@ -70,7 +70,7 @@ def _results(
 ) -> list[PairResult]:
     grouped = group_by_condition(loads)
     samples = [
-        paired_samples(
+        pair_samples(
             outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []), both_failed=not is_live(plan)
         )
         for one in comparisons

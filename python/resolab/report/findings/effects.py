@@ -16,14 +16,14 @@ from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import EquivalenceResult, ShiftResult, SlopeResult, TailResult
 from resolab.report.findings.interval_level import level_of, significance_of
 from resolab.report.findings.oracle import Oracle
-from resolab.report.findings.page_loads import are_of_rounds, group_by_condition, paired_blocks, paired_samples
+from resolab.report.findings.page_loads import are_of_rounds, group_by_condition, pair_blocks, pair_samples
 from resolab.stats import (
     EquivalenceTest,
     Sample,
     compare_shares_beyond,
     differences_of,
     equivalence,
-    paired_difference,
+    estimate_paired_difference,
     pairs_for_quantile,
     quantile_differences,
     slope_of,
@@ -99,7 +99,7 @@ def _compare_tails(plan: Plan, pair: Pair, samples: tuple[Sample, Sample]) -> Ta
     found = compare_shares_beyond(treatment, baseline, SLOW_MS, level=level_of(plan))
     both_in_time = (treatment.low <= SLOW_MS) & (baseline.low <= SLOW_MS)
     kept = [place for place, in_time in enumerate(both_in_time) if in_time]
-    neither = paired_difference(treatment.take(kept), baseline.take(kept), level=level_of(plan))
+    neither = estimate_paired_difference(treatment.take(kept), baseline.take(kept), level=level_of(plan))
     return TailResult(*pair, found, neither)
 
 
@@ -156,7 +156,7 @@ def _differences(
     blocks: dict[int, list[tuple[float, tuple[float, float]]]] = {}
     for treatment, baseline in members:
         own, other = (grouped.get(one.id, []) for one in (treatment, baseline))
-        shared, *samples = paired_blocks(outcome, own, other)
+        shared, *samples = pair_blocks(outcome, own, other)
         found = differences_of(*samples)
         for block, low, high in zip(shared, found.low, found.high, strict=True):
             blocks.setdefault(block, []).append((rtt_ms[treatment.profile], (float(low), float(high))))
@@ -165,4 +165,4 @@ def _differences(
 
 def _samples(grouped: Grouped, pair: Pair, outcome: LoadOutcome, *, both_failed: bool = True) -> tuple[Sample, Sample]:
     own, other = (grouped.get(one.id, []) for one in pair)
-    return paired_samples(outcome, own, other, both_failed=both_failed)
+    return pair_samples(outcome, own, other, both_failed=both_failed)

@@ -19,12 +19,12 @@ from resolab.stats import (
     Sample,
     change_at_any_look,
     cliffs_delta,
+    compute_paired_p_value,
     difference_at_any_look,
+    estimate_paired_difference,
     hodges_lehmann,
     median,
     median_at_any_look,
-    paired_difference,
-    paired_p_value,
     relative_change,
 )
 
@@ -70,7 +70,7 @@ class FixedBlockEstimators:
 
     def difference(self, treatment: Sample, baseline: Sample) -> Estimate:
         """Estimate the median difference with an interval between order statistics."""
-        return paired_difference(treatment, baseline, level=self.level)
+        return estimate_paired_difference(treatment, baseline, level=self.level)
 
     def change(self, treatment: Sample, baseline: Sample, seed: int) -> Estimate:
         """Estimate the relative change with a bootstrap interval."""
@@ -86,7 +86,7 @@ class FixedBlockEstimators:
 
     def p_value(self, treatment: Sample, baseline: Sample) -> float | None:
         """Test the pairs by signed ranks."""
-        return paired_p_value(treatment, baseline)
+        return compute_paired_p_value(treatment, baseline)
 
 
 @dataclass(frozen=True, slots=True)

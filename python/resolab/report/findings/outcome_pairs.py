@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from resolab.plan import Plan
 from resolab.report.findings.estimators import Estimators, estimators_of
 from resolab.report.findings.findings import OutcomeComparison
-from resolab.report.findings.page_loads import contributing, group_by_condition, sample_of
+from resolab.report.findings.page_loads import group_by_condition, sample_of, select_contributing
 from resolab.stats import Sample
 from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow
@@ -20,8 +20,8 @@ def compare_outcomes(
 ) -> dict[str, OutcomeComparison]:
     """Compare an outcome with another in the loads contributing to it, by condition; a failed load is in both."""
     return {
-        condition: _compare_within(contributing(other, own), outcome, other, estimators_of(plan))
-        for condition, own in group_by_condition(contributing(outcome, loads)).items()
+        condition: _compare_within(select_contributing(other, own), outcome, other, estimators_of(plan))
+        for condition, own in group_by_condition(select_contributing(outcome, loads)).items()
     }
 
 

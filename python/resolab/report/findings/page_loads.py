@@ -30,15 +30,15 @@ def group_by_condition(loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
 
 def sample_of(outcome: LoadOutcome, loads: Sequence[LoadWithTimes]) -> Sample:
     """Return an outcome of contributing loads; a load without a value is censored at its limit."""
-    return Sample.censored(*contributions(outcome, loads))
+    return Sample.from_censored(*contributions(outcome, loads))
 
 
-def contributing(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> list[LoadRow]:
+def select_contributing(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> list[LoadRow]:
     """Return the loads without instrument losses and without loads uninformative about the outcome."""
     return [load for load in loads if outcome.contribution(load) is not None]
 
 
-def paired_samples(
+def pair_samples(
     outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow], *, both_failed: bool = True
 ) -> tuple[Sample, Sample]:
     """Return the outcome of two conditions in the blocks with contributions of both, in the same order.
@@ -49,11 +49,11 @@ def paired_samples(
     """
     if not both_failed:
         own, other = _where_one_ended(outcome, own, other)
-    _, treatment, baseline = paired_blocks(outcome, own, other)
+    _, treatment, baseline = pair_blocks(outcome, own, other)
     return treatment, baseline
 
 
-def paired_blocks(
+def pair_blocks(
     outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> tuple[list[int], Sample, Sample]:
     """Return the blocks with contributions of both conditions, and the outcome of each condition there."""
@@ -66,13 +66,13 @@ def paired_blocks(
     return [own_blocks[place] for place in treated], own_sample.take(treated), other_sample.take(compared)
 
 
-def unpaired_count(outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow]) -> int:
+def count_unpaired(outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow]) -> int:
     """Count the contributing loads of two conditions without a counterpart, and so outside all pairs."""
     return len(_rounds(outcome, own) ^ _rounds(outcome, other))
 
 
 def _rounds(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> set[tuple[int, int]]:
-    return {(load.block, load.round) for load in contributing(outcome, loads)}
+    return {(load.block, load.round) for load in select_contributing(outcome, loads)}
 
 
 def _select_shared_rounds(
@@ -116,7 +116,7 @@ def sample_by_block(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> tuple[lis
 
     Only a sampled page loaded in several rounds has several loads in its block; the value is then their mean.
     """
-    told = contributing(outcome, loads)
+    told = select_contributing(outcome, loads)
     blocks, sample = [load.block for load in told], sample_of(outcome, told)
     if len(set(blocks)) == len(blocks):
         return blocks, sample
@@ -164,7 +164,7 @@ def _result(
 
 def _compare(plan: Plan, condition: Condition, grouped: Grouped, oracle: Oracle, outcome: LoadOutcome) -> Comparison:
     reference, estimate = plan.baseline_of(condition), estimators_of(plan)
-    treatment, baseline = paired_samples(
+    treatment, baseline = pair_samples(
         outcome, grouped.get(condition.id, []), grouped.get(reference.id, []), both_failed=not is_live(plan)
     )
     both = (treatment.low == treatment.high) & (baseline.low == baseline.high)

@@ -10,10 +10,10 @@ from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
 from resolab.protocols import has_handshake
 from resolab.records import ConnectionState
 from resolab.report.findings.dataset_plan import is_live
-from resolab.report.findings.estimands import estimated
+from resolab.report.findings.estimands import estimate_estimand
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Sensitivity
-from resolab.report.findings.page_loads import group_by_condition, paired_samples
+from resolab.report.findings.page_loads import group_by_condition, pair_samples
 from resolab.stats import Estimate
 from resolab.store.outcomes import OUTCOMES
 from resolab.store.rows import LoadRow
@@ -65,10 +65,10 @@ def sensitivities(plan: Plan, loads: Sequence[LoadRow]) -> list[Sensitivity]:
 
 def _estimate(plan: Plan, one: PlannedComparison, grouped: Mapping[str, Sequence[LoadRow]]) -> Estimate:
     outcome = OUTCOMES[plan.analysis.primary]
-    pair = paired_samples(
+    pair = pair_samples(
         outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []), both_failed=not is_live(plan)
     )
     if plan.stop is not None and plan.stop.drops_conditions:
         return estimators_of(plan).difference(*pair)
     seed = stream_seed(plan.seed, outcome.change_stream, one.id)
-    return estimated(estimators_of(plan), *pair, plan.analysis.estimand, seed=seed)
+    return estimate_estimand(estimators_of(plan), *pair, plan.analysis.estimand, seed=seed)

@@ -14,7 +14,7 @@ from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import OutcomeFindings, VantagePointComparison
 from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.page_loads import group_by_condition, paired_samples
+from resolab.report.findings.page_loads import group_by_condition, pair_samples
 from resolab.stats import Estimate, median_of_clusters
 from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow
@@ -70,4 +70,4 @@ def _difference(
     plan: Plan, grouped: Mapping[str, Sequence[LoadRow]], one: PlannedComparison, outcome: LoadOutcome
 ) -> Estimate:
     treatment, baseline = grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, [])
-    return estimators_of(plan).difference(*paired_samples(outcome, treatment, baseline))
+    return estimators_of(plan).difference(*pair_samples(outcome, treatment, baseline))

@@ -156,7 +156,7 @@ def amortisation_drawings(study: H20Study, found: Sequence[AmortisationCosts]) -
         yield draw_amortisation(_caption(study, found), [_line(study, one) for one in found], AMORTISED_AFTER_COUNT)
 
 
-def missing_amortisation(found: Sequence[AmortisationCosts]) -> list[str]:
+def describe_missing_amortisation(found: Sequence[AmortisationCosts]) -> list[str]:
     """Return a line about missing data, if any."""
     if found:
         return []

@@ -120,7 +120,7 @@ def reference_of(configuration: Configuration, among: Sequence[Configuration]) -
     return max(found, key=lambda one: len(set(one.further) & set(configuration.further)), default=None)
 
 
-def pooled_pairs(
+def pool_pairs(
     treatment: Mapping[PairKey, H20LoadRow],
     baseline: Mapping[PairKey, H20LoadRow],
     outcome: LoadOutcome,
@@ -183,7 +183,7 @@ def compare_with_do53(
             reference = reference_of(configuration, list(arms))
             if reference is None or configuration.dns_transport == "doudp":
                 continue
-            pairs = pooled_pairs(arm, arms[reference], outcome)
+            pairs = pool_pairs(arm, arms[reference], outcome)
             if pairs.places:
                 expected = _lookup_ms(rtt, arm) - _lookup_ms(rtt, arms[reference])
                 key = {"profile": profile, **levels_of("treatment", configuration), **levels_of("baseline", reference)}

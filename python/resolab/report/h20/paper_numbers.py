@@ -8,7 +8,7 @@ studies; the closed form explains differences.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from resolab.report.paper_profiles import printed_profile
+from resolab.report.paper_profiles import find_paper_profile
 from resolab.report.statuses import H20Status
 
 CITATION = "Hounsel et al., WWW 2020"
@@ -127,7 +127,7 @@ def vantage_points(distances_ms: Iterable[float]) -> dict[str, float]:
 
 def network_of(profile: str) -> str | None:
     """Return the paper's network of a profile; `None` for other profiles."""
-    return NETWORKS.get(printed_profile(profile))
+    return NETWORKS.get(find_paper_profile(profile))
 
 
 def status_percent(network: str | None, dns_transport: str, status: H20Status) -> float | None:

@@ -39,26 +39,26 @@ def response_drawings(study: H20Study) -> Iterator[Drawing]:
     default = [one for one in study.response_times if network_of(one.profile) == DEFAULT_NETWORK]
     if default:
         yield draw_response_times("h20_fig1", _caption(study, default, 1), _lines(study, default, by_resolver=True))
-    emulated = emulated_times(study)
+    emulated = select_emulated_times(study)
     if emulated:
         # The default network stands beside, as the floor of the emulated ones.
         shown = nearest(study, default) + emulated
         yield draw_response_times("h20_fig3", _caption(study, shown, 3), _lines(study, shown, by_resolver=False))
 
 
-def missing_responses(study: H20Study) -> list[str]:
+def list_missing_responses(study: H20Study) -> list[str]:
     """List the figures without data among both."""
     times = study.response_times
     missing = []
     if not any(network_of(one.profile) == DEFAULT_NETWORK for one in times):
         missing.append("h20_fig1: no measured query on the default network (default-h20)")
-    if not emulated_times(study):
+    if not select_emulated_times(study):
         emulated = (profile for profile, network in NETWORKS.items() if network != DEFAULT_NETWORK)
         missing.append(f"h20_fig3: no measured query on any of {', '.join(emulated)}")
     return missing
 
 
-def emulated_times(study: H20Study) -> list[ResponseTimes]:
+def select_emulated_times(study: H20Study) -> list[ResponseTimes]:
     """Return the response times for Fig. 3: the emulated networks with the nearest resolver."""
     return nearest(study, [one for one in study.response_times if network_of(one.profile) != DEFAULT_NETWORK])
 
@@ -159,7 +159,7 @@ def fastest_table(study: H20Study) -> Table:
 def fastest_rows(study: H20Study) -> list[dict[str, Value]]:
     """List the fastest answers as numbers."""
     rows: list[dict[str, Value]] = []
-    for one in emulated_times(study):
+    for one in select_emulated_times(study):
         if one.requested_handshake_mode != "full" or one.connection == "warm":
             continue
         network = network_of(one.profile)

@@ -23,7 +23,7 @@ from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table
 from resolab.stats import Estimate, proportion
 from resolab.store.live.queries import StatusRow, statuses
-from resolab.wording import counted
+from resolab.wording import format_count
 
 
 class LiveStatus(enum.StrEnum):
@@ -117,7 +117,7 @@ def status_results(study: LiveStudy) -> list[ConfigurationStatuses]:
     return [ConfigurationStatuses(*key, *_counted(groups[key])) for key in ordered]
 
 
-def refused_sites(study: LiveStudy) -> dict[str, Counter[LiveStatus]]:
+def count_refused_sites(study: LiveStudy) -> dict[str, Counter[LiveStatus]]:
     """Count the sites refused at least once under the manners rules, by vantage point: left alone, or opted out."""
     found = {(row.profile, live_status(row), row.page) for row in statuses(study.dataset)}
     counts: dict[str, Counter[LiveStatus]] = {place: Counter() for place in study.profiles}
@@ -188,7 +188,7 @@ def _dropped(study: LiveStudy) -> str:
     count = sum(load.condition in copies for load in study.findings.loads)
     if not count:
         return "None is dropped."
-    return f"{counted(count, 'trial')} of copies left out, which are for A/A comparisons; no other is dropped."
+    return f"{format_count(count, 'trial')} of copies left out, which are for A/A comparisons; no other is dropped."
 
 
 def _row(study: LiveStudy, one: ConfigurationStatuses, status: LiveStatus) -> dict[str, Value]:

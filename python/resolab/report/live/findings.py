@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.report.findings.findings import Findings
-from resolab.report.live.failures import ConfigurationStatuses, LiveStatus, refused_sites, status_results
+from resolab.report.live.failures import ConfigurationStatuses, LiveStatus, count_refused_sites, status_results
 from resolab.report.live.lookups import LookupSummary, lookup_results
 from resolab.report.live.pairs import ConfigurationPair, configuration_pairs
 from resolab.report.live.pings import PingSummary, ping_results
@@ -39,5 +39,5 @@ def live_findings(dataset: Dataset, findings: Findings) -> LiveFindings:
         lookups=lookup_results(study),
         pings=ping_results(study),
         pairs=configuration_pairs(study),
-        refused_sites=refused_sites(study),
+        refused_sites=count_refused_sites(study),
     )

@@ -19,7 +19,7 @@ from resolab.report.findings.page_loads import drop_both_failed
 from resolab.report.live.study import LiveStudy
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
-from resolab.stats import Estimate, Sample, median, paired_difference
+from resolab.stats import Estimate, Sample, estimate_paired_difference, median
 from resolab.store.live.queries import LookupRow
 
 CACHE_WORDS = {"hit": "cached", "miss": "not cached", "unknown": "cache unknown", "every": "all"}
@@ -107,13 +107,13 @@ def _compare_lookups(
     own, compared = groups[way, cache], groups[other, cache]
     sites = [page for page in own if page in compared]
     both = (sample_of_sites([arm[page] for page in sites]) for arm in (own, compared))
-    return paired_difference(*drop_both_failed(*both), level=study.level)
+    return estimate_paired_difference(*drop_both_failed(*both), level=study.level)
 
 
 def sample_of_sites(rows: Iterable[LookupRow]) -> Sample:
     """Return each site's median; a site with mostly failed lookups is censored at their limit."""
     told = [(row.median_ms if math.isfinite(row.median_ms) else None, row.limit_ms) for row in rows]
-    return Sample.censored([median for median, _ in told], [limit for _, limit in told])
+    return Sample.from_censored([median for median, _ in told], [limit for _, limit in told])
 
 
 def lookup_table(study: LiveStudy, found: Sequence[LookupSummary]) -> NamedTable:

@@ -13,7 +13,7 @@ from resolab.plan import Estimand
 from resolab.plots.difference_cdfs import DifferenceCurve
 from resolab.plots.save import Value
 from resolab.report.findings.interval_level import significance_of
-from resolab.report.h20.loads import Configuration, difference_curve, levels_of, pooled_pairs
+from resolab.report.h20.loads import Configuration, difference_curve, levels_of, pool_pairs
 from resolab.report.h20.sampling import PooledPairs
 from resolab.report.live.study import LiveStudy
 from resolab.stats import Equivalence, EquivalenceTest, Sample, equivalence
@@ -51,7 +51,7 @@ def configuration_pairs(study: LiveStudy) -> list[ConfigurationPair]:
 
 def _pair(study: LiveStudy, place: str, row: Configuration, column: Configuration) -> ConfigurationPair:
     arms = study.loads[place]
-    pairs = pooled_pairs(arms[row], arms[column], study.outcome, both_failed=False)
+    pairs = pool_pairs(arms[row], arms[column], study.outcome, both_failed=False)
     met = sum(key in arms[column] for key in arms[row])
     key: dict[str, Value] = {"vantage_point": place, **_levels("row", row), **_levels("column", column)}
     key |= {"both_failed_count": met - len(pairs.places)}

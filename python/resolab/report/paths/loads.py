@@ -16,14 +16,14 @@ from resolab.pages.path import (
     connections_of,
     critical_path,
     failure_of,
+    find_round_trips,
     instants_of,
-    seen_round_trips,
 )
 from resolab.plan import access_rtt_ms, parse_plan
 from resolab.records import PageLoadRecord, Record, TrialRecord
 from resolab.report.paths.predictions import LookupPredictor
-from resolab.store import dataset_folder, finished_trials, load_manifest, read_trial
-from resolab.wording import counted
+from resolab.store import dataset_folder, find_finished_trials, load_manifest, read_trial
+from resolab.wording import format_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +61,13 @@ class LoadPaths:
             arms = "; ".join(f"{arm}: {_listed(whys)}" for arm, whys in self.failed_count.items())
             count = sum(sum(whys.values()) for whys in self.failed_count.values())
             told.append(
-                f"{counted(count, 'load')} failed and {'is' if count == 1 else 'are'} left out ({arms}): medians of an "
-                "arm that fails more often than another look shorter for it"
+                f"{format_count(count, 'load')} failed and {'is' if count == 1 else 'are'} left out ({arms}): medians "
+                "of an arm that fails more often than another look shorter for it"
             )
         if self.loads_without_path_count:
             told.append(
-                f"{counted(self.loads_without_path_count, 'load')} without a load event or any request of the model"
+                f"{format_count(self.loads_without_path_count, 'load')} without a load event "
+                "or any request of the model"
             )
         if self.pages_without_model:
             told.append(f"pages without a model, left out: {', '.join(self.pages_without_model)}")
@@ -92,7 +93,7 @@ def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
     without_model: dict[str, None] = {}
     without_path = 0
     failed: dict[str, dict[str, int]] = {}
-    for file in finished_trials(folder).values():
+    for file in find_finished_trials(folder).values():
         records = list(read_trial(file))
         head = next(one for one in records if isinstance(one, TrialRecord))
         model = models.get(head.page)
@@ -117,5 +118,5 @@ def _path(model: PageModel, records: Sequence[Record], access_ms: float) -> Crit
     if load is None:
         return None
     # No host is nearer than the access network's other end: a shorter handshake was a gateway's, none was another's.
-    seen = seen_round_trips(model, load)
+    seen = find_round_trips(model, load)
     return critical_path(model, load, {host: max(seen.get(host, 0.0), access_ms) for host in range(len(model.hosts))})

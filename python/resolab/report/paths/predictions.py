@@ -8,13 +8,13 @@ from collections.abc import Set as AbstractSet
 
 from resolab.pages.clone.names import host_name
 from resolab.pages.model import PageModel
-from resolab.pages.path import AnnouncementMode, LookupPrediction, predicted_lookups, set_distances
+from resolab.pages.path import AnnouncementMode, LookupPrediction, predict_lookups, set_distances
 from resolab.plan import Plan, access_rtt_ms
 from resolab.plan.settings import PageDistances
 from resolab.protocols import page_handshake_round_trips
 from resolab.records import AnswerPush, ResolverCache, TrialRecord
 from resolab.store import Manifest, trial_id
-from resolab.testbed.cache_misses import missed_names
+from resolab.testbed.cache_misses import draw_missed_names
 
 
 class LookupPredictor:
@@ -36,7 +36,7 @@ class LookupPredictor:
     def _predicted(self, model: PageModel, trial: TrialRecord, misses: AbstractSet[int]) -> LookupPrediction:
         access_ms = self._access_ms.get(trial.profile, 0.0)
         apart = self._plan.pages.distances is PageDistances.RECORDED
-        return predicted_lookups(
+        return predict_lookups(
             set_distances(model, access_ms, apart=apart),
             dns_transport=trial.dns_transport,
             resolver_rtt_ms=access_ms + trial.resolver_extra_rtt_ms,
@@ -57,7 +57,7 @@ class LookupPredictor:
             return frozenset(places)
         seed, name = self._drawn_by(trial)
         names = [host_name(model, host) for host in places]
-        missed = missed_names(names, seed, name, ratio=trial.resolver_miss_ratio)
+        missed = draw_missed_names(names, seed, name, ratio=trial.resolver_miss_ratio)
         return frozenset(place for place in places if names[place] in missed)
 
     def _drawn_by(self, trial: TrialRecord) -> tuple[int, str]:

@@ -17,7 +17,7 @@ from resolab.report.paths.models import models_of
 from resolab.report.paths.summary import PathSummary, path_summaries
 from resolab.report.tables import Table
 from resolab.stats import Estimate
-from resolab.wording import counted
+from resolab.wording import format_count
 
 PART_WORDS = {
     PhaseKind.BROWSER: "browser",
@@ -148,7 +148,7 @@ def _notes(paths: LoadPaths, summaries: Sequence[PathSummary]) -> Iterator[str]:
         yield f"{untold} loads lack requests of their model: their paths may have gone through those."
     unserved = sum(one.loads_count - (one.connections["names"].n if one.connections else 0) for one in summaries)
     if unserved and any(one.connections for one in summaries):
-        lacking = counted(unserved, "load")
+        lacking = format_count(unserved, "load")
         yield f"The table of connections lacks {lacking}: nobody knows when they began by the server's clock."
     yield from (f"{told[:1].upper()}{told[1:]}." for told in paths.left_out)
 

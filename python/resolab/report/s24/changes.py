@@ -11,13 +11,13 @@ from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.oracle import ExpectedDifference
-from resolab.report.findings.page_loads import contributing, group_by_condition, sample_of
+from resolab.report.findings.page_loads import group_by_condition, sample_of, select_contributing
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.loads import LoadTimes
 from resolab.report.s24.paper_numbers import plt_baseline_ms, plt_change_percent
 from resolab.report.s24.scope import BASELINE, IN_PAPER, PaperScope, combination_name
 from resolab.report.tables import Table, both_text
-from resolab.stats import Estimate, Sample, relative_change, remaining_share
+from resolab.stats import Estimate, Sample, estimate_remaining_share, relative_change
 from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow
 
@@ -167,7 +167,7 @@ def sign_of(ours: Estimate | None, theirs_ratio: float) -> str:
 
 def overhead_table(outcome: LoadOutcome, findings: Findings, scope: PaperScope) -> NamedTable | None:
     """Show the remaining share of DoH's overhead beside the change of the page load time, ours and the paper's."""
-    grouped = group_by_condition(contributing(outcome, findings.loads))
+    grouped = group_by_condition(select_contributing(outcome, findings.loads))
     rows, cells = [], []
     level = level_of(findings.plan)
     for (page, profile), cell in scope.cells.items():
@@ -178,7 +178,7 @@ def overhead_table(outcome: LoadOutcome, findings: Findings, scope: PaperScope) 
         if not len(own):
             continue
         seed = stream_seed(findings.plan.seed, f"s24_overhead{outcome.suffix}", cell[COALESCED].id)
-        share = remaining_share(own, costly, base, seed=seed, level=level)
+        share = estimate_remaining_share(own, costly, base, seed=seed, level=level)
         change = relative_change(own, costly, seed=seed, level=level)
         theirs = _their_headline(profile, page)
         rows.append((page, profile, str(len(own)), *_pair(share, theirs[0]), *_pair(change, theirs[1])))

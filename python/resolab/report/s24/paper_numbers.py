@@ -4,7 +4,7 @@
 Network and Service Management, 2024. Not for: judging the studies; the closed form explains differences.
 """
 
-from resolab.report.paper_profiles import printed_profile
+from resolab.report.paper_profiles import find_paper_profile
 
 CITATION = "Sengupta et al., IEEE TNSM 2024"
 
@@ -70,17 +70,17 @@ CONNECT_MEDIAN_ROUND_TRIPS: dict[str, tuple[float, float, float | None]] = {
 
 def is_printed(page: str, profile: str) -> bool:
     """Return True when the paper has this page on this access profile."""
-    return page in PLT_BASELINE_MS.get(printed_profile(profile), {})
+    return page in PLT_BASELINE_MS.get(find_paper_profile(profile), {})
 
 
 def plt_baseline_ms(profile: str, page: str) -> float:
     """Return the paper's median page load time of the baseline, for a page and profile of the paper."""
-    return PLT_BASELINE_MS[printed_profile(profile)][page]
+    return PLT_BASELINE_MS[find_paper_profile(profile)][page]
 
 
 def plt_median_ms(profile: str, page: str, dns_transport: str, handshake_mode: str) -> float | None:
     """Return the paper's printed median page load time; `None` without a printed value."""
-    medians = _PLT_MEDIANS_MS.get(printed_profile(profile), {}).get(page)
+    medians = _PLT_MEDIANS_MS.get(find_paper_profile(profile), {}).get(page)
     combinations = (("doudp", "full"), *_PLT_COMBINATIONS)
     if medians is None or (dns_transport, handshake_mode) not in combinations:
         return None
@@ -89,7 +89,7 @@ def plt_median_ms(profile: str, page: str, dns_transport: str, handshake_mode: s
 
 def plt_change_percent(profile: str, page: str, dns_transport: str, handshake_mode: str) -> float | None:
     """Return the paper's change of the median page load time; `None` without a printed value."""
-    changes = _PLT_CHANGES.get(printed_profile(profile), {}).get(page)
+    changes = _PLT_CHANGES.get(find_paper_profile(profile), {}).get(page)
     if changes is None or (dns_transport, handshake_mode) not in _PLT_COMBINATIONS:
         return None
     return changes[_PLT_COMBINATIONS.index((dns_transport, handshake_mode))]
@@ -97,5 +97,5 @@ def plt_change_percent(profile: str, page: str, dns_transport: str, handshake_mo
 
 def dns_exchange_median_ms(profile: str, dns_transport: str, handshake_mode: str) -> float | None:
     """Return the paper's median of a cold exchange; `None` without a printed value."""
-    medians = DNS_EXCHANGE_MEDIAN_MS.get(printed_profile(profile), {})
+    medians = DNS_EXCHANGE_MEDIAN_MS.get(find_paper_profile(profile), {})
     return medians.get(dns_transport) if handshake_mode == "full" else None

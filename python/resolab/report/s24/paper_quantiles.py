@@ -9,7 +9,7 @@ Figs. 10 and 11 in milliseconds.
 
 from collections.abc import Sequence
 
-from resolab.report.paper_profiles import printed_profile
+from resolab.report.paper_profiles import find_paper_profile
 from resolab.report.s24.paper_numbers import plt_baseline_ms, plt_change_percent, plt_median_ms
 
 SHARES = (0.10, 0.25, 0.50, 0.75, 0.90)
@@ -108,7 +108,7 @@ _RELATIVE: dict[str, dict[str, tuple[tuple[float, ...], ...]]] = {
 def relative_quantiles(page: str, profile: str, dns_transport: str, handshake_mode: str) -> list[tuple[float, float]]:
     """Return ratios with their shares; an empty list if the paper has no loads of this kind."""
     combination = (dns_transport, handshake_mode)
-    cells = _RELATIVE.get(printed_profile(profile), {}).get(page)
+    cells = _RELATIVE.get(find_paper_profile(profile), {}).get(page)
     if cells is None or combination not in _COMBINATIONS:
         return []
     percents = cells[_COMBINATIONS.index(combination)]

@@ -12,7 +12,7 @@ from resolab.plan.factor import FactorSubject
 from resolab.plan.factors import EVERY_FACTOR, OPTIONAL_FACTORS, factors_about, word_of
 from resolab.plots import combination_label
 from resolab.report.s24.paper_numbers import is_printed
-from resolab.wording import counted
+from resolab.wording import format_count
 
 Combination = tuple[str, str]
 """DNS transport and the page's requested handshake."""
@@ -58,7 +58,7 @@ class PaperScope:
         """Profiles, in the plan's order."""
         return list(dict.fromkeys(profile for _, profile in self.cells))
 
-    def having(self, combinations: Sequence[Combination]) -> list[Combination]:
+    def list_combinations(self, combinations: Sequence[Combination]) -> list[Combination]:
         """List the combinations present for any page and profile."""
         return [one for one in combinations if any(one in cell for cell in self.cells.values())]
 
@@ -78,7 +78,7 @@ class PaperScope:
     def _note_of_unlike(self) -> str:
         if not self.unlike_count:
             return ""
-        conditions = counted(self.unlike_count, "condition")
+        conditions = format_count(self.unlike_count, "condition")
         return f" {conditions} at levels that the paper's loads did not have: left out, with {_levels(self.unlike)}."
 
 

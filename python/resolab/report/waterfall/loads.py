@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from resolab.errors import ConfigurationError
 from resolab.plots import Drawing, PageEvent, Span, WaterfallRequest, draw_waterfall
 from resolab.records import PageLoadRecord, ResourceRecord, TrialRecord
-from resolab.store import dataset_folder, finished_trials, load_manifest, open_dataset, read_trial
+from resolab.store import dataset_folder, find_finished_trials, load_manifest, open_dataset, read_trial
 from resolab.store.outcomes import PLT, is_usable
 from resolab.urls import split_url
 
@@ -36,7 +36,7 @@ def waterfalls(folder: Path, wanted: str | None = None) -> list[Waterfall]:
 
     The median load is the completed load with the median page load time, the faster of the two in the middle.
     """
-    trials = finished_trials(dataset_folder(folder))
+    trials = find_finished_trials(dataset_folder(folder))
     if wanted in trials:
         return [waterfall_of(folder, wanted)]
     medians = _median_trials(folder)
@@ -66,7 +66,7 @@ def _median_trials(folder: Path) -> dict[str, str]:
 
 def waterfall_of(folder: Path, trial: str) -> Waterfall:
     """Read the measured load of a trial."""
-    records = list(read_trial(finished_trials(folder)[trial]))
+    records = list(read_trial(find_finished_trials(folder)[trial]))
     load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
     if load is None:
         raise ConfigurationError(f"failed to draw {trial} of {folder}: the trial has no measured load; choose another")

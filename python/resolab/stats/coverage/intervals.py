@@ -19,9 +19,9 @@ from resolab.stats.break_even import (
 )
 from resolab.stats.dominance import cliffs_delta
 from resolab.stats.estimate import Estimate
-from resolab.stats.medians import PAIRS_FOR_CHANGE, median, paired_difference, relative_change
+from resolab.stats.medians import PAIRS_FOR_CHANGE, estimate_paired_difference, median, relative_change
 from resolab.stats.order import quantile
-from resolab.stats.overhead import BLOCKS_FOR_SHARE, remaining_share
+from resolab.stats.overhead import BLOCKS_FOR_SHARE, estimate_remaining_share
 from resolab.stats.quantile_shift import pairs_for_quantile, quantile_differences
 from resolab.stats.sample import FloatArray, Sample
 from resolab.stats.shift import hodges_lehmann
@@ -193,7 +193,7 @@ def _share_of_overhead(kind: str, n: int, rng: np.random.Generator, seed: int) -
     """Draw a costly reference, and a treatment halfway between reference and baseline."""
     baseline, treatment, reference = arms_of(kind, rng, n, 3)
     arms = (treatment + OVERHEAD / 2, reference + OVERHEAD, baseline)
-    return remaining_share(*map(Sample.exact, arms), seed=seed)
+    return estimate_remaining_share(*map(Sample.exact, arms), seed=seed)
 
 
 def _amortisation(kind: str, n: int, rng: np.random.Generator) -> Amortisation:
@@ -224,7 +224,9 @@ INTERVALS: Mapping[str, Interval] = {
     "quantile 0.9": Interval(
         lambda kind, n, rng, _: quantile(_one(kind, n, rng), 0.9), lambda data: float(np.quantile(data, 0.9))
     ),
-    "paired difference": Interval(lambda kind, n, rng, _: paired_difference(*_pair(kind, n, rng, add=10)), 10.0),
+    "paired difference": Interval(
+        lambda kind, n, rng, _: estimate_paired_difference(*_pair(kind, n, rng, add=10)), 10.0
+    ),
     "relative change": Interval(
         lambda kind, n, rng, seed: relative_change(*_pair(kind, n, rng, factor=1.2), seed=seed), 0.2, PAIRS_FOR_CHANGE
     ),
@@ -260,14 +262,14 @@ def coverage_when_stopped(kind: str, level: float, min_blocks: int, target_block
     `min_blocks` on.
     """
     widths = np.random.default_rng(2)
-    typical = [paired_difference(*_pair(kind, target_blocks, widths)).ci_width or 0.0 for _ in range(200)]
+    typical = [estimate_paired_difference(*_pair(kind, target_blocks, widths)).ci_width or 0.0 for _ in range(200)]
     width = float(np.median(typical))
 
     def stopped(rng: np.random.Generator, _: int) -> Estimate:
         treatment, baseline = _pair(kind, CAP, rng)
         for blocks in range(min_blocks, CAP + 1):
             first = range(blocks)
-            estimate = paired_difference(treatment.take(first), baseline.take(first), level=level)
+            estimate = estimate_paired_difference(treatment.take(first), baseline.take(first), level=level)
             if width_reached(estimate, width):
                 break
         return estimate

@@ -33,7 +33,7 @@ class PilotCoverage:
     """The 90 % quantile of the answers."""
 
 
-def held(
+def simulate_coverage(
     kind: str, pairs: int, aim: IntervalGoal, rule: IntervalRule, rounds: int, *, most: int = 1_000, seed: int = 1
 ) -> PilotCoverage:
     """Compare pilots of some pairs, drawn from one kind of data, with a very large pilot."""

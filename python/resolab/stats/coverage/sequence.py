@@ -61,7 +61,7 @@ def _fails(rng: np.random.Generator, n: int) -> Sample:
     for share, own in ((0.2, 0.0), (0.1, 0.0)):
         time = middle + own + SPREAD * rng.standard_normal(n)
         failed = rng.random(n) < share
-        arms.append(Sample.censored([None if lost else float(t) for t, lost in zip(time, failed, strict=True)],
+        arms.append(Sample.from_censored([None if lost else float(t) for t, lost in zip(time, failed, strict=True)],
                                     [LIMIT] * n))  # fmt: skip
     differences = differences_of(arms[0], arms[1])
     shift = _fails_median()
@@ -118,7 +118,7 @@ seconds in a share of blocks, and the baseline in a fourth of this share. A trea
 and the baseline in a tenth."""
 
 
-def holds_at_every_look(kind: str, blocks: Sequence[int], rounds: int, seed: int = 1) -> list[float]:
+def simulate_coverage(kind: str, blocks: Sequence[int], rounds: int, seed: int = 1) -> list[float]:
     """Return the share of campaigns with the median inside every interval, up to each number of blocks."""
     rng = np.random.default_rng(seed)
     held = np.zeros(len(blocks))
@@ -128,7 +128,7 @@ def holds_at_every_look(kind: str, blocks: Sequence[int], rounds: int, seed: int
     return [float(one) / rounds for one in held]
 
 
-def fixed_holds_at_every_look(kind: str, blocks: Sequence[int], least: int, rounds: int, seed: int = 1) -> list[float]:
+def simulate_fixed_coverage(kind: str, blocks: Sequence[int], least: int, rounds: int, seed: int = 1) -> list[float]:
     """Return the same share for intervals of a fixed number of blocks, checked after every block from `least` on."""
     rng = np.random.default_rng(seed)
     held = np.zeros(len(blocks))

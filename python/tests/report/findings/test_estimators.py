@@ -7,7 +7,7 @@ from rich.console import Console
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.report import terminal_summary
-from resolab.report.comparison_tables import named_answers
+from resolab.report.comparison_tables import answer_comparisons
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of, level_of_loads
@@ -67,7 +67,7 @@ def test_what_is_good_at_one_look_only_has_neither_interval_nor_p(findings: Find
 
 
 def test_the_answer_counts_sequences_and_no_tests(findings: Findings) -> None:
-    (answer,) = named_answers(findings)
+    (answer,) = answer_comparisons(findings)
     assert "of 4 paired differences have a confidence sequence without 0, each at 95 % for itself" in answer
     assert "Holm" not in answer
 

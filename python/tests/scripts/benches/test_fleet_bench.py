@@ -24,7 +24,7 @@ from resolab.fleet.results import bundle
 from resolab.fleet.results.assemble import assemble
 from resolab.fleet.results.fetch import FetchResult
 from resolab.fleet.vantage_run import plan_at
-from resolab.store import finished_trials
+from resolab.store import find_finished_trials
 
 BLOCKS = 2
 
@@ -55,7 +55,7 @@ def test_a_whole_dataset_has_no_problem(fetched: tuple[FleetRun, FetchResult, Pa
 
 def test_a_trial_that_is_not_there_is_seen(fetched: tuple[FleetRun, FetchResult, Path]) -> None:
     run, what, dataset = fetched
-    next(iter(finished_trials(dataset).values())).unlink()
+    next(iter(find_finished_trials(dataset).values())).unlink()
     found = problems(run, what, dataset)
     assert found[0] == "7 trials"
     assert found[1].startswith("fra: block 0, trial 0, example.fiber.")
@@ -64,7 +64,7 @@ def test_a_trial_that_is_not_there_is_seen(fetched: tuple[FleetRun, FetchResult,
 
 def test_a_block_done_twice_is_seen(fetched: tuple[FleetRun, FetchResult, Path]) -> None:
     run, what, dataset = fetched
-    first, *_, last = finished_trials(dataset).values()
+    first, *_, last = find_finished_trials(dataset).values()
     last.write_bytes(first.read_bytes().replace(first.stem.encode(), last.stem.encode()))
     assert any("is there 2 times, not 1" in one for one in problems(run, what, dataset))
 

@@ -119,7 +119,7 @@ def _compared(cell: Cell, live: _Pairs, lab: _Pairs, is_of: Callable[[Cell], boo
 
 
 def _sample(loads: Sequence[ComparedLoad]) -> Sample:
-    return Sample.censored([load.plt_ms for load in loads], [load.limit_ms for load in loads])
+    return Sample.from_censored([load.plt_ms for load in loads], [load.limit_ms for load in loads])
 
 
 def _logarithms(sample: Sample) -> Sample:

@@ -117,7 +117,7 @@ def _write_page(sides: ComparisonSettings, site: BoxSite, page: Page, folder: Pa
             "settings": f"{number}.toml",
             "address_group": groups[origin.address],
             "extra_rtt_ms": sides.beyond_ms(origin.address),
-            "not_awaited": sorted(page.served(origin.host).not_awaited),
+            "not_awaited": sorted(page.find_serving(origin.host).not_awaited),
         }
         if origin.certificate is not None:
             serving["certificate"] = origin.certificate

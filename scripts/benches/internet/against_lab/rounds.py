@@ -18,7 +18,7 @@ from resolab.internet import Box
 from resolab.internet.layout import HOME
 from resolab.plan import Corpus, Plan, block_order, load_plan
 from resolab.records import DnsTransport, LiveTrialRecord, PageFailure, PageLoadRecord, Record, TrialRecord
-from resolab.store import finished_trials, read_trial
+from resolab.store import find_finished_trials, read_trial
 from resolab.testbed import Testbed
 
 Say = Callable[[str], None]
@@ -93,7 +93,7 @@ async def _lab_round(testbed: Testbed, plan: Plan, number: int) -> list[Compared
 def live_loads(sides: ComparisonSettings, dataset: Path) -> list[ComparedLoad]:
     """Read the loads of a live round, in order; the URL identifies the site."""
     pages = {site.url: site.page for site in sides.sites}
-    return [load for file in finished_trials(dataset).values() for load in _loads_of(pages, [*read_trial(file)])]
+    return [load for file in find_finished_trials(dataset).values() for load in _loads_of(pages, [*read_trial(file)])]
 
 
 def _loads_of(pages: dict[str, str], records: Sequence[Record]) -> Iterator[ComparedLoad]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from resolab.browser.chromium.cdp import CdpConnection, seen
+from resolab.browser.chromium.cdp import CdpConnection, retrieve_error
 from resolab.browser.remote import REMOTE_ERRORS, Json
 
 STACK_DEPTH = 8
@@ -62,7 +62,7 @@ class Sessions:
         call = asyncio.create_task(self._connection.call(method, params, session_id=session))
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
-        call.add_done_callback(seen)
+        call.add_done_callback(retrieve_error)
         return call
 
     def _event(self, session: str, event: str, params: Json) -> None:

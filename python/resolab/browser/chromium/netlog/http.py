@@ -14,10 +14,10 @@ from resolab.browser.chromium.netlog.partial_connection import (
     Handlers,
     PartialConnection,
     PartialRequest,
-    asked_of,
     host_of,
     host_of_url,
     path_of_url,
+    read_request,
 )
 
 _SHARED = {
@@ -88,7 +88,7 @@ class RequestCollector:
         self._sessions[event.source] = (host, event.dependency())
 
     def _h2_request(self, event: NetlogEvent) -> None:
-        if (asked := asked_of(event)) is not None:
+        if (asked := read_request(event)) is not None:
             asked.job = event.dependency()
             self._session_requests[event.source].append(asked)
 

@@ -44,7 +44,7 @@ class NetlogFollower:
         if self._head is None:
             raise no_netlog(self._file, "it has no events, one a line, as Chromium writes them")
         # The log's instants have whole milliseconds.
-        return self._log.made(self._head, is_cut_off=True).select_since(self._since_ms - 1)
+        return self._log.build(self._head, is_cut_off=True).select_since(self._since_ms - 1)
 
     def _take(self, line: str) -> None:
         if self._decoder is not None:

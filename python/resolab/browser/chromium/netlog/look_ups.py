@@ -41,7 +41,7 @@ class LookUps:
             "DNS_TRANSACTION_RESPONSE": self._response,
         }
 
-    def made(self, of_askers: Mapping[int, tuple[BrowserConnection, RequestHead]]) -> list[LookUp]:
+    def build(self, of_askers: Mapping[int, tuple[BrowserConnection, RequestHead]]) -> list[LookUp]:
         """Make the look-ups, each with the connection and request of its DoH query."""
         return [self._made(one, of_askers) for one in self._transactions.values()]
 

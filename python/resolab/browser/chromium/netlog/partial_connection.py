@@ -60,7 +60,7 @@ class PartialConnection:
     requests: list[PartialRequest] = field(default_factory=list)
 
 
-def asked_of(event: NetlogEvent) -> PartialRequest | None:
+def read_request(event: NetlogEvent) -> PartialRequest | None:
     """Read the request a session sends; heads are lists of `name: value`."""
     heads = event.params().get("headers")
     told = dict(_head(one) for one in heads if isinstance(one, str)) if isinstance(heads, list) else {}

@@ -17,9 +17,9 @@ from resolab.browser.chromium.netlog.partial_connection import (
     Handlers,
     PartialConnection,
     PartialRequest,
-    asked_of,
     host_of,
     number_of,
+    read_request,
 )
 from resolab.browser.tls_messages import server_took_ticket
 
@@ -122,7 +122,7 @@ class QuicSessions:
         self._asker = event.source
 
     def _request(self, event: NetlogEvent) -> None:
-        one, asked = self._open.get(event.source), asked_of(event)
+        one, asked = self._open.get(event.source), read_request(event)
         asker, self._asker = self._asker, None
         if one is None or asked is None:
             return

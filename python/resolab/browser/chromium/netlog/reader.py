@@ -37,7 +37,7 @@ class NetlogBuilder:
         """Take the next event of the log."""
         self._handlers[event.name](event)
 
-    def made(self, head: Head | None, *, is_cut_off: bool, is_damaged: bool = False) -> BrowserLog:
+    def build(self, head: Head | None, *, is_cut_off: bool, is_damaged: bool = False) -> BrowserLog:
         """Build the log from the events taken until now."""
         self._quic.finish()
         self._requests.finish()
@@ -50,7 +50,7 @@ class NetlogBuilder:
                     of_askers.setdefault(asked.asker, (connections[source], asked.request()))
         return BrowserLog(
             connections=sorted(connections.values(), key=lambda one: one.opened_ms),
-            look_ups=self._look_ups.made(of_askers),
+            look_ups=self._look_ups.build(of_askers),
             unix_offset_ms=None if head is None else head.unix_offset_ms,
             is_cut_off=is_cut_off,
             is_damaged=is_damaged,
@@ -88,4 +88,4 @@ def read_netlog(file: Path) -> BrowserLog:
     reader, log = EventReader(file), NetlogBuilder()
     for event in reader.events(log.names):
         log.take(event)
-    return log.made(reader.head, is_cut_off=reader.is_cut_off, is_damaged=reader.is_damaged)
+    return log.build(reader.head, is_cut_off=reader.is_cut_off, is_damaged=reader.is_damaged)

@@ -42,4 +42,4 @@ class FirefoxLogFollower:
         for text in lines:
             if (line := line_of(text)) is not None:
                 self._log.take(line)
-        return self._log.made().select_since(self._since_ms)
+        return self._log.build().select_since(self._since_ms)

@@ -140,7 +140,7 @@ class FirefoxLogBuilder:
                 take(line.unix_ms, *found.groups())
                 return
 
-    def made(self) -> BrowserLog:
+    def build(self) -> BrowserLog:
         """Build the log from the lines taken until now; instants are Unix time."""
         opened = {id(one.over): one.over for one in self._asked if one.over is not None}
         for asked in self._asked:
