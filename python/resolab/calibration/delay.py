@@ -26,7 +26,7 @@ def delay_checks(train: Train, way: DirectionProfile) -> list[CalibrationCheck]:
         return [judge_value("delay", train.direction, asked=way.one_way_delay_ms, got=math.inf, tolerance=0.0, n=0)]
     spread = DelaySpread.from_direction(way)
     return [
-        *(_steady(train, way) if spread is None else _varying(train, way, spread)),
+        *(_steady(train, way) if spread is None else _check_varying_delay(train, way, spread)),
         *_order(train, spread),
     ]
 
@@ -46,7 +46,7 @@ def _steady(train: Train, way: DirectionProfile) -> list[CalibrationCheck]:
     ]
 
 
-def _varying(train: Train, way: DirectionProfile, spread: DelaySpread) -> list[CalibrationCheck]:
+def _check_varying_delay(train: Train, way: DirectionProfile, spread: DelaySpread) -> list[CalibrationCheck]:
     delays = train.delays_ms - serialisation_ms(way, train.packet_bytes)
     of_mean = spread.independent_of_mean(train.span_ms, len(delays))
     of_spread = spread.independent_of_spread(train.span_ms, len(delays))
@@ -67,7 +67,7 @@ def _normal(
     """Return requested value, measured value and tolerance, for the mean and for the standard deviation."""
     asked = spread.deviation_ms
     mean_tolerance = DELAY_TOLERANCE_MS + STANDARD_ERRORS * asked / math.sqrt(max(of_mean, 1.0))
-    deviation = float(np.std(delays)) * _unbiased(of_mean)
+    deviation = float(np.std(delays)) * _compute_bias_factor(of_mean)
     deviation_tolerance = STANDARD_ERRORS * asked / math.sqrt(2 * max(of_spread, 1.0))
     return (spread.mean_ms, float(np.mean(delays)), mean_tolerance), (asked, deviation, deviation_tolerance)
 
@@ -85,7 +85,7 @@ def _lognormal(
     median = math.exp(spread.log_mean)
     mean_step = STANDARD_ERRORS * scale / math.sqrt(max(of_mean, 1.0))
     mean_tolerance = DELAY_TOLERANCE_MS + median * math.expm1(mean_step)
-    got_scale = float(np.std(logs)) * _unbiased(of_mean)
+    got_scale = float(np.std(logs)) * _compute_bias_factor(of_mean)
     high_scale = scale * (1 + STANDARD_ERRORS / math.sqrt(2 * max(of_spread, 1.0)))
 
     def deviation(of_scale: float) -> float:
@@ -98,7 +98,7 @@ def _lognormal(
     )
 
 
-def _unbiased(independent: float) -> float:
+def _compute_bias_factor(independent: float) -> float:
     """Return the factor correcting the bias of the standard deviation about an estimated mean."""
     return math.sqrt(independent / (independent - 1)) if independent > 2 else 1.0
 

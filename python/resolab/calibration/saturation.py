@@ -53,7 +53,7 @@ def fill_ms(train: Train, way: DirectionProfile, rate_bps: float) -> float:
 
 def _rate(train: Train, way: DirectionProfile) -> CalibrationCheck:
     asked = way.rate_bps or 0.0
-    received = _saturated(train, way, asked)
+    received = _select_saturated(train, way, asked)
     n = len(received)
     overloaded = compute_offered_bps(train, way) >= MIN_OVERLOAD * asked
     if n < 3:
@@ -69,7 +69,7 @@ def _rate(train: Train, way: DirectionProfile) -> CalibrationCheck:
     return judge_value("rate", train.direction, asked=asked, got=got, tolerance=tolerance * asked, n=n)
 
 
-def _saturated(train: Train, way: DirectionProfile, rate_bps: float) -> Floats:
+def _select_saturated(train: Train, way: DirectionProfile, rate_bps: float) -> Floats:
     """Return the arrivals while packets waited, after the filling of the queue, up to a possible pause in sending."""
     skip_ms = min(fill_ms(train, way, rate_bps), 0.4 * train.span_ms)
     kept = train.came & (train.sent_ms >= train.sent_ms[0] + skip_ms)

@@ -30,7 +30,7 @@ def bulk_check(transfer: BulkTransferRecord, way: DirectionProfile, back: Direct
     bound = rate_bps * segment / (segment + HEADER_BYTES + (way.packet_overhead_bytes or 0))
     counted_ms = transfer.counted_ns / 1e6
     spread = DelaySpread.from_direction(way)
-    held = _held_segments(transfer, way, back, rate_bps)
+    held = _count_held_segments(transfer, way, back, rate_bps)
     # What jitter, a hole in the sequence or a single segment can move into the counted time from before it.
     slack = (2 + held) / max(segments, 1) + (spread.width_ms() / counted_ms if spread else 0.0)
     if got > bound * (1 + ABOVE_TOLERANCE + slack) and way.trace_file is None:
@@ -41,7 +41,9 @@ def bulk_check(transfer: BulkTransferRecord, way: DirectionProfile, back: Direct
     return report_value("bulk", transfer.direction, asked=bound, got=got, n=segments)
 
 
-def _held_segments(transfer: BulkTransferRecord, way: DirectionProfile, back: DirectionProfile, rate_bps: float) -> int:
+def _count_held_segments(
+    transfer: BulkTransferRecord, way: DirectionProfile, back: DirectionProfile, rate_bps: float
+) -> int:
     """Count the segments able to wait behind a lost segment: the segments in flight and in the queue."""
     if transfer.retransmitted_segments_count == 0:
         return 0

@@ -54,7 +54,7 @@ class ConfidenceSequenceRule:
             widest=widest,
             widest_name=name,
             decisions=tuple(one.decision or one.describe_undecided() for one in self._comparisons),
-            loaded=self._loaded([one.pair for one in still]),
+            loaded=self._list_loaded([one.pair for one in still]),
         )
 
     def text(self, look: InterimAnalysis) -> str:
@@ -70,7 +70,7 @@ class ConfidenceSequenceRule:
         """Return the cap: the block with an interval excluding 0 is not predictable."""
         return look.blocks if look.reached else cap
 
-    def _loaded(self, still: list[PlannedComparison]) -> frozenset[str]:
+    def _list_loaded(self, still: list[PlannedComparison]) -> frozenset[str]:
         """Return the conditions of open comparisons, the conditions in no comparison, and the copies of both."""
         if not still:
             return frozenset()

@@ -115,14 +115,14 @@ class _DurationEstimate:
             way = way_of(trial.condition)
             count = living.pop(way, RENEWED_AFTER_COUNT)
             if count >= RENEWED_AFTER_COUNT:
-                total_s += self._start_s(self._looked_at(trial))
+                total_s += self._start_s(self._choose_examined_page(trial))
                 count = 0
             living[way] = count + 1
             if len(living) > LIVE_LIMIT:
                 living.popitem(last=False)
         return total_s
 
-    def _looked_at(self, trial: PlannedTrial) -> Condition:
+    def _choose_examined_page(self, trial: PlannedTrial) -> Condition:
         """Replace a page not examined by an examined page."""
         if not self._plan.samples_pages:
             return trial.condition

@@ -38,7 +38,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
     now_ns = time.time_ns()
     browsers = _browser_versions(plan)
     core = _core_version()
-    ground = ground_now(plan, corpus, _named(core, browsers))
+    ground = ground_now(plan, corpus, _join_versions(core, browsers))
     return Manifest(
         format_version=FORMAT_VERSION,
         dataset_id=dataset_id(plan.name, f"{now_ns:x}"),
@@ -65,16 +65,16 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
         load_average_start=os.getloadavg()[0],
         trials_planned_count=plan.blocks * trials_a_block(plan),
         starts=[ground],
-        environment_start=describe_environment(versions=_named(core, browsers)),
+        environment_start=describe_environment(versions=_join_versions(core, browsers)),
     )
 
 
 def versions_now(plan: Plan) -> dict[str, str]:
     """Return the current versions, for a campaign resumed after days."""
-    return _named(_core_version(), _browser_versions(plan))
+    return _join_versions(_core_version(), _browser_versions(plan))
 
 
-def _named(core: str | None, browsers: dict[str, str]) -> dict[str, str]:
+def _join_versions(core: str | None, browsers: dict[str, str]) -> dict[str, str]:
     return {**({"resolab-core": core} if core else {}), **browsers}
 
 

@@ -120,7 +120,7 @@ def load_link_s(
     if size.requests_count > 1:
         page_round_trips += 1 + (connecting if size.names_count > 1 else 0)
     page_round_trips += _window_round_trips(size.body_bytes / size.names_count, link)
-    return lookup_s + page_round_trips * link.rtt_s + _held_s(size, link) + _stalls_s(size, link)
+    return lookup_s + page_round_trips * link.rtt_s + _compute_rate_limit_s(size, link) + _stalls_s(size, link)
 
 
 def clone_link_s(
@@ -133,7 +133,7 @@ def clone_link_s(
     opening_s = 0.0
     if dns_transport is not None and not warm_dns:
         opening_s = (lookup_round_trips(dns_transport, HandshakeMode.FULL, "cold") - 1) * link.resolver_rtt_s
-    return max(graph_s, _held_s(size, link)) + opening_s + _stalls_s(size, link)
+    return max(graph_s, _compute_rate_limit_s(size, link)) + opening_s + _stalls_s(size, link)
 
 
 def longest_of(count: int, loss_ratio: float) -> float:
@@ -174,7 +174,7 @@ def _window_round_trips(flow_bytes: float, link: AccessLink) -> float:
     return max(0.0, math.log2(1 + min(flow_bytes, filling_bytes) / INITIAL_WINDOW_BYTES) - 1)
 
 
-def _held_s(size: PageSize, link: AccessLink) -> float:
+def _compute_rate_limit_s(size: PageSize, link: AccessLink) -> float:
     """Return the seconds of a page's bytes at the link's rate."""
     wire_bytes = size.body_bytes * WIRE_BYTES_PER_BODY_BYTE + size.names_count * CONNECTION_WIRE_BYTES
     return wire_time_ms(max(0.0, wire_bytes - link.burst_bytes), link.rate_bps) / 1e3

@@ -42,10 +42,10 @@ def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus, now: Proce
     """Raise `ConfigurationError` when profiles or pages differ from the dataset's start."""
     for begun in manifest.profiles if plan.live is None else ():
         if begun.name in plan.factors.profile and corpus.profile(begun.name) != begun:
-            raise _changed("profile", begun.name)
+            raise _build_change_error("profile", begun.name)
     for page, begun_sha256 in manifest.starts[0].pages_sha256.items() if manifest.starts else ():
         if now.pages_sha256.get(page, begun_sha256) != begun_sha256:
-            raise _changed("page", page)
+            raise _build_change_error("page", page)
 
 
 def differences(manifest: Manifest, now: ProcessStart) -> list[str]:
@@ -68,7 +68,7 @@ def _facts(start: ProcessStart) -> dict[str, str]:
     return facts
 
 
-def _changed(kind: str, name: str) -> ConfigurationError:
+def _build_change_error(kind: str, name: str) -> ConfigurationError:
     problem = f"{kind} {name!r} has changed since the run began; put it back, or start anew"
     return ConfigurationError(f"could not resume: {problem}")
 

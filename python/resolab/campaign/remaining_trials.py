@@ -57,12 +57,12 @@ class RemainingTrials:
         if self._rule is None or not (self._rule.due(blocks) or blocks == self._cap):
             return None
         self.last = self._rule.look(blocks)
-        self.planned = _kept(self.planned, self.last)
+        self.planned = _select_remaining(self.planned, self.last)
         return self.last
 
     def drop(self, look: InterimAnalysis) -> None:
         """Remove the dropped conditions from the trials to run, in place: the loop running trials holds the list."""
-        self.left[:] = _kept(self.left, look)
+        self.left[:] = _select_remaining(self.left, look)
 
     def estimate_trials(self, look: InterimAnalysis) -> int:
         """Return the expected number of trials at the end; with dropped conditions, the maximum."""
@@ -120,7 +120,7 @@ def _rule_of(plan: Plan, manifest: Manifest) -> StoppingRule | None:
     return FixedWidthRule(plan, plan.stop, manifest.seed, outcome)
 
 
-def _kept(trials: Sequence[PlannedTrial], look: InterimAnalysis) -> list[PlannedTrial]:
+def _select_remaining(trials: Sequence[PlannedTrial], look: InterimAnalysis) -> list[PlannedTrial]:
     return [one for one in trials if one.block < look.blocks or _is_loaded(one, look)]
 
 

@@ -95,7 +95,7 @@ def _resume(manifest: Manifest, folder: Path, console: Console, make_testbed: Ma
     source, begun_with = str(folder / "plan.toml"), manifest.pages()
     plan = parse_plan(manifest.plan_text, source, Corpus.from_project(), base=base, begun_with=begun_with)
     corpus = Corpus.from_project(plan.own_pages)
-    plan = replace(_placed(plan, manifest), seed=manifest.seed, blocks=manifest.blocks)
+    plan = replace(_set_vantage(plan, manifest), seed=manifest.seed, blocks=manifest.blocks)
     if _is_whole(plan, manifest, folder):
         return CampaignOutcome(manifest)
     versions = manifests.versions_now(plan)
@@ -115,7 +115,7 @@ def _is_whole(plan: Plan, manifest: Manifest, folder: Path) -> bool:
     return manifest.status is RunStatus.FINISHED and (not looks.left or looks.is_enough)
 
 
-def _placed(plan: Plan, manifest: Manifest) -> Plan:
+def _set_vantage(plan: Plan, manifest: Manifest) -> Plan:
     """Set the plan's vantage point to the run's; live plans from before format 1.13 contain their own."""
     return plan if manifest.vantage_point is None else place_at(plan, manifest.vantage_point)
 

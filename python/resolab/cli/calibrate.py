@@ -96,19 +96,19 @@ class _Progress:
 
     def line(self, name: str, phase: str) -> str:
         """Return the current step as text."""
-        return escape(f"{self._done + 1}/{self._count} {name}: {phase}, ETA {_duration(self._left_s())}")
+        return escape(f"{self._done + 1}/{self._count} {name}: {phase}, ETA {_duration(self._estimate_left_s())}")
 
     def done(self, record: CalibrationRecord) -> None:
         """Count a finished profile."""
         self._done += 1
         if not self.console.is_terminal and self._done < self._count:
             verdict = "within" if all_within([record]) else "OUTSIDE"
-            left = _duration(self._left_s())
+            left = _duration(self._estimate_left_s())
             self.console.print(
                 f"{self._done}/{self._count} {record.profile.name}: {verdict}, ETA {left}", highlight=False
             )
 
-    def _left_s(self) -> float:
+    def _estimate_left_s(self) -> float:
         elapsed_s = time.monotonic() - self._started_s
         if not self._done:
             return max(0.0, self._count * self._estimate_s - elapsed_s)

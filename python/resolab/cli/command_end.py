@@ -43,16 +43,16 @@ class TrackedOutput(io.TextIOWrapper):
 
     def write(self, text: str, /) -> int:
         """Write text, noting any error."""
-        with self._noted():
+        with self._note_problem():
             return super().write(text)
 
     def flush(self) -> None:
         """Flush the stream, noting any error."""
-        with self._noted():
+        with self._note_problem():
             super().flush()
 
     @contextmanager
-    def _noted(self) -> Iterator[None]:
+    def _note_problem(self) -> Iterator[None]:
         try:
             yield
         except OSError as problem:
@@ -64,13 +64,13 @@ class LossyOutput(TrackedOutput):
     """A standard error ignoring failed writes: no result is lost for a message."""
 
     @contextmanager
-    def _noted(self) -> Iterator[None]:
+    def _note_problem(self) -> Iterator[None]:
         with suppress(OSError):
             yield
 
     def write(self, text: str, /) -> int:
         """Write text, ignoring any error."""
-        with self._noted():
+        with self._note_problem():
             super().write(text)
         return len(text)
 
@@ -104,13 +104,13 @@ def _usable(stream: TextIO | None, number: int, kind: type[TrackedOutput]) -> Te
 
 def end(error: BaseException | None, code: int = 0) -> int:
     """Print the error, if any, and return the exit code."""
-    problem = _flushed(sys.stdout)
-    code = _said(error, code, problem)
-    _flushed(sys.stderr)
+    problem = _flush(sys.stdout)
+    code = _report_end(error, code, problem)
+    _flush(sys.stderr)
     return code
 
 
-def _said(error: BaseException | None, code: int, problem: OSError | None) -> int:
+def _report_end(error: BaseException | None, code: int, problem: OSError | None) -> int:
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     if error is None or isinstance(error, SystemExit):
@@ -125,7 +125,7 @@ def _said(error: BaseException | None, code: int, problem: OSError | None) -> in
     if is_interruption(error):
         _complain("interrupted")
         return EXIT_INTERRUPTED
-    told = _told(error, problem)
+    told = _convert_error(error, problem)
     if told is None:
         with suppress(OSError):
             traceback.print_exception(error)
@@ -136,7 +136,7 @@ def _said(error: BaseException | None, code: int, problem: OSError | None) -> in
     return told.exit_code
 
 
-def _flushed(stream: TextIO) -> OSError | None:
+def _flush(stream: TextIO) -> OSError | None:
     """Write the rest of a stream; after a failure send the stream to the null device, so nothing fails at exit."""
     problem = stream.problem if isinstance(stream, TrackedOutput) else None
     try:
@@ -149,7 +149,7 @@ def _flushed(stream: TextIO) -> OSError | None:
     return problem
 
 
-def _told(error: BaseException, problem: OSError | None) -> ResolabError | None:
+def _convert_error(error: BaseException, problem: OSError | None) -> ResolabError | None:
     """Return a `ResolabError` for a foreign error; `None` for errors raised only by a defect."""
     if isinstance(error, ResolabError):
         return error

@@ -64,7 +64,7 @@ def _pages(corpus: Corpus) -> Iterator[Row]:
             "names_count": len(page.hosts),
             "requests_count": page.request_count,
             "bytes": sum(file.stat().st_size for file in files),
-            "description": _told(corpus.page_folder(page.name) / "page.toml", "description"),
+            "description": _read_key(corpus.page_folder(page.name) / "page.toml", "description"),
         }
     for name, file in models.items():
         # From the model: to make every clone for a list would take its time.
@@ -94,7 +94,7 @@ def _profiles(corpus: Corpus) -> Iterator[Row]:
 
 def _plans(corpus: Corpus) -> Iterator[Row]:
     for name in corpus.plans():
-        yield {"plan": name, "question": _told(corpus.root / "plans" / f"{name}.toml", "question")}
+        yield {"plan": name, "question": _read_key(corpus.root / "plans" / f"{name}.toml", "question")}
 
 
 def _factors(_corpus: Corpus) -> Iterator[Row]:
@@ -112,5 +112,5 @@ def _levels(factor: str) -> list[str]:
     return list(list_allowed_words(factor))
 
 
-def _told(file: Path, key: str) -> str:
+def _read_key(file: Path, key: str) -> str:
     return str(tomllib.loads(file.read_text("utf-8-sig")).get(key, ""))

@@ -119,7 +119,7 @@ class FleetOperator:
         if run.state is not RunState.OPEN:
             return []
         # First the queue: a job that is done meanwhile has its result when these are looked at.
-        queued = await self._queued(run)
+        queued = await self._count_queued(run)
         lost: list[Job] = []
         for vantage in run.vantages:
             jobs = [Job(run=run.id, vantage=vantage, block=block) for block in range(run.blocks)]
@@ -160,9 +160,9 @@ class FleetOperator:
 
     async def count_queued_jobs(self, run: FleetRun) -> int:
         """Count a run's jobs waiting or taken by an agent."""
-        return sum((await self._queued(run)).values())
+        return sum((await self._count_queued(run)).values())
 
-    async def _queued(self, run: FleetRun) -> dict[str, int]:
+    async def _count_queued(self, run: FleetRun) -> dict[str, int]:
         """Count the jobs by their subjects."""
         async with call_server("count jobs"):
             info = await self._js.stream_info(JOBS, subjects_filter=f"jobs.{run.id}.*")

@@ -37,7 +37,7 @@ def archive(records: Iterable[Record]) -> Json:
     return {"log": log}
 
 
-def _started(trial: ArchivedTrial) -> datetime:
+def _find_start(trial: ArchivedTrial) -> datetime:
     """Return the instant of navigationStart, or the trial's start for a browser unable to load."""
     if trial.load is not None and trial.load.navigation_start_unix_ms is not None:
         return datetime.fromtimestamp(trial.load.navigation_start_unix_ms / 1e3, UTC)
@@ -46,7 +46,7 @@ def _started(trial: ArchivedTrial) -> datetime:
 
 def _page(trial: ArchivedTrial, load: PageLoadRecord) -> Json:
     return {
-        "startedDateTime": _iso(_started(trial)),
+        "startedDateTime": _iso(_find_start(trial)),
         "id": trial.trial.trial_id,
         "title": load.url,
         "pageTimings": {"onContentLoad": _or_absent(load.dom_content_loaded_ms), "onLoad": _or_absent(load.plt_ms)},
@@ -65,7 +65,7 @@ def _entry(trial: ArchivedTrial, resource: ResourceRecord, seen: EdgeRequestReco
     version = resource.next_hop_protocol or "unknown"
     entry: Json = {
         "pageref": trial.trial.trial_id,
-        "startedDateTime": _iso(_started(trial) + timedelta(milliseconds=resource.start_ms)),
+        "startedDateTime": _iso(_find_start(trial) + timedelta(milliseconds=resource.start_ms)),
         "time": total_ms(timings),
         "request": _request(resource, seen, version),
         "response": _response(resource, seen, version),

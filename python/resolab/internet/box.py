@@ -70,7 +70,7 @@ class Box:
     @property
     def pid(self) -> int:
         """Return the process id of the exchange, for `resolab-core enter --path`."""
-        return self._running_exchange().ready.pid
+        return self._require_exchange().ready.pid
 
     @property
     def near_address(self) -> str:
@@ -134,12 +134,12 @@ class Box:
     async def wait_until(self, ended: asyncio.Event) -> None:
         """Wait for `ended`; raise when the exchange ends before."""
         while not ended.is_set():
-            if not self._running_exchange().process.running:
+            if not self._require_exchange().process.running:
                 raise ResolabError("the exchange of the box ended by itself")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(ended.wait(), LOOK_EVERY_S)
 
-    def _running_exchange(self) -> Internet:
+    def _require_exchange(self) -> Internet:
         if self._exchange is None:
             raise ResolabError("the box does not run")
         return self._exchange
@@ -217,9 +217,9 @@ class Box:
         while waiting:
             if loop.time() > deadline:
                 raise MachineError(f"no answer from {', '.join(sorted(waiting))} within {PRIMING_TIMEOUT_S:g} s")
-            waiting -= await self._answering(waiting)
+            waiting -= await self._find_answering(waiting)
 
-    async def _answering(self, addresses: set[str]) -> set[str]:
+    async def _find_answering(self, addresses: set[str]) -> set[str]:
         answered: set[str] = set()
 
         def take(record: Record) -> None:

@@ -32,12 +32,12 @@ def web_edge(ca_folder: Path, sites: Sequence[BoxSite]) -> str:
     tables: list[tuple[str, Mapping[str, object]]] = [
         ("[ca]", {"folder": ca_folder}),
         *(("[[site]]", origin.table) for site in sites for origin in site.origins),
-        *(("[[certificate]]", {"names": names}) for site in sites for names in _shared_certificates(site)),
+        *(("[[certificate]]", {"names": names}) for site in sites for names in _list_shared_certificates(site)),
     ]
     return _text(tables)
 
 
-def _shared_certificates(site: BoxSite) -> list[list[str]]:
+def _list_shared_certificates(site: BoxSite) -> list[list[str]]:
     groups: dict[int, list[str]] = defaultdict(list)
     for origin in site.origins:
         if origin.certificate is not None:

@@ -105,7 +105,7 @@ def _row(
         high_ms=shift.ci_high,
         truth_ms=truth_ms,
         agreement=_agreement(shift, truth_ms),
-        printed=_printed(place, reference, kind),
+        printed=_find_published_difference(place, reference, kind),
     )
 
 
@@ -124,7 +124,7 @@ def _median(values: Iterable[float]) -> float:
     return statistics.median(values)
 
 
-def _printed(place: str, reference: str, kind: Kind) -> FollowUpDifference | None:
+def _find_published_difference(place: str, reference: str, kind: Kind) -> FollowUpDifference | None:
     """Return the published difference, only for cold look-ups over DoH: the study connected anew for each query."""
     resolver, transport, connection = kind
     if transport is not DnsTransport.DOH or connection != "cold" or resolver not in stands_for():

@@ -82,12 +82,12 @@ def move_home(place: VantagePoint, layout: BoxLayout) -> BoxLayout:
     return msgspec.structs.replace(
         layout,
         place=place.name,
-        hosts=tuple(_moved(host, home_ms, nearer_ms, rtts_ms.get(host.name), place) for host in layout.hosts),
-        resolvers=tuple(_asking_from_beside(one) for one in layout.resolvers),
+        hosts=tuple(_move_host(host, home_ms, nearer_ms, rtts_ms.get(host.name), place) for host in layout.hosts),
+        resolvers=tuple(_set_recursion_address(one) for one in layout.resolvers),
     )
 
 
-def _moved(host: BoxHost, home_ms: float, nearer_ms: float, rtt_ms: float | None, place: VantagePoint) -> BoxHost:
+def _move_host(host: BoxHost, home_ms: float, nearer_ms: float, rtt_ms: float | None, place: VantagePoint) -> BoxHost:
     if host.name == HOME:
         return msgspec.structs.replace(host, one_way_ms=home_ms)
     if host.name == WEB:
@@ -106,7 +106,7 @@ def _moved(host: BoxHost, home_ms: float, nearer_ms: float, rtt_ms: float | None
     )
 
 
-def _asking_from_beside(resolver: BoxResolver) -> BoxResolver:
+def _set_recursion_address(resolver: BoxResolver) -> BoxResolver:
     return msgspec.structs.replace(resolver, recursion_address=_compute_next_address(resolver.address))
 
 

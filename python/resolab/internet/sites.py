@@ -68,10 +68,10 @@ class AddressAllocator:
 
 def corpus_sites(pages: Sequence[str], addresses: AddressAllocator) -> tuple[BoxSite, ...]:
     """Place pages of the corpus in the box."""
-    return tuple(_placed(site, addresses) for site in sites_of(Corpus.from_project(), pages).values())
+    return tuple(_assign_addresses(site, addresses) for site in sites_of(Corpus.from_project(), pages).values())
 
 
-def _placed(site: LabSite, addresses: AddressAllocator) -> BoxSite:
+def _assign_addresses(site: LabSite, addresses: AddressAllocator) -> BoxSite:
     """Assign new addresses; names sharing an address keep sharing, at the nearest distance, as in the lab."""
     extra: dict[str, float] = {}
     for origin in site.origins:

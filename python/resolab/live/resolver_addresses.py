@@ -46,13 +46,13 @@ async def reach(resolvers: Mapping[str, LiveResolver], system: str | None) -> By
     hosts = {one.host for resolver in resolvers.values() for one in resolver.endpoints.values() if one.host}
     addresses = dict(zip(hosts, await asyncio.gather(*map(_address, hosts)), strict=True))
     return {
-        (name, transport): _reached(name, transport, endpoint, addresses, system)
+        (name, transport): _build_route(name, transport, endpoint, addresses, system)
         for name, resolver in resolvers.items()
         for transport, endpoint in resolver.endpoints.items()
     }
 
 
-def _reached(
+def _build_route(
     name: str, transport: DnsTransport, endpoint: Endpoint, addresses: Mapping[str, str | None], system: str | None
 ) -> ResolverRoute:
     host = endpoint.host or system or ""

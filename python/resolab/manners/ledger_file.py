@@ -46,19 +46,19 @@ class LedgerFile:
     @contextmanager
     def open_for_reading(self) -> Iterator[sqlite3.Cursor]:
         """Open a read transaction on a single state of the ledger."""
-        with self._errors(), closing(self._opened()) as ledger, closing(ledger.cursor()) as rows:
+        with self._errors(), closing(self._open()) as ledger, closing(ledger.cursor()) as rows:
             rows.execute("BEGIN")
             yield rows
 
     @contextmanager
     def open_for_writing(self) -> Iterator[sqlite3.Cursor]:
         """Open a write transaction: on disk when the block ends, rolled back when the block raises."""
-        with self._errors(), closing(self._opened()) as ledger, closing(ledger.cursor()) as rows:
+        with self._errors(), closing(self._open()) as ledger, closing(ledger.cursor()) as rows:
             rows.execute("BEGIN IMMEDIATE")
             yield rows
             rows.execute("COMMIT")
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         # Without a transaction of its own: each begins and ends where it is written.
         ledger = sqlite3.connect(self._folder / LEDGER, timeout=BUSY_S, isolation_level=None)
         try:

@@ -96,7 +96,7 @@ class Plan:
         names = (*FACTORS, *OPTIONAL_FACTORS)
         given = (dict(zip(names, levels, strict=True)) for levels in itertools.product(*map(self._levels, names)))
         return [
-            self._settled(Condition(**levels, resolver_path=path, named=self.factors.named))
+            self._set_absent_factors(Condition(**levels, resolver_path=path, named=self.factors.named))
             for levels in given
             for path in self.resolver_path[levels["dns_transport"]]
         ]
@@ -140,9 +140,9 @@ class Plan:
         paths = self.resolver_path[reference.dns_transport]
         if "resolver_path" not in baseline.levels and reference.resolver_path not in paths:
             reference = replace(reference, resolver_path=paths[0])
-        return self._settled(reference)
+        return self._set_absent_factors(reference)
 
-    def _settled(self, condition: Condition) -> Condition:
+    def _set_absent_factors(self, condition: Condition) -> Condition:
         """Set factors absent from the plan to the level fixed by a preset, or else to their default."""
         if not any(self._levels("browser_preset")):
             return condition

@@ -223,7 +223,7 @@ def stop_in(section: PlanSection) -> StopSettings:
 
 def value_in(section: PlanSection, table: type, key: str) -> Any:
     """Read one setting, with the declaration of its field."""
-    kind, bounds = _declared(table, key)
+    kind, bounds = _read_declaration(table, key)
     default: Any = next(one.default for one in fields(table) if one.name == key)
     if isinstance(bounds, ChoiceOf):
         given = section.optional_one_of(key, [word.value for word in bounds.words])
@@ -243,7 +243,7 @@ def value_in(section: PlanSection, table: type, key: str) -> Any:
 
 def schema_of(table: type, key: str) -> dict[str, Any]:
     """Describe one setting by the declaration of its field."""
-    kind, bounds = _declared(table, key)
+    kind, bounds = _read_declaration(table, key)
     if isinstance(bounds, ChoiceOf):
         return {"enum": [word.value for word in bounds.words]}
     if isinstance(bounds, SubsetOf):
@@ -257,7 +257,7 @@ def schema_of(table: type, key: str) -> dict[str, Any]:
     return {"type": "number", "exclusiveMinimum": bounds.low, "maximum": bounds.high, **note}
 
 
-def _declared(table: type, key: str) -> tuple[type, NumberBounds | ChoiceOf | SubsetOf]:
+def _read_declaration(table: type, key: str) -> tuple[type, NumberBounds | ChoiceOf | SubsetOf]:
     """Return a setting's type, `None` left out, and its bounds; for a switch the bounds are unused."""
     hint = get_type_hints(table, include_extras=True)[key]
     if hint is bool:

@@ -33,7 +33,7 @@ class ImpossibleLevels:
     reason: str
 
 
-def _named(transports: Sequence[str], joint: str) -> str:
+def _join_names(transports: Sequence[str], joint: str) -> str:
     *first, last = (transport_label(one) for one in transports)
     return f"{', '.join(first)} {joint} {last}" if first else last
 
@@ -67,7 +67,7 @@ _OF_LOOKUPS: Selection = {
 IMPOSSIBLE = (
     ImpossibleLevels(
         {"resolver_path": ("native",), "dns_transport": _BEYOND_BROWSERS},
-        f"no browser's own resolver speaks {_named(_BEYOND_BROWSERS, 'or')}",
+        f"no browser's own resolver speaks {_join_names(_BEYOND_BROWSERS, 'or')}",
     ),
     ImpossibleLevels(
         {"browser": ("chromium",), "http_version": _OVER_TCP, "requested_handshake_mode": ("zero_rtt",)},
@@ -96,7 +96,7 @@ IMPOSSIBLE = (
     ),
     ImpossibleLevels(
         {"dns_transport": WITHOUT_CONNECTION, "dns_connection_state": ("warm",)},
-        f"there is no connection over {_named(WITHOUT_CONNECTION, 'or')}",
+        f"there is no connection over {_join_names(WITHOUT_CONNECTION, 'or')}",
     ),
     ImpossibleLevels(
         {"dns_connection_state": ("warm",), "requested_dns_handshake_mode": _NOT_FULL},
@@ -104,7 +104,7 @@ IMPOSSIBLE = (
     ),
     ImpossibleLevels(
         {"dns_transport": WITHOUT_HANDSHAKE, "requested_dns_handshake_mode": _NOT_FULL},
-        f"there is no TLS or QUIC handshake over {_named(WITHOUT_HANDSHAKE, 'or')}",
+        f"there is no TLS or QUIC handshake over {_join_names(WITHOUT_HANDSHAKE, 'or')}",
     ),
     ImpossibleLevels(
         {
@@ -183,7 +183,7 @@ IMPOSSIBLE = (
 
 
 @functools.cache
-def _missed_twice(ratio: str) -> ImpossibleLevels:
+def _forbid_two_misses(ratio: str) -> ImpossibleLevels:
     levels = {"resolver_cache": ("miss",), "resolver_miss_ratio": (ratio,)}
     return ImpossibleLevels(levels, "a resolver that lacks every name lacks no share of them beside")
 
@@ -191,7 +191,7 @@ def _missed_twice(ratio: str) -> ImpossibleLevels:
 def impossible(condition: Condition) -> ImpossibleLevels | None:
     """Find out why a condition cannot be."""
     if condition.resolver_miss_ratio and condition.resolver_cache is ResolverCache.MISS:
-        return _missed_twice(word_of(condition.resolver_miss_ratio, "resolver_miss_ratio"))
+        return _forbid_two_misses(word_of(condition.resolver_miss_ratio, "resolver_miss_ratio"))
     return next((one for one in IMPOSSIBLE if selects(one.levels, condition)), None)
 
 
@@ -225,14 +225,14 @@ def _way_out(plan: Plan, found: ImpossibleLevels) -> str:
     """Return the remedy: an exclusion or another level."""
     if set(found.levels) == {"resolver_path", "dns_transport"}:
         return 'use "stub"'
-    keys = [f"{factor} = {value_text(words)}" for factor, words in _narrowed(plan, found).items()]
+    keys = [f"{factor} = {value_text(words)}" for factor, words in _narrow(plan, found).items()]
     if keys:
         return f"add [[exclude]] with {', '.join(keys)}"
     *most, last = found.levels
     return f"every condition of the plan is like that: change {', '.join(most)} or {last}"
 
 
-def _narrowed(plan: Plan, found: ImpossibleLevels) -> dict[str, list[str]]:
+def _narrow(plan: Plan, found: ImpossibleLevels) -> dict[str, list[str]]:
     """Choose the impossible conditions by the fewest keys and levels for this plan."""
     meant = {factor: [word for word in plan.words(factor) if word in words] for factor, words in found.levels.items()}
     return {factor: words for factor, words in meant.items() if len(words) < len(plan.words(factor))}
@@ -241,7 +241,7 @@ def _narrowed(plan: Plan, found: ImpossibleLevels) -> dict[str, list[str]]:
 def exclusions_needed(plan: Plan) -> list[tuple[Selection, str]]:
     """List the necessary exclusions of a plan, with the reasons; omit faults without a mending exclusion."""
     found = {id(rule): rule for rule in map(impossible, plan.conditions()) if rule is not None}
-    needed = ((_narrowed(plan, rule), rule.reason) for rule in found.values())
+    needed = ((_narrow(plan, rule), rule.reason) for rule in found.values())
     return [(levels, reason) for levels, reason in needed if levels]
 
 

@@ -87,8 +87,8 @@ def draw_difference_matrix(name: str, caption: str, cells: Sequence[MatrixCell])
         axes.set_aspect("equal")
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0, labeltop=True, labelbottom=False)
-        axes.set_xticks(np.arange(len(names)) + 0.5, [_wrapped(one) for one in names], fontsize=7.5)
-        axes.set_yticks(np.arange(len(names)) + 0.5, [_wrapped(one) for one in names], fontsize=7.5)
+        axes.set_xticks(np.arange(len(names)) + 0.5, [_wrap(one) for one in names], fontsize=7.5)
+        axes.set_yticks(np.arange(len(names)) + 0.5, [_wrap(one) for one in names], fontsize=7.5)
         for place in range(len(names)):
             axes.add_patch(Rectangle((place, place), 1, 1, facecolor="#f4f4f4", edgecolor="#bbbbbb", linewidth=0.6))
         for cell in cells:
@@ -97,7 +97,7 @@ def draw_difference_matrix(name: str, caption: str, cells: Sequence[MatrixCell])
     return Drawing(name, caption, figure, [row for cell in cells for row in _rows(cell)])
 
 
-def _wrapped(name: str) -> str:
+def _wrap(name: str) -> str:
     return name.replace(", ", "\n")
 
 

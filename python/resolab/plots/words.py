@@ -44,7 +44,7 @@ def number_text(number: float | None, digits: int = 1, *, signed: bool = False) 
 
 def estimate_text(estimate: Estimate, digits: int = 1, *, scale: float = 1, signed: bool = False) -> str:
     """Format an estimate, or its bounds when censoring leaves no single number."""
-    low, high = _scaled(estimate.low, scale), _scaled(estimate.high, scale)
+    low, high = _scale(estimate.low, scale), _scale(estimate.high, scale)
     if low is None or high is None:
         return ABSENT
     if low == high and math.isfinite(low):
@@ -60,11 +60,11 @@ def estimate_text(estimate: Estimate, digits: int = 1, *, scale: float = 1, sign
 
 def interval_text(estimate: Estimate, digits: int = 1, *, scale: float = 1, signed: bool = False) -> str:
     """Format a confidence interval; without an interval, return an empty string."""
-    low, high = _scaled(estimate.ci_low, scale), _scaled(estimate.ci_high, scale)
+    low, high = _scale(estimate.ci_low, scale), _scale(estimate.ci_high, scale)
     if low is None or high is None:
         return ""
     return f"[{number_text(low, digits, signed=signed)}, {number_text(high, digits, signed=signed)}]"
 
 
-def _scaled(number: float | None, scale: float) -> float | None:
+def _scale(number: float | None, scale: float) -> float | None:
     return None if number is None else number * scale

@@ -76,7 +76,7 @@ def _exchange(row: Row, word: str) -> RecordedExchange:
     mode = row["corsMode"]
     return RecordedExchange(
         url=same_url(row["url"]),
-        start_ms=_opened_us(row) / 1000,
+        start_ms=_read_open_us(row) / 1000,
         kind=kind,
         timings=_timings(row),
         method=row["method"],
@@ -129,7 +129,7 @@ def _priority(value: int | None) -> str | None:
 
 def _timings(row: Row) -> Timings:
     """Read a request's phases; instants are microseconds, 0 for absent events."""
-    opened_us = _opened_us(row)
+    opened_us = _read_open_us(row)
     asked_us, answered_us = row["requestUs"], row["responseUs"]
     if not asked_us or not answered_us:
         ended_us = (row["endedMs"] or 0) * 1000
@@ -152,6 +152,6 @@ def _compute_duration_ms(begin_us: float, end_us: float) -> float | None:
     return (end_us - begin_us) / 1000 if 0 < begin_us <= end_us else None
 
 
-def _opened_us(row: Row) -> float:
+def _read_open_us(row: Row) -> float:
     # A channel that was refused before it was opened has no instant of its own.
     return float(row["openUs"] or row["openedMs"] * 1000)

@@ -31,8 +31,8 @@ def build(recording: Recording, name: str, *, keep_names: bool = False) -> PageM
     """Make the model of a recording."""
     join_service_workers(recording)
     leave_out_internal(recording)
-    exchanges = _kept(recording)
-    preflighted = _preflighted(exchanges)
+    exchanges = _select_exchanges(recording)
+    preflighted = _find_preflighted(exchanges)
     unfollowed = sum(one.is_preflight for one in exchanges) - len(preflighted)
     if unfollowed:
         recording.lose("preflights that no request followed", unfollowed)
@@ -57,7 +57,7 @@ def build(recording: Recording, name: str, *, keep_names: bool = False) -> PageM
     )
 
 
-def _kept(recording: Recording) -> list[RecordedExchange]:
+def _select_exchanges(recording: Recording) -> list[RecordedExchange]:
     """Begin with the page's own request; browsers' requests for icons are not the page's."""
     exchanges = [one for one in recording.exchanges if urlsplit(one.url).path != _ASKED_BY_BROWSER]
     icons = len(recording.exchanges) - len(exchanges)
@@ -81,7 +81,7 @@ def _no_page(exchanges: Sequence[RecordedExchange]) -> str:
     return f"the page's own request was not answered with a document (answers: {answers}), so there is none to load"
 
 
-def _preflighted(exchanges: Sequence[RecordedExchange]) -> set[int]:
+def _find_preflighted(exchanges: Sequence[RecordedExchange]) -> set[int]:
     """Return the requests after a preflight, by identity: the next request of the preflight's URL."""
     open_urls: list[str] = []
     found = set()
@@ -156,8 +156,8 @@ def _resources(
                 parent=who.parent,
                 frame=who.frame,
                 start_ms=round(start, _DIGITS),
-                due_ms=_rounded(due.due_ms),
-                place=_rounded(due.place),
+                due_ms=_round(due.due_ms),
+                place=_round(due.place),
                 method=one.method,
                 status=one.status,
                 outcome=Outcome.ANSWERED if one.status else Outcome.FAILED,
@@ -230,5 +230,5 @@ def _silence_before_load(recording: Recording, exchanges: Sequence[RecordedExcha
     return loaded - max(ends) if loaded is not None and ends else 0.0
 
 
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS)

@@ -76,7 +76,7 @@ def open_recording(file: Path) -> RecordingFile:
             packed = _read(sys.stdin.buffer)
         else:
             with file.open("rb") as handle:
-                packed = _mapped(handle)
+                packed = _map_or_read(handle)
         digest = hashlib.sha256(packed).hexdigest()
         content = _bare(_plain(packed, file))
         return RecordingFile(content, _form(content), digest)
@@ -86,7 +86,7 @@ def open_recording(file: Path) -> RecordingFile:
         raise ConfigurationError(f"failed to read {file}: {error}") from error
 
 
-def _mapped(handle: BinaryIO) -> memoryview:
+def _map_or_read(handle: BinaryIO) -> memoryview:
     """Map a regular file; read anything else, as a pipe."""
     status = os.fstat(handle.fileno())
     if not stat.S_ISREG(status.st_mode):
@@ -109,7 +109,7 @@ def _read(handle: BinaryIO) -> memoryview:
 
 def _plain(packed: memoryview, file: Path) -> memoryview:
     """Unpack the content; raise ValueError for an unsupported packing."""
-    content = _unpacked(packed) if packed[:2] == _GZIP else packed
+    content = _unpack(packed) if packed[:2] == _GZIP else packed
     head = bytes(content[:8])
     for sign, what in _PACKED.items():
         if head.startswith(sign):
@@ -127,7 +127,7 @@ def _looks_like_no_json(head: bytes) -> bool:
     return not head.removeprefix(_BOM).lstrip().startswith((b"{", b"["))
 
 
-def _unpacked(packed: memoryview) -> memoryview:
+def _unpack(packed: memoryview) -> memoryview:
     """Unpack gzip with a single member or several, within the limit."""
     content, place = bytearray(), 0
     unpacker = None

@@ -40,7 +40,11 @@ def build_adjusted_tables(findings: Findings) -> list[NamedTable]:
         return []
     table = Table(_COLUMNS, [_cells(findings, one) for one in found], frozenset((0, 1, 2, 3, 5, 9)))
     title = "Adjusted by what the treatment cannot move"
-    return [NamedTable(NAME, title, table, [build_adjusted_row(one) for one in found], f"{_NOTE} {_saved(findings)}")]
+    return [
+        NamedTable(
+            NAME, title, table, [build_adjusted_row(one) for one in found], f"{_NOTE} {_describe_saving(findings)}"
+        )
+    ]
 
 
 def _cells(findings: Findings, one: AdjustedComparison) -> tuple[str, ...]:
@@ -61,7 +65,7 @@ def _cells(findings: Findings, one: AdjustedComparison) -> tuple[str, ...]:
     )
 
 
-def _saved(findings: Findings) -> str:
+def _describe_saving(findings: Findings) -> str:
     """Return a sentence with the median of the remaining variance for each part."""
     texts = []
     for name, words in _WORDS.items():

@@ -17,7 +17,7 @@ def trouble_sentence(findings: Findings) -> str:
     for one in findings.failures:
         if one.kind == "page load":
             failures[one.failure] = failures.get(one.failure, 0) + one.count
-    listed = f" ({_listed(failures)})" if failures else ""
+    listed = f" ({_join_counts(failures)})" if failures else ""
     failed = f"{sum(failures.values())} of {findings.trials_count} loads failed{listed}"
     return f"{failed}; {flags_and_drops(findings)}{_others(findings)}."
 
@@ -51,7 +51,7 @@ def flags_and_drops(findings: Findings, profiles: Collection[str] | None = None)
     flags: dict[str, int] = {}
     for one in findings.flags:
         flags[one.flag] = flags.get(one.flag, 0) + one.count
-    told = f"flags, kept: {_listed(flags) or 'none'}"
+    told = f"flags, kept: {_join_counts(flags) or 'none'}"
     return told if is_live(findings.plan) else f"{told}; {_drops(findings, profiles)}"
 
 
@@ -85,5 +85,5 @@ def _share(drops_count: int, packets_count: int) -> str:
     return f"{drops_count / packets_count:.2%}" if packets_count else "all packets"
 
 
-def _listed(counts: dict[str, int]) -> str:
+def _join_counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())

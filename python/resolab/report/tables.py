@@ -39,7 +39,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int) ->
     return Table(columns, rows, frozenset(range(words)))
 
 
-def _meaning(flag: str) -> str:
+def _find_meaning(flag: str) -> str:
     """Return the meaning of a flag; flags of other versions of resolab have no known meaning."""
     sentence = TRIAL_FLAG_MEANINGS.get(flag, "")
     return sentence[:1].lower() + sentence[1:].removesuffix(".")
@@ -99,7 +99,7 @@ def flag_table(findings: Findings) -> Table:
     rows = [
         (
             flag,
-            _meaning(flag),
+            _find_meaning(flag),
             str(sum(one.count for one in found)),
             ", ".join(f"{one.condition} {one.count}" for one in found),
         )

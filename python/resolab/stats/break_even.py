@@ -112,7 +112,7 @@ def amortisation(
     residuals = np.array([one.residuals() for one in costs])
     saved_half = float(_half_width(np.array([[0.0, -1.0, 1.0]]), residuals, level)[0])
     half = _half_width(_weights(counts), residuals, level)
-    ends = _crossing_ends((c, w, u), residuals, level) if size >= BATCHES_FOR_CROSSING else None
+    ends = _find_crossing_ends((c, w, u), residuals, level) if size >= BATCHES_FOR_CROSSING else None
     return Amortisation(
         estimate(at, ends), estimate(u - w, (u - w - saved_half, u - w + saved_half)), extra, extra - half, extra + half
     )
@@ -131,7 +131,7 @@ def _half_width(weights: FloatArray, residuals: FloatArray, level: float) -> Flo
     return np.asarray(float(scipy.stats.t.ppf((1 + level) / 2, size - 1)) * np.sqrt(variance))
 
 
-def _crossing_ends(means: tuple[float, float, float], residuals: FloatArray, level: float) -> tuple[float, float]:
+def _find_crossing_ends(means: tuple[float, float, float], residuals: FloatArray, level: float) -> tuple[float, float]:
     """Return the first counts with the lower and with the upper interval end at or below 0 (Fieller 1954)."""
     counts = np.arange(1, MOST_COUNT + 1)
     extra, half = cumulate_extra(*means, counts), _half_width(_weights(counts), residuals, level)

@@ -53,14 +53,14 @@ def _estimate_between(
 
 def _walsh(values: FloatArray, unknown: float) -> FloatArray:
     first, second = np.triu_indices(values.size)
-    return _ordered(values[first] / 2 + values[second] / 2, unknown)
+    return _sort(values[first] / 2 + values[second] / 2, unknown)
 
 
 def _pairwise(left: FloatArray, right: FloatArray, unknown: float) -> FloatArray:
     with np.errstate(invalid="ignore"):
-        return _ordered(np.subtract.outer(left, right).ravel(), unknown)
+        return _sort(np.subtract.outer(left, right).ravel(), unknown)
 
 
-def _ordered(values: FloatArray, unknown: float) -> FloatArray:
+def _sort(values: FloatArray, unknown: float) -> FloatArray:
     """Sort; undefined results of two infinities become `unknown`."""
     return np.sort(np.where(np.isnan(values), unknown, values))

@@ -33,7 +33,7 @@ def copy_artifacts(record: dict[str, Any], source: Path, target: Path, prefix: s
     the source, perhaps removed for space, is missing in the target too.
     """
     names = {key: record[key] for key in NAMING if record.get(key)}
-    return record | {key: _taken(name, source, target, prefix) for key, name in names.items()}
+    return record | {key: _copy_file(name, source, target, prefix) for key, name in names.items()}
 
 
 def line_taken_along(line: bytes, source: Path, target: Path, prefix: str) -> bytes:
@@ -43,7 +43,7 @@ def line_taken_along(line: bytes, source: Path, target: Path, prefix: str) -> by
     return msgspec.json.encode(copy_artifacts(msgspec.json.decode(line), source, target, prefix)) + b"\n"
 
 
-def _taken(name: str, source: Path, target: Path, prefix: str) -> str:
+def _copy_file(name: str, source: Path, target: Path, prefix: str) -> str:
     if not KEPT_FILE.fullmatch(name):
         raise ConfigurationError(
             f"failed to read a trial of {source}: it names {name!a}, which is no file of a dataset"

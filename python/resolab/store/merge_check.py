@@ -52,14 +52,14 @@ def _check_version(folder: Path, manifest: Manifest) -> None:
 
 
 def _check_plan(first: Run, other: Run) -> None:
-    one, two = (_compared(_plan(*run)) for run in (first, other))
+    one, two = (_reduce_live_run(_plan(*run)) for run in (first, other))
     keys = [key for key in [*one, *two] if key not in _MAY_DIFFER and one.get(key) != two.get(key)]
     if keys:
         problem = f"its plan differs from that of {first[0]} in {keys[0]!r}"
         raise ConfigurationError(f"could not merge {other[0]}: {problem}; only runs of one plan can be merged")
 
 
-def _compared(plan: dict[str, Any]) -> dict[str, Any]:
+def _reduce_live_run(plan: dict[str, Any]) -> dict[str, Any]:
     """Leave out a live run's vantage point and operator: every trial has both, and nothing is pooled over them."""
     network = plan.get("network")
     if not isinstance(network, dict):

@@ -124,7 +124,7 @@ class LoadOutcome:
         """Return the contribution of a row, or `None`."""
         if not load.loaded:
             return None
-        return self._counted(
+        return self._build_contribution(
             self.value_of_load(load), load.failure, load.limit_ms, exchange_failed=load.exchange_failed
         )
 
@@ -136,9 +136,9 @@ class LoadOutcome:
         if load is None:
             return None
         value, failed = getattr(load, self.column), any(_is_failed_exchange(one, exchange) for one in records)
-        return self._counted(value, load.failure, load.limit_ms, exchange_failed=failed)
+        return self._build_contribution(value, load.failure, load.limit_ms, exchange_failed=failed)
 
-    def _counted(
+    def _build_contribution(
         self, value_ms: float | None, failure: str | None, limit_ms: float | None, *, exchange_failed: bool
     ) -> Contribution | None:
         if failure in SAY_NOTHING:

@@ -66,7 +66,7 @@ def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
         try:
             relation = connection.read_parquet(escape_for_duckdb(file))
             found = dict(zip(relation.columns, map(str, relation.types), strict=True))
-            missing = _missing(file, folder, found, columns_of(table))
+            missing = _list_missing_columns(file, folder, found, columns_of(table))
             if missing:
                 relation = relation.project(", ".join(["*", *map(_default, missing)]))
             relation.create_view(_RECORDED if table == "page_loads" else table)
@@ -100,7 +100,7 @@ def unreadable(folder: Path, error: duckdb.Error) -> ConfigurationError:
     return ConfigurationError(f"failed to read the tables of {folder}: {reason}; {_hint(folder)}")
 
 
-def _missing(file: Path, folder: Path, found: dict[str, str], expected: list[Column]) -> list[Column]:
+def _list_missing_columns(file: Path, folder: Path, found: dict[str, str], expected: list[Column]) -> list[Column]:
     for column in expected:
         kind = found.get(column.name)
         if kind is None and column.default is REQUIRED:

@@ -120,13 +120,13 @@ def dns_failure(records: Sequence[Record], host: str, span: LoadSpan) -> DnsFail
     answered = [query for query in queries if query.rcode in RCODES]
     if answered:
         return RCODES[answered[-1].rcode or ""]
-    if any(_swallowed(query) for query in queries) or _stub_waited_in_vain(records, host, span):
+    if any(_is_swallowed(query) for query in queries) or _stub_waited_in_vain(records, host, span):
         return DnsFailure.TIMEOUT
     # Nothing came, or what was answered did not arrive.
     return DnsFailure.TRANSPORT
 
 
-def _swallowed(query: EdgeQueryRecord) -> bool:
+def _is_swallowed(query: EdgeQueryRecord) -> bool:
     return query.failure_mode is FailureMode.DROP or (query.answered_ns is None and query.connection_id is None)
 
 

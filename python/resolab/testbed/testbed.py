@@ -174,8 +174,8 @@ class Testbed(RunningParts):
         """Run one trial: each transport's cold exchange by our client, then one page load in a fresh context."""
         await self._replace_dead()
         site = self._sites[condition.page]
-        await self._put_in_force(condition, trial_id)
-        browser, rehearsed = await self._rehearsed(condition, site)
+        await self._apply_condition(condition, trial_id)
+        browser, rehearsed = await self._rehearse(condition, site)
         if rehearsed:
             await self._set_profile(condition, trial_id)
         async with self._keeper.keep(self.path, trial_id) as files:
@@ -186,7 +186,7 @@ class Testbed(RunningParts):
     async def listen(self, condition: Condition, asked: ListeningRequest) -> tuple[LoadEvents, list[Record]]:
         """Load a page once and record all its requests: for the page's content, not for times."""
         await self._replace_dead()
-        await self._put_in_force(condition, HEARING_LABEL)
+        await self._apply_condition(condition, HEARING_LABEL)
         browser = await self._browsers.get(way_of(condition))
         self._records.clear()
         heard = await browser.listen(asked)
@@ -225,7 +225,7 @@ class Testbed(RunningParts):
         loader = LoadContext(browser.name, browser.version, condition)
         return trial_result(seen, loader, lateness_p99_ms=self._plan.limits.lateness_p99_ms)
 
-    async def _rehearsed(self, condition: Condition, site: PageSite) -> tuple[Browser, bool]:
+    async def _rehearse(self, condition: Condition, site: PageSite) -> tuple[Browser, bool]:
         """Return the browser of a condition, after a first load of the page, and True when this load was just now.
 
         A browser's first load includes one-time start-up work, and Firefox always uses h2 for this load, regardless of
@@ -261,7 +261,7 @@ class Testbed(RunningParts):
             await self._close_edge()
             self._in_force = await self._start_edge()
 
-    async def _put_in_force(self, condition: Condition, trial_id: str) -> None:
+    async def _apply_condition(self, condition: Condition, trial_id: str) -> None:
         await self._set_profile(condition, trial_id)
         await self._in_force.put(condition)
         await self.between.put(condition)

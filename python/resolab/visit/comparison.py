@@ -90,7 +90,7 @@ def summaries(
     by_key = {one: _index_by_key(later, one) for one in compared}
     level = joint_level(len(compared))
     differences = {one: _difference(by_key[one], by_key[baseline], level) for one in compared if one != baseline}
-    ranked = _ranked(compared, by_key, differences)
+    ranked = _rank(compared, by_key, differences)
     fastest = ranked[0] if ranked else None
     found = []
     for one in [*ranked, *(other for other in compared if other not in ranked)]:
@@ -126,7 +126,7 @@ def _index_by_key(loads: Sequence[VisitLoad], configuration: ResolverConfigurati
     return {(one.visit.url, one.visit.round): one for one in of_it}
 
 
-def _ranked(
+def _rank(
     compared: Sequence[ResolverConfiguration],
     by_key: Mapping[ResolverConfiguration, Mapping[Key, VisitLoad]],
     differences: Mapping[ResolverConfiguration, stats.Estimate | None],

@@ -33,7 +33,7 @@ class Pipe(RemoteConnection):
         return await self._ask(name, lambda number: b"%d\n" % number, timeout_s)
 
     def _dispatch(self, message: Any) -> None:
-        self._answered(message, None, "answer")
+        self._deliver_answer(message, None, "answer")
 
 
 class Home(BrowserHome):

@@ -74,7 +74,7 @@ class CdpConnection(RemoteConnection):
 
     def _dispatch(self, message: Json) -> None:
         if "id" in message:
-            self._answered(message["id"], message.get("error"), message.get("result", {}))
+            self._deliver_answer(message["id"], message.get("error"), message.get("result", {}))
             return
         handler = self._handlers.get(message.get("sessionId"))
         if handler is not None:

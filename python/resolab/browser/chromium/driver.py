@@ -59,7 +59,7 @@ class Chromium(StockBrowser[CdpConnection]):
 
     async def _carry_out(self, request: LoadRequest) -> LoadResult:
         check_supported(request, self._settings)
-        await self._probed()
+        await self._wait_for_probe()
         self._loads_count += 1
         return await TrialLoad(self._connected, self._outermost, request, self._settings, self._loads_count).run()
 
@@ -74,10 +74,10 @@ class Chromium(StockBrowser[CdpConnection]):
         return ChromiumTracer(self._connected)
 
     async def _listen(self, asked: ListeningRequest) -> LoadEvents:
-        await self._probed()
+        await self._wait_for_probe()
         return await ChromiumLoadListener(self._connected, asked, self._settings, self._version).run()
 
-    async def _probed(self) -> None:
+    async def _wait_for_probe(self) -> None:
         await asyncio.sleep(max(0.0, self._quiet_from_s - asyncio.get_running_loop().time()))
 
     async def _check_alive(self) -> None:

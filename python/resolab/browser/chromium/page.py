@@ -93,9 +93,9 @@ class ChromiumPage:
         try:
             outcome = await self._load(asked)
         except REMOTE_ERRORS as error:
-            outcome = self._failed(asked, failures.classify_exception(error), str(error))
+            outcome = self._build_failed(asked, failures.classify_exception(error), str(error))
         except PageCrashedError:
-            outcome = self._failed(asked, PageFailure.BROWSER_CRASH, "the page's renderer died")
+            outcome = self._build_failed(asked, PageFailure.BROWSER_CRASH, "the page's renderer died")
         return await self._add_evidence(asked, outcome)
 
     async def _load(self, asked: Navigation) -> PageLoad:
@@ -106,10 +106,10 @@ class ChromiumPage:
                 if not error_text:
                     await self._unless_crashed(self._wait_until_loaded(loader_id))
         except (TimeoutError, CallTimeoutError):
-            return await self._timed_out(asked, loader_id)
+            return await self._build_timed_out(asked, loader_id)
         if error_text:
-            return self._failed(asked, classify_error_text(error_text), error_text)
-        return await self._loaded_page(asked, loader_id)
+            return self._build_failed(asked, classify_error_text(error_text), error_text)
+        return await self._build_loaded(asked, loader_id)
 
     async def _navigate(self, asked: Navigation) -> tuple[str | None, str]:
         call = asyncio.ensure_future(self.session.call("Page.navigate", {"url": asked.url}, timeout_s=asked.timeout_s))
@@ -125,7 +125,7 @@ class ChromiumPage:
             self._load_seen.clear()
             await self._load_seen.wait()
 
-    async def _loaded_page(self, asked: Navigation, loader_id: str) -> PageLoad:
+    async def _build_loaded(self, asked: Navigation, loader_id: str) -> PageLoad:
         # Only what is measured is painted: the warm-up's tab has no window.
         collecting = self._collect(loader_id, COLLECT_TIMEOUT_S, wait_for_paint=asked.measured)
         try:
@@ -133,19 +133,19 @@ class ChromiumPage:
         except CallTimeoutError:
             if not await self._browser_answers():
                 raise
-            return self._failed(asked, PageFailure.OTHER, "the page did not answer any more after its load event")
+            return self._build_failed(asked, PageFailure.OTHER, "the page did not answer any more after its load event")
         if not account:
-            return self._failed(asked, PageFailure.OTHER, "the page went elsewhere right after its load event")
+            return self._build_failed(asked, PageFailure.OTHER, "the page went elsewhere right after its load event")
         status, broken_off = self._network.document_status(loader_id), self._network.document_error(loader_id)
         if broken_off:
             return self._page_load(asked, account, status, classify_error_text(broken_off), broken_off)
         failure = failures.classify_status(status)
         return self._page_load(asked, account, status, failure, f"status {status}" if failure else None)
 
-    async def _timed_out(self, asked: Navigation, loader_id: str) -> PageLoad:
+    async def _build_timed_out(self, asked: Navigation, loader_id: str) -> PageLoad:
         if not await self._browser_answers():
             detail = f"the browser itself no longer answered after {asked.timeout_s:g} s"
-            return self._failed(asked, PageFailure.BROWSER_HANG, detail)
+            return self._build_failed(asked, PageFailure.BROWSER_HANG, detail)
         account: Json = {}
         with suppress(CallError, CallTimeoutError):
             account = await self._collect(loader_id, PARTIAL_TIMEOUT_S, wait_for_paint=False)
@@ -222,7 +222,7 @@ class ChromiumPage:
             failure_detail=detail,
         )
 
-    def _failed(self, asked: Navigation, failure: PageFailure, detail: str) -> PageLoad:
+    def _build_failed(self, asked: Navigation, failure: PageFailure, detail: str) -> PageLoad:
         return self._page_load(asked, {}, None, failure, detail)
 
     async def _unless_crashed(self, work: Awaitable[ResultT]) -> ResultT:

@@ -64,4 +64,4 @@ class MarionetteConnection(RemoteConnection):
             return  # The greeting.
         kind, number, error, result = message
         if kind == ANSWER:
-            self._answered(number, error, result.get("value", result) if isinstance(result, dict) else result)
+            self._deliver_answer(number, error, result.get("value", result) if isinstance(result, dict) else result)

@@ -131,9 +131,9 @@ class _BlockRun:
             killed = list((self.folder / "trials").glob("*.partial"))
             for partial in killed:
                 partial.unlink()
-            await self._campaign(self._taken_up(manifest, now, again=begun or bool(killed)), versions)
+            await self._campaign(self._add_start(manifest, now, again=begun or bool(killed)), versions)
 
-    def _taken_up(self, manifest: Manifest, now: ProcessStart, *, again: bool) -> Manifest:
+    def _add_start(self, manifest: Manifest, now: ProcessStart, *, again: bool) -> Manifest:
         """Add a start to the manifest only for a block begun before, or for a changed ground."""
         differences = provenance.differences(manifest, now)
         for difference in differences:

@@ -48,11 +48,11 @@ def run(options: argparse.Namespace) -> int:
         console = Console(width=_FILE_COLUMNS)
     console.print(verdict(found), highlight=False, markup=False)
     for title, table in tables(found, narrow=console.width < _FILE_COLUMNS):
-        console.print(_shown(title, table.columns, table.rows, table.words))
+        console.print(_build_table(title, table.columns, table.rows, table.words))
     return code
 
 
-def _shown(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], words: frozenset[int]) -> Table:
+def _build_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], words: frozenset[int]) -> Table:
     shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for position, column in enumerate(columns):
         shown.add_column(column, justify="left" if position in words else "right", overflow="fold")

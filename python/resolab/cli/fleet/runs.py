@@ -137,7 +137,7 @@ def _print(progress: RunProgress, invited: Sequence[str]) -> None:
     now_ns = time.time_ns()
     for one in progress.places:
         done = f"{one.blocks_done_count} of {one.blocks_count}"
-        said = _said(one.said, now_ns, is_invited=one.vantage in invited)
+        said = _list_state_cells(one.said, now_ns, is_invited=one.vantage in invited)
         table.add_row(*(Text(clip_text(cell)) for cell in (one.vantage, done, _use(one.use), *said)))
     console.print(table)
     left_s = progress.estimate_left_s(now_ns)
@@ -148,7 +148,9 @@ def _print(progress: RunProgress, invited: Sequence[str]) -> None:
     console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _said(said: AgentState | UnreadableState | None, now_ns: int, *, is_invited: bool) -> tuple[str, str, str, str]:
+def _list_state_cells(
+    said: AgentState | UnreadableState | None, now_ns: int, *, is_invited: bool
+) -> tuple[str, str, str, str]:
     """Return an agent's own state as cells of a row: activity, age, version, problem."""
     gone = "" if is_invited else "withdrawn"
     if said is None:

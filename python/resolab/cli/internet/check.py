@@ -23,7 +23,7 @@ def check(options: argparse.Namespace) -> int:
     """Compare look-ups with their truth and print the table."""
     if options.queries == (options.dataset is not None):
         raise UsageError("internet check needs a dataset, or --queries to ask in a box brought up for it")
-    checked = asyncio.run(_asked(options)) if options.queries else _check_dataset(options.dataset, options.box)
+    checked = asyncio.run(_run_check(options)) if options.queries else _check_dataset(options.dataset, options.box)
     if options.json:
         told = {"all_within": checked.all_within, "told_apart_ratio": checked.told_apart_ratio}
         print_json(msgspec.to_builtins(checked) | told)
@@ -32,7 +32,7 @@ def check(options: argparse.Namespace) -> int:
     return 0 if checked.all_within else EXIT_OUTSIDE
 
 
-async def _asked(options: argparse.Namespace) -> TruthCheck:
+async def _run_check(options: argparse.Namespace) -> TruthCheck:
     async with a_box(options) as box:
         asked = [await run_errand(box, errand) for errand in errands(box.layout, options.names)]
         records = [record for one in asked for record in one]

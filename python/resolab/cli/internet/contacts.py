@@ -36,7 +36,7 @@ def contacts(options: argparse.Namespace) -> int:
     told = None if options.dataset is None else read_dataset_contacts(options.dataset, plan)
     if told is not None:
         plan = _live_plan(options.plan, seed=told.seed, blocks=told.blocks)
-    held = _held(plan, options.box, told)
+    held = _judge_contacts(plan, options.box, told)
     if options.json:
         print_json(_build_json(held, told))
     else:
@@ -53,7 +53,7 @@ def _live_plan(file: Path, *, seed: int | None = None, blocks: int | None = None
     return plan
 
 
-def _held(plan: Plan, box: Path, told: DatasetContacts | None) -> ContactJudgement:
+def _judge_contacts(plan: Plan, box: Path, told: DatasetContacts | None) -> ContactJudgement:
     layout, seen = read_layout(box), read_contacts(box)
     assert plan.live is not None
     # At home in the box the machine's own name server is the near resolver.
@@ -82,12 +82,12 @@ def _print(held: ContactJudgement, told: DatasetContacts | None) -> None:
     print()
     of_dataset = [] if told is None else ["loads told", "left alone"]
     titles = ["what", "of whom", "in all", "a minute", "an hour", "cap", "a day", "cap", "packets an hour", "verdict"]
-    print_table([*titles, *of_dataset], [[*_count_cells(one), *_told_cells(one, told)] for one in held.counted])
+    print_table([*titles, *of_dataset], [[*_count_cells(one), *_list_dataset_cells(one, told)] for one in held.counted])
     if held.listed:
         print()
         print_table(
             ["on the opt-out list", "host", "listed at s", "next batch", "last contact", "obeyed"],
-            [_listed_cells(one, held.counted_from_ns) for one in held.listed],
+            [_list_opt_out_cells(one, held.counted_from_ns) for one in held.listed],
         )
     print(f"\n{_summary(held)}")
 
@@ -105,7 +105,7 @@ def _count_cells(one: ContactCount) -> list[str]:
     return [one.what, one.whom, *map(_text, numbers), packets, _KEPT[one.kept]]
 
 
-def _told_cells(one: ContactCount, told: DatasetContacts | None) -> list[str]:
+def _list_dataset_cells(one: ContactCount, told: DatasetContacts | None) -> list[str]:
     if told is None:
         return []
     if one.what != "loads":
@@ -113,7 +113,7 @@ def _told_cells(one: ContactCount, told: DatasetContacts | None) -> list[str]:
     return [str(of.get(one.whom, 0)) if one.whom in of else "" for of in (told.loads, told.left_alone)]
 
 
-def _listed_cells(one: OptedOutHost, from_ns: int) -> list[str]:
+def _list_opt_out_cells(one: OptedOutHost, from_ns: int) -> list[str]:
     instants = (one.since_ns, one.batch_ns, one.last_contact_ns)
     told = ["" if at_ns is None else f"{(at_ns - from_ns) / _SECOND_NS:.1f}" for at_ns in instants]
     return [one.domain, one.host, told[0], told[1] or "none", told[2] or "never", "yes" if one.obeyed else "NO"]

@@ -25,7 +25,7 @@ DEFAULT_REFERENCE = "frankfurt"
 def places(options: argparse.Namespace) -> int:
     """Compare the vantage points and print the table."""
     boxes = _boxes_by_place(options.boxes)
-    rows, reference = _compared(options.dataset, boxes, options.reference)
+    rows, reference = _compare(options.dataset, boxes, options.reference)
     counts = {one.value: sum(row.agreement is one for row in rows) for one in DifferenceAgreement}
     if options.json:
         told = [msgspec.to_builtins(row) | {"error_ratio": row.error_ratio} for row in rows]
@@ -47,7 +47,7 @@ def _boxes_by_place(boxes: Path) -> Mapping[str, tuple[BoxLayout, RecursionLog]]
     return {place: (layout, read_recursion(*folders[place])) for place, layout in layouts.items()}
 
 
-def _compared(
+def _compare(
     dataset: Path, boxes: Mapping[str, tuple[BoxLayout, RecursionLog]], reference: str | None
 ) -> tuple[list[VantageDifference], str]:
     found = list(_look_ups(dataset, boxes))

@@ -29,7 +29,7 @@ _WIDEST = 400
 
 def show(options: argparse.Namespace) -> int:
     """Print the parts of a box."""
-    layout = _composed(options)
+    layout = _compose_layout(options)
     if options.json:
         print_json(describe_layout(layout))
     else:
@@ -53,7 +53,7 @@ def failures(options: argparse.Namespace) -> int:
 
 def truth(options: argparse.Namespace) -> int:
     """Print the closed forms."""
-    layout = _composed(options)
+    layout = _compose_layout(options)
     names = {resolver.name for resolver in layout.resolvers}
     if options.resolver is not None and options.resolver not in names:
         raise UsageError(f"no resolver {options.resolver!r} in the box; there are {', '.join(sorted(names))}")
@@ -75,7 +75,7 @@ def truth(options: argparse.Namespace) -> int:
     return 0
 
 
-def _composed(options: argparse.Namespace) -> BoxLayout:
+def _compose_layout(options: argparse.Namespace) -> BoxLayout:
     # The folder is only named in a layout; nothing is put there.
     return compose(Path(tempfile.gettempdir()), options.page or PAGES, options.place)
 

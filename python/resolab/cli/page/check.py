@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
                 profile=options.profile,
                 loads=options.loads,
             )
-            of_page = asyncio.run(_all(file, settings, _counted(say, number, len(files))))
+            of_page = asyncio.run(_all(file, settings, _prefix_count(say, number, len(files))))
             loads += of_page
             for one in of_page:
                 _tell(one, say, as_json=options.json)
@@ -76,7 +76,7 @@ async def _all(file: Path, settings: CheckSettings, say: Callable[[str], None]) 
     return [one async for one in check_clone(file, settings, say)]
 
 
-def _counted(say: Callable[[str], None], number: int, of: int) -> Callable[[str], None]:
+def _prefix_count(say: Callable[[str], None], number: int, of: int) -> Callable[[str], None]:
     return lambda line: say(f"[{number}/{of}] {line}")
 
 

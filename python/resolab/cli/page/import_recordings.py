@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     failed: ResolabError | None = None
     for file, place, name in _places(options):
         try:
-            model, connections = _imported(options, file, name)
+            model, connections = _import_recording(options, file, name)
             write_model(model, place, force=options.force)
         except ResolabError as error:
             failed = error
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     return failed.exit_code if failed else 0
 
 
-def _imported(options: argparse.Namespace, file: Path, name: str) -> "tuple[PageModel, PageConnections | None]":
+def _import_recording(options: argparse.Namespace, file: Path, name: str) -> "tuple[PageModel, PageConnections | None]":
     if options.netlog is None:
         return import_page(file, name, keep_names=options.keep_names), None
     from resolab.browser.chromium.netlog import read_netlog

@@ -79,14 +79,14 @@ def _place(options: argparse.Namespace) -> tuple[Path, str]:
     """Return the model's path and name."""
     output: Path | None = options.output
     if output == STANDARD_OUTPUT:
-        return STANDARD_OUTPUT, _checked(options.name or _DEFAULT_NAME)
+        return STANDARD_OUTPUT, _check_name(options.name or _DEFAULT_NAME)
     is_file = output is not None and not output.is_dir() and output.name.endswith(".json")
     name = options.name or (model_name(output) if output and is_file else _DEFAULT_NAME)
-    place = output if output and is_file else (output or Path()) / f"{_checked(name)}{ENDING}"
-    return place, _checked(name)
+    place = output if output and is_file else (output or Path()) / f"{_check_name(name)}{ENDING}"
+    return place, _check_name(name)
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     if not NAME.fullmatch(name):
         raise ConfigurationError(f"{name!r} is no name of a page: use letters, digits, - and _; give one with --name")
     return name

@@ -79,12 +79,12 @@ def _label(model: PageModel, place: int) -> Text:
     host = model.hosts[one.host]
     text = Text(f"{place} {one.kind.value} ")
     text.append(host.name or f"h{one.host}.s{host.site}", style="cyan")
-    text.append(f" {one.wire_bytes / 1e3:,.1f} kB {_ending(one)}", style="dim")
+    text.append(f" {one.wire_bytes / 1e3:,.1f} kB {_format_end(one)}", style="dim")
     text.append(f" {one.discovery.value} at {one.start_ms:,.0f} ms", style="dim" if one.parent is None else "")
     return text
 
 
-def _ending(one: Resource) -> str:
+def _format_end(one: Resource) -> str:
     return str(one.status) if one.status else "failed"
 
 

@@ -37,7 +37,7 @@ def _check(options: argparse.Namespace) -> int:
     least_s = expected_s if least == plan.blocks else estimate_duration_s(plan, corpus, least)
     power = None if options.pilot is None else power_of(plan, options.pilot, PowerAims())
     if options.json:
-        described = _described(plan, expected_s, least_s)
+        described = _build_json(plan, expected_s, least_s)
         print(json.dumps(described if power is None else {**described, "power": power_json(power)}))
         return 0
     _print(plan, expected_s, least_s, Console())
@@ -57,7 +57,7 @@ def _least_blocks(plan: Plan) -> int:
     return plan.blocks if plan.stop is None else min(plan.blocks, plan.stop.min_blocks)
 
 
-def _described(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]:
+def _build_json(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]:
     compared = pool_pages(plan)
     conditions = compared.conditions()
     return {
@@ -78,7 +78,7 @@ def _described(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]:
             {"name": one.name, "kind": one.kind, "treatment": one.treatment.id, "baseline": one.baseline.id}
             for one in compared.comparisons()
         ],
-        "varying": [*_varying(compared)],
+        "varying": [*_list_varying_factors(compared)],
         "exclusions": [
             {"levels": dict(selection), "conditions_count": count} for selection, count in _exclusions(compared)
         ],
@@ -101,7 +101,7 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
     expected = f"{trials} trials{several}, about {duration_text(expected_s)}"
     say(f"{format_count(len(conditions), 'condition')} in {format_count(plan.blocks, 'block')}: {expected}")
     if plan.samples_pages:
-        say(_sampled(len(pages), plan.blocks))
+        say(_describe_sample(len(pages), plan.blocks))
     if few is not None:
         say(f"warning: {few}")
     for line in _comparisons(plan, least_s):
@@ -112,7 +112,9 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
             table.add_row(factor, ", ".join(pages))
             continue
         words = dict.fromkeys([*plan.words(factor), *(word_of(getattr(one, factor), factor) for one in conditions)])
-        table.add_row(factor, ", ".join(words) if factor in _varying(plan) else f"{', '.join(words)} (held)")
+        table.add_row(
+            factor, ", ".join(words) if factor in _list_varying_factors(plan) else f"{', '.join(words)} (held)"
+        )
     console.print(table, highlight=False)
     for selection, count in _exclusions(plan):
         keys = ", ".join(f"{factor} = {json.dumps(list(words))}" for factor, words in selection.items())
@@ -123,7 +125,7 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
         say(f"  {condition.id}{note}")
 
 
-def _sampled(pages_count: int, blocks: int) -> str:
+def _describe_sample(pages_count: int, blocks: int) -> str:
     """Return the loaded pages as text, for a plan with one page per block."""
     rounds, rest = divmod(blocks, pages_count)
     if not rounds:
@@ -160,7 +162,7 @@ def _comparisons(plan: Plan, least_s: float) -> list[str]:
     return lines
 
 
-def _varying(plan: Plan) -> list[str]:
+def _list_varying_factors(plan: Plan) -> list[str]:
     conditions = plan.conditions()
     return [factor for factor in EVERY_FACTOR if len({getattr(one, factor) for one in conditions}) > 1]
 

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     """Ask, then show; results from before an interruption are shown, too."""
     notes = Console(stderr=True)
     limits = [limit(text) for text in options.fail]
-    names, resolvers = _asked(options, notes)
+    names, resolvers = _choose_targets(options, notes)
     records: list[QueryRecord] = []
     code = 0
     expected = count_expected_queries(options, resolvers, names)
@@ -57,11 +57,11 @@ def run(options: argparse.Namespace) -> int:
             code = EXIT_INTERRUPTED if asyncio.run(asking) else 0
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
-    told = _told(select_measured(records), resolvers, options, limits, notes)
+    told = _show_results(select_measured(records), resolvers, options, limits, notes)
     return code or told
 
 
-def _told(
+def _show_results(
     records: Sequence[QueryRecord],
     resolvers: Sequence[str],
     options: argparse.Namespace,
@@ -73,7 +73,7 @@ def _told(
         _show(records, resolvers, options)
     if not records or not (options.json or limits):
         return 0
-    summed = _summed(records, resolvers, options)
+    summed = _summarise(records, resolvers, options)
     if options.json:
         from resolab.queries.summary import as_json
 
@@ -85,7 +85,7 @@ def _told(
     return EXIT_BEYOND if beyond else 0
 
 
-def _summed(
+def _summarise(
     records: Sequence[QueryRecord], resolvers: Sequence[str], options: argparse.Namespace
 ) -> "list[ArmSummary]":
     from resolab.queries.summary import summaries
@@ -94,7 +94,7 @@ def _summed(
     return summaries(arms, timeout_ms=options.timeout_ms)
 
 
-def _asked(options: argparse.Namespace, notes: Console) -> tuple[list[str], list[str]]:
+def _choose_targets(options: argparse.Namespace, notes: Console) -> tuple[list[str], list[str]]:
     """Return names and resolvers, the system's when no resolver is given."""
     asked = read_words(options)
     options.type, options.short = ",".join(asked.types) or None, asked.short

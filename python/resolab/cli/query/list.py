@@ -19,7 +19,7 @@ CUT_ANSWERS = 6
 def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
     """Return the table with a row for each query."""
     splits = [timeline(record) for record in records]
-    times = [_taken_ns(record) or 0 for record in records]
+    times = [_compute_taken_ns(record) or 0 for record in records]
 
     def column(title: str, cell: Callable[[QueryRecord], Text], *, right: bool = False, rank: int = 0) -> TableColumn:
         return TableColumn(title, [cell(record) for record in records], right, rank)
@@ -74,7 +74,7 @@ def _rcode(record: QueryRecord) -> Text:
     return Text(record.rcode or "", style)
 
 
-def _taken_ns(record: QueryRecord) -> int | None:
+def _compute_taken_ns(record: QueryRecord) -> int | None:
     """Return the time until the answer, in ns; for an error response, which is no measured time, until the error."""
     if record.query_response_time_ns is None and record.rcode is not None:
         return record.query_exchange_end_ns
@@ -82,7 +82,7 @@ def _taken_ns(record: QueryRecord) -> int | None:
 
 
 def _time(record: QueryRecord) -> Text:
-    return Text(ms(_taken_ns(record)), "yellow" if record.query_response_time_ns is None else "")
+    return Text(ms(_compute_taken_ns(record)), "yellow" if record.query_response_time_ns is None else "")
 
 
 def answers(record: QueryRecord) -> list[str]:

@@ -48,7 +48,7 @@ def add_visit(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="time each load is given (default: %(default)g)",
     )  # fmt: skip
     visit.add_argument(
-        "--seed", type=_seed, default=DEFAULT_SEED, metavar="N", help="seed of the order (default: %(default)d)"
+        "--seed", type=_parse_seed, default=DEFAULT_SEED, metavar="N", help="seed of the order (default: %(default)d)"
     )
     visit.add_argument(
         "--opt-out", metavar="URL|FILE",
@@ -75,7 +75,7 @@ def _loads(text: str) -> int:
     return _whole(text, 1, 60)
 
 
-def _seed(text: str) -> int:
+def _parse_seed(text: str) -> int:
     return _whole(text, 0, 2**63 - 1)
 
 

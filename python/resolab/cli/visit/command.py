@@ -63,16 +63,16 @@ class _VisitState:
 def run(options: argparse.Namespace) -> int:
     """Load, then show; results from before an interruption or an error are shown, too."""
     notes = _say(Console(stderr=True))
-    visiting = _visiting(options)
+    visiting = _prepare_visit(options)
     if options.dry_run:
         _dry_run(visiting, as_json=options.json)
         return 0
     _announce(visiting, notes)
     if options.json:
-        _print_object(_begun(visiting))
+        _print_object(_build_announcement(visiting))
     code = 0
     try:
-        code = EXIT_INTERRUPTED if asyncio.run(_interrupted(_load(visiting, options))) else 0
+        code = EXIT_INTERRUPTED if asyncio.run(_load_until_end(_load(visiting, options))) else 0
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     except ResolabError:
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
-def _visiting(options: argparse.Namespace) -> _VisitState:
+def _prepare_visit(options: argparse.Namespace) -> _VisitState:
     user_agent_suffix(options.operator)
     urls = list(dict.fromkeys(page_url(url) for url in options.urls))
     compared = configurations(options.resolvers, [DnsTransport(word) for word in options.transports])
@@ -114,7 +114,7 @@ def _announce(visiting: _VisitState, notes: Callable[[str], None]) -> None:
             notes(warning)
 
 
-async def _interrupted(loading: Coroutine[None, None, None]) -> bool:
+async def _load_until_end(loading: Coroutine[None, None, None]) -> bool:
     """Load until the end or the first interrupt, then end browsers and stub; return True after an interrupt."""
     loop, task = asyncio.get_running_loop(), asyncio.ensure_future(loading)
     stop = [task.cancel]
@@ -209,7 +209,7 @@ def _contacts(visiting: _VisitState) -> list[Contact]:
     return contacts(intended, HARD_CAPS)
 
 
-def _begun(visiting: _VisitState) -> objects.Json:
+def _build_announcement(visiting: _VisitState) -> objects.Json:
     return objects.announce_visit(
         visiting.extent,
         seed=visiting.asked.seed,

@@ -44,14 +44,16 @@ def tracks_of(records: Iterable[Record], stamps: Sequence[PacketStamp] = ()) -> 
     end_ns = measured.trial.monotonic_ns if measured.end is None else measured.end.monotonic_ns
     return [
         *_browser(all_records, measured),
-        *_named("resolab's client", lanes("queries", map(_query, _asked(queries, QueryPurpose.MEASURED)))),
-        *_named("stub", lanes("queries", map(_query, _asked(queries, QueryPurpose.FORWARDED)))),
-        *_named("link", link_tracks(all_records, stamps)),
-        *_named("edge", _edge(all_records, measured, end_ns)),
+        *_group_tracks(
+            "resolab's client", lanes("queries", map(_query, _select_purpose(queries, QueryPurpose.MEASURED)))
+        ),
+        *_group_tracks("stub", lanes("queries", map(_query, _select_purpose(queries, QueryPurpose.FORWARDED)))),
+        *_group_tracks("link", link_tracks(all_records, stamps)),
+        *_group_tracks("edge", _edge(all_records, measured, end_ns)),
     ]
 
 
-def _named(name: str, tracks: Sequence[Track]) -> list[Track]:
+def _group_tracks(name: str, tracks: Sequence[Track]) -> list[Track]:
     return [Track(name, tracks=tracks)] if tracks else []
 
 
@@ -147,7 +149,7 @@ def _request(resource: ResourceRecord, start_ns: int, flow: int | None) -> list[
     return [Track(name, [whole], tracks=[Track("handshake beside early data", beside)] if beside else [])]
 
 
-def _asked(queries: Iterable[QueryRecord], purpose: QueryPurpose) -> list[QueryRecord]:
+def _select_purpose(queries: Iterable[QueryRecord], purpose: QueryPurpose) -> list[QueryRecord]:
     return [one for one in queries if one.purpose is purpose]
 
 
@@ -172,19 +174,19 @@ def _query(query: QueryRecord) -> Slice:
 def _edge(records: Iterable[Record], measured: ArchivedTrial, end_ns: int) -> list[Track]:
     all_records = list(records)
     flows = {id(of_edge): number for number, (_, of_edge) in enumerate(measured.requests, 1) if of_edge is not None}
-    answers = [_answered(one) for one in all_records if isinstance(one, EdgeQueryRecord)]
-    requests = [_served(one, flows.get(id(one))) for one in all_records if isinstance(one, EdgeRequestRecord)]
+    answers = [_draw_query(one) for one in all_records if isinstance(one, EdgeQueryRecord)]
+    requests = [_draw_request(one, flows.get(id(one))) for one in all_records if isinstance(one, EdgeRequestRecord)]
     connections = [_connection(one, end_ns) for one in all_records if isinstance(one, ConnectionRecord)]
     return [*lanes("DNS", answers), *lanes("requests", requests), *lanes("connections", connections)]
 
 
-def _answered(query: EdgeQueryRecord) -> Slice:
+def _draw_query(query: EdgeQueryRecord) -> Slice:
     answered_ns = query.received_ns if query.answered_ns is None else query.answered_ns
     facts = _facts(peer=query.peer_address, in_early_data=query.in_early_data, rcode=query.rcode)
     return Slice(f"{query.qname} {query.qtype} {query.dns_transport}", query.received_ns, answered_ns, facts)
 
 
-def _served(request: EdgeRequestRecord, flow: int | None) -> Slice:
+def _draw_request(request: EdgeRequestRecord, flow: int | None) -> Slice:
     sent_ns = request.received_ns if request.response_sent_ns is None else request.response_sent_ns
     facts = _facts(
         http_version=request.http_version,

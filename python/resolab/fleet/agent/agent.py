@@ -164,7 +164,7 @@ class Agent:
             self._spool.forget(run.id)
             return None
         # Pages are read and summed for it, which takes its time: leases are kept meanwhile.
-        refused = await asyncio.to_thread(self._judged, run)
+        refused = await asyncio.to_thread(self._judge_run, run)
         if refused is not None:
             return refused
         failed = None if await self._side.has_result(job) else await self._make(job, run)
@@ -199,7 +199,9 @@ class Agent:
         if self._stopping:
             raise asyncio.CancelledError
         self._spool.check_space()
-        patience = BlockTimeLimit(lambda: self._spool.trials_count(run.id), await asyncio.to_thread(_stalled_s, run))
+        patience = BlockTimeLimit(
+            lambda: self._spool.trials_count(run.id), await asyncio.to_thread(_find_stall_limit_s, run)
+        )
         problem = await self._worker.run(job, self._spool.keep(run), patience)
         if problem is not None:
             return problem.why
@@ -220,7 +222,7 @@ class Agent:
         await self._side.put_result(job, file, await asyncio.to_thread(bundle.sha256_of, file))
         file.unlink(missing_ok=True)
 
-    def _judged(self, run: FleetRun) -> LimitRefusal | None:
+    def _judge_run(self, run: FleetRun) -> LimitRefusal | None:
         """Check a run, and reject unreadable runs too: the agent continues after any run."""
         try:
             return self._refusal(run)
@@ -281,5 +283,5 @@ class Agent:
         )
 
 
-def _stalled_s(run: FleetRun) -> float:
+def _find_stall_limit_s(run: FleetRun) -> float:
     return STALLED_S["lab" if plan_of(run).live is None else "live"]

@@ -208,8 +208,8 @@ def _limits(table: Mapping[str, Any], source: str) -> AgentLimits:
     return AgentLimits(
         kinds=_kinds(table, source),
         hours=tuple(_hours(one, source) for one in _texts(table, "hours", source) or ()),
-        sites=_checked(table, "sites", source, lambda one: (host_of(one), urlsplit(f"//{one}").port)),
-        resolvers=_checked(table, "resolvers", source, lambda one: _is_endpoint(one) and resolver_endpoint(one)),
+        sites=_check_texts(table, "sites", source, lambda one: (host_of(one), urlsplit(f"//{one}").port)),
+        resolvers=_check_texts(table, "resolvers", source, lambda one: _is_endpoint(one) and resolver_endpoint(one)),
         opt_out=_texts(table, "opt_out", source),
         trials_per_block=trials,
         operator_url=operator_url,
@@ -235,7 +235,9 @@ def _texts(table: Mapping[str, Any], key: str, source: str) -> tuple[str, ...] |
     return tuple(values)
 
 
-def _checked(table: Mapping[str, Any], key: str, source: str, read: Callable[[str], object]) -> tuple[str, ...] | None:
+def _check_texts(
+    table: Mapping[str, Any], key: str, source: str, read: Callable[[str], object]
+) -> tuple[str, ...] | None:
     """Return texts after parsing each, so a mistake is reported now and not mistaken for a rejection later."""
     texts = _texts(table, key, source)
     for one in texts or ():

@@ -73,11 +73,11 @@ class Worker:
         try:
             return await self._carry_out(asked)
         except (ResolabError, OSError) as error:
-            return self._failed(asked.block, error)
+            return self._build_failure(asked.block, error)
         except Exception as error:  # noqa: BLE001 - whatever it is, the agent needs a word, and its log the whole
             for told in traceback.format_exc().splitlines():
                 self._console.print(clean(told), highlight=False, markup=False, soft_wrap=True)
-            return self._failed(asked.block, error)
+            return self._build_failure(asked.block, error)
 
     async def rest(self) -> None:
         """End the kept testbeds."""
@@ -110,7 +110,7 @@ class Worker:
             return {"failed": asked.block, "problem": STOPPED, "kind": "interrupted"}
         return {"done": asked.block, "trials": outcome.trials_count}
 
-    def _failed(self, block: int, error: Exception) -> dict[str, Any]:
+    def _build_failure(self, block: int, error: Exception) -> dict[str, Any]:
         text = " ".join(str(error).split()) or type(error).__name__
         if self._stop.requested:
             return {"failed": block, "problem": STOPPED, "kind": "interrupted"}

@@ -67,8 +67,8 @@ def assemble(
         out.parent.mkdir(parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
         try:
-            blocks = {one: _unpacked(run, one, files, place, left_out) for one, files in bundles.items()}
-            taken = _taken(run, blocks, even=even)
+            blocks = {one: _unpack_bundles(run, one, files, place, left_out) for one, files in bundles.items()}
+            taken = _choose_blocks(run, blocks, even=even)
             made = {one: place / one for one in taken}
             manifests = [_dataset_at(run, one, taken[one], folder) for one, folder in made.items()]
             fresh, manifest = place / "joined", manifests[0]
@@ -92,7 +92,7 @@ def assemble(
     return manifest
 
 
-def _unpacked(
+def _unpack_bundles(
     run: FleetRun, vantage: str, bundles: Mapping[int, Path], place: Path, left_out: LeftOut | None
 ) -> dict[int, UnpackedBlock]:
     """Unpack the bundles of a vantage point, each block into its own folder."""
@@ -108,7 +108,7 @@ def _unpacked(
     return blocks
 
 
-def _taken(run: FleetRun, blocks: Blocks, *, even: bool) -> dict[str, dict[int, UnpackedBlock]]:
+def _choose_blocks(run: FleetRun, blocks: Blocks, *, even: bool) -> dict[str, dict[int, UnpackedBlock]]:
     """Choose the blocks, only the first blocks when another vantage point has fewer."""
     there = {one: dict(blocks[one]) for one in run.vantages if blocks.get(one)}
     if not there:
@@ -141,7 +141,7 @@ def _dataset_at(run: FleetRun, vantage: str, blocks: Mapping[int, UnpackedBlock]
     finished_count = len(find_finished_trials(folder))
     assert finished_count == trials_count * len(blocks), "a block that was taken is whole"
     manifests = [block.manifest for block in blocks.values()]
-    manifest = _joined(manifests, blocks_count=len(blocks), trials_count=trials_count)
+    manifest = _join_manifests(manifests, blocks_count=len(blocks), trials_count=trials_count)
     manifest = msgspec.structs.replace(manifest, warnings=[*manifest.warnings, *warnings])
     save_manifest(folder, manifest)
     return manifest
@@ -164,7 +164,7 @@ def _move_in(unpacked: Path, folder: Path, block: int) -> list[str]:
     return lines
 
 
-def _joined(manifests: Sequence[Manifest], *, blocks_count: int, trials_count: int) -> Manifest:
+def _join_manifests(manifests: Sequence[Manifest], *, blocks_count: int, trials_count: int) -> Manifest:
     """Return the joined manifest: the first block's, with running counts from the last."""
     first, last = manifests[0], max(manifests, key=_end)
     # More than one where an agent's spool got lost: what it began then is another dataset.

@@ -65,7 +65,7 @@ class ResultFetcher:
         The blocks left out are queued again, as long as the run is open.
         """
         _check_free(out)
-        wanted = _wanted(self._run, vantages)
+        wanted = _choose_vantages(self._run, vantages)
         try:
             found, manifest = await self._dataset(out, wanted)
         except ConfigurationError:
@@ -121,7 +121,7 @@ class ResultFetcher:
         self.asked_again = [*refused, *lost]
 
 
-def _wanted(run: FleetRun, vantages: Sequence[str] | None) -> list[str]:
+def _choose_vantages(run: FleetRun, vantages: Sequence[str] | None) -> list[str]:
     """Return the chosen vantage points, in the run's order."""
     other = next((one for one in vantages or () if one not in run.vantages), None)
     if other is not None:

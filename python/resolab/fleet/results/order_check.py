@@ -65,7 +65,7 @@ def check_ordered(folder: Path, names: Collection[str], expected: ExpectedBlock)
     for name, trial in expected.trials.items():
         if name not in names:
             refuse(f"trial {trial.trial_id} is missing")
-        named |= {name, *_checked_trial(folder / name, trial, expected.plan)}
+        named |= {name, *_check_trial(folder / name, trial, expected.plan)}
     unnamed = next((name for name in names if name not in named), None)
     if unnamed is not None:
         refuse(f"none of its trials names {unnamed}")
@@ -90,7 +90,10 @@ def _check_manifest(folder: Path, expected: ExpectedBlock) -> None:
     wanted = _manifest_wanted(expected)
     other = next((key for key, value in wanted.items() if getattr(manifest, key) != value), None)
     if other is not None:
-        refuse(f"{other} of its manifest is {_shown(getattr(manifest, other))}, ordered was {_shown(wanted[other])}")
+        refuse(
+            f"{other} of its manifest is {_clip_text(getattr(manifest, other))}, "
+            f"ordered was {_clip_text(wanted[other])}"
+        )
     if not manifest.starts:
         refuse("its manifest does not say what its trials stand on")
     for start in manifest.starts:
@@ -116,7 +119,7 @@ def _manifest_wanted(expected: ExpectedBlock) -> dict[str, Any]:
     }
 
 
-def _checked_trial(file: Path, trial: PlannedTrial, plan: Plan) -> list[str]:
+def _check_trial(file: Path, trial: PlannedTrial, plan: Plan) -> list[str]:
     """Check a trial from its first line to its last; return the names of its further files."""
     first = last = None
     ends_count = 0
@@ -135,13 +138,13 @@ def _checked_trial(file: Path, trial: PlannedTrial, plan: Plan) -> list[str]:
     wanted = _head_wanted(trial, plan)
     other = next((key for key, value in wanted.items() if getattr(first, key) != value), None)
     if other is not None:
-        shown = f"{_shown(getattr(first, other))}, ordered was {_shown(wanted[other])}"
+        shown = f"{_clip_text(getattr(first, other))}, ordered was {_clip_text(wanted[other])}"
         refuse(f"{other} of trial {trial.trial_id} is {shown}")
     if last.trial_id != trial.trial_id:
-        refuse(f"trial {trial.trial_id} ends as {_shown(last.trial_id)}")
+        refuse(f"trial {trial.trial_id} ends as {_clip_text(last.trial_id)}")
     outside = next((name for name in named if not KEPT_FILE.fullmatch(name)), None)
     if outside is not None:
-        refuse(f"trial {trial.trial_id} names {_shown(outside)}, which is no file of a dataset")
+        refuse(f"trial {trial.trial_id} names {_clip_text(outside)}, which is no file of a dataset")
     return named
 
 
@@ -169,7 +172,7 @@ def _head_wanted(trial: PlannedTrial, plan: Plan) -> dict[str, Any]:
     }
 
 
-def _shown(value: object) -> str:
+def _clip_text(value: object) -> str:
     """Return foreign text as a single, short line."""
     text = ascii(str(value))
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

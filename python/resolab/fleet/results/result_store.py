@@ -136,7 +136,7 @@ class ResultStore:
 
         Raises `ConfigurationError` for an invalid result, `UnreachableError` when the server does not answer.
         """
-        described = await self._described(job)
+        described = await self._describe_job(job)
         if described is None or described.deleted:
             return False
         if described.size > LARGEST_BUNDLE_BYTES:
@@ -169,7 +169,7 @@ class ResultStore:
     async def remove(self, job: Job) -> None:
         """Remove a block's result, so an agent can send the result again."""
         try:
-            described = await self._described(job)
+            described = await self._describe_job(job)
         except ConfigurationError:
             described = None
         async with call_server(f"remove the result of {job.id}"):
@@ -202,7 +202,7 @@ class ResultStore:
     def _description_subject(self, name: str) -> str:
         return f"$O.{self._store}.M.{base64.urlsafe_b64encode(name.encode()).decode()}"
 
-    async def _described(self, job: Job) -> _Description | None:
+    async def _describe_job(self, job: Job) -> _Description | None:
         message = await self._last(job.result)
         if message is None:
             return None

@@ -53,14 +53,14 @@ def account_of(vantage: str) -> str:
 
 def agent_publishes(vantage: str) -> list[str]:
     """List the subjects allowed for an agent's publications; requests to JetStream are publications, too."""
-    return [_translate_subject(one) for one in _allowed(vantage)]
+    return [_translate_subject(one) for one in _list_permissions(vantage)]
 
 
 def _translate_subject(subject: str) -> str:
     return AGENT_API + subject.removeprefix(API) if subject.startswith(API) else subject
 
 
-def _allowed(vantage: str) -> list[str]:
+def _list_permissions(vantage: str) -> list[str]:
     """List an agent's permissions in the fleet's account, by the subjects of the account."""
     results = results_of(vantage)
     return [
@@ -96,7 +96,7 @@ def build_shared_conf(folder: Path, *, holders: Mapping[str, str]) -> str:
 def _accounts(holders: Mapping[str, str]) -> list[str]:
     accounts = _block(FLEET_ACCOUNT, _fleet_account(holders.values()))
     for name, vantage in holders.items():
-        accounts += _block(_quoted(account_of(vantage)), _agent_account(name, vantage))
+        accounts += _block(_quote(account_of(vantage)), _agent_account(name, vantage))
     return accounts
 
 
@@ -105,12 +105,12 @@ def nats_conf(folder: Path, *, listen: str, port: int, holders: Mapping[str, str
     lines = [
         "# Written by resolab; what is changed by hand is lost with the next invitation.",
         'server_name: "resolab-fleet"',
-        f"host: {_quoted(listen)}",
+        f"host: {_quote(listen)}",
         f"port: {port}",
         'http: "127.0.0.1:-1"',
-        f"ports_file_dir: {_quoted(str(folder / PORTS_FOLDER))}",
-        f"pid_file: {_quoted(str(folder / 'nats-server.pid'))}",
-        f"log_file: {_quoted(str(folder / 'nats-server.log'))}",
+        f"ports_file_dir: {_quote(str(folder / PORTS_FOLDER))}",
+        f"pid_file: {_quote(str(folder / 'nats-server.pid'))}",
+        f"log_file: {_quote(str(folder / 'nats-server.log'))}",
         f"logfile_size_limit: {10 << 20}",
         "logfile_max_num: 3",
         f"max_payload: {MAX_PAYLOAD_BYTES}",
@@ -126,7 +126,7 @@ def nats_conf(folder: Path, *, listen: str, port: int, holders: Mapping[str, str
 
 def _jetstream(folder: Path) -> list[str]:
     return [
-        f"store_dir: {_quoted(str(folder / 'storage'))}",
+        f"store_dir: {_quote(str(folder / 'storage'))}",
         f"max_file_store: {MAX_FILE_STORE_BYTES}",
         f"max_memory_store: {MAX_MEMORY_STORE_BYTES}",
         # An agent deletes its bundle when the server says that it has it: then it must be on the disk.
@@ -136,9 +136,9 @@ def _jetstream(folder: Path) -> list[str]:
 
 def _tls(folder: Path) -> list[str]:
     return [
-        f"cert_file: {_quoted(str(folder / 'server.pem'))}",
-        f"key_file: {_quoted(str(folder / 'server.pem'))}",
-        f"ca_file: {_quoted(str(folder / 'ca.pem'))}",
+        f"cert_file: {_quote(str(folder / 'server.pem'))}",
+        f"key_file: {_quote(str(folder / 'server.pem'))}",
+        f"ca_file: {_quote(str(folder / 'ca.pem'))}",
         "verify_and_map: true",
         # Nothing is said in the clear: a greeting in the clear could be forged to leave TLS out.
         "handshake_first: true",
@@ -148,27 +148,27 @@ def _tls(folder: Path) -> list[str]:
 
 def _fleet_account(vantages: Iterable[str]) -> list[str]:
     """Configure the account with the streams: the operator's, with the requests allowed for each agent's account."""
-    exports = [_export(vantage, subject) for vantage in vantages for subject in _allowed(vantage)]
-    return ["jetstream: enabled", f"users: [{{ user: {_quoted(OPERATOR)} }}]", *_list_lines("exports", exports)]
+    exports = [_export(vantage, subject) for vantage in vantages for subject in _list_permissions(vantage)]
+    return ["jetstream: enabled", f"users: [{{ user: {_quote(OPERATOR)} }}]", *_list_lines("exports", exports)]
 
 
 def _export(vantage: str, subject: str) -> str:
     # A request for a job is answered more than once: by the job, or by the word that there is none.
     kind = ', response_type: "Stream"' if ".MSG.NEXT." in subject else ""
-    return f"{{ service: {_quoted(subject)}, accounts: [{_quoted(account_of(vantage))}]{kind} }}"
+    return f"{{ service: {_quote(subject)}, accounts: [{_quote(account_of(vantage))}]{kind} }}"
 
 
 def _agent_account(name: str, vantage: str) -> list[str]:
     """Configure an agent's account: no streams, no subjects of other agents, only the fleet account's replies."""
     publish, subscribe = _list(agent_publishes(vantage)), _list([f"{inbox_of(vantage)}.>"])
     allowed = f"publish: {{ allow: {publish} }}, subscribe: {{ allow: {subscribe} }}"
-    user = f"{{ user: {_quoted(name)}, permissions: {{ {allowed} }} }}"
-    return [f"users: [{user}]", *_list_lines("imports", map(_import, _allowed(vantage)))]
+    user = f"{{ user: {_quote(name)}, permissions: {{ {allowed} }} }}"
+    return [f"users: [{user}]", *_list_lines("imports", map(_import, _list_permissions(vantage)))]
 
 
 def _import(subject: str) -> str:
-    service = f"{{ account: {FLEET_ACCOUNT}, subject: {_quoted(subject)} }}"
-    return f"{{ service: {service}, to: {_quoted(_translate_subject(subject))} }}"
+    service = f"{{ account: {FLEET_ACCOUNT}, subject: {_quote(subject)} }}"
+    return f"{{ service: {service}, to: {_quote(_translate_subject(subject))} }}"
 
 
 def _list_lines(name: str, entries: Iterable[str]) -> list[str]:
@@ -180,8 +180,8 @@ def _block(name: str, lines: Iterable[str]) -> list[str]:
 
 
 def _list(values: Iterable[str]) -> str:
-    return f"[{', '.join(map(_quoted, values))}]"
+    return f"[{', '.join(map(_quote, values))}]"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)

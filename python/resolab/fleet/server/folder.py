@@ -218,7 +218,7 @@ class ServerFolder:
     def _write_address(self, authority: FleetAuthority, now: datetime) -> None:
         for name in () if self.address.elsewhere else ("storage", PORTS_FOLDER):
             self._file(name).mkdir(exist_ok=True, mode=0o700)
-        self._write("server.pem", authority.server_credential(_reached_by(self.address), now))
+        self._write("server.pem", authority.server_credential(_list_server_names(self.address), now))
         self._write("address.json", msgspec.json.encode(self.address).decode())
         self.write_config()
 
@@ -268,7 +268,7 @@ def _host_and_port(url: str) -> tuple[str, int]:
     return host, port
 
 
-def _reached_by(address: ServerAddress) -> list[str]:
+def _list_server_names(address: ServerAddress) -> list[str]:
     """List the names and addresses for the server's certificate, each once."""
     return list(dict.fromkeys([*(one for one in address.names if not _is_any(one)), _local(address.listen)]))
 

@@ -160,13 +160,13 @@ def reload_process(folder: ServerFolder, pid: int) -> None:
 
 
 def _reload_once(folder: ServerFolder, pid: int) -> None:
-    before = _loaded_at(folder, pid)
+    before = _find_load_time(folder, pid)
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGHUP)
     deadline = time.monotonic() + RELOAD_TIMEOUT_S
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError, LookupError, ValueError):
-            if _loaded_at(folder, pid) != before:
+            if _find_load_time(folder, pid) != before:
                 return
         if find_pid(folder) != pid:
             # Whoever starts it again starts it with what is there now.
@@ -188,7 +188,7 @@ def last_words(folder: ServerFolder) -> str | None:
     return None
 
 
-def _loaded_at(folder: ServerFolder, pid: int) -> str:
+def _find_load_time(folder: ServerFolder, pid: int) -> str:
     _status, answer = _ask(folder, pid, "/varz")
     return str(answer["config_load_time"])
 

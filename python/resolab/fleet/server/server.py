@@ -75,9 +75,9 @@ class FleetServer:
                 self.folder.keep_port(self._process.port)
             await self._prepare()
             watching = asyncio.create_task(self._watch())
-            ending.push_async_callback(_ended, watching)
+            ending.push_async_callback(_wait_for_end, watching)
             storage = StorageWatch(self.folder, self._say)
-            ending.push_async_callback(_ended, asyncio.create_task(storage.watch(self._look_every_s)))
+            ending.push_async_callback(_wait_for_end, asyncio.create_task(storage.watch(self._look_every_s)))
             self._ending = ending.pop_all()
         return self
 
@@ -199,7 +199,7 @@ def _alone(folder: ServerFolder) -> Iterator[None]:
         yield
 
 
-async def _ended(task: "asyncio.Task[None]") -> None:
+async def _wait_for_end(task: "asyncio.Task[None]") -> None:
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await task

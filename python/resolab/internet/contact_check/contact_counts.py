@@ -81,12 +81,12 @@ def count_contacts(layout: BoxLayout, seen: BoxContacts, named: Sequence[Contact
 def _count_sites(seen: BoxContacts, caps: Caps) -> list[ContactCount]:
     loads = {name: [(at_ns, 1) for at_ns in site.documents_ns] for name, site in seen.sites.items()}
     rows = [
-        _counted("loads", name, those, caps.loads_per_site_per_hour, daily_cap=caps.loads_per_site_per_day)
+        _build_count("loads", name, those, caps.loads_per_site_per_hour, daily_cap=caps.loads_per_site_per_day)
         for name, those in loads.items()
         if those
     ]
     every = [one for those in loads.values() for one in those]
-    return [*rows, _counted("loads", EVERY_SITE, every, caps.loads_per_hour)]
+    return [*rows, _build_count("loads", EVERY_SITE, every, caps.loads_per_hour)]
 
 
 def _count_resolver(
@@ -104,7 +104,7 @@ def _count_resolver(
             queries += _packets_of(flow)
         else:
             packets += _packets_of(flow)
-    return _counted(
+    return _build_count(
         "queries", host, queries, caps.queries_per_resolver_per_hour, packets_of_hour=most_within(packets, HOUR_S)
     )
 
@@ -123,7 +123,7 @@ def _packets_of(flow: ContactFlow) -> list[Count]:
     return [*flow.windows, *untold]
 
 
-def _counted(
+def _build_count(
     what: str,
     whom: str,
     counts: Sequence[Count],

@@ -92,7 +92,7 @@ def list_contacted(layout: BoxLayout, flows: Iterable[ContactFlow], named: Seque
                 protocol=flow.protocol,
                 port=flow.port,
                 packets_count=flow.packets_count,
-                named_as=_named_as(flow, reasons, known, of_pages),
+                named_as=_classify_flow(flow, reasons, known, of_pages),
                 reasons=reasons,
             )
         )
@@ -108,7 +108,7 @@ def never_contacted(layout: BoxLayout, flows: Sequence[ContactFlow], named: Sequ
     ]
 
 
-def _named_as(
+def _classify_flow(
     flow: ContactFlow, reasons: Sequence[ContactReason], known: frozenset[str], of_pages: frozenset[str]
 ) -> ContactNaming:
     # The kernel's own ICMP (a port that is closed by now) goes to whoever was contacted anyway.

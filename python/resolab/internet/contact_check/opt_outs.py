@@ -43,11 +43,11 @@ def judge_listed_hosts(layout: BoxLayout, seen: BoxContacts, batches_ns: Iterabl
         if listed.until_ns is None:
             covers = OptOut(frozenset({listed.domain})).covers
             hosts = [host for host in dict.fromkeys(names_of(layout.sites)) if covers(host)]
-            found += [_judged(layout, seen, listed, host, batches, is_site=host in documents) for host in hosts]
+            found += [_judge_host(layout, seen, listed, host, batches, is_site=host in documents) for host in hosts]
     return found
 
 
-def _judged(
+def _judge_host(
     layout: BoxLayout, seen: BoxContacts, listed: OptOutListing, host: str, batches: Sequence[int], *, is_site: bool
 ) -> OptedOutHost:
     place = bisect.bisect_left(batches, listed.since_ns + SERVED_WITHIN_NS)

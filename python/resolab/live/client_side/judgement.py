@@ -68,7 +68,7 @@ def judge_load(
     """
     page = load.measured
     host = host_of_split(urlsplit(page.url))
-    seen = _seen(page, log)
+    seen = _select_log(page, log)
     forwarded = _select_by_name([r for r in stub_records if _is_forwarded(r)], host)
     asked = [one for one in seen.look_ups if one.name == host]
     of_resolver = {id(one.connection) for one in seen.look_ups if one.connection is not None}
@@ -90,7 +90,7 @@ def judge_load(
     )
 
 
-def _seen(page: PageLoad, log: BrowserLog | None) -> _LoadLog:
+def _select_log(page: PageLoad, log: BrowserLog | None) -> _LoadLog:
     if log is None:
         return _LoadLog(None)
     begin_unix_ms = page.timings.navigation_start_unix_ms if page.timings is not None else None

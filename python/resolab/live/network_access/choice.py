@@ -37,18 +37,18 @@ def choose_ground(facts: GroundFacts) -> GroundChoice:
         way = LiveWay.ROOT if facts.is_root else LiveWay.USER_CAPABILITY
         return GroundChoice(way=way, note=NOTES[way])
     if facts.own_view and facts.slirp4netns and facts.tun:
-        return GroundChoice(way=LiveWay.SLIRP4NETNS, note=NOTES[LiveWay.SLIRP4NETNS], missing=_missing(facts))
+        return GroundChoice(way=LiveWay.SLIRP4NETNS, note=NOTES[LiveWay.SLIRP4NETNS], missing=_describe_missing(facts))
     note = NOTES[LiveWay.DNS_ONLY]
     if not facts.own_view:
         note += ", DoH and DoH3, for they cannot have a resolv.conf of their own either"
     else:
         note += ", Do53 by resolv.conf, DoH and DoH3"
-    return GroundChoice(way=LiveWay.DNS_ONLY, note=note, missing=_missing(facts))
+    return GroundChoice(way=LiveWay.DNS_ONLY, note=note, missing=_describe_missing(facts))
 
 
-def _missing(facts: GroundFacts) -> str:
+def _describe_missing(facts: GroundFacts) -> str:
     if not facts.own_view:
-        return _missing_view(facts)
+        return _describe_missing_view(facts)
     if facts.port_53 is PortState.TAKEN:
         what = "some program listens on port 53 of every address; have it listen on its own only, or stop it"
         return f"{what}: sudo ss -lnup 'sport = 53' says which it is"
@@ -57,7 +57,7 @@ def _missing(facts: GroundFacts) -> str:
     return f"port 53 is closed to this user: sudo setcap cap_net_bind_service+ep {facts.core}"
 
 
-def _missing_view(facts: GroundFacts) -> str:
+def _describe_missing_view(facts: GroundFacts) -> str:
     what = "programs cannot be given a resolv.conf of their own"
     if facts.namespace_setting is not None:
         return f"{what}, for user namespaces are forbidden: {sysctl(facts.namespace_setting)}"

@@ -23,15 +23,15 @@ _CODE = Path(__file__).resolve().parent
 def find_or_make_clone(model_file: Path) -> Path:
     """Return the folder of a model's clone, made if missing; the folder has the page's name."""
     model = read_model(model_file)
-    return _kept(model, model_file.name.removesuffix(ENDING), model_file.read_bytes())
+    return _find_or_make(model, model_file.name.removesuffix(ENDING), model_file.read_bytes())
 
 
 def find_or_make_clone_of_model(model: PageModel) -> Path:
     """Return the clone's folder for a model without a file, made if missing; the folder has the model's name."""
-    return _kept(model, model.name, model_text(model).encode())
+    return _find_or_make(model, model.name, model_text(model).encode())
 
 
-def _kept(model: PageModel, name: str, content: bytes) -> Path:
+def _find_or_make(model: PageModel, name: str, content: bytes) -> Path:
     folder = cache_folder() / _key(content) / name
     if (folder / "page.toml").is_file():
         return folder

@@ -91,11 +91,11 @@ def _body(model: PageModel, place: int, roles: Sequence[Role], seed: str) -> Clo
         case Kind.DOCUMENT:
             parts = document_parts(model, role, size_bytes, _script(model, place, roles))
         case Kind.STYLESHEET:
-            parts = _followed(stylesheet_text(model, role.styles), _COMMENT, size_bytes)
+            parts = _append_gap(stylesheet_text(model, role.styles), _COMMENT, size_bytes)
         case Kind.SCRIPT | Kind.XHR | Kind.FETCH if one.kind is Kind.SCRIPT or role.runs:
-            parts = _followed(_script(model, place, roles), _COMMENT, size_bytes)
+            parts = _append_gap(_script(model, place, roles), _COMMENT, size_bytes)
         case Kind.XHR | Kind.FETCH:
-            parts = _followed("", _QUOTED, size_bytes)
+            parts = _append_gap("", _QUOTED, size_bytes)
         case Kind.IMAGE:
             return image_body(one.wire_bytes, seed)
         case Kind.FONT | Kind.MEDIA | Kind.BEACON | Kind.OTHER:
@@ -116,7 +116,7 @@ def _script(model: PageModel, place: int, roles: Sequence[Role]) -> str:
     )
 
 
-def _followed(text: str, around: tuple[str, str], size_bytes: int) -> Sequence[str | Gap]:
+def _append_gap(text: str, around: tuple[str, str], size_bytes: int) -> Sequence[str | Gap]:
     opening, closing = around
     room = size_bytes - len(text.encode()) - len(opening) - len(closing)
     return [text, opening, Gap(room), closing] if room >= 0 else [text]

@@ -77,10 +77,10 @@ def _write_host(folder: Path, host: int, contents: Sequence[CloneAnswer], spoken
             (files / content.path[1:]).write_bytes(content.body.identity)
             if content.body.gzip is not None:
                 (files / f"{content.path[1:]}.gz").write_bytes(content.body.gzip)
-    (folder / f"{host}.toml").write_text("\n".join(_serving_lines(contents, spoken)) + "\n", "utf-8")
+    (folder / f"{host}.toml").write_text("\n".join(_list_serving_lines(contents, spoken)) + "\n", "utf-8")
 
 
-def _serving_lines(contents: Sequence[CloneAnswer], spoken: Sequence[str]) -> Iterator[str]:
+def _list_serving_lines(contents: Sequence[CloneAnswer], spoken: Sequence[str]) -> Iterator[str]:
     if spoken:
         yield f"protocols = {value_text(spoken)}"
     yield "precoded = true"

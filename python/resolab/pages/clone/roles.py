@@ -69,7 +69,7 @@ class _RoleAssigner:
                 self._cast(place, one, one.parent)
         for role in self._roles:
             for place in role.markup:
-                self._parsed(place)
+                self._mark_parsed(place)
             role.runs.sort(key=lambda place: (due_ms(self._resources[place], place, role), place))
         return self._roles
 
@@ -114,7 +114,7 @@ class _RoleAssigner:
         document = self._document(self._resources[place])
         return self._is_used(place, Kind.STYLESHEET) and self._is(document, Kind.DOCUMENT)
 
-    def _parsed(self, place: int) -> None:
+    def _mark_parsed(self, place: int) -> None:
         at: int | None = place
         while at is not None:
             self._roles[at].is_parsed = True

@@ -103,7 +103,7 @@ def script_text(
         "function g(x){A[x[2]].apply(null,x.slice(3))}"
         "function l(x){d.readyState=='complete'?g(x):"
         "w.addEventListener('load',function(){setTimeout(function(){g(x)})})}"
-        f"[{','.join(_written(calls))}].forEach(function(x){{var n=x[0]-(performance.now()-t);"
+        f"[{','.join(_write_calls(calls))}].forEach(function(x){{var n=x[0]-(performance.now()-t);"
         f"if(x[1]=={_AFTER_LOAD})setTimeout(function(){{l(x)}},n);else if(n<={_NOW_ENOUGH_MS})g(x);else{{"
         f"{'H(1);' if hold else ''}setTimeout(function(){{g(x);{'H(-1)' if hold else ''}}},n)}}}})}})();"
     )
@@ -140,7 +140,7 @@ def _arguments(one: Resource, word: str, *, runs_text: bool) -> tuple[str | int,
             return (*told, _AFTER_LOAD if one.after_load else _BEFORE_LOAD) if runs_text else told
 
 
-def _written(calls: Iterable[_Call]) -> list[str]:
+def _write_calls(calls: Iterable[_Call]) -> list[str]:
     return [
         json.dumps([_short(call.due_ms), call.phase, call.word, *call.arguments], separators=(",", ":"))
         for call in calls

@@ -34,17 +34,17 @@ class HostCapacity:
         if kind is Kind.DOCUMENT or discovery is Discovery.REDIRECT:
             others = [left if other != site else 0 for left, other in zip(self._left, self._sites, strict=True)]
             if any(others):
-                return self._taken(chance.pick(others))
-        return self._taken(chance.pick(self._left))
+                return self._reserve(chance.pick(others))
+        return self._reserve(chance.pick(self._left))
 
     def _has_left(self, site: int) -> bool:
         return any(self._left[host] for host in self._of_site[site])
 
     def _take(self, chance: UniformStream, hosts: Sequence[int]) -> int:
         weights = [self._left[host] for host in hosts]
-        return self._taken(hosts[chance.pick(weights)] if any(weights) else chance.pick(self._left))
+        return self._reserve(hosts[chance.pick(weights)] if any(weights) else chance.pick(self._left))
 
-    def _taken(self, host: int) -> int:
+    def _reserve(self, host: int) -> int:
         self._left[host] -= 1
         return host
 

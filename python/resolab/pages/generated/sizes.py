@@ -55,12 +55,12 @@ def draw_bodies(
 ) -> list[BodySizes]:
     """Draw every body; the sum on the wire is the page's."""
     level = chance.log_normal(published.IMAGE_LEVEL, published.IMAGE_LEVEL_LOG_SD)
-    drawn = [_drawn(chance, node, manner, level) for node, manner in zip(nodes, manners, strict=True)]
-    wires = _scaled(nodes, drawn, wire_bytes)
+    drawn = [_draw(chance, node, manner, level) for node, manner in zip(nodes, manners, strict=True)]
+    wires = _scale(nodes, drawn, wire_bytes)
     return [BodySizes(wire, _raw(chance, node.kind, wire)) for node, wire in zip(nodes, wires, strict=True)]
 
 
-def _drawn(chance: UniformStream, node: Node, manner: RequestForm, image_level: float) -> int:
+def _draw(chance: UniformStream, node: Node, manner: RequestForm, image_level: float) -> int:
     score = max(-_SCORE_MAX, min(_SCORE_MAX, chance.normal()))
     if node.is_redirect or not manner.has_content:
         return 0
@@ -72,7 +72,7 @@ def _drawn(chance: UniformStream, node: Node, manner: RequestForm, image_level: 
     return max(size, 1)
 
 
-def _scaled(nodes: Sequence[Node], drawn: Sequence[int], wire_bytes: int) -> list[int]:
+def _scale(nodes: Sequence[Node], drawn: Sequence[int], wire_bytes: int) -> list[int]:
     """Scale the kinds in `_SCALED`; when the rest alone exceeds the page's bytes, scale all kinds."""
     scaled = [
         place

@@ -57,7 +57,7 @@ def draw_timeline(
     hosts: Sequence[PlannedHost],
 ) -> Timeline:
     """Draw the parts of the instants, and simulate the load."""
-    instants = [_drawn(chance, node, manner, hosts) for node, manner in zip(nodes, manners, strict=True)]
+    instants = [_draw(chance, node, manner, hosts) for node, manner in zip(nodes, manners, strict=True)]
     delays = [chance.log_normal(published.AFTER_LOAD_MEDIAN_MS, published.AFTER_LOAD_LOG_SD) for _ in nodes]
     load = _Load(nodes, manners, bodies, hosts, instants)
     load.run([0])
@@ -73,7 +73,7 @@ def _is_after(nodes: Sequence[Node], place: int | None) -> bool:
     return place is not None and nodes[place].is_after_load
 
 
-def _drawn(chance: UniformStream, node: Node, manner: RequestForm, hosts: Sequence[PlannedHost]) -> GeneratedInstants:
+def _draw(chance: UniformStream, node: Node, manner: RequestForm, hosts: Sequence[PlannedHost]) -> GeneratedInstants:
     due = chance.log_normal(published.DUE_MEDIAN_MS, published.DUE_LOG_SD)
     late = chance.log_normal(published.LATE_DUE_MEDIAN_MS, published.LATE_DUE_LOG_SD)
     at = chance.uniform()

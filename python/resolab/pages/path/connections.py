@@ -54,7 +54,7 @@ def connections_of(model: PageModel, records: Sequence[Record]) -> LoadConnectio
         if isinstance(one, ConnectionRecord)
         and (one.connection_id in asked or (one.server_name in names and began <= one.accepted_ns <= until))
     ]
-    return _counted(model, there, asked, began)
+    return _count(model, there, asked, began)
 
 
 def _name(authority: str) -> str:
@@ -69,7 +69,7 @@ def _may_share_count(model: PageModel, names: set[str]) -> int:
     return sum(count for count in groups.values() if count > 1)
 
 
-def _counted(
+def _count(
     model: PageModel, there: Sequence[ConnectionRecord], asked: dict[int, set[str]], began_ns: int
 ) -> LoadConnections:
     complete = [one for one in there if one.handshake_complete_ns is not None or one.connection_id in asked]

@@ -70,7 +70,7 @@ def critical_path(
         links=tuple(links),
         parts_ns={part: sums[part] for part in PhaseKind if sums[part]},
         blocking_hosts=tuple(dict.fromkeys(waited_for)),
-        lookup_hosts=tuple(_looked_up(model, phases, load_ns)),
+        lookup_hosts=tuple(_list_looked_up_hosts(model, phases, load_ns)),
         untold_count=sum(untold),
         server_told_count=sum(load.requests[link.place].teller is InstantSource.SERVER for link in links),
     )
@@ -87,7 +87,7 @@ def _links(
         one = load.requests[place]
         until = min(end_ns(one), cursor)
         gaps.append(cursor - until)
-        links.append(PathLink(place=place, held_up=held_up, parts_ns=_spent(phases[place], until)))
+        links.append(PathLink(place=place, held_up=held_up, parts_ns=_sum_phases(phases[place], until)))
         # One that began after its follower, by a rounded clock, has no time of its own.
         cursor = min(until, ns(one.start_ms))
     # A gap lies before the link that follows it, so the first one found is what came after the last link.
@@ -119,7 +119,7 @@ def _find_predecessor(
     instants, the model names the blockers, and the blockers may have instants. The script's nearest ancestor with
     instants then represents the script. If the ancestor ended after the request's start, the ancestor's start counts.
     """
-    discoverer = _told_ancestor(place, model, load)
+    discoverer = _find_known_ancestor(place, model, load)
     parent = model.resources[place].parent
     if discoverer is None or parent is None or model.resources[place].discovery is not Discovery.SCRIPT:
         return discoverer, False
@@ -137,14 +137,14 @@ def _find_predecessor(
     return chosen, chosen != discoverer
 
 
-def _told_ancestor(place: int, model: PageModel, load: LoadTimeline) -> int | None:
+def _find_known_ancestor(place: int, model: PageModel, load: LoadTimeline) -> int | None:
     parent = model.resources[place].parent
     while parent is not None and parent not in load.requests:
         parent = model.resources[parent].parent
     return parent
 
 
-def _spent(phases: Sequence[RequestPhase], until: int) -> dict[PhaseKind, int]:
+def _sum_phases(phases: Sequence[RequestPhase], until: int) -> dict[PhaseKind, int]:
     spent: Counter[PhaseKind] = Counter()
     for part, begin, end in phases:
         if min(end, until) > begin:
@@ -163,7 +163,7 @@ def _gap_part(load: LoadTimeline, place: int) -> PhaseKind:
     return PhaseKind.UNTOLD if load.requests[place].teller is InstantSource.SERVER else PhaseKind.BROWSER
 
 
-def _looked_up(model: PageModel, phases: Mapping[int, list[RequestPhase]], load_ns: int) -> list[int]:
+def _list_looked_up_hosts(model: PageModel, phases: Mapping[int, list[RequestPhase]], load_ns: int) -> list[int]:
     return sorted(
         {
             model.resources[place].host

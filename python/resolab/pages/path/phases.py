@@ -102,7 +102,7 @@ def _own(one: RequestInstants, round_trip_ns: int) -> list[RequestPhase]:
     return cut.phases
 
 
-def _left_early(one: RequestInstants) -> bool:
+def _is_early(one: RequestInstants) -> bool:
     sent, connected = one.request_start_ms, one.connect_end_ms
     return sent is not None and connected is not None and ns(connected) - ns(sent) >= _SEEN_FROM_NS
 
@@ -131,11 +131,11 @@ def phases_of_load(
     for place, phases in own.items():
         waited = load.requests[place].is_multiplexed and not any(phase.part in SETUP for phase in phases)
         if waited and (others := setups[model.resources[place].host]):
-            own[place] = [part for phase in phases for part in _waited_for(phase, others)]
+            own[place] = [part for phase in phases for part in _divide_idle_time(phase, others)]
     return own
 
 
-def _waited_for(phase: RequestPhase, others: Sequence[RequestPhase]) -> Iterator[RequestPhase]:
+def _divide_idle_time(phase: RequestPhase, others: Sequence[RequestPhase]) -> Iterator[RequestPhase]:
     """Divide idle time of the browser by the activity of the host's other requests in this time."""
     if phase.part is not PhaseKind.BROWSER:
         yield phase
@@ -159,7 +159,7 @@ def find_round_trips(model: PageModel, load: LoadTimeline) -> dict[int, float]:
     """
     seen: dict[int, int] = {}
     for place, one in load.requests.items():
-        if _left_early(one):
+        if _is_early(one):
             continue
         trip = PhaseKind.HANDSHAKE if one.protocol == "h3" else PhaseKind.CONNECT
         for part, begin, end in _own(one, 0):

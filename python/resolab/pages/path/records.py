@@ -43,12 +43,12 @@ def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: floa
     load = find_measured_load(kept)
     if load is None or load.plt_ms is None or failure_of(kept) is not None:
         return None
-    told = _told_by_browser(model, kept)
+    told = _read_browser_instants(model, kept)
     if load.browser == BrowserName.FIREFOX:
         told = _extend_firefox_look_ups(model, told)
     if not told:
         return None
-    served = _told_by_server(model, kept, load, round_trip_ms / 2)
+    served = _read_server_instants(model, kept, load, round_trip_ms / 2)
     requests = served | _unfold_redirects(model, told, served)
     return LoadTimeline(load_ms=load.plt_ms, requests=dict(sorted(requests.items())))
 
@@ -77,7 +77,7 @@ def navigation_ns(records: Iterable[Record], load: PageLoadRecord | None) -> int
     return round(load.navigation_start_unix_ms * 1_000) * 1_000 - (head.wall_time_unix_ns - head.monotonic_ns)
 
 
-def _told_by_browser(model: PageModel, records: Iterable[Record]) -> dict[int, RequestInstants]:
+def _read_browser_instants(model: PageModel, records: Iterable[Record]) -> dict[int, RequestInstants]:
     told: dict[int, RequestInstants] = {}
     for one in records:
         if isinstance(one, ResourceRecord) and (place := _place(model, one.url)) is not None and place not in told:
@@ -117,7 +117,7 @@ def _place(model: PageModel, url: str) -> int | None:
     return parse_request_index(url) if resource_of(model, url) is not None else None
 
 
-def _told_by_server(
+def _read_server_instants(
     model: PageModel, records: Iterable[Record], load: PageLoadRecord, way_ms: float
 ) -> dict[int, RequestInstants]:
     """Put the server's instants on the browser's clock."""
@@ -131,11 +131,11 @@ def _told_by_server(
             continue
         place = _place(model, f"https://{split_url(f'//{one.authority}').hostname}{one.path}")
         if place is not None and place not in told:
-            told[place] = _served(one, began_ns, way_ms)
+            told[place] = _convert_server_record(one, began_ns, way_ms)
     return told
 
 
-def _served(one: EdgeRequestRecord, began_ns: int, way_ms: float) -> RequestInstants:
+def _convert_server_record(one: EdgeRequestRecord, began_ns: int, way_ms: float) -> RequestInstants:
     sent, received = one.response_sent_ns, (one.received_ns - began_ns) / _NS - way_ms
     first = one.first_body_byte_ns or sent
     return RequestInstants(

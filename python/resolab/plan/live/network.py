@@ -56,9 +56,9 @@ def live_table(
     network = top.section("network")
     network.one_of("kind", (LIVE,))
     _refuse_the_labs(top, table, at_hand=at_hand)
-    levels = _named(top, table)
+    levels = _take_decisive_factors(top, table)
     resolvers = resolvers_in(_read_resolvers(top, levels["resolver"]), levels["resolver"])
-    sites = sites_in(top.section("sites"), base, _seed(table), begun_with, at_hand=at_hand)
+    sites = sites_in(top.section("sites"), base, _read_seed(table), begun_with, at_hand=at_hand)
     settings = _settings(network, resolvers, sites, base)
     paths = _paths(table, levels["dns_transport"])
     _check_addresses(top, levels["dns_transport"], resolvers)
@@ -76,7 +76,7 @@ def _read_resolvers(top: PlanSection, names: Sequence[str]) -> PlanSection:
     return section
 
 
-def _named(top: PlanSection, table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def _take_decisive_factors(top: PlanSection, table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Take the two decisive factors, and refuse factors absent from live plans."""
     factors = table.get("factors")
     if not isinstance(factors, dict):
@@ -194,7 +194,7 @@ def _ordinary(
     }
 
 
-def _seed(table: Mapping[str, Any]) -> int:
+def _read_seed(table: Mapping[str, Any]) -> int:
     """Take the plan's seed before the check; the ordinary reading reports faults."""
     seed = table.get("seed")
     return seed if isinstance(seed, int) else 0

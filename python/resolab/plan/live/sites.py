@@ -50,7 +50,7 @@ def sites_in(section: PlanSection, base: Path, seed: int, begun_with: Sequence[s
     if begun_with is not None and not at_hand:
         return Sites([], site_list, begun_with)
     text = _read(section, file)
-    sites = _drawn(section, text, site_list, seed)
+    sites = _draw_sample(section, text, site_list, seed)
     _check_names(section, "list", sites)
     if begun_with is not None:
         by_name = {one.name: one for one in sites}
@@ -116,7 +116,7 @@ def _read(section: PlanSection, file: Path) -> str:
         section.fail("list", f"could not read {file}: {reason}; give a file of lines RANK,DOMAIN")
 
 
-def _drawn(section: PlanSection, text: str, site_list: SiteList, seed: int) -> list[LiveSite]:
+def _draw_sample(section: PlanSection, text: str, site_list: SiteList, seed: int) -> list[LiveSite]:
     """Draw the sample: each domain has a key of seed and name, independent of all else."""
     found = list(_read_list_lines(section, text, site_list.ranks))
     if not found:

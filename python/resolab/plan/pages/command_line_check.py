@@ -18,12 +18,12 @@ _MAPPING_BYTES = len("MAP  10.77.255.254 , EXCLUDE 10.77.255.254 , ")
 
 def tells_names(plan: Plan) -> bool:
     """Return True when a browser gets the names of pages at its start."""
-    return bool(_told(plan))
+    return bool(_select_conditions(plan))
 
 
 def check_told_names(source: str, plan: Plan, hosts: Sequence[str]) -> None:
     """Refuse too many names, for pages over HTTP/3 in Chromium, or with the preset mapping addresses."""
-    told = _told(plan)
+    told = _select_conditions(plan)
     if not told:
         return
     with_addresses = any(one.browser_preset is BrowserPreset.S24 for one in told)
@@ -34,6 +34,6 @@ def check_told_names(source: str, plan: Plan, hosts: Sequence[str]) -> None:
         raise ConfigurationError(f"{source}: factors.page: {problem}; leave pages out, or take h1 or h2, or firefox")
 
 
-def _told(plan: Plan) -> list[Condition]:
+def _select_conditions(plan: Plan) -> list[Condition]:
     chromium = [one for one in plan.conditions() if one.browser is BrowserName.CHROMIUM]
     return [one for one in chromium if one.http_version is HttpVersion.H3]

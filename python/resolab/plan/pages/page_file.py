@@ -79,14 +79,14 @@ def _page_in(folder: Path) -> Page | str:
         return f"failed to read page {file}: {error}"
     problems = [*_wrong_keys(table)]
     if problems:
-        return _told(file, problems)
+        return _format_problems(file, problems)
     read = {host: read_serving(keys, folder) for host, keys in table.get("serving", {}).items()}
     serving = {host: of_host for host, (of_host, _) in read.items()}
     problems = [f"serving of {host}: {problem}" for host, (_, wrong) in read.items() for problem in wrong]
     # What is wrong with how names are served would make other things seem wrong.
     problems = [*_wrong_values(table, folder, None if problems else serving), *problems]
     if problems:
-        return _told(file, problems)
+        return _format_problems(file, problems)
     below = {table["host"]: table["folder"], **table.get("hosts", {})}
     return Page(
         name=folder.name,
@@ -97,7 +97,7 @@ def _page_in(folder: Path) -> Page | str:
     )
 
 
-def _told(file: Path, problems: Sequence[str]) -> str:
+def _format_problems(file: Path, problems: Sequence[str]) -> str:
     return f"failed to read page {file}: {'; also '.join(problems)}"
 
 

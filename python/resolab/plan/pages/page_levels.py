@@ -66,7 +66,7 @@ def page_levels(
         return None
     if begun_with is not None and corpus is None and any(map(_is_pattern, given)):
         return PageLevels([*begun_with], generated)
-    words = _expanded(source, given, base, corpus or Corpus.from_project())
+    words = _expand_patterns(source, given, base, corpus or Corpus.from_project())
     if begun_with is not None and any(map(_is_pattern, given)):
         words = _restore_begun_order(source, words, [one for one in begun_with if one not in generated])
     paths = own_pages([word for word in words if isinstance(word, str)], base)
@@ -84,7 +84,7 @@ def _is_pattern(word: object) -> bool:
     return isinstance(word, str) and any(one in word for one in "*?")
 
 
-def _expanded(source: str, given: Sequence[object], base: Path, corpus: Corpus) -> list[object]:
+def _expand_patterns(source: str, given: Sequence[object], base: Path, corpus: Corpus) -> list[object]:
     written = [word for word in given if not _is_pattern(word)]
     words: list[object] = []
     for word in given:

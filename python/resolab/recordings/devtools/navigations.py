@@ -169,14 +169,14 @@ class Navigations:
         """Return the commits of the main frame, by event index; `None`: a page without a request, as `about:blank`."""
         commits: list[tuple[int, Navigation | None]] = []
         for place, frame in self._navigated:
-            one = self._committed(place, frame, asked)
+            one = self._find_committed(place, frame, asked)
             if one is not None:
                 one.is_committed = True
             commits.append((place, one))
         late = [(one.answered_place, one) for one in asked if not one.is_committed and one.answered_place is not None]
         return sorted([*commits, *late], key=lambda commit: commit[0])
 
-    def _committed(self, place: int, frame: Json, asked: list[Navigation]) -> Navigation | None:
+    def _find_committed(self, place: int, frame: Json, asked: list[Navigation]) -> Navigation | None:
         loader_id = text(frame.get("loaderId"))
         before = asked[: bisect.bisect_left(asked, place, key=lambda one: one.place)]
         if loader_id is not None:

@@ -112,14 +112,14 @@ class _Log:
     def take(self, event: str, params: Json) -> None:
         """Take one event; ignore events unrelated to a load."""
         handler = {
-            "Network.requestWillBeSent": self._sent,
-            "Network.requestWillBeSentExtraInfo": self._sent_heads,
-            "Network.responseReceived": self._answered,
-            "Network.responseReceivedExtraInfo": self._answered_heads,
+            "Network.requestWillBeSent": self._take_sent,
+            "Network.requestWillBeSentExtraInfo": self._take_sent_heads,
+            "Network.responseReceived": self._take_answer,
+            "Network.responseReceivedExtraInfo": self._take_answer_heads,
             "Network.dataReceived": self._data,
-            "Network.loadingFinished": self._finished,
-            "Network.loadingFailed": self._failed,
-            "Network.requestServedFromCache": self._cached,
+            "Network.loadingFinished": self._take_finish,
+            "Network.loadingFailed": self._take_failure,
+            "Network.requestServedFromCache": self._take_cache_hit,
             "Network.webSocketCreated": self._socket,
         }.get(event)
         self._place = self.navigations.take(event, params)
@@ -147,7 +147,7 @@ class _Log:
         self._found.lose(BEFORE_THE_PAGE if is_before else OTHER_PAGES)
         return False
 
-    def _sent(self, params: Json) -> None:
+    def _take_sent(self, params: Json) -> None:
         identity = text(params.get("requestId")) or ""
         redirect = params.get("redirectResponse")
         before = self._open.pop(identity, None)
@@ -162,17 +162,17 @@ class _Log:
         self._open[identity] = one
         self._chains[identity].requests.append(one)
 
-    def _sent_heads(self, params: Json) -> None:
+    def _take_sent_heads(self, params: Json) -> None:
         self._chains[text(params.get("requestId")) or ""].asked.append(_heads(params.get("headers")))
 
-    def _answered(self, params: Json) -> None:
+    def _take_answer(self, params: Json) -> None:
         one = self._open.get(text(params.get("requestId")) or "")
         if one is not None:
             one.response = _part(params, "response")
             one.answered |= _heads(one.response.get("headers"))
             one.has_extra = params.get("hasExtraInfo") is not False
 
-    def _answered_heads(self, params: Json) -> None:
+    def _take_answer_heads(self, params: Json) -> None:
         self._chains[text(params.get("requestId")) or ""].answered.append(_heads(params.get("headers")))
 
     def _data(self, params: Json) -> None:
@@ -181,20 +181,20 @@ class _Log:
             one.raw_bytes += count(params.get("dataLength")) or 0
             one.moved_bytes += count(params.get("encodedDataLength")) or 0
 
-    def _finished(self, params: Json) -> None:
+    def _take_finish(self, params: Json) -> None:
         one = self._open.pop(text(params.get("requestId")) or "", None)
         if one is not None:
             one.moved_bytes = count(params.get("encodedDataLength")) or one.moved_bytes
             one.finished_s = number(params.get("timestamp"))
 
-    def _failed(self, params: Json) -> None:
+    def _take_failure(self, params: Json) -> None:
         one = self._open.pop(text(params.get("requestId")) or "", None)
         if one is not None:
             one.finished_s = number(params.get("timestamp"))
             if one.response is None or not params.get("canceled"):
                 one.response = None
 
-    def _cached(self, params: Json) -> None:
+    def _take_cache_hit(self, params: Json) -> None:
         one = self._open.get(text(params.get("requestId")) or "")
         if one is not None:
             one.was_served_from_cache = True

@@ -64,7 +64,7 @@ def read_har(content: bytes | memoryview, shown: str) -> Recording:
     entries = _each(log.entries, HarEntry, found, "entries of a shape that is none of HAR's")
     found = _first_answered(_load(page, of_page, entries, found) for page, of_page in _split_by_page(pages, entries))
     if not found.exchanges:
-        raise ConfigurationError(f"failed to read {shown}: no request of it can be used ({_said(found)})")
+        raise ConfigurationError(f"failed to read {shown}: no request of it can be used ({_format_losses(found)})")
     return found
 
 
@@ -298,5 +298,5 @@ def _say_what_is_missing(entries: Sequence[HarEntry], found: Recording) -> None:
     found.lose("computing times of scripts", 0)
 
 
-def _said(found: Recording) -> str:
+def _format_losses(found: Recording) -> str:
     return "; ".join(f"{count or 'all'}: {what}" for what, count in found.losses.items()) or "there is none"

@@ -74,9 +74,9 @@ class _DiscoveryInference:
         if place in self._sources:
             source = self._sources[place]
             return DiscoveryResult(source, Discovery.REDIRECT, Evidence.REDIRECT, self._found[source].frame)
-        return self._named(exchange) or self._inferred(exchange)
+        return self._use_initiator(exchange) or self._infer(exchange)
 
-    def _named(self, exchange: RecordedExchange) -> DiscoveryResult | None:
+    def _use_initiator(self, exchange: RecordedExchange) -> DiscoveryResult | None:
         said = exchange.initiator
         if said is None:
             return None
@@ -94,13 +94,15 @@ class _DiscoveryInference:
             discovery = Discovery.STYLESHEET
         else:
             return None
-        return self._discovered(parent, discovery, Evidence.INITIATOR, frame)
+        return self._build_result(parent, discovery, Evidence.INITIATOR, frame)
 
     def _first_known(self, said: Initiator, frame: int | None) -> int | None:
         candidates = (self._known.find(url, frame) for url in (*said.stack, said.url))
         return next((place for place in candidates if place is not None), None)
 
-    def _discovered(self, parent: int, discovery: Discovery, evidence: Evidence, frame: int | None) -> DiscoveryResult:
+    def _build_result(
+        self, parent: int, discovery: Discovery, evidence: Evidence, frame: int | None
+    ) -> DiscoveryResult:
         if self._exchanges[parent].kind is Kind.DOCUMENT and discovery is not Discovery.SCRIPT:
             return DiscoveryResult(parent, discovery, evidence, parent)
         own = self._known.frames[parent]
@@ -111,16 +113,16 @@ class _DiscoveryInference:
             return DiscoveryResult(document, Discovery.DOCUMENT, Evidence.INITIATOR, document)
         since_end = exchange.start_ms - self._exchanges[document].end_ms
         if exchange.kind in (Kind.SCRIPT, Kind.STYLESHEET):
-            self._passed(document, said.line)
+            self._note_line(document, said.line)
             inserted = since_end > INSERTED_AFTER_MS and said.kind == "parser"
             discovery = Discovery.LATE if inserted else Discovery.DOCUMENT
             return DiscoveryResult(document, discovery, Evidence.INITIATOR, document)
         if said.line is not None and self._is_late(document, exchange, said.line, since_end):
             return DiscoveryResult(document, Discovery.LATE, Evidence.INFERRED, document)
-        self._passed(document, said.line)
+        self._note_line(document, said.line)
         return DiscoveryResult(document, Discovery.DOCUMENT, Evidence.INITIATOR, document)
 
-    def _passed(self, document: int, line: int | None) -> None:
+    def _note_line(self, document: int, line: int | None) -> None:
         self._lines[document] = max(self._lines.get(document, 0), line or 0)
 
     def _is_late(self, document: int, exchange: RecordedExchange, line: int, since_end: float) -> bool:
@@ -132,11 +134,11 @@ class _DiscoveryInference:
     def _document_of_page(self) -> int | None:
         return self._known.find(self._exchanges[0].url)
 
-    def _inferred(self, exchange: RecordedExchange) -> DiscoveryResult:
+    def _infer(self, exchange: RecordedExchange) -> DiscoveryResult:
         named = self._known.find(exchange.referer)
         if named is not None and self._exchanges[named].kind is Kind.STYLESHEET:
             # Fetches of a style sheet have it as their referrer (CSS Values 4, section 5.4).
-            return self._discovered(named, Discovery.STYLESHEET, Evidence.REFERER, None)
+            return self._build_result(named, Discovery.STYLESHEET, Evidence.REFERER, None)
         frame = self._known.frame_of(exchange)
         evidence = Evidence.INFERRED if frame is None else Evidence.REFERER
         document = frame if frame is not None else self._document_of_page() or 0

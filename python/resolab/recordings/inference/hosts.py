@@ -31,7 +31,7 @@ def hosts_of(exchanges: Sequence[RecordedExchange], document: RecordedExchange, 
     of_host: dict[str, list[RecordedExchange]] = {}
     for one in exchanges:
         of_host.setdefault(host_of(one.url) or "", []).append(one)
-    opened = _opened(exchanges)
+    opened = _find_connection_hosts(exchanges)
     first = site_of(host_of(document.url) or "")
     sites = {first: 0} | {site: number for number, site in enumerate(_others(of_host, first), start=1)}
     addresses = _groups(of_host, lambda asked: next((one.address for one in asked if one.address), None))
@@ -69,7 +69,7 @@ def _groups(
     return groups
 
 
-def _opened(exchanges: Iterable[RecordedExchange]) -> dict[str | None, str]:
+def _find_connection_hosts(exchanges: Iterable[RecordedExchange]) -> dict[str | None, str]:
     """Return the host of each connection: the host of the request with the handshake, else of the first request."""
     hosts: dict[str | None, str] = {}
     for one in sorted(exchanges, key=lambda one: not one.timings.connect):

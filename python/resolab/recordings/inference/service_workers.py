@@ -23,7 +23,7 @@ def join_service_workers(recording: Recording) -> None:
     pairs = _pairs(exchanges)
     if pairs:
         recording.lose("requests of service workers for what the page asked them for", len(pairs))
-    joined = _joined(exchanges, pairs)
+    joined = _join_pairs(exchanges, pairs)
     recording.exchanges = list(_drop_known(sorted(joined, key=lambda one: one.start_ms), recording))
 
 
@@ -50,7 +50,7 @@ def _is_during(worker: RecordedExchange, page: RecordedExchange) -> bool:
     return page.start_ms - _EARLY_MS <= worker.start_ms <= page.end_ms
 
 
-def _joined(exchanges: Sequence[RecordedExchange], pairs: Mapping[int, int]) -> Iterator[RecordedExchange]:
+def _join_pairs(exchanges: Sequence[RecordedExchange], pairs: Mapping[int, int]) -> Iterator[RecordedExchange]:
     of_chain = {exchanges[own].request_id: exchanges[page] for own, page in pairs.items()}
     left_out = set(pairs.values())
     for place, one in enumerate(exchanges):

@@ -47,7 +47,7 @@ def import_with_netlog(
     names = {host.name for host in model.hosts if host.name is not None}
     opened = Counter(one.host for one in chosen if one.is_open)
     known = {request.host for one in chosen for request in one.requests} | set(opened)
-    hosts = tuple(_told(host, opened, known, keep_names=keep_names) for host in model.hosts)
+    hosts = tuple(_set_connections(host, opened, known, keep_names=keep_names) for host in model.hosts)
     return msgspec.structs.replace(model, hosts=hosts), page_connections(chosen, names)
 
 
@@ -56,7 +56,7 @@ def can_be_chromium(maker: str) -> bool:
     return _CHROMIUM.search(maker) is not None or _OTHERS.search(maker) is None
 
 
-def _told(host: Host, opened: Counter[str | None], known: set[str | None], *, keep_names: bool) -> Host:
+def _set_connections(host: Host, opened: Counter[str | None], known: set[str | None], *, keep_names: bool) -> Host:
     """Set the number of connections opened to a host, 0 if all its requests used others' connections."""
     count = host.connection_count
     if count is None and host.name in known:

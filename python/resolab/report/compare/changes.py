@@ -99,12 +99,12 @@ def compare_datasets(first: Dataset, second: Dataset, outcome: LoadOutcome = PLT
     return DatasetComparison(
         dataset_ids=(first.manifest.dataset_id, second.manifest.dataset_id),
         outcome=outcome,
-        conditions=_corrected([_change(name, plans, loads, outcome) for name in common]),
+        conditions=_correct([_change(name, plans, loads, outcome) for name in common]),
         only=(
             [name for name in loads[0] if name not in loads[1]],
             [name for name in loads[1] if name not in loads[0]],
         ),
-        effects=_corrected_effects(_effects(plans, loads, outcome)),
+        effects=_correct_effects(_effects(plans, loads, outcome)),
         ground=ground((first, second), plans),
         noise=_noise(plans, loads, outcome),
         stopped=any(plan.stop is not None for plan in plans),
@@ -133,7 +133,7 @@ def _change(
     return ConditionChange(
         condition=condition,
         loads_count=(len(before), len(after)),
-        failed_count=(_failed(before), _failed(after)),
+        failed_count=(_count_failed(before), _count_failed(after)),
         median_ms=(estimators_of(plans[0]).median(one), estimators_of(plans[1]).median(other)),
         change=change_of_medians(other, one),
         shift_ms=hodges_lehmann(other, one),
@@ -147,11 +147,11 @@ def smallest_p_value(first: int, second: int) -> float:
     return min(1.0, 2 / math.comb(first + second, first))
 
 
-def _failed(loads: Sequence[LoadRow]) -> int:
+def _count_failed(loads: Sequence[LoadRow]) -> int:
     return sum(load.failure is not None for load in loads)
 
 
-def _corrected(changes: Sequence[ConditionChange]) -> list[ConditionChange]:
+def _correct(changes: Sequence[ConditionChange]) -> list[ConditionChange]:
     adjusted = iter(holm([one.p_value for one in changes if one.p_value is not None]))
     return [one if one.p_value is None else replace(one, holm_p_value=next(adjusted)) for one in changes]
 
@@ -185,7 +185,7 @@ def _pairs(plan: Plan, loads: Loads, conditions: tuple[str, str], outcome: LoadO
     return pair_samples(outcome, own, other, both_failed=not is_live(plan))
 
 
-def _corrected_effects(effects: Sequence[EffectChange]) -> list[EffectChange]:
+def _correct_effects(effects: Sequence[EffectChange]) -> list[EffectChange]:
     adjusted = iter(holm([one.p_value for one in effects if one.p_value is not None]))
     return [one if one.p_value is None else replace(one, holm_p_value=next(adjusted)) for one in effects]
 

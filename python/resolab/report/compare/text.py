@@ -38,19 +38,19 @@ def verdict(found: DatasetComparison) -> str:
         return (
             f"Too few loads to tell: with {total} conditions even loads that are all slower would not reach a "
             f"Holm-adjusted p of 0.05; the intervals beside each change still hold."
-            f"{_floor(found)}{why}{_stopped(found)}"
+            f"{_floor(found)}{why}{_describe_stop(found)}"
         )
     if not changed:
         return (
             f"No change is told from chance: none of {total} conditions (Holm-adjusted p > 0.05){effects}. "
-            f"How large one could have been missed say the intervals.{_floor(found)}{why}{_stopped(found)}"
+            f"How large one could have been missed say the intervals.{_floor(found)}{why}{_describe_stop(found)}"
         )
     # Shifts in ms, since a relative change may be infinite or unknown where too much failed.
     largest = max(changed, key=lambda one: _least(one.shift_ms))
     return (
         f"More than noise: {len(changed)} of {total} conditions changed (Holm-adjusted p <= 0.05), the most "
         f"{largest.condition} by {_ms(largest.shift_ms)} ({_percent(largest.change)}){effects}."
-        f"{_floor(found)}{why}{_stopped(found)}"
+        f"{_floor(found)}{why}{_describe_stop(found)}"
     )
 
 
@@ -66,7 +66,7 @@ def _least(shift: Estimate) -> float:
     return 0.0 if shift.low <= 0 <= shift.high else min(abs(shift.low), abs(shift.high))
 
 
-def _stopped(found: DatasetComparison) -> str:
+def _describe_stop(found: DatasetComparison) -> str:
     return (
         " What they had shown decided how many blocks there are; p-values here take their number for fixed."
         if found.stopped

@@ -102,7 +102,7 @@ def page_changes(findings: Findings) -> list[PageChange]:
     """Pair the loads of each page; without sampled pages, return an empty list."""
     if not findings.plan.samples_pages:
         return []
-    carried = _carried(findings)
+    carried = _group_connections(findings)
     return [
         PageChange(one, page, findings.oracle.rtt_ms[one.treatment.profile], *both)
         for one in (found.comparison for found in findings.plt.comparisons)
@@ -143,7 +143,7 @@ def _panel(findings: Findings, one: PlannedComparison) -> str:
     return f"{one.treatment.profile}: {treatment}\nagainst {baseline}"
 
 
-def _carried(findings: Findings) -> Mapping[str, Mapping[str, Rounds]]:
+def _group_connections(findings: Findings) -> Mapping[str, Mapping[str, Rounds]]:
     """Group the connections of loads by condition and page."""
     loads = {one.trial_id: one for one in findings.loads}
     grouped: dict[str, dict[str, Rounds]] = {}

@@ -46,7 +46,7 @@ def adjust_comparisons(
         return []
     grouped = group_by_condition(loads)
     found = (
-        _adjusted(plan, one, part, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []))
+        _adjust(plan, one, part, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []))
         for one in plan.comparisons()
         if one.kind in kinds
         for part in PARTS
@@ -55,7 +55,7 @@ def adjust_comparisons(
     return [one for one in found if one is not None]
 
 
-def _adjusted(
+def _adjust(
     plan: Plan, one: PlannedComparison, part: LoadTimePart, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> AdjustedComparison | None:
     own, other = select_contributing(PLT, own), select_contributing(PLT, other)
@@ -77,7 +77,7 @@ def _adjusted(
     differences, parts = plt[0] - plt[1], after[0].low - after[1].low
     adjusted = estimate_adjusted_difference(differences, parts, level=level)
     left = None if failed else variance_ratio(differences, parts, adjusted.value)
-    refused = _refused(len(known), left, p_value, failed=failed)
+    refused = _find_refusal(len(known), left, p_value, failed=failed)
     return AdjustedComparison(
         comparison=one,
         part=part,
@@ -95,7 +95,9 @@ def _is_told(part: LoadTimePart, load: LoadRow) -> bool:
     return load.failure is None and PLT.value_of_load(load) is not None and part.after.value_of_load(load) is not None
 
 
-def _refused(pairs_count: int, left: float | None, p_value: float | None, *, failed: bool) -> AdjustmentRefusal | None:
+def _find_refusal(
+    pairs_count: int, left: float | None, p_value: float | None, *, failed: bool
+) -> AdjustmentRefusal | None:
     if failed:
         return AdjustmentRefusal.FAILED
     if p_value is not None and p_value <= SIGNIFICANCE:

@@ -40,7 +40,7 @@ def noise_of(copies: Sequence[PairResult]) -> Noise | None:
         conditions_count=len({one.comparison.treatment.first for one in copies}),
         difference_ms=significant_share(p_values, differences, conditions=tested),
         change=significant_share(p_values, changes, conditions=tested),
-        by_interval={name: _excluding_zero(copies, of) for name, of in _INTERVALS.items()},
+        by_interval={name: _count_excluding_zero(copies, of) for name, of in _INTERVALS.items()},
     )
 
 
@@ -57,7 +57,7 @@ _INTERVALS: Mapping[str, Callable[[PairResult], Estimate]] = {
 }
 
 
-def _excluding_zero(copies: Sequence[PairResult], of: Callable[[PairResult], Estimate]) -> FalseAlarms:
+def _count_excluding_zero(copies: Sequence[PairResult], of: Callable[[PairResult], Estimate]) -> FalseAlarms:
     """Count the comparisons of copies with an interval excluding the truth, 0, among those with an interval."""
     known = [(one, contains) for one in copies if (contains := of(one).ci_contains_zero) is not None]
     return false_alarms(

@@ -43,7 +43,7 @@ def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Itera
     if not _blocks_are_fixed(plan):
         return []
     grouped, level, rtt_ms = group_by_condition(loads), level_of(plan), oracle.rtt_ms
-    families = _families([*_compared(plan), *_gains(plan)], rtt_ms)
+    families = _families([*_list_pairs(plan), *_gains(plan)], rtt_ms)
     found = []
     for outcome in outcomes:
         for (treatment, baseline), members in families.items():
@@ -66,7 +66,7 @@ def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, floa
         return []
     test = EquivalenceTest.SIGNED_RANK if plan.analysis.estimand is Estimand.SHIFT else EquivalenceTest.SIGN
     grouped = group_by_condition(loads)
-    tested = [one for one in _compared(plan) if margin.ms is not None or rtt_ms.get(one[0].profile)]
+    tested = [one for one in _list_pairs(plan) if margin.ms is not None or rtt_ms.get(one[0].profile)]
     return [
         EquivalenceResult(
             *one,
@@ -90,7 +90,7 @@ def slow_loads(plan: Plan, loads: Sequence[LoadRow]) -> list[TailResult]:
     outcome, grouped = OUTCOMES["plt"], group_by_condition(loads)
     if plan.limits.page_timeout_s * 1e3 <= SLOW_MS or not _blocks_are_fixed(plan) or are_of_rounds(loads):
         return []
-    found = (_compare_tails(plan, one, _samples(grouped, one, outcome)) for one in _compared(plan))
+    found = (_compare_tails(plan, one, _samples(grouped, one, outcome)) for one in _list_pairs(plan))
     return [one for one in found if one.found.treatment.value or one.found.baseline.value]
 
 
@@ -109,7 +109,7 @@ def shifts(plan: Plan, loads: Sequence[LoadRow]) -> list[ShiftResult]:
         return []
     outcome, grouped = OUTCOMES[plan.analysis.primary], group_by_condition(loads)
     found = []
-    for pair in _compared(plan):
+    for pair in _list_pairs(plan):
         samples = _samples(grouped, pair, outcome, both_failed=not is_live(plan))
         if len(samples[0]) >= pairs_for_quantile(0.5):
             seed = stream_seed(plan.seed, "quantiles", *(one.id for one in pair))
@@ -121,7 +121,7 @@ def _blocks_are_fixed(plan: Plan) -> bool:
     return plan.stop is None or plan.stop.rule is not StopRule.CONFIDENCE_SEQUENCE
 
 
-def _compared(plan: Plan) -> list[Pair]:
+def _list_pairs(plan: Plan) -> list[Pair]:
     comparisons = (one for one in plan.comparisons() if one.kind is not ComparisonKind.AA)
     return list(dict.fromkeys((one.treatment, one.baseline) for one in comparisons))
 

@@ -78,7 +78,7 @@ def _row_result(key: ExchangeKey, rows: Sequence[ExchangeRow], link_rtt_ms: floa
         rtt,
         n=len(rows),
         failed_count=len(rows) - len(times_ns),
-        reached_count=_reached(key, ((row.handshake_mode or "none", 1) for row in rows)),
+        reached_count=_count_reached(key, ((row.handshake_mode or "none", 1) for row in rows)),
         curve=[(float(value), (rank + 1) / len(rows)) for rank, value in enumerate(ordered)],
         middle=median(Sample.exact(times_ms), level=level),
     )
@@ -90,7 +90,7 @@ def _summarise_distributions(dataset: Dataset, rtt_ms: Mapping[str, float], leve
     for one in dataset.query_distributions([*_KEYS, "handshake_mode"], cold):
         modes.setdefault(_key(one), []).append((one.key["handshake_mode"], one.n))
     return [
-        _distribution_result(one, _reached(_key(one), modes[_key(one)]), rtt_ms[one.key["profile"]])
+        _distribution_result(one, _count_reached(_key(one), modes[_key(one)]), rtt_ms[one.key["profile"]])
         for one in dataset.query_distributions(_KEYS, cold, level=level)
     ]
 
@@ -126,7 +126,7 @@ def _distribution_result(one: QueryDistribution, reached_count: int, link_rtt_ms
     )
 
 
-def _reached(key: ExchangeKey, modes: Iterable[tuple[str, int]]) -> int:
+def _count_reached(key: ExchangeKey, modes: Iterable[tuple[str, int]]) -> int:
     """Count the exchanges with the requested handshake; for transports without a handshake, count all exchanges."""
     return sum(
         count for mode, count in modes if not has_handshake(key.dns_transport) or mode == key.requested_handshake_mode

@@ -62,10 +62,10 @@ def list_missing_differences(study: H20Study) -> list[str]:
 def matrix_profile(study: H20Study) -> str | None:
     """Choose the first default network with two configurations in the same block."""
     default = (one for one in study.profiles if network_of(one) == DEFAULT_NETWORK)
-    return next((one for one in default if _met(list(study.loads.get(one, {}).values()))), None)
+    return next((one for one in default if _have_common_pair(list(study.loads.get(one, {}).values()))), None)
 
 
-def _met(arms: Sequence[Mapping[PairKey, H20LoadRow]]) -> bool:
+def _have_common_pair(arms: Sequence[Mapping[PairKey, H20LoadRow]]) -> bool:
     return any(one.keys() & other.keys() for place, one in enumerate(arms) for other in arms[:place])
 
 

@@ -86,13 +86,14 @@ def _answer_by_resolver(pairs: Sequence[ConfigurationPair], place: str) -> Itera
             groups.setdefault(own.resolver, []).append(one)
     for resolver, found in groups.items():
         listed = "; ".join(
-            f"{one.treatment.transport} {_signed(one.curve.median_ms)} (n = {one.curve.median_ms.n}){_judged(one)}"
+            f"{one.treatment.transport} {_format_signed(one.curve.median_ms)} (n = {one.curve.median_ms.n})"
+            f"{_describe_judgement(one)}"
             for one in found
         )
         yield f"From {place}, {resolver.name}, page load time against its DoUDP: {listed}."
 
 
-def _judged(one: ConfigurationPair) -> str:
+def _describe_judgement(one: ConfigurationPair) -> str:
     apart = "" if one.verdict else ", not told apart"
     alike = f", alike within {one.tested.margin:g} ms" if one.tested is not None and one.tested.is_alike else ""
     return f"{apart}{alike}"
@@ -109,7 +110,9 @@ def _lookups(found: Sequence[LookupSummary], place: str) -> Iterator[str]:
         apart = [one for one in ways if one.against_do53_ms is not None and one.against_do53_ms.n]
         alone = [one for one in ways if one not in apart]
         listed = "; ".join(f"{_way(one)} {_value(one.median_ms)}" for one in alone)
-        against = ", ".join(f"{_way(one)} {_signed(one.against_do53_ms)}" for one in apart if one.against_do53_ms)
+        against = ", ".join(
+            f"{_way(one)} {_format_signed(one.against_do53_ms)}" for one in apart if one.against_do53_ms
+        )
         cache = "answers from its cache" if known else "look-ups, cached or not"
         sites = max(one.median_ms.n for one in ways)
         beside = f"; against its DoUDP {against}" if against else ""
@@ -125,5 +128,5 @@ def _value(one: Estimate) -> str:
     return f"{estimate_text(one, 1)} ms {interval_text(one, 1)}".rstrip()
 
 
-def _signed(one: Estimate) -> str:
+def _format_signed(one: Estimate) -> str:
     return f"{estimate_text(one, 1, signed=True)} ms {interval_text(one, 1, signed=True) or 'no interval'}"

@@ -31,7 +31,9 @@ def live_lines(findings: Findings) -> list[str]:
 
 def _line(findings: Findings, live: LiveFindings, place: str) -> str:
     rows = [row for row in live.ground if row.profile == place]
-    ways = ", ".join(_counted([(_WAYS.get(row.way, row.way), row.trials_count) for row in rows])) or "way not recorded"
+    ways = (
+        ", ".join(_list_kinds([(_WAYS.get(row.way, row.way), row.trials_count) for row in rows])) or "way not recorded"
+    )
     operators = ", ".join(dict.fromkeys(row.operator_url for row in rows)) or "not recorded"
     where = f"Live, from vantage point {place}, {_when(rows)}"
     return f"{where}; {ways}; operator {operators}; {_sites(findings, live, place)}."
@@ -48,7 +50,7 @@ def _instant(time_unix_ns: int) -> str:
     return datetime.fromtimestamp(time_unix_ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def _counted(found: Sequence[tuple[str, int]]) -> list[str]:
+def _list_kinds(found: Sequence[tuple[str, int]]) -> list[str]:
     """List the kinds; with several kinds, add each kind's number of trials."""
     counts: Counter[str] = Counter()
     for name, count in found:

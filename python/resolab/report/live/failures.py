@@ -114,7 +114,7 @@ def status_results(study: LiveStudy) -> list[ConfigurationStatuses]:
     ordered = sorted(
         groups, key=lambda key: (places.index(key[0]), study.resolver_order[key[1]], transport_position(key[2]), key[3])
     )
-    return [ConfigurationStatuses(*key, *_counted(groups[key])) for key in ordered]
+    return [ConfigurationStatuses(*key, *_count_statuses(groups[key])) for key in ordered]
 
 
 def count_refused_sites(study: LiveStudy) -> dict[str, Counter[LiveStatus]]:
@@ -126,7 +126,7 @@ def count_refused_sites(study: LiveStudy) -> dict[str, Counter[LiveStatus]]:
     return counts
 
 
-def _counted(rows: Sequence[StatusRow]) -> tuple[Counter[LiveStatus], Counter[str]]:
+def _count_statuses(rows: Sequence[StatusRow]) -> tuple[Counter[LiveStatus], Counter[str]]:
     dns = Counter(row.dns_failure or NOT_KNOWN for row in rows if row.failure == "dns")
     return Counter(live_status(row) for row in rows), dns
 
@@ -175,14 +175,14 @@ def _percent(ratio: float | None) -> str:
 def _note(study: LiveStudy) -> str:
     return (
         f"Share and count of all finished trials; successful ones with {level_text(study.level)} interval (Wilson). "
-        f"{_dropped(study)} Selenium Error is Browser error here. The paper counts a document with any HTTP status as "
-        "successful; here all but 2xx is a failure with a word of its own. Left alone, opted out: our manners "
+        f"{_describe_dropped(study)} Selenium Error is Browser error here. The paper counts a document with any HTTP status "
+        "as successful; here all but 2xx is a failure with a word of its own. Left alone, opted out: our manners "
         "contacted nothing, as site or resolver had said no or its domain is on the opt-out list. The file holds every "
         "status with its interval."
     )
 
 
-def _dropped(study: LiveStudy) -> str:
+def _describe_dropped(study: LiveStudy) -> str:
     """Return a sentence about the copies left out of the table, if any."""
     copies = {one.id for one in study.findings.plan.conditions() if one.replicate > 1}
     count = sum(load.condition in copies for load in study.findings.loads)

@@ -56,7 +56,7 @@ def _pair(study: LiveStudy, place: str, row: Configuration, column: Configuratio
     key: dict[str, Value] = {"vantage_point": place, **_levels("row", row), **_levels("column", column)}
     key |= {"both_failed_count": met - len(pairs.places)}
     curve = difference_curve(pairs, key, study.level)
-    return ConfigurationPair(place, row, column, curve, _tested(study, pairs), met - len(pairs.places))
+    return ConfigurationPair(place, row, column, curve, _test_difference(study, pairs), met - len(pairs.places))
 
 
 def _levels(side: str, one: Configuration) -> dict[str, Value]:
@@ -66,7 +66,7 @@ def _levels(side: str, one: Configuration) -> dict[str, Value]:
     return {name: value for name, value in found.items() if name not in lab}
 
 
-def _tested(study: LiveStudy, pairs: PooledPairs) -> Equivalence | None:
+def _test_difference(study: LiveStudy, pairs: PooledPairs) -> Equivalence | None:
     """Test a single difference per site, the mean over its rounds."""
     analysis = study.findings.plan.analysis
     if analysis.equivalence_margin_ms is None:

@@ -30,13 +30,13 @@ CONNECTIONS = {"warm": "open connection", "cold": "cold connection"}
 
 def response_drawings(study: LiveStudy) -> Iterator[Drawing]:
     """Draw a figure for each vantage point with queries."""
-    pooled = _pooled(study)
+    pooled = _pool_connections(study)
     apart = {words: study.times(states) for words, states in CACHES.items()} if study.knows_caches else {}
     for place in study.profiles:
         lines = [_line(study, one, "all queries,\nas in the paper") for one in pooled if one.profile == place]
         for cache, times in (apart or {"": study.times(None)}).items():
             lines += _list_by_connection(
-                study, [one for one in times if one.profile == place and _answered(one)], cache
+                study, [one for one in times if one.profile == place and _is_answered(one)], cache
             )
         if lines:
             name = figure_name("live_fig1", study, place)
@@ -48,7 +48,7 @@ def figure_name(name: str, study: LiveStudy, place: str) -> str:
     return name if len(study.profiles) == 1 else f"{name}_{place}"
 
 
-def _pooled(study: LiveStudy) -> list[ResponseTimes]:
+def _pool_connections(study: LiveStudy) -> list[ResponseTimes]:
     """Pool cold and open connections."""
     every = study.dataset.query_distributions((*QUERY_FACTORS, "dns_transport"), level=study.level)
     found = [ResponseTimes.from_distribution(_add_levels(one)) for one in every]
@@ -61,7 +61,7 @@ def _add_levels(one: QueryDistribution) -> QueryDistribution:
     return msgspec.structs.replace(one, key={**one.key, "requested_handshake_mode": "full", "connection": "any"})
 
 
-def _answered(one: ResponseTimes) -> bool:
+def _is_answered(one: ResponseTimes) -> bool:
     """Return True when a query was answered; failed queries have no time and an unknown cache state."""
     return one.distribution.failed_count < one.distribution.n
 

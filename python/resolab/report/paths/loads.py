@@ -58,7 +58,7 @@ class LoadPaths:
         """Sentences about the loads without a path, with their number."""
         told = []
         if self.failed_count:
-            arms = "; ".join(f"{arm}: {_listed(whys)}" for arm, whys in self.failed_count.items())
+            arms = "; ".join(f"{arm}: {_join_counts(whys)}" for arm, whys in self.failed_count.items())
             count = sum(sum(whys.values()) for whys in self.failed_count.values())
             told.append(
                 f"{format_count(count, 'load')} failed and {'is' if count == 1 else 'are'} left out ({arms}): medians "
@@ -79,7 +79,7 @@ def arm_of(trial: TrialRecord) -> str:
     return trial.condition.removeprefix(f"{trial.page}.")
 
 
-def _listed(counts: Mapping[str, int]) -> str:
+def _join_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 

@@ -30,10 +30,10 @@ class LookupPredictor:
         misses = self._misses(model, trial)
         key = (trial.page, trial.condition, misses)
         if key not in self._known:
-            self._known[key] = self._predicted(model, trial, misses)
+            self._known[key] = self._predict_lookups(model, trial, misses)
         return self._known[key]
 
-    def _predicted(self, model: PageModel, trial: TrialRecord, misses: AbstractSet[int]) -> LookupPrediction:
+    def _predict_lookups(self, model: PageModel, trial: TrialRecord, misses: AbstractSet[int]) -> LookupPrediction:
         access_ms = self._access_ms.get(trial.profile, 0.0)
         apart = self._plan.pages.distances is PageDistances.RECORDED
         return predict_lookups(
@@ -55,12 +55,12 @@ class LookupPredictor:
         places = range(len(model.hosts))
         if trial.resolver_cache is ResolverCache.MISS:
             return frozenset(places)
-        seed, name = self._drawn_by(trial)
+        seed, name = self._find_draw(trial)
         names = [host_name(model, host) for host in places]
         missed = draw_missed_names(names, seed, name, ratio=trial.resolver_miss_ratio)
         return frozenset(place for place in places if names[place] in missed)
 
-    def _drawn_by(self, trial: TrialRecord) -> tuple[int, str]:
+    def _find_draw(self, trial: TrialRecord) -> tuple[int, str]:
         """Return the seed of the trial's original run, and the trial's name in this run."""
         for one in self._manifest.merged_from:
             if one.first_block <= trial.block < one.first_block + one.blocks:

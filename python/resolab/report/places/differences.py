@@ -77,11 +77,11 @@ def _difference(
     own, other = sample_of_sites(rows[place]), sample_of_sites(rows[reference])
     # Sites of two places are no pairs: they were loaded at other times, and need not be the same.
     shift = hodges_lehmann(own, other, level=study.level)
-    printed = _printed(way, place, reference)
+    printed = _find_published(way, place, reference)
     return PlaceDifference(place, reference, *way, median(own, level=study.level), shift, printed)
 
 
-def _printed(way: tuple[str, str, str], place: str, reference: str) -> FollowUpDifference | None:
+def _find_published(way: tuple[str, str, str], place: str, reference: str) -> FollowUpDifference | None:
     """Return the paper's numbers for cold lookups over DoH; the paper's clients of 2021 connected for every query."""
     resolver, dns_transport, connection = way
     is_theirs = (dns_transport, connection) == ("doh", "cold")
@@ -142,7 +142,8 @@ def load_table(study: LiveStudy, pairs: Sequence[ConfigurationPair]) -> NamedTab
     columns = ("resolver", "transport", *(f"{place} ms" for place in study.profiles), "across ms", "above, below 0",
                "theirs from Seoul, ms")  # fmt: skip
     rows = [
-        (*way, *place_cells(found, across[way], study.profiles), _printed_load(*way)) for way, found in grouped.items()
+        (*way, *place_cells(found, across[way], study.profiles), _format_published_load(*way))
+        for way, found in grouped.items()
     ]
     csv: list[dict[str, Value]] = [
         {"resolver": way[0], "transport": way[1], **estimate_row(place, estimate)}
@@ -157,7 +158,7 @@ def load_table(study: LiveStudy, pairs: Sequence[ConfigurationPair]) -> NamedTab
     return NamedTable("live_places_loads", title, Table(columns, rows, frozenset((0, 1))), csv, note)
 
 
-def _printed_load(resolver: str, transport: str) -> str:
+def _format_published_load(resolver: str, transport: str) -> str:
     if resolver.lower() != _PAPERS_RESOLVER:
         return ""
     printed = {transport_label(name): value for name, value in MEDIAN_DIFFERENCE_MS["Seoul", DEFAULT_NETWORK].items()}

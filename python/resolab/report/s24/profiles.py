@@ -32,7 +32,7 @@ def profile_table(findings: Findings) -> NamedTable | None:
     cells: list[Mapping[str, Value]] = []
     for link in links:
         rtt, down, up = TABLE_2[find_paper_profile(link.name)]
-        measured = _measured_rtt_ms(findings, link.name)
+        measured = _find_measured_rtt_ms(findings, link.name)
         cells.append(
             {
                 "profile": link.name,
@@ -77,7 +77,7 @@ _PROFILE_NOTE = (
 )
 
 
-def _measured_rtt_ms(findings: Findings, profile: str) -> float | None:
+def _find_measured_rtt_ms(findings: Findings, profile: str) -> float | None:
     newest = next((one for one in reversed(findings.calibrations) if one.profile.name == profile), None)
     checks: list[CalibrationCheck] = [] if newest is None else [one for one in newest.checks if one.quantity == "delay"]
     return sum(check.got for check in checks) if len(checks) == 2 else None

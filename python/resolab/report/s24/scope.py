@@ -101,7 +101,7 @@ def scope_of(plan: Plan) -> PaperScope:
     return PaperScope(
         cells,
         left_out_count=len(further),
-        drawn=_words((factor, first) for first, one in drawn for factor in _differing(one, first)),
+        drawn=_words((factor, first) for first, one in drawn for factor in _list_differing_factors(one, first)),
         unlike_count=len(unlike),
         unlike=_words((factor, one) for one in unlike for factor in _unlike(one)),
     )
@@ -119,7 +119,7 @@ def _levels(of: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(f"{factor} {', '.join(words)}" for factor, words in of.items())
 
 
-def _differing(one: Condition, other: Condition) -> list[str]:
+def _list_differing_factors(one: Condition, other: Condition) -> list[str]:
     return [factor for factor in EVERY_FACTOR if getattr(one, factor) != getattr(other, factor)]
 
 

@@ -46,7 +46,7 @@ CAP = 60
 """The number of blocks at which a stopping rule gives up."""
 
 
-def _skewed(rng: np.random.Generator, n: int) -> FloatArray:
+def _draw_skewed(rng: np.random.Generator, n: int) -> FloatArray:
     return 100 * np.exp(0.5 * rng.standard_normal(n))
 
 
@@ -58,12 +58,12 @@ def _gap(rng: np.random.Generator, n: int) -> FloatArray:
     return np.where(rng.random(n) < 0.5, rng.normal(100, 8, n), rng.normal(180, 10, n))
 
 
-def _tied(rng: np.random.Generator, n: int) -> FloatArray:
-    return np.round(_skewed(rng, n) / 2) * 2
+def _draw_tied(rng: np.random.Generator, n: int) -> FloatArray:
+    return np.round(_draw_skewed(rng, n) / 2) * 2
 
 
 def _coarse(rng: np.random.Generator, n: int) -> FloatArray:
-    return np.round(_skewed(rng, n) / 20) * 20
+    return np.round(_draw_skewed(rng, n) / 20) * 20
 
 
 def _heavy(rng: np.random.Generator, n: int) -> FloatArray:
@@ -78,9 +78,9 @@ def _waits(share: float) -> Draw:
 
 
 DATA: Mapping[str, Draw] = {
-    "skewed": _skewed,
+    "skewed": _draw_skewed,
     "bimodal": _bimodal,
-    "tied": _tied,
+    "tied": _draw_tied,
     "gap": _gap,
     "coarse": _coarse,
     "heavy tails": _heavy,

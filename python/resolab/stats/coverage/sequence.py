@@ -28,11 +28,11 @@ def _normal(rng: np.random.Generator, n: int) -> Sample:
     return Sample.exact(SPREAD * rng.standard_normal(n))
 
 
-def _tied(rng: np.random.Generator, n: int) -> Sample:
+def _draw_tied(rng: np.random.Generator, n: int) -> Sample:
     return Sample.exact(np.round(SPREAD * rng.standard_normal(n) / 5) * 5)
 
 
-def _skewed(rng: np.random.Generator, n: int) -> Sample:
+def _draw_skewed(rng: np.random.Generator, n: int) -> Sample:
     return Sample.exact(SPREAD * (np.exp(rng.standard_normal(n)) - 1))
 
 
@@ -102,8 +102,8 @@ def _fails_median() -> float:
 
 KINDS: Mapping[str, Callable[[np.random.Generator, int], Sample]] = {
     "normal": _normal,
-    "tied": _tied,
-    "skewed": _skewed,
+    "tied": _draw_tied,
+    "skewed": _draw_skewed,
     "heavy tails": _heavy,
     "bimodal": _bimodal,
     "waits 5 %": _waits(0.05),
@@ -134,12 +134,12 @@ def simulate_fixed_coverage(kind: str, blocks: Sequence[int], least: int, rounds
     held = np.zeros(len(blocks))
     for _ in range(rounds):
         sample = KINDS[kind](rng, max(blocks))
-        misses = [n for n in range(least, max(blocks) + 1) if not _fixed_holds(sample, n)]
+        misses = [n for n in range(least, max(blocks) + 1) if not _holds_for_fixed(sample, n)]
         held += [not misses or misses[0] > most for most in blocks]
     return [float(one) / rounds for one in held]
 
 
-def _fixed_holds(sample: Sample, blocks: int) -> bool:
+def _holds_for_fixed(sample: Sample, blocks: int) -> bool:
     one = quantile(sample.take(range(blocks)), 0.5)
     return one.ci_low is None or one.ci_high is None or one.ci_low - 1e-9 <= 0 <= one.ci_high + 1e-9
 

@@ -14,7 +14,12 @@ from resolab.report.findings.vantage_comparison import compare_across_places
 from resolab.report.h20.paper_numbers import FollowUpDifference
 from resolab.report.live.study import LiveStudy
 from resolab.report.places.comparison_table import build_across_table
-from resolab.report.places.differences import _printed, _printed_load, difference_table, place_differences
+from resolab.report.places.differences import (
+    _find_published,
+    _format_published_load,
+    difference_table,
+    place_differences,
+)
 from resolab.stats import Method
 from resolab.store import build_tables, merge_datasets, open_dataset
 
@@ -110,14 +115,14 @@ def test_of_a_single_place_there_is_nothing_between(tmp_path):
 
 
 def test_their_numbers_stand_beside_resolvers_and_places_of_their_names():
-    assert _printed(("google", "doh", "cold"), "seoul", "frankfurt") == FollowUpDifference(119.3, 29.59)
+    assert _find_published(("google", "doh", "cold"), "seoul", "frankfurt") == FollowUpDifference(119.3, 29.59)
     # Cloudflare had come to Seoul since 2020: without their pings their times would seem to contradict the box.
-    assert _printed(("cloudflare", "doh", "cold"), "seoul", "frankfurt") == FollowUpDifference(3.49, 1.06)
-    assert _printed(("google", "doh", "warm"), "seoul", "frankfurt") is None
-    assert _printed(("google", "doh", "cold"), "sydney", "frankfurt") is None
-    assert _printed(("quick", "doh", "cold"), "seoul", "frankfurt") is None
-    assert (_printed_load("cloudflare", "DoT"), _printed_load("cloudflare", "DoH")) == ("+1", "+79")
-    assert (_printed_load("quad9", "DoH"), _printed_load("cloudflare", "DoQ")) == ("", "")
+    assert _find_published(("cloudflare", "doh", "cold"), "seoul", "frankfurt") == FollowUpDifference(3.49, 1.06)
+    assert _find_published(("google", "doh", "warm"), "seoul", "frankfurt") is None
+    assert _find_published(("google", "doh", "cold"), "sydney", "frankfurt") is None
+    assert _find_published(("quick", "doh", "cold"), "seoul", "frankfurt") is None
+    assert (_format_published_load("cloudflare", "DoT"), _format_published_load("cloudflare", "DoH")) == ("+1", "+79")
+    assert (_format_published_load("quad9", "DoH"), _format_published_load("cloudflare", "DoQ")) == ("", "")
 
 
 def test_in_the_lab_a_place_is_told_by_trials_and_conditions_stay_one(tmp_path):

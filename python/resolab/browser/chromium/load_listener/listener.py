@@ -58,7 +58,7 @@ class ChromiumLoadListener:
         status = self._statuses.get(loader_id)
         if failure is None and (of_status := failures.classify_status(status)):
             failure = of_status, f"status {status}"
-        return self._heard(failure, status)
+        return self._build_events(failure, status)
 
     async def _load_in_context(self, context: Context) -> tuple[Failure | None, str]:
         page = await context.open_window()
@@ -138,7 +138,7 @@ class ChromiumLoadListener:
             return
         self._changed.set()
 
-    def _heard(self, failure: Failure | None, status: int | None) -> LoadEvents:
+    def _build_events(self, failure: Failure | None, status: int | None) -> LoadEvents:
         began_s, loaded_s = self._began_s, self._loaded_s
         return LoadEvents(
             url=self._asked.url,

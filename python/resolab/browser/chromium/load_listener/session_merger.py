@@ -48,14 +48,14 @@ class SessionMerger:
         if event not in OF_NETWORK:
             return False
         identity = str(params.get("requestId", ""))
-        name = self._sent(session, identity, params) if event == SENT else self._name(session, identity)
+        name = self._name_request(session, identity, params) if event == SENT else self._name(session, identity)
         if name is None:
             return False
         told = params if name == identity else params | {"requestId": name}
         self.messages.append({"method": event, "params": told})
         return event == SENT or event in ENDS
 
-    def _sent(self, session: str, identity: str, params: Json) -> str | None:
+    def _name_request(self, session: str, identity: str, params: Json) -> str | None:
         """Name a new or redirected request; `None` if another session reported the request already."""
         url = str(params.get("request", {}).get("url", ""))
         first = self._first.get(identity)

@@ -73,9 +73,9 @@ class Head:
             self.unix_offset_ms = float(constants["timeTickOffset"]) if has_clock else None
         except (msgspec.DecodeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"its head cannot be read ({error})") from error
-        self._names = _named(constants, "logEventTypes")
-        self._kinds = _named(constants, "logSourceType")
-        self.errors = _named(constants, "netError")
+        self._names = _invert_table(constants, "logEventTypes")
+        self._kinds = _invert_table(constants, "logSourceType")
+        self.errors = _invert_table(constants, "netError")
         if not self._names:
             raise ValueError("its head cannot be read (it names no events)")
 
@@ -144,7 +144,7 @@ class EventReader:
     def events(self, names: frozenset[str]) -> Iterator[NetlogEvent]:
         """Yield the events in the file's order; read a truncated or damaged gzip file as far as possible."""
         try:
-            with _opened(self._file) as lines:
+            with _open_once(self._file) as lines:
                 self.head = self._head(lines)
                 yield from self._events(lines, self.head.decoder(names))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -176,7 +176,7 @@ class EventReader:
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[IO[str]]:
+def _open_once(file: Path) -> Iterator[IO[str]]:
     """Open the file once; this works for a pipe too."""
     with file.open("rb") as handle:
         if handle.peek(len(_GZIP))[: len(_GZIP)] == _GZIP:
@@ -196,7 +196,7 @@ def _read_checksum(lines: IO[str]) -> None:
             raise
 
 
-def _named(constants: dict[str, Any], table: str) -> dict[int, str]:
+def _invert_table(constants: dict[str, Any], table: str) -> dict[int, str]:
     found = constants.get(table)
     told = found.items() if isinstance(found, dict) else ()
     return {number: name for name, number in told if isinstance(number, int)}

@@ -51,8 +51,8 @@ class RequestCollector:
             "HTTP_STREAM_JOB": self._job,
             "SOCKET_POOL_BOUND_TO_SOCKET": self._job_socket,
             "URL_REQUEST_START_JOB": self._url,
-            "HTTP_STREAM_REQUEST_BOUND_TO_JOB": self._asked_by,
-            **dict.fromkeys(_SHARED, self._shared),
+            "HTTP_STREAM_REQUEST_BOUND_TO_JOB": self._note_request,
+            **dict.fromkeys(_SHARED, self._note_sharing),
         }
 
     def finish(self) -> None:
@@ -103,7 +103,7 @@ class RequestCollector:
         if (socket := event.dependency()) is not None:
             self._job_sockets[event.source] = socket
 
-    def _shared(self, event: NetlogEvent) -> None:
+    def _note_sharing(self, event: NetlogEvent) -> None:
         session = event.dependency()
         host = host_of_url(event.params().get("destination")) or self._job_hosts.get(event.source)
         if session is not None and host is not None:
@@ -114,7 +114,7 @@ class RequestCollector:
         if (host := host_of_url(url)) is not None:
             self._urls[event.source] = (host, path_of_url(url))
 
-    def _asked_by(self, event: NetlogEvent) -> None:
+    def _note_request(self, event: NetlogEvent) -> None:
         job = event.dependency()
         if job is None:
             return

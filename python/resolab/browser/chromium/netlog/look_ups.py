@@ -43,10 +43,10 @@ class LookUps:
 
     def build(self, of_askers: Mapping[int, tuple[BrowserConnection, RequestHead]]) -> list[LookUp]:
         """Make the look-ups, each with the connection and request of its DoH query."""
-        return [self._made(one, of_askers) for one in self._transactions.values()]
+        return [self._build_look_up(one, of_askers) for one in self._transactions.values()]
 
     @staticmethod
-    def _made(one: _Transaction, of_askers: Mapping[int, tuple[BrowserConnection, RequestHead]]) -> LookUp:
+    def _build_look_up(one: _Transaction, of_askers: Mapping[int, tuple[BrowserConnection, RequestHead]]) -> LookUp:
         connection, request = (None, None) if one.doh is None else of_askers.get(one.doh, (None, None))
         return LookUp(
             name=one.name,

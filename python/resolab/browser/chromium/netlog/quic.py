@@ -52,15 +52,15 @@ class QuicSessions:
         """The source of the next request; the log names the source just before the session's own event."""
         self.handlers: Handlers = {
             "QUIC_SESSION": self._session,
-            "QUIC_SESSION_PACKET_RECEIVED": self._received,
+            "QUIC_SESSION_PACKET_RECEIVED": self._take_received,
             "QUIC_SESSION_CRYPTO_FRAME_RECEIVED": self._crypto,
             "QUIC_SESSION_CRYPTO_HANDSHAKE_COMPLETE": self._complete,
             "QUIC_SESSION_ZERO_RTT_STATE": self._early_state,
             "HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS": self._sender,
             "QUIC_CHROMIUM_CLIENT_STREAM_SEND_REQUEST_HEADERS": self._request,
             "QUIC_SESSION_STREAM_FRAME_SENT": self._frame,
-            "QUIC_SESSION_PACKET_SENT": self._sent,
-            "QUIC_SESSION_PACKET_LOST": self._lost,
+            "QUIC_SESSION_PACKET_SENT": self._take_sent,
+            "QUIC_SESSION_PACKET_LOST": self._take_lost,
         }
 
     def finish(self) -> None:
@@ -72,7 +72,7 @@ class QuicSessions:
         if one.handshake_end_ms is None:
             return
         one.early_data = None if wire.early_state is None else wire.early_state == _ACCEPTED
-        one.resumed = server_took_ticket(_joined(wire.hello))
+        one.resumed = server_took_ticket(_join(wire.hello))
         if one.early_data:  # Accepted early data needs a ticket.
             one.resumed = True
         for asked in one.requests:
@@ -91,7 +91,7 @@ class QuicSessions:
         elif event.phase == END and event.source in self._open:
             self._open[event.source].closed_ms = event.time_ms
 
-    def _received(self, event: NetlogEvent) -> None:
+    def _take_received(self, event: NetlogEvent) -> None:
         one = self._open.get(event.source)
         if one is not None and one.address is None:
             one.address = host_of(event.params().get("peer_address"))
@@ -139,7 +139,7 @@ class QuicSessions:
         if wire is not None and stream in wire.by_stream and params.get("offset") == 0:
             wire.unsent.append(wire.by_stream.pop(stream))
 
-    def _sent(self, event: NetlogEvent) -> None:
+    def _take_sent(self, event: NetlogEvent) -> None:
         wire = self._wires.get(event.source)
         if wire is None or not wire.unsent:
             return
@@ -153,7 +153,7 @@ class QuicSessions:
                 wire.by_packet[number].append(asked)
         wire.unsent.clear()
 
-    def _lost(self, event: NetlogEvent) -> None:
+    def _take_lost(self, event: NetlogEvent) -> None:
         wire = self._wires.get(event.source)
         number = None if wire is None else number_of(event.params(), "packet_number")
         if wire is not None and number is not None:
@@ -161,7 +161,7 @@ class QuicSessions:
                 asked.sent_early = None  # Which of its two ways came first is not told.
 
 
-def _joined(parts: dict[int, bytes]) -> bytes:
+def _join(parts: dict[int, bytes]) -> bytes:
     """Join parts as far as there is no gap."""
     whole = b""
     for offset, part in sorted(parts.items()):

@@ -34,7 +34,7 @@ class Sockets:
             "SSL_HANDSHAKE_EARLY_DATA_REASON": self._early_data,
             "SOCKET_ALIVE": self._socket,
             "SOCKET_POOL_CONNECT_JOB_CREATED": self._group,
-            "CERT_VERIFIER_REQUEST_BOUND_TO_JOB": self._verified_by,
+            "CERT_VERIFIER_REQUEST_BOUND_TO_JOB": self._take_certificate,
             "CERT_VERIFIER_JOB": self._certificate,
             "SSL_CERTIFICATES_RECEIVED": self._certificate,
         }
@@ -93,7 +93,7 @@ class Sockets:
         if (host := host_of_url(url)) is not None:
             self._group_hosts[event.source] = host
 
-    def _verified_by(self, event: NetlogEvent) -> None:
+    def _take_certificate(self, event: NetlogEvent) -> None:
         if (one := self._open.get(event.source)) is not None:
             one.certificate_job = event.dependency()
 

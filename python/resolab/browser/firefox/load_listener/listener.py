@@ -40,7 +40,7 @@ class FirefoxLoadListener:
         try:
             heard = await self._listen()
         except REMOTE_ERRORS as error:
-            heard = self._failed(failures.classify_exception(error), str(error))
+            heard = self._build_failed(failures.classify_exception(error), str(error))
         finally:
             if heard.failure is not PageFailure.BROWSER_HANG:
                 with suppress(*REMOTE_ERRORS):  # The load's own failure says why, or the next load's.
@@ -56,7 +56,7 @@ class FirefoxLoadListener:
         ends_s = loop.time() + asked.timeout_s
         load = await page.load(asked.url, asked.timeout_s, measured=True)
         if load.failure in {PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG, PageFailure.DRIVER}:
-            return self._failed(load.failure, load.failure_detail)
+            return self._build_failed(load.failure, load.failure_detail)
         goes_elsewhere = load.failure_detail == _ABORTED
         quiet_s = asked.quiet_after_s if load.failure in _WHOLE or goes_elsewhere else 0.0
         left_ms = max(0.0, ends_s - loop.time()) * 1000
@@ -98,5 +98,5 @@ class FirefoxLoadListener:
             failure_detail=load.failure_detail,
         )
 
-    def _failed(self, failure: PageFailure, detail: str | None) -> LoadEvents:
+    def _build_failed(self, failure: PageFailure, detail: str | None) -> LoadEvents:
         return msgspec.structs.replace(self._empty, failure=failure, failure_detail=detail)

@@ -109,13 +109,17 @@ class FirefoxLogBuilder:
             ("nsHttp", rf"TRRServiceChannel {_POINTER} created nsHttpTransaction", self._transaction_made),
             ("nsHttp", rf"nsHttpTransaction::Init \[this={_POINTER} ", self._transaction),
             ("nsHttp", rf"nsHttpConnection::Init this={_POINTER} ", self._connection),
-            ("nsHttp", rf"nsHttpConnection::Activate \[this={_POINTER} trans={_POINTER} ", self._given),
-            ("nsHttp", rf"TlsHandshaker::SetupSSL {_POINTER} \S+ [^\]]*\](\S+?):\d+", self._named),
+            ("nsHttp", rf"nsHttpConnection::Activate \[this={_POINTER} trans={_POINTER} ", self._take_assignment),
+            ("nsHttp", rf"TlsHandshaker::SetupSSL {_POINTER} \S+ [^\]]*\](\S+?):\d+", self._take_host),
             ("nsHttp", rf"TlsHandshaker::Check0RttEnabled {_POINTER} -early selected alpn: ", self._early),
             ("nsHttp", rf"nsHttpTransaction::ProcessData \[this={_POINTER} ", self._reads),
             ("nsHttp", r"  X-Firefox-Early-Data: (\w+)", self._early_word),
             ("nsHttp", r"    OriginalHeaders", self._head_ended),
-            ("nsHttp", rf"nsHttpTransaction::OnTransportStatus \[this={_POINTER} status=4b000d ", self._told),
+            (
+                "nsHttp",
+                rf"nsHttpTransaction::OnTransportStatus \[this={_POINTER} status=4b000d ",
+                self._take_handshake_end,
+            ),
             ("nsHttp", rf"Http3Session::Init {_POINTER}$", self._h3_session),
             ("nsHttp", r"Http3Session::Init origin=([^,]+),", self._h3_named),
             ("nsHttp", rf"Http3Session::AddStream {_POINTER} atrans={_POINTER}\.", self._h3_added),
@@ -188,11 +192,11 @@ class FirefoxLogBuilder:
     def _connection(self, at_ms: float, connection: str) -> None:
         self._connections[connection] = _PartialConnection(ConnectionTransport.TCP, at_ms)
 
-    def _given(self, at_ms: float, connection: str, transaction: str) -> None:
+    def _take_assignment(self, at_ms: float, connection: str, transaction: str) -> None:
         self._carried[transaction] = connection
         self._goes_over(at_ms, transaction, self._connections.get(connection))
 
-    def _named(self, _: float, connection: str, host: str) -> None:
+    def _take_host(self, _: float, connection: str, host: str) -> None:
         if connection in self._connections:
             self._connections[connection].host = host
 
@@ -216,7 +220,7 @@ class FirefoxLogBuilder:
         if self._reading is not None and not self._reading.head_is_read:
             self._reading.early, self._reading.head_is_read = False, True
 
-    def _told(self, at_ms: float, transaction: str) -> None:
+    def _take_handshake_end(self, at_ms: float, transaction: str) -> None:
         """Note the notification of a transaction about the end of its connection's handshake."""
         one = self._connections.get(self._carried.get(transaction, ""))
         ended = [each for each in self._ended if at_ms - each.at_ms <= _HANDSHAKE_WAITS_MS]
