@@ -26,6 +26,7 @@ from resolab.plan.factors import (
 )
 from resolab.plan.key_exchange import key_exchange_in
 from resolab.plan.live.network import live_table
+from resolab.plan.live.settings import LiveSettings
 from resolab.plan.model import HIGHEST_SEED, Plan
 from resolab.plan.pages.certificate_check import check_shared_names
 from resolab.plan.pages.command_line_check import check_told_names, tells_names
@@ -38,6 +39,7 @@ from resolab.plan.settings import (
     EdgeSettings,
     Instrument,
     Limits,
+    PageSettings,
     QuerySettings,
     ResolverSettings,
     Unit,
@@ -101,14 +103,31 @@ def parse_plan(
     """
     base = base or Path.cwd()
     read = live_table(source, _table(text, source), base, begun_with, at_hand=corpus is not None)
-    table, live = read.table, read.settings
+    top, own, pages = _read_pages(source, read.table, base, corpus, begun_with)
+    if corpus is not None:
+        corpus = replace(corpus, own_pages=own)
+    plan = _build_plan(top, corpus, live=read.settings, pages=pages, own_pages=own, source_text=text, base=base)
+    top.finish()
+    check_unit(source, plan)
+    if corpus is not None:
+        _check_whole(source, plan, corpus)
+    return plan
+
+
+def _read_pages(
+    source: str, table: Mapping[str, Any], base: Path, corpus: Corpus | None, begun_with: Sequence[str] | None
+) -> tuple[PlanSection, Mapping[str, PlanPageSource], PageSettings]:
+    """Return the plan's table with the levels of `page` expanded, the plan's own pages, and the settings of pages."""
     generated, pages = pages_in(PlanSection(source, table).section("pages", required=False))
     levels = page_levels(source, _page_level(table), generated, base, corpus, begun_with)
     top, own = PlanSection(source, replace_pages(table, levels)), levels.own if levels else generated
     top.section("pages", required=False)
     if corpus is not None:
         _check_own_pages(top, own, corpus)
-        corpus = replace(corpus, own_pages=own)
+    return top, own, pages
+
+
+def _build_plan(top: PlanSection, corpus: Corpus | None, *, live: LiveSettings | None, **given: Any) -> Plan:
     # Sites and the machine's own network stand in no corpus.
     named_in = None if live is not None else corpus
     factors = _factors(top.section("factors"), named_in)
@@ -125,22 +144,14 @@ def parse_plan(
         resolver_path=paths,
         baseline=Baseline({}),
         exclude=tuple(exclusion_in(one, named_in) for one in top.tables("exclude")),
-        source_text=text,
-        base=base,
-        own_pages=own,
         repeat=tuple(repeat_in(one, named_in) for one in top.tables("repeat")),
         design=design,
-        pages=pages,
         live=live,
+        **given,
         **_settings(top),
     )
     plan = replace(plan, baseline=baseline_in(top.section("baseline"), plan))
-    plan = replace(plan, comparison_rules=tuple(comparison_in(one, plan) for one in top.tables("comparison")))
-    top.finish()
-    check_unit(source, plan)
-    if corpus is not None:
-        _check_whole(source, plan, corpus)
-    return plan
+    return replace(plan, comparison_rules=tuple(comparison_in(one, plan) for one in top.tables("comparison")))
 
 
 def _table(text: str, source: str) -> Mapping[str, Any]:

@@ -175,10 +175,10 @@ def _percent(ratio: float | None) -> str:
 def _note(study: LiveStudy) -> str:
     return (
         f"Share and count of all finished trials; successful ones with {level_text(study.level)} interval (Wilson). "
-        f"{_describe_dropped(study)} Selenium Error is Browser error here. The paper counts a document with any HTTP status "
-        "as successful; here all but 2xx is a failure with a word of its own. Left alone, opted out: our manners "
-        "contacted nothing, as site or resolver had said no or its domain is on the opt-out list. The file holds every "
-        "status with its interval."
+        f"{_describe_dropped(study)} Selenium Error is Browser error here. The paper counts a document with any HTTP "
+        "status as successful; here all but 2xx is a failure with a word of its own. Left alone, opted out: our "
+        "manners contacted nothing, as site or resolver had said no or its domain is on the opt-out list. The "
+        "file holds every status with its interval."
     )
 
 
