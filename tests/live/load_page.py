@@ -1,6 +1,6 @@
 """Load one page on the ground this process finds, by its stub, and print what became of it as JSON.
 
-A program of its own, because who runs it and what that one may is what `test_live_ground.py` varies. Arguments: URL,
+A program of its own, because who runs it and what that one may is what `test_live_access.py` varies. Arguments: URL,
 authority (PEM), upstream of the stub.
 """
 
@@ -11,13 +11,13 @@ from pathlib import Path
 
 from resolab.browser import BrowserSettings, Chromium, LoadRequest
 from resolab.engine import CoreProcess, find_core
-from resolab.live.network_access import standing_ground
+from resolab.live.network_access import open_access
 from resolab.records import StubReadyRecord
 
 
 async def load(url: str, authority: str, upstream: str) -> dict[str, object]:
     """Stand, start a stub, load."""
-    async with standing_ground() as ground:
+    async with open_access() as ground:
         command = [*ground.stub_prefix(), str(find_core()), "stub", "--listen", f"{ground.stub_address}:53"]
         command += [*ground.stub_arguments(), "--upstream", upstream, "--ca", authority]
         stub = await CoreProcess.start("the stub", command)

@@ -15,7 +15,7 @@ import resolab
 from resolab.browser.find import chromium_version, firefox_version
 from resolab.campaign.interim_analysis import InterimAnalysis
 from resolab.campaign.live_run import live_run
-from resolab.campaign.provenance import differences, ground_now
+from resolab.campaign.provenance import describe_provenance, list_differences
 from resolab.engine import find_core
 from resolab.plan import Corpus, Plan, trials_a_block
 from resolab.records import FORMAT_VERSION, BrowserName
@@ -38,7 +38,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
     now_ns = time.time_ns()
     browsers = _browser_versions(plan)
     core = _core_version()
-    ground = ground_now(plan, corpus, _join_versions(core, browsers))
+    start = describe_provenance(plan, corpus, _join_versions(core, browsers))
     return Manifest(
         format_version=FORMAT_VERSION,
         dataset_id=dataset_id(plan.name, f"{now_ns:x}"),
@@ -61,10 +61,10 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
             browsers=browsers,
         ),
         machine=describe_machine(),
-        git_commit=ground.git_commit,
+        git_commit=start.git_commit,
         load_average_start=os.getloadavg()[0],
         trials_planned_count=plan.blocks * trials_a_block(plan),
-        starts=[ground],
+        starts=[start],
         environment_start=describe_environment(versions=_join_versions(core, browsers)),
     )
 
@@ -85,7 +85,7 @@ def resume_manifest(manifest: Manifest, now: ProcessStart) -> Manifest:
         resume_count=manifest.resume_count + 1,
         status=RunStatus.RUNNING,
         starts=[*manifest.starts, now],
-        warnings=[*manifest.warnings, *differences(manifest, now)],
+        warnings=[*manifest.warnings, *list_differences(manifest, now)],
     )
 
 

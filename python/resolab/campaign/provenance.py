@@ -1,6 +1,6 @@
-"""The ground of a process's trials: code, resolab-core, browsers, pages and profiles at the process's start.
+"""The provenance of a process's trials: code, resolab-core, browsers, pages and profiles at the process's start.
 
-For: describing the ground at every start, listing differences from the previous start, and rejecting a resume with
+For: describing the provenance at every start, listing differences from the previous start, and rejecting a resume with
 changed conditions. Not for: the rest of the manifest (`manifests`).
 """
 
@@ -19,8 +19,8 @@ SHOWN_DIGITS = 12
 """The number of hex digits of a sha256 shown to people."""
 
 
-def ground_now(plan: Plan, corpus: Corpus, versions: dict[str, str]) -> ProcessStart:
-    """Describe the ground of trials beginning now; `versions` are the versions of resolab-core and the browsers."""
+def describe_provenance(plan: Plan, corpus: Corpus, versions: dict[str, str]) -> ProcessStart:
+    """Describe the provenance of trials beginning now; `versions` are the versions of resolab-core and the browsers."""
     return ProcessStart(
         unix_ns=time.time_ns(),
         git_commit=_commit(),
@@ -38,7 +38,7 @@ def _pages_sha256(plan: Plan, corpus: Corpus) -> dict[str, str]:
     return {page: _folder_sha256(corpus.page_folder(page)) for page in plan.factors.page}
 
 
-def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus, now: ProcessStart) -> None:
+def check_same_provenance(manifest: Manifest, plan: Plan, corpus: Corpus, now: ProcessStart) -> None:
     """Raise `ConfigurationError` when profiles or pages differ from the dataset's start."""
     for begun in manifest.profiles if plan.live is None else ():
         if begun.name in plan.factors.profile and corpus.profile(begun.name) != begun:
@@ -48,7 +48,7 @@ def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus, now: Proce
             raise _build_change_error("page", page)
 
 
-def differences(manifest: Manifest, now: ProcessStart) -> list[str]:
+def list_differences(manifest: Manifest, now: ProcessStart) -> list[str]:
     """List the differences from the previous start, one line each: later trials were made with other parts."""
     if not manifest.starts:
         return []

@@ -99,11 +99,11 @@ def _resume(manifest: Manifest, folder: Path, console: Console, make_testbed: Ma
     if _is_whole(plan, manifest, folder):
         return CampaignOutcome(manifest)
     versions = manifests.versions_now(plan)
-    now = provenance.ground_now(plan, corpus, versions)
-    provenance.check_same_ground(manifest, plan, corpus, now)
+    now = provenance.describe_provenance(plan, corpus, versions)
+    provenance.check_same_provenance(manifest, plan, corpus, now)
     for partial in (folder / "trials").glob("*.partial"):
         partial.unlink()
-    for difference in provenance.differences(manifest, now):
+    for difference in provenance.list_differences(manifest, now):
         console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
     manifest = manifests.resume_manifest(manifest, now)
     return CampaignOutcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))

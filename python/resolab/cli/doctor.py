@@ -14,7 +14,7 @@ from resolab.browser import find_chromium, find_firefox
 from resolab.engine import find_core
 from resolab.errors import MachineError, ResolabError
 from resolab.fleet import readiness
-from resolab.live.network_access import choose_ground, read_facts
+from resolab.live.network_access import choose_access, read_facts
 from resolab.plan import Corpus
 from resolab.records import LiveWay
 
@@ -72,7 +72,7 @@ def _certutil() -> str:
 
 def _live() -> str:
     facts = read_facts()
-    choice = choose_ground(facts)
+    choice = choose_access(facts)
     pings = "ICMP" if facts.echo else "TCP or QUIC (ICMP: sudo sysctl -w net.ipv4.ping_group_range='0 2147483647')"
     if choice.way is LiveWay.DNS_ONLY:
         raise MachineError(f"{choice.note}; {choice.missing}")

@@ -16,11 +16,11 @@ from pathlib import Path
 from resolab.browser import Browser, BrowserSettings
 from resolab.browser.find import chromium_version, firefox_version
 from resolab.errors import MachineError
+from resolab.live.access_interface import AccessInterface
 from resolab.live.authority import further_authority
 from resolab.live.browsers import MAKERS, LiveBrowsers, LiveBrowserSetup, browser_way_of, settings_of
 from resolab.live.earlier_queries import read_earlier_queries
-from resolab.live.ground_interface import GroundInterface
-from resolab.live.network_access import standing_ground
+from resolab.live.network_access import open_access
 from resolab.live.own_client import QueryClientSettings
 from resolab.live.resolver_addresses import ByTransport, ResolverRoute, reach
 from resolab.live.stubs import LiveStub
@@ -55,7 +55,7 @@ class LiveBed(RunningParts):
         plan: Plan,
         folder: Path,
         *,
-        place: GroundInterface | None = None,
+        place: AccessInterface | None = None,
         makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,
         on_wait: Callable[[float], None] = lambda _wait_s: None,
         client: QueryClientSettings | None = None,
@@ -105,12 +105,12 @@ class LiveBed(RunningParts):
             page_timeout_s=self._plan.limits.page_timeout_s,
         )
 
-    async def _stand(self) -> tuple[GroundInterface, bool]:
-        """Set up the machine's ground; return the ground and True when the machine has IPv6."""
+    async def _stand(self) -> tuple[AccessInterface, bool]:
+        """Set up the machine's network access; return the access and True when the machine has IPv6."""
         if self._place is not None:
             return self._place, False
-        ground = await self._stack.enter_async_context(standing_ground())
-        return ground, ground.facts.ipv6
+        access = await self._stack.enter_async_context(open_access())
+        return access, access.facts.ipv6
 
     async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:
         """Run one trial during a turn; hosts to be left alone are not contacted."""
@@ -141,7 +141,7 @@ class LiveBed(RunningParts):
         self._batch = batch
 
     def _settings(
-        self, scratch: Path, place: GroundInterface
+        self, scratch: Path, place: AccessInterface
     ) -> Callable[[LiveBrowserSetup, ResolverRoute], BrowserSettings]:
         hosts = tuple(dict.fromkeys(site.host for site in self._live.sites.values()))
         file = None if self._authority is None else self._authority.file
@@ -166,7 +166,7 @@ def _user_agents(plan: Plan, live: LiveSettings) -> dict[BrowserName, tuple[str,
     }
 
 
-def _check_place(place: GroundInterface, plan: Plan, reached: ByTransport) -> None:
+def _check_place(place: AccessInterface, plan: Plan, reached: ByTransport) -> None:
     """Raise `MachineError` for loads not possible with this machine's method."""
     for condition in plan.conditions():
         way = browser_way_of(condition)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.browser import Browser, BrowserSettings, Chromium, DohSettings, Firefox, H3Discovery, LoadRequest
+from resolab.live.access_interface import AccessInterface
 from resolab.live.client_side import LoadLog, log_settings
-from resolab.live.ground_interface import GroundInterface
 from resolab.live.rehearsal import TIMEOUT_S, rehearsal_url
 from resolab.live.resolver_addresses import ResolverRoute
 from resolab.plan import Condition
@@ -133,7 +133,7 @@ class LiveBrowsers:
 
     def __init__(
         self,
-        place: GroundInterface,
+        place: AccessInterface,
         settings_for: Callable[[LiveBrowserSetup, ResolverRoute], BrowserSettings],
         folder: Path,
         makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from resolab.engine import CoreProcess, Stub, find_core
 from resolab.engine.programs import START_TIMEOUT_S, build_environment
-from resolab.live.ground_interface import GroundInterface
+from resolab.live.access_interface import AccessInterface
 from resolab.live.own_client import QueryClientSettings
 from resolab.live.resolver_addresses import ResolverRoute
 from resolab.records import Record, StubReadyRecord
@@ -17,7 +17,7 @@ class LiveStub:
     """The single listening address for a stub."""
 
     def __init__(
-        self, place: GroundInterface, client: QueryClientSettings, on_record: Callable[[Record], None]
+        self, place: AccessInterface, client: QueryClientSettings, on_record: Callable[[Record], None]
     ) -> None:
         self._place, self._client, self._on_record = place, client, on_record
         self._reached: ResolverRoute | None = None

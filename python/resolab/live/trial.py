@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from resolab.browser import LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
 from resolab.errors import ConfigurationError
+from resolab.live.access_interface import AccessInterface
 from resolab.live.browsers import LiveBrowsers, RunningBrowser, browser_way_of
 from resolab.live.cache_state import QueryHistory, name_of
 from resolab.live.client_side import judge_load
-from resolab.live.ground_interface import GroundInterface
 from resolab.live.names import (
     look_up_spans,
     look_ups_expected,
@@ -60,7 +60,7 @@ request."""
 class LiveTrialContext:
     """The state shared by all trials of a bed."""
 
-    place: GroundInterface
+    place: AccessInterface
     live: LiveSettings
     client: QueryClientSettings
     ledger: Ledger

@@ -20,7 +20,7 @@ from resolab.errors import ResolabError
 from resolab.fleet.agent.agent import Agent, AgentSetup
 from resolab.fleet.agent.block_turns import BlockTurns
 from resolab.fleet.agent.limits import AgentLimits
-from resolab.fleet.agent.run_check import ground_of
+from resolab.fleet.agent.run_check import find_own_provenance
 from resolab.fleet.agent.spool import Spool
 from resolab.fleet.agent.worker_process import BlockTimeLimit, WorkerProblem
 from resolab.fleet.connection import connect_agent, connect_operator
@@ -89,7 +89,10 @@ class World:
         worker = self.workers.setdefault(vantage, PretendedWorker(spool))
         versions = {"resolab": resolab.__version__}
         place = AgentSetup(
-            vantage, limits or AgentLimits(), lambda plan: structs.replace(ground_of(plan), **otherwise), versions
+            vantage,
+            limits or AgentLimits(),
+            lambda plan: structs.replace(find_own_provenance(plan), **otherwise),
+            versions,
         )
 
         client = await connect_agent(invitation, self.said.append, wait=True)

@@ -100,7 +100,7 @@ def programs_away() -> Iterator[None]:
 
 def run_of(*vantages: str, blocks: int = 3, text: str = PLAN, seed: int = 11) -> FleetRun:
     plan = parse_plan(text, "fleet.toml", Corpus.from_project())
-    now = provenance.ground_now(plan, Corpus.from_project(), manifests.versions_now(plan))
+    now = provenance.describe_provenance(plan, Corpus.from_project(), manifests.versions_now(plan))
     return FleetRun(
         id="fleet-1", plan_name=plan.name, plan_text=text, seed=seed, blocks=blocks, ground=now,
         vantages=list(vantages or ("fra",)), created_unix_ns=1,

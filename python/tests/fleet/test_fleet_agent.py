@@ -73,7 +73,7 @@ def test_a_machine_that_was_put_right_is_looked_at_again(monkeypatch, refused_fo
         return "another browser" if len(looks) == 1 else None
 
     monkeypatch.setattr(agent_module, "REFUSED_FOR_S", refused_for_s)
-    monkeypatch.setattr(agent_module, "other_ground", other_ground)
+    monkeypatch.setattr(agent_module, "find_provenance_difference", other_ground)
     place = agent_module.AgentSetup("fra", AgentLimits(), lambda _plan: None, {})
     agent = agent_module.Agent(None, place, None, None, print)
     refusals = [agent._refusal(run_of("fra")) for _ in range(3)]

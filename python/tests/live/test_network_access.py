@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from resolab.engine import CoreProcess, find_core
-from resolab.live.network_access import choose_ground, read_facts, standing_ground
-from resolab.live.network_access.facts import GroundFacts, PortState
+from resolab.live.network_access import choose_access, open_access, read_facts
+from resolab.live.network_access.facts import MachineFacts, PortState
 from resolab.records import LiveWay, StubReadyRecord
 
 NOBODY = 65534
@@ -50,7 +50,7 @@ def answer(server):
 
 async def look_up(upstream, name):
     """Stand, start a stub, and have the C library ask it as a browser's would."""
-    async with standing_ground() as ground:
+    async with open_access() as ground:
         if refusal := ground.refusal(by_stub=True, speaks_doh=False):
             return ground, refusal
         command = [*ground.stub_prefix(), str(find_core()), "stub", "--listen", f"{ground.stub_address}:53"]
@@ -79,7 +79,7 @@ def test_facts_are_of_this_user():
     assert facts.is_root == (os.geteuid() == 0)
     if facts.port_53 is PortState.FREE:
         assert facts.own_view or facts.own_view_refusal
-    assert choose_ground(facts).way is not None
+    assert choose_access(facts).way is not None
 
 
 def test_a_machine_that_permits_nothing_says_so(tmp_path):
@@ -90,7 +90,7 @@ def test_a_machine_that_permits_nothing_says_so(tmp_path):
     facts = read_facts(core)
     assert (facts.own_view, facts.own_view_refusal) == (False, "failed to do it: no")
     assert facts.port_53 is PortState.CLOSED
-    assert choose_ground(facts).way is LiveWay.DNS_ONLY
+    assert choose_access(facts).way is LiveWay.DNS_ONLY
     core.write_text("#!/bin/sh\nexit 3\n", "ascii")
     assert read_facts(core).port_53 is PortState.TAKEN
 
@@ -133,11 +133,11 @@ def test_an_ordinary_user_is_told_the_command_and_it_helps(tmp_path_factory, cap
     )
     ended = as_nobody(code, core, folder)
     assert ended.returncode == 0, ended.stderr
-    facts = msgspec.json.decode(ended.stdout, type=GroundFacts)
+    facts = msgspec.json.decode(ended.stdout, type=MachineFacts)
     assert not facts.is_root
     if not facts.own_view:
         pytest.skip(f"NO NAMESPACES FOR ORDINARY USERS HERE: {facts.own_view_refusal}")
     if capable:
-        assert choose_ground(facts).way is LiveWay.USER_CAPABILITY
+        assert choose_access(facts).way is LiveWay.USER_CAPABILITY
     elif facts.port_53 is PortState.CLOSED:
-        assert f"sudo setcap cap_net_bind_service+ep {core}" in (choose_ground(facts).missing or "")
+        assert f"sudo setcap cap_net_bind_service+ep {core}" in (choose_access(facts).missing or "")

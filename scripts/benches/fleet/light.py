@@ -82,7 +82,7 @@ def stub_versions() -> None:
 def make_run_start(plan: Plan) -> ProcessStart:
     """Return the software and machine under the trials here."""
     corpus = Corpus.from_project()
-    return provenance.ground_now(plan, corpus, manifests.versions_now(plan))
+    return provenance.describe_provenance(plan, corpus, manifests.versions_now(plan))
 
 
 def light_run(name: str, vantages: Sequence[str], blocks: int, seed: int) -> FleetRun:

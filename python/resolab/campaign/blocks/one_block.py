@@ -29,7 +29,7 @@ from resolab.store.folder import MANIFEST
 from resolab.store.manifest import ProcessStart
 
 CheckGround = Callable[[ProcessStart], None]
-"""A check of the ground; raises when trials must not begin on this ground, before anything is written."""
+"""A check of the provenance; raises when trials must not begin on this provenance, before anything is written."""
 COMMAND_LINE = ["resolab", "fleet", "agent"]
 """The command line recorded in a dataset of single blocks."""
 
@@ -115,7 +115,7 @@ class _BlockRun:
                     remove_unstarted(self.folder, existed=existed)
 
     async def go_on(self, planned: list[str], fleet_run: str | None) -> None:
-        """Run the block into an existing dataset, on the same ground."""
+        """Run the block into an existing dataset, on the same provenance."""
         with dataset_lock(self.folder):
             manifest = load_manifest(self.folder)
             self._check_same_run(manifest, fleet_run)
@@ -125,8 +125,8 @@ class _BlockRun:
             if begun and all(one in finished for one in planned) and manifest.status is not RunStatus.RUNNING:
                 return
             corpus, versions = Corpus.from_project(self.plan.own_pages), manifests.versions_now(self.plan)
-            now = provenance.ground_now(self.plan, corpus, versions)
-            provenance.check_same_ground(manifest, self.plan, corpus, now)
+            now = provenance.describe_provenance(self.plan, corpus, versions)
+            provenance.check_same_provenance(manifest, self.plan, corpus, now)
             self.check_ground(now)
             killed = list((self.folder / "trials").glob("*.partial"))
             for partial in killed:
@@ -134,8 +134,8 @@ class _BlockRun:
             await self._campaign(self._add_start(manifest, now, again=begun or bool(killed)), versions)
 
     def _add_start(self, manifest: Manifest, now: ProcessStart, *, again: bool) -> Manifest:
-        """Add a start to the manifest only for a block begun before, or for a changed ground."""
-        differences = provenance.differences(manifest, now)
+        """Add a start to the manifest only for a block begun before, or for a changed provenance."""
+        differences = provenance.list_differences(manifest, now)
         for difference in differences:
             self.console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
         if again or differences:

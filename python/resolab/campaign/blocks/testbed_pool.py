@@ -16,7 +16,7 @@ from resolab.campaign.trial_file import TrialRunner
 from resolab.plan import Condition, Plan
 from resolab.testbed import TrialResult
 
-_Ground = tuple[Plan, int, Path]
+_PoolKey = tuple[Plan, int, Path]
 """The plan, seed and folder of a testbed; another plan, seed or folder needs another testbed."""
 
 
@@ -28,7 +28,7 @@ class TestbedPool:
 
     def __init__(self, make_testbed: MakeTestbed) -> None:
         self._make_testbed = make_testbed
-        self._ground: _Ground | None = None
+        self._key: _PoolKey | None = None
         self._standing: dict[int, _PooledTestbed] = {}
         """The kept testbeds by the path's number."""
         self._lent: set[int] = set()
@@ -41,24 +41,24 @@ class TestbedPool:
 
     def paths_count(self) -> int:
         """Return the number of emulated paths kept alive."""
-        is_live = self._ground is not None and self._ground[0].live is not None
+        is_live = self._key is not None and self._key[0].live is not None
         return 0 if is_live else len(self._standing)
 
     async def close(self) -> None:
         """End all kept testbeds; new testbeds are made on demand."""
-        standing, self._standing, self._ground = self._standing, {}, None
+        standing, self._standing, self._key = self._standing, {}, None
         # One after the other, in this very task: what they began in may be ended in no other.
         async with AsyncExitStack() as stack:
             for one in standing.values():
                 stack.push_async_callback(one.end)
 
-    async def take(self, ground: _Ground, number: int) -> TrialRunner:
+    async def take(self, key: _PoolKey, number: int) -> TrialRunner:
         """Lend the testbed of a path, making a new testbed when needed."""
-        if ground != self._ground:
+        if key != self._key:
             await self.close()
-            self._ground = ground
+            self._key = key
         if number not in self._standing:
-            self._standing[number] = await _PooledTestbed.begin(self._make_testbed(*ground, number))
+            self._standing[number] = await _PooledTestbed.begin(self._make_testbed(*key, number))
         self._lent.add(number)
         self._used.add(number)
         return self._standing[number]
@@ -82,11 +82,11 @@ class TestbedPool:
 class _TestbedLoan:
     """The loan of a testbed to a campaign."""
 
-    def __init__(self, beds: TestbedPool, ground: _Ground, number: int) -> None:
-        self._beds, self._ground, self._number = beds, ground, number
+    def __init__(self, beds: TestbedPool, key: _PoolKey, number: int) -> None:
+        self._beds, self._key, self._number = beds, key, number
 
     async def __aenter__(self) -> TrialRunner:
-        return await self._beds.take(self._ground, self._number)
+        return await self._beds.take(self._key, self._number)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -18,7 +18,7 @@ from resolab.errors import UsageError
 from resolab.fleet.agent.agent import Agent, AgentSetup
 from resolab.fleet.agent.block_turns import BlockTurns
 from resolab.fleet.agent.limits import read_limits
-from resolab.fleet.agent.run_check import ground_of
+from resolab.fleet.agent.run_check import find_own_provenance
 from resolab.fleet.agent.spool import Spool
 from resolab.fleet.agent.worker_process import WorkerProcess
 from resolab.fleet.connection import connect_agent
@@ -40,7 +40,7 @@ async def _take_part(options: argparse.Namespace) -> int:
     spool = Spool(folder)
     turns = None if options.turns is None else BlockTurns(options.turns)
     client = await connect_agent(invitation, _say, wait=True)
-    place = AgentSetup(invitation.vantage, limits, ground_of, {"resolab": resolab.__version__})
+    place = AgentSetup(invitation.vantage, limits, find_own_provenance, {"resolab": resolab.__version__})
     side = AgentClient(client, invitation.vantage)
     worker = WorkerProcess(folder, folder / "log", inside=inside, turn=None if turns is None else turns.descriptor)
     agent = Agent(side, place, spool, worker, _say, turns=turns)

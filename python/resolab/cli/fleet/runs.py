@@ -21,7 +21,7 @@ from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
 from resolab.cli.fleet.server_connection import run_with_server
 from resolab.errors import ConfigurationError, MachineError
-from resolab.fleet.agent.run_check import find_path, ground_of
+from resolab.fleet.agent.run_check import find_own_provenance, find_path
 from resolab.fleet.job import AgentState, FleetRun, RunState, as_dict
 from resolab.fleet.operations import FleetOperator, RunProgress, UnreadableState, check_vantages, new_run_id
 from resolab.fleet.results.fetch import ResultFetcher
@@ -54,7 +54,7 @@ async def _run(options: argparse.Namespace, client: Client, folder: ServerFolder
         plan_text=plan.source_text,
         seed=plan.seed,
         blocks=plan.blocks,
-        ground=ground_of(plan),
+        ground=find_own_provenance(plan),
         vantages=vantages,
         created_unix_ns=int(now * 1e9),
     )

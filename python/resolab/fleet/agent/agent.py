@@ -23,7 +23,7 @@ from nats.aio.msg import Msg
 from resolab.errors import ResolabError
 from resolab.fleet.agent.block_turns import BlockTurns
 from resolab.fleet.agent.limits import AgentLimits, LimitRefusal, refusal
-from resolab.fleet.agent.run_check import other_ground, plan_of
+from resolab.fleet.agent.run_check import find_provenance_difference, plan_of
 from resolab.fleet.agent.spool import Spool
 from resolab.fleet.agent.worker_process import BlockTimeLimit, WorkerProcess
 from resolab.fleet.job import AgentState, FleetRun, Job, RunState, decode
@@ -54,8 +54,8 @@ class AgentSetup:
 
     vantage: str
     limits: AgentLimits
-    ground_of: Callable[[Plan], ProcessStart]
-    """A function for the ground of a plan's trials on this machine."""
+    find_provenance: Callable[[Plan], ProcessStart]
+    """A function for the provenance of a plan's trials on this machine."""
     versions: Mapping[str, str]
 
 
@@ -239,7 +239,7 @@ class Agent:
         other, looked_s = self._grounds.get(run.id, ("not looked at yet", -math.inf))
         # What was wrong may have been mended since; that of the same run's other jobs is the same for now.
         if other is not None and time.monotonic() - looked_s >= REFUSED_FOR_S:
-            other = other_ground(run, self._place.ground_of(plan))
+            other = find_provenance_difference(run, self._place.find_provenance(plan))
             self._grounds[run.id] = other, time.monotonic()
         return None if other is None else LimitRefusal(other)
 

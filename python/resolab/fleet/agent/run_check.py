@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from resolab.campaign.manifests import versions_now
-from resolab.campaign.provenance import ground_now
+from resolab.campaign.provenance import describe_provenance
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import FleetRun
 from resolab.plan import Corpus, Plan, parse_plan
@@ -56,12 +56,12 @@ def _read_section(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return section if isinstance(section, dict) else {}
 
 
-def ground_of(plan: Plan) -> ProcessStart:
-    """Return the current ground of a plan's trials on this machine."""
-    return ground_now(plan, Corpus.from_project(plan.own_pages), versions_now(plan))
+def find_own_provenance(plan: Plan) -> ProcessStart:
+    """Return the current provenance of a plan's trials on this machine."""
+    return describe_provenance(plan, Corpus.from_project(plan.own_pages), versions_now(plan))
 
 
-def other_ground(run: FleetRun, own: ProcessStart) -> str | None:
+def find_provenance_difference(run: FleetRun, own: ProcessStart) -> str | None:
     """Return the difference between this machine and a run's start in a line; `None` without a difference.
 
     The binary's digest is ignored: the same code built on another machine is another binary.

@@ -31,7 +31,7 @@ from resolab.campaign.loop import MakeTestbed
 from resolab.campaign.run import make_trial_runner
 from resolab.campaign.stop_request import StopRequest
 from resolab.errors import ConfigurationError, MachineError, ResolabError, StorageError, UnsupportedError, UsageError
-from resolab.fleet.agent.run_check import other_ground
+from resolab.fleet.agent.run_check import find_provenance_difference
 from resolab.fleet.agent.spool import Spool
 from resolab.fleet.job import FleetRun, decode
 from resolab.fleet.vantage_run import plan_at
@@ -100,7 +100,7 @@ class Worker:
                 self._testbeds,
                 fleet_run=run.id,
                 stop=self._stop,
-                check_ground=functools.partial(_check_ground, run),
+                check_ground=functools.partial(_check_provenance, run),
             )
         finally:
             if asked.rest or plan.instrument.netlog:
@@ -117,9 +117,9 @@ class Worker:
         return {"failed": block, "problem": text, "kind": _kind(error)}
 
 
-def _check_ground(run: FleetRun, now: ProcessStart) -> None:
+def _check_provenance(run: FleetRun, now: ProcessStart) -> None:
     """Raise when the machine has changed since its agent accepted the run."""
-    difference = other_ground(run, now)
+    difference = find_provenance_difference(run, now)
     if difference is not None:
         raise ConfigurationError(f"{difference}; make it the same, or leave the run to others")
 

@@ -14,7 +14,7 @@ import msgspec
 from resolab.campaign.live_run import live_run
 from resolab.campaign.schedule import PlannedTrial, block_schedule
 from resolab.errors import ConfigurationError
-from resolab.fleet.agent.run_check import other_ground
+from resolab.fleet.agent.run_check import find_provenance_difference
 from resolab.fleet.job import LARGEST_NUMBER, FleetRun
 from resolab.fleet.vantage_run import plan_at
 from resolab.plan import Corpus, Plan
@@ -97,7 +97,7 @@ def _check_manifest(folder: Path, expected: ExpectedBlock) -> None:
     if not manifest.starts:
         refuse("its manifest does not say what its trials stand on")
     for start in manifest.starts:
-        difference = other_ground(expected.run, start)
+        difference = find_provenance_difference(expected.run, start)
         if difference is not None:
             refuse(f"where it was run, {difference}")
 

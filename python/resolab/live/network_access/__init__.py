@@ -4,19 +4,19 @@ For: choosing a method permitted by the machine, setting the method up, naming t
 method. Not for: the measured pages and resolvers.
 """
 
-from resolab.live.network_access.access import LiveGround, standing_ground
-from resolab.live.network_access.choice import GroundChoice, choose_ground
-from resolab.live.network_access.facts import GroundFacts, PortState, read_facts
+from resolab.live.network_access.access import NetworkAccess, open_access
+from resolab.live.network_access.choice import AccessChoice, choose_access
+from resolab.live.network_access.facts import MachineFacts, PortState, read_facts
 from resolab.live.network_access.resolv_conf import SystemResolver, read_system_resolver
 
 __all__ = [
-    "GroundChoice",
-    "GroundFacts",
-    "LiveGround",
+    "AccessChoice",
+    "MachineFacts",
+    "NetworkAccess",
     "PortState",
     "SystemResolver",
-    "choose_ground",
+    "choose_access",
+    "open_access",
     "read_facts",
     "read_system_resolver",
-    "standing_ground",
 ]

@@ -1,6 +1,6 @@
-"""The ground of a live bed: command prefixes for the bed's programs, and the relay during the bed's lifetime.
+"""The network access of a live bed: command prefixes for the bed's programs, and the relay during the bed's lifetime.
 
-For: `standing_ground`, the whole interface for a bed. Not for: the choice (`choice`), or the measured pages and
+For: `open_access`, the whole interface for a bed. Not for: the choice (`choice`), or the measured pages and
 resolvers.
 """
 
@@ -14,21 +14,21 @@ from pathlib import Path
 
 from resolab.engine import enter_prefix
 from resolab.engine.relay import Relay
-from resolab.live.network_access.choice import GroundChoice, choose_ground
-from resolab.live.network_access.facts import GroundFacts, read_facts
+from resolab.live.network_access.choice import AccessChoice, choose_access
+from resolab.live.network_access.facts import MachineFacts, read_facts
 from resolab.live.network_access.resolv_conf import SystemResolver, read_system_resolver
 from resolab.records import LiveWay, RelayReadyRecord
 
 
 @dataclass(frozen=True, slots=True)
-class LiveGround:
+class NetworkAccess:
     """The location and method of running browsers, stub and client."""
 
-    facts: GroundFacts
-    choice: GroundChoice
+    facts: MachineFacts
+    choice: AccessChoice
     system: SystemResolver
     relay: RelayReadyRecord | None = None
-    """The relay, while the ground is set up with the method `slirp4netns`."""
+    """The relay, while access is set up with the method `slirp4netns`."""
 
     @property
     def way(self) -> LiveWay:
@@ -76,7 +76,7 @@ class LiveGround:
         """Return the prefix of a browser's command; the browser then uses only this name server, when supported."""
         if self.way is LiveWay.SLIRP4NETNS:
             if self.relay is None:
-                raise AssertionError("this way needs a relay: use standing_ground()")
+                raise AssertionError("this way needs a relay: use open_access()")
             return enter_prefix(self.relay.pid, self.relay.host, nameserver=nameserver, hosts_file=hosts_file)
         if not self.facts.own_view:
             return []
@@ -107,21 +107,21 @@ class LiveGround:
         return None
 
 
-def stand_on(facts: GroundFacts, system: SystemResolver) -> LiveGround:
-    """Make the ground from facts."""
-    return LiveGround(facts, choose_ground(facts), system)
+def build_access(facts: MachineFacts, system: SystemResolver) -> NetworkAccess:
+    """Make the access from facts."""
+    return NetworkAccess(facts, choose_access(facts), system)
 
 
 @contextlib.asynccontextmanager
-async def standing_ground() -> AsyncIterator[LiveGround]:
+async def open_access() -> AsyncIterator[NetworkAccess]:
     """Examine the machine, choose a method, and hold its resources until the end of the block."""
-    ground = stand_on(await asyncio.to_thread(read_facts), await asyncio.to_thread(read_system_resolver))
-    if ground.way is not LiveWay.SLIRP4NETNS:
-        yield ground
+    access = build_access(await asyncio.to_thread(read_facts), await asyncio.to_thread(read_system_resolver))
+    if access.way is not LiveWay.SLIRP4NETNS:
+        yield access
         return
-    relay = await Relay.start(ipv6=ground.facts.ipv6)
+    relay = await Relay.start(ipv6=access.facts.ipv6)
     try:
-        yield replace(ground, relay=relay.ready)
+        yield replace(access, relay=relay.ready)
     finally:
         await relay.close()
 

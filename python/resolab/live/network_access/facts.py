@@ -38,7 +38,7 @@ class PortState(enum.Enum):
     """Another program listens on port 53 of every address."""
 
 
-class GroundFacts(msgspec.Struct, frozen=True, kw_only=True):
+class MachineFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The facts for the choice of a method."""
 
     is_root: bool
@@ -65,12 +65,12 @@ class GroundFacts(msgspec.Struct, frozen=True, kw_only=True):
     """True when this user may send ICMP echo requests."""
 
 
-def read_facts(core: Path | None = None) -> GroundFacts:
+def read_facts(core: Path | None = None) -> MachineFacts:
     """Try everything relevant for the choice, in some tens of milliseconds."""
     core = find_core() if core is None else core
     refusal = _try_own_view(core)
     port_53, stub_address = _try_port_53(core)
-    return GroundFacts(
+    return MachineFacts(
         is_root=os.geteuid() == 0,
         core=str(core),
         own_view=refusal is None,
@@ -86,7 +86,7 @@ def read_facts(core: Path | None = None) -> GroundFacts:
     )
 
 
-def stub_addresses(pid: int) -> Iterator[str]:
+def list_stub_addresses(pid: int) -> Iterator[str]:
     """List loopback addresses for the stub of a process, distinct for concurrent campaigns.
 
     Never 127.0.0.53 and .54, used by systemd-resolved: the second number is 64 or above.
@@ -103,7 +103,7 @@ def _try_own_view(core: Path) -> str | None:
 
 def _try_port_53(core: Path) -> tuple[PortState, str]:
     """Start a stub for a moment, ended by closing its standard input; an unasked stub sends no query."""
-    addresses = list(stub_addresses(os.getpid()))
+    addresses = list(list_stub_addresses(os.getpid()))
     state = PortState.TAKEN
     for address in addresses[:ADDRESSES_TRIED]:
         ended = _run([core, "stub", "--listen", f"{address}:53", "--upstream", "udp://127.0.0.1:9"])

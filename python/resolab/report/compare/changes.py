@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan
-from resolab.report.compare.circumstances import FactDifference, ground
+from resolab.report.compare.circumstances import FactDifference, list_fact_differences
 from resolab.report.findings.dataset_plan import is_live, plan_of
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.page_loads import group_by_condition, pair_samples, sample_by_block, select_contributing
@@ -105,7 +105,7 @@ def compare_datasets(first: Dataset, second: Dataset, outcome: LoadOutcome = PLT
             [name for name in loads[1] if name not in loads[0]],
         ),
         effects=_correct_effects(_effects(plans, loads, outcome)),
-        ground=ground((first, second), plans),
+        ground=list_fact_differences((first, second), plans),
         noise=_noise(plans, loads, outcome),
         stopped=any(plan.stop is not None for plan in plans),
     )

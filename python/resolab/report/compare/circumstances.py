@@ -25,7 +25,7 @@ class FactDifference:
     is_reading: bool = False
 
 
-def ground(datasets: tuple[Dataset, Dataset], plans: tuple[Plan, Plan]) -> list[FactDifference]:
+def list_fact_differences(datasets: tuple[Dataset, Dataset], plans: tuple[Plan, Plan]) -> list[FactDifference]:
     """List the different settings, then the readings of both."""
     sides = [dict(_settings(dataset.manifest, plan)) for dataset, plan in zip(datasets, plans, strict=True)]
     names = dict.fromkeys((*sides[0], *sides[1]))

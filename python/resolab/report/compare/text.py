@@ -99,8 +99,8 @@ def tables(found: DatasetComparison, *, narrow: bool = False) -> list[tuple[str,
     some = [
         (f"Median {found.outcome.phrase}, B against A", _drop_columns(conditions, _WIDE) if narrow else conditions),
         ("Effects against the baseline, B against A", _effect_table(found.effects)),
-        ("Settings that differ", _ground_table([one for one in found.ground if not one.is_reading])),
-        ("Readings of the instrument", _ground_table([one for one in found.ground if one.is_reading])),
+        ("Settings that differ", _build_facts_table([one for one in found.ground if not one.is_reading])),
+        ("Readings of the instrument", _build_facts_table([one for one in found.ground if one.is_reading])),
         ("Only in A", Table(("condition",), [(name,) for name in found.only[0]], frozenset((0,)))),
         ("Only in B", Table(("condition",), [(name,) for name in found.only[1]], frozenset((0,)))),
     ]
@@ -152,7 +152,7 @@ def _effect_table(effects: Sequence[EffectChange]) -> Table:
     return Table(columns, rows, frozenset((0, 1, 6)))
 
 
-def _ground_table(differences: Sequence[FactDifference]) -> Table:
+def _build_facts_table(differences: Sequence[FactDifference]) -> Table:
     return Table(("what", "A", "B"), [(one.what, one.first, one.second) for one in differences], frozenset(range(3)))
 
 

@@ -1,4 +1,4 @@
-"""The interface of a live bed to its ground.
+"""The interface of a live bed to its network access.
 
 For: testing trials without a machine's rights. Not for: the chosen method, and the requirements of a better method
 (`network_access`).
@@ -11,7 +11,7 @@ from typing import Protocol
 from resolab.records import LiveWay
 
 
-class GroundInterface(Protocol):
+class AccessInterface(Protocol):
     """The location of browser, stub and client on this machine."""
 
     @property
