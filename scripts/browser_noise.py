@@ -144,7 +144,7 @@ async def measure(page: str, profile: str, count: int) -> list[TracedLoad]:
     (condition,) = plan.conditions()
     loads: list[TracedLoad] = []
     async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
-        browser = await testbed.browser_of(condition)
+        browser = await testbed.find_browser(condition)
         assert isinstance(browser, Chromium)  # the plan has no other
         tracing = browser.tracing()
         testbed.before_measured = partial(tracing.begin, CATEGORIES)

@@ -20,10 +20,10 @@ from resolab.stats import (
     Sample,
     amortisation,
     compute_paired_p_value,
-    differences_of,
     equivalence,
     estimate_clustered_median,
     holm,
+    subtract_pairs,
 )
 
 _RECORDED = re.compile(r"-\d{4}-\d{2}$")
@@ -60,7 +60,7 @@ class Claims:
     ) -> float:
         """Test the median of paired differences against a value by two one-sided sign tests; return the p-value."""
         own, other = self._published.pairs(dataset, outcome, treatment, baseline)
-        differences = differences_of(own, other)
+        differences = subtract_pairs(own, other)
         moved = Sample(differences.low - around_ms, differences.high - around_ms)
         found = equivalence(moved, margin_ms, test=EquivalenceTest.SIGN).p_value
         if found is None:
@@ -76,7 +76,7 @@ class Claims:
     def mean_difference(self, dataset: str, outcome: str, treatment: Row, baseline: Row, *, seed: int) -> Row:
         """Estimate the mean of paired differences, with percentiles of resampled blocks."""
         own, other = self._published.pairs(dataset, outcome, treatment, baseline)
-        return _mean(differences_of(own, other), seed)
+        return _mean(subtract_pairs(own, other), seed)
 
     def paid_back(self, dataset: str, profile: str, transport: str, count: int = 23) -> Row:
         """Return the break-even number of queries of a connection by means, and the extra time of `count` queries.

@@ -9,7 +9,7 @@ import pytest
 from browser_lab import LIMIT_S, begin_trial, measured, measured_load_begins, one_condition
 
 from resolab.records import DnsFailure, PageFailure
-from resolab.testbed.ways import way_of
+from resolab.testbed.ways import choose_way
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 BROWSERS = ("chromium", "firefox")
@@ -41,7 +41,7 @@ async def scenario(browser):
         pids = {
             "edge": lambda: testbed.edge.process.pid,
             "stub": lambda: testbed.between._standing.process.pid,
-            "browser": lambda: testbed._browsers._browsers[way_of(condition)].pid,
+            "browser": lambda: testbed._browsers._browsers[choose_way(condition)].pid,
         }
         results = {}
         for part, pid_of in pids.items():

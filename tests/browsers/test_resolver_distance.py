@@ -12,7 +12,7 @@ from resolab.plan import Corpus
 from resolab.records import DnsTransport, HandshakeMode
 from resolab.testbed import layout
 from resolab.testbed.distance import move_resolver
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 
 pytestmark = [pytest.mark.privileged, pytest.mark.slow]
 EXTRA_MS, MISS_MS, LATE_MS = 400.0, 400.0, 190.0
@@ -66,7 +66,7 @@ class Lab:
 async def scenario(folder):
     corpus = Corpus.from_project()
     config = folder / "edge.toml"
-    config.write_text(layout.edge_configuration(folder / "ca", list(sites_of(corpus, ("example",)).values())))
+    config.write_text(layout.edge_configuration(folder / "ca", list(assign_sites(corpus, ("example",)).values())))
     ignore = lambda _record: None  # noqa: E731
     path = await engine.Path.start(corpus.profile_file("ideal"), seed=1, keep_awake=False, on_record=ignore)
     programs = [path]

@@ -17,7 +17,7 @@ from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPa
 from resolab.testbed import layout
 from resolab.testbed.distance import longest_rtt_ms, move_page
 from resolab.testbed.edge_state import AppliedEdgeState
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 
 pytestmark = [pytest.mark.privileged, pytest.mark.slow]
 NAMES_COUNT, FAR_MS, LATE_MS, ROUNDS = 300, 400, 190, 5
@@ -88,7 +88,7 @@ class Lab:
 
 async def scenario(folder):
     corpus = write_pages(folder)
-    sites = sites_of(corpus, ("big", "other"))
+    sites = assign_sites(corpus, ("big", "other"))
     config = folder / "edge.toml"
     config.write_text(layout.edge_configuration(folder / "ca", list(sites.values())))
     ignore = lambda _record: None  # noqa: E731

@@ -76,11 +76,11 @@ class BrowserConnection:
         """Return True when the connection was ever able to carry requests."""
         return self.connected_ms is not None and (self.handshake_start_ms is None or self.handshake_end_ms is not None)
 
-    def is_of(self, names: Collection[str]) -> bool:
+    def serves_any(self, names: Collection[str]) -> bool:
         """Return True when the connection was opened for one of these names or carried a request for one."""
         return self.host in names or any(request.host in names for request in self.requests)
 
-    def handshake_of(self, request: RequestHead) -> HandshakeMode | None:
+    def judge_handshake(self, request: RequestHead) -> HandshakeMode | None:
         """Name the handshake behind a request: `zero_rtt` only when the request itself went in accepted early data."""
         if request.in_early_data:
             return HandshakeMode.ZERO_RTT

@@ -56,7 +56,7 @@ def check_warmup(warmup: PageLoad) -> None:
         raise WarmUpFailedError(warmup)
 
 
-def not_measured_after(request: LoadRequest, warmup: PageLoad) -> PageLoad:
+def build_unmeasured(request: LoadRequest, warmup: PageLoad) -> PageLoad:
     """Return the measured load of a request with a browser failure in its warm-up."""
     failure = warmup.failure or PageFailure.DRIVER
     return not_measured(request, failure, f"in the warm-up load: {warmup.failure_detail}")

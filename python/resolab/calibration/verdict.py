@@ -38,7 +38,7 @@ def report_value(
     return _check(quantity, direction, asked=asked, got=got, tolerance=None, within=None, n=n)
 
 
-def all_within(records: Iterable[CalibrationRecord]) -> bool:
+def pass_all(records: Iterable[CalibrationRecord]) -> bool:
     """Return True when no check failed."""
     return all(check.within is not False for record in records for check in record.checks)
 

@@ -16,7 +16,7 @@ class OutcomeContributions:
 
     def __init__(self, outcome: LoadOutcome, conditions: Iterable[Condition]) -> None:
         self.outcome = outcome
-        self._exchanges = {one.id: _exchange_of(one) for one in conditions}
+        self._exchanges = {one.id: _find_exchange(one) for one in conditions}
         self._loads: dict[str, dict[int, Contribution]] = {}
 
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
@@ -29,18 +29,18 @@ class OutcomeContributions:
         """Return a condition's contributions in the first `blocks` blocks, by block."""
         return {block: load for block, load in self._loads.get(condition, {}).items() if block < blocks}
 
-    def contribution_at(self, condition: str, block: int) -> Contribution | None:
+    def find_contribution(self, condition: str, block: int) -> Contribution | None:
         """Return a condition's contribution in one block."""
         return self._loads.get(condition, {}).get(block)
 
 
-def sample_of(loads: Mapping[int, Contribution]) -> Sample:
+def make_sample(loads: Mapping[int, Contribution]) -> Sample:
     """Make a sample of contributions, in the order of their blocks."""
     ordered = [loads[block] for block in sorted(loads)]
     return Sample.from_censored([one.value_ms for one in ordered], [one.limit_ms for one in ordered])
 
 
-def _exchange_of(one: Condition) -> DnsTransport | None:
+def _find_exchange(one: Condition) -> DnsTransport | None:
     """Return the transport of the cold exchange in a condition's sum; `None` for a condition without a sum."""
     cold = one.dns_connection_state is ConnectionState.COLD
     return one.dns_transport if cold and one.requested_dns_handshake_mode is HandshakeMode.FULL else None

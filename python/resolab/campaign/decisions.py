@@ -10,11 +10,11 @@ the same after the same block, and loads the same conditions in the following bl
 import math
 from collections.abc import Iterable, Mapping
 
-from resolab.campaign.contributions import OutcomeContributions, sample_of
+from resolab.campaign.contributions import OutcomeContributions, make_sample
 from resolab.campaign.interim_analysis import InterimAnalysis
 from resolab.plan import ComparisonKind, Condition, DecisionCriterion, Plan, PlannedComparison, StopSettings
 from resolab.records import Record
-from resolab.stats import MedianSequence, differences_of, median
+from resolab.stats import MedianSequence, median, subtract_pairs
 from resolab.store import Decision, IntervalWidth
 from resolab.store.outcomes import PLT, LoadOutcome
 
@@ -99,10 +99,12 @@ class _ComparisonSequence:
     def look(self, blocks: int) -> None:
         """Add the pairs of the blocks since the last interim analysis, in order."""
         for block in range(self._blocks, blocks):
-            arms = [self._measured.contribution_at(one.id, block) for one in (self.pair.treatment, self.pair.baseline)]
+            arms = [
+                self._measured.find_contribution(one.id, block) for one in (self.pair.treatment, self.pair.baseline)
+            ]
             known = [one for one in arms if one is not None]
             if len(known) == len(arms):
-                difference = differences_of(*(sample_of({block: one}) for one in known))
+                difference = subtract_pairs(*(make_sample({block: one}) for one in known))
                 self._sequence.add(float(difference.low[0]), float(difference.high[0]))
         self._blocks = blocks
         if self.decision is None and (reasons := self._reasons()):
@@ -114,7 +116,7 @@ class _ComparisonSequence:
         width = self._sequence.width
         if self._stop.ci_width_ratio is None or math.isinf(width):
             return width
-        baseline = median(sample_of(self._measured.select_first_blocks(self.pair.baseline.id, self._blocks))).low
+        baseline = median(make_sample(self._measured.select_first_blocks(self.pair.baseline.id, self._blocks))).low
         return width / baseline if baseline else math.inf
 
     def width_reached(self) -> IntervalWidth:

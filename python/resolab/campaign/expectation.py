@@ -23,9 +23,9 @@ from resolab.plan import Condition, Corpus, Plan, block_order, page_order
 from resolab.records import BrowserName, ConnectionState, HandshakeMode, LinkProfile, ResolverCache
 from resolab.testbed.browsers import LIVE_LIMIT, RENEWED_AFTER_COUNT
 from resolab.testbed.distance import longest_rtt_ms, move_page, move_resolver, page_rtt_ms, resolver_rtt_ms
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 from resolab.testbed.testbed import SETTLE_MS
-from resolab.testbed.ways import BrowserSetup, looks_up, probes, warms_up, way_of
+from resolab.testbed.ways import BrowserSetup, choose_way, looks_up, probes, warms_up
 
 PAGES_LOOKED_AT_COUNT = 24
 """The number of first pages examined for a plan sampling pages; drawn at random, these pages represent all others."""
@@ -78,7 +78,7 @@ class _DurationEstimate:
         """Take a few pages as representatives when a plan samples pages, in the order of loading."""
         self._plan = plan
         self._profiles = {name: corpus.profile(name) for name in plan.factors.profile}
-        self._sites = sites_of(corpus, pages, plan.pages.distances)
+        self._sites = assign_sites(corpus, pages, plan.pages.distances)
         self._pages = pages
         self._sizes = {page: PageSize.from_page(site) for page, site in self._sites.items()}
         self._models = {page: corpus.model(page) for page in pages if corpus.is_model(page)}
@@ -112,7 +112,7 @@ class _DurationEstimate:
         living: OrderedDict[BrowserSetup, int] = OrderedDict()
         total_s = 0.0
         for trial in schedule(self._plan, self._plan.seed, blocks):
-            way = way_of(trial.condition)
+            way = choose_way(trial.condition)
             count = living.pop(way, RENEWED_AFTER_COUNT)
             if count >= RENEWED_AFTER_COUNT:
                 total_s += self._start_s(self._choose_examined_page(trial))
@@ -130,7 +130,7 @@ class _DurationEstimate:
 
     def _start_s(self, condition: Condition) -> float:
         """Return the seconds until a new browser has loaded the page once."""
-        waiting_s = DOH_PROBE_DELAY_S if probes(way_of(condition)) else 0.0
+        waiting_s = DOH_PROBE_DELAY_S if probes(choose_way(condition)) else 0.0
         return (
             COSTS[condition.browser].start_s + waiting_s + self._load_s(condition, HandshakeMode.FULL, warm_dns=False)
         )

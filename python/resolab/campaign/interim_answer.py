@@ -7,7 +7,7 @@ For: a first answer on the terminal, minutes before the report. Not for: tests, 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from resolab.campaign.contributions import OutcomeContributions, sample_of
+from resolab.campaign.contributions import OutcomeContributions, make_sample
 from resolab.plan import ComparisonKind, Plan, pool_pages
 from resolab.records import Record
 from resolab.stats import Estimate, estimate_paired_difference, pairs
@@ -50,6 +50,8 @@ class InterimAnswer:
             )
             treated, compared = pairs(sorted(own), sorted(other))
             if treated:
-                difference = estimate_paired_difference(sample_of(own).take(treated), sample_of(other).take(compared))
+                difference = estimate_paired_difference(
+                    make_sample(own).take(treated), make_sample(other).take(compared)
+                )
                 rows.append(InterimRow(one.treatment.id, one.baseline.id, difference))
         return rows

@@ -88,7 +88,7 @@ def query_link_s(transport: DnsTransport, link: AccessLink, *, names_count: int)
     The first query is cold; the other names follow over the same connection.
     """
     cold = lookup_round_trips(transport, HandshakeMode.FULL, "cold")
-    lost = longest_of(1, link.exchange_loss_ratio)
+    lost = estimate_most_losses(1, link.exchange_loss_ratio)
     connecting_s = 0.0 if transport is DnsTransport.DOUDP else lost * CONNECT_TIMEOUT_S
     asking_s = link.resolver_rtt_s * (cold + names_count - 1) + lost * names_count * _query_wait_s(transport, link)
     return asking_s + connecting_s
@@ -115,7 +115,7 @@ def load_link_s(
     if dns_transport is not None:
         first = lookup_round_trips(dns_transport, dns_handshake_mode, "warm" if warm_dns else "cold")
         further = 1 if size.names_count > 1 else 0
-        asked_again = longest_of(size.names_count, link.exchange_loss_ratio)
+        asked_again = estimate_most_losses(size.names_count, link.exchange_loss_ratio)
         lookup_s = (first + further) * link.resolver_rtt_s + asked_again * _query_wait_s(dns_transport, link)
     if size.requests_count > 1:
         page_round_trips += 1 + (connecting if size.names_count > 1 else 0)
@@ -136,7 +136,7 @@ def clone_link_s(
     return max(graph_s, _compute_rate_limit_s(size, link)) + opening_s + _stalls_s(size, link)
 
 
-def longest_of(count: int, loss_ratio: float) -> float:
+def estimate_most_losses(count: int, loss_ratio: float) -> float:
     """Return the expected number of losses of the unluckiest of `count` exchanges; infinite when all are lost."""
     if loss_ratio >= 1:
         return math.inf
@@ -182,6 +182,6 @@ def _compute_rate_limit_s(size: PageSize, link: AccessLink) -> float:
 
 def _stalls_s(size: PageSize, link: AccessLink) -> float:
     """Return the seconds lost to packet losses: while opening connections, and during transfers."""
-    opening_s = longest_of(size.names_count, link.exchange_loss_ratio) * CONNECT_TIMEOUT_S
+    opening_s = estimate_most_losses(size.names_count, link.exchange_loss_ratio) * CONNECT_TIMEOUT_S
     lost_mean = size.body_bytes / SEGMENT_BYTES / size.names_count * link.down_loss_ratio
     return opening_s + most_losses(size.names_count, lost_mean) * max(LEAST_RETRANSMISSION_S, link.rtt_s)

@@ -33,10 +33,10 @@ from resolab.stats import (
     aim_at_width,
     aim_within_margin,
     blocks_needed,
-    differences_of,
     excludes_zero,
     median,
     pairs,
+    subtract_pairs,
 )
 from resolab.stats.power import PAIRS_NEEDED, IntervalGoal
 from resolab.store import Dataset
@@ -181,7 +181,7 @@ def _row(
     aims: Sequence[tuple[str, IntervalGoal | None]],
     asked: PowerAims,
 ) -> ComparisonPower:
-    differences = differences_of(*pilot.samples(one))
+    differences = subtract_pairs(*pilot.samples(one))
     rule = _rule(plan)
     seed = stream_seed(plan.seed, "power", one.id)
     answers = []

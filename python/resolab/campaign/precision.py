@@ -10,7 +10,7 @@ after the same block.
 import math
 from collections.abc import Iterable
 
-from resolab.campaign.contributions import OutcomeContributions, sample_of
+from resolab.campaign.contributions import OutcomeContributions, make_sample
 from resolab.campaign.interim_analysis import InterimAnalysis
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopSettings, stream_seed
 from resolab.records import Record
@@ -69,7 +69,7 @@ class FixedWidthRule:
     def _estimate(self, one: PlannedComparison, blocks: int) -> Estimate:
         own, other = (self._measured.select_first_blocks(arm.id, blocks) for arm in (one.treatment, one.baseline))
         treated, compared = pairs(sorted(own), sorted(other))
-        treatment, baseline = sample_of(own).take(treated), sample_of(other).take(compared)
+        treatment, baseline = make_sample(own).take(treated), make_sample(other).take(compared)
         if self._stop.ci_width_ms is not None:
             return estimate_paired_difference(treatment, baseline, level=STOPPING_LEVEL)
         seed = stream_seed(self._seed, self._measured.outcome.change_stream, one.id)

@@ -14,7 +14,7 @@ from resolab.campaign.interim_analysis import InterimAnalysis, StoppingRule
 from resolab.campaign.manifests import CampaignStatus
 from resolab.campaign.margins import margins_ms
 from resolab.campaign.precision import FixedWidthRule
-from resolab.campaign.schedule import PlannedTrial, block_of, block_schedule, list_remaining, schedule, whole_blocks
+from resolab.campaign.schedule import PlannedTrial, block_schedule, format_block, list_remaining, schedule, whole_blocks
 from resolab.plan import Plan, pool_pages, trials_a_block
 from resolab.records import Record
 from resolab.store import Manifest, read_trial
@@ -32,7 +32,7 @@ class RemainingTrials:
         With `block`, only this block is run, without interim analyses: other blocks may be anywhere.
         """
         self._cap, self._block_size, self._block = manifest.blocks, trials_a_block(plan), block
-        self._rule = _rule_of(pool_pages(plan), manifest) if block is None else None
+        self._rule = _choose_rule(pool_pages(plan), manifest) if block is None else None
         self._drops = plan.stop is not None and plan.stop.drops_conditions
         seed = manifest.seed
         self.planned = schedule(plan, seed, self._cap) if block is None else block_schedule(plan, seed, block)
@@ -79,7 +79,7 @@ class RemainingTrials:
             all_done = all(one.trial_id in there for one in self.planned)
         else:
             # Counted, for ordering every block anew would take longer than running one.
-            sizes = Counter(block_of(one) for one in finished)
+            sizes = Counter(format_block(one) for one in finished)
             blocks_count = sum(size >= self._block_size for size in sizes.values())
             all_done = blocks_count == self._cap
         return CampaignStatus(trials_count=len(finished), blocks_count=blocks_count, all_done=all_done, look=self.last)
@@ -111,7 +111,7 @@ class RemainingTrials:
                     break
 
 
-def _rule_of(plan: Plan, manifest: Manifest) -> StoppingRule | None:
+def _choose_rule(plan: Plan, manifest: Manifest) -> StoppingRule | None:
     if plan.stop is None:
         return None
     outcome = OUTCOMES[plan.analysis.primary]

@@ -36,7 +36,7 @@ def block_schedule(plan: Plan, seed: int, block: int) -> list[PlannedTrial]:
     ]
 
 
-def block_of(trial_id: str) -> str:
+def format_block(trial_id: str) -> str:
     """Return the block's part of a trial's identifier, e.g. `b003`."""
     return trial_id.partition("-")[0]
 

@@ -44,7 +44,7 @@ def run(invitation: Path | None = None) -> int:
 
 
 def _list_fleet_checks(invitation: Path | None) -> dict[str, Callable[[], str]]:
-    return {} if invitation is None else {f"invitation {invitation}": lambda: readiness.let_in(invitation)}
+    return {} if invitation is None else {f"invitation {invitation}": lambda: readiness.check_admission(invitation)}
 
 
 def _core() -> str:

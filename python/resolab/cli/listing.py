@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from resolab.cli.console import Console
-from resolab.pages.facts import facts_of
+from resolab.pages.facts import count_facts
 from resolab.pages.file import read_model
 from resolab.plan import Corpus, access_rtt_ms
-from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, list_allowed_words, word_of
+from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, format_level, list_allowed_words
 
 Row = Mapping[str, object]
 _DIGITS = 10_000
@@ -68,7 +68,7 @@ def _pages(corpus: Corpus) -> Iterator[Row]:
         }
     for name, file in models.items():
         # From the model: to make every clone for a list would take its time.
-        facts = facts_of(read_model(file))
+        facts = count_facts(read_model(file))
         yield {
             "page": name,
             "names_count": facts.hosts_count,
@@ -99,7 +99,7 @@ def _plans(corpus: Corpus) -> Iterator[Row]:
 
 def _factors(_corpus: Corpus) -> Iterator[Row]:
     for factor in EVERY_FACTOR:
-        default = word_of(OPTIONAL_FACTORS[factor], factor) if factor in OPTIONAL_FACTORS else None
+        default = format_level(OPTIONAL_FACTORS[factor], factor) if factor in OPTIONAL_FACTORS else None
         yield {"factor": factor, "needed": factor in FACTORS, "levels": _levels(factor), "default": default}
 
 

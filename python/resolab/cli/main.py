@@ -38,7 +38,7 @@ from resolab.cli.visit.arguments import add_visit
 EPILOGUE = """exit codes: 0 done (failed loads and queries are data), 1 outside a tolerance (calibrate) or beyond
 a --fail, 2 usage, 3 bad configuration, 4 the machine lacks something, 5 deadline, 70 internal,
 127 unsupported combination, 130 interrupted (resume goes on), 141 nobody reads on"""
-_FORMER_NAMES = {("page", "path"): ("page", "critical-path")}
+_FORMER_NAMES: dict[tuple[str, ...], tuple[str, ...]] = {("page", "path"): ("page", "critical-path")}
 """Renamed commands: the former name still works, and help shows the new name only."""
 
 

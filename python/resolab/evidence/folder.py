@@ -110,7 +110,7 @@ def _always(trial: _Trial, target: Path) -> Iterator[EvidenceFile]:
         yield EvidenceFile("waterfall.svg", "the measured load, request by request (docs/guides/waterfall.md)")
     capture = trial.find_artifact(trial.end.capture_file)
     stamps = [] if capture is None else list(pcapng.stamps(capture.read_bytes()))
-    tracks = timeline.tracks_of(trial.records, stamps)
+    tracks = timeline.list_tracks(trial.records, stamps)
     clocks = {"monotonic_ns": trial.head.monotonic_ns, "wall_time_unix_ns": trial.head.wall_time_unix_ns}
     (target / "trace.pftrace").write_bytes(timeline.trace_bytes(tracks, **clocks))
     yield EvidenceFile("trace.pftrace", "browser, client, stub, link and edge on one clock, for ui.perfetto.dev")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from resolab.pages.clone.names import host_name, parse_request_index, resource_of
+from resolab.pages.clone.names import find_resource, host_name, parse_request_index
 from resolab.pages.model import PageModel
 from resolab.recordings.inference.discoverers import discover
 from resolab.recordings.inference.redirects import redirect_sources
@@ -55,7 +55,7 @@ class EdgeAccount:
 def read_account(model: PageModel, recording: Recording) -> BrowserAccount:
     """Read the browser's account, limited to the clone's resources."""
     exchanges = sorted(recording.exchanges, key=lambda one: one.start_ms)
-    exchanges = [one for one in exchanges if not one.is_preflight and resource_of(model, one.url) is not None]
+    exchanges = [one for one in exchanges if not one.is_preflight and find_resource(model, one.url) is not None]
     sources = redirect_sources(exchanges, recording)
     found = discover(exchanges, sources, recording.complete_ms, is_parser_sure=recording.is_parser_sure)
     heard = BrowserAccount(names_scripts=recording.async_stacks)
@@ -69,7 +69,7 @@ def read_account(model: PageModel, recording: Recording) -> BrowserAccount:
     return heard
 
 
-def got_of(model: PageModel, records: Iterable[EdgeRequestRecord]) -> EdgeAccount:
+def read_edge_account(model: PageModel, records: Iterable[EdgeRequestRecord]) -> EdgeAccount:
     """Read the edge's account of the requests."""
     hosts: Mapping[str, int] = {host_name(model, place): place for place in range(len(model.hosts))}
     got = EdgeAccount()

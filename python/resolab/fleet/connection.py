@@ -20,7 +20,7 @@ from nats.js.client import JetStreamContext
 
 from resolab.errors import ConfigurationError, MachineError, ResolabError
 from resolab.fleet.invitation import Invitation
-from resolab.fleet.server.config import AGENT_API, API, OPERATOR_INBOX, PING_INTERVAL_S, inbox_of
+from resolab.fleet.server.config import AGENT_API, API, OPERATOR_INBOX, PING_INTERVAL_S, format_inbox
 from resolab.fleet.server.folder import ServerFolder
 
 OnProblem = Callable[[str], None]
@@ -133,7 +133,7 @@ async def connect(
 
 async def connect_agent(invitation: Invitation, on_problem: OnProblem, *, wait: bool = False) -> Client:
     """Connect as an agent; with `wait`, try an unreachable server until reached."""
-    inbox, tries = inbox_of(invitation.vantage), 0
+    inbox, tries = format_inbox(invitation.vantage), 0
     who = (invitation.url, invitation.credential, invitation.authority, inbox, invitation.vantage)
     while True:
         try:

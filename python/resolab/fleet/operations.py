@@ -14,7 +14,7 @@ from nats.aio.client import Client
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import AgentState, FleetRun, Job, RunState, decode, encode
-from resolab.fleet.results.result_store import ResultStore, StoreUse, content_of, read_message
+from resolab.fleet.results.result_store import ResultStore, StoreUse, decode_content, read_message
 from resolab.fleet.transfer import AGENTS, JOBS, RUNS, TIMEOUT_S, UnreachableError, call_server
 from resolab.wording import clip_text
 
@@ -188,7 +188,7 @@ class FleetOperator:
         for subject in info.state.subjects or {}:
             message = await read_message(self._client, stream, {"last_by_subj": subject})
             if message is not None and message.data:
-                values[subject.removeprefix(before)] = content_of(message)
+                values[subject.removeprefix(before)] = decode_content(message)
         return values
 
 

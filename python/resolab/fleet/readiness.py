@@ -25,13 +25,13 @@ def find_packages() -> str:
     return f"nats-py {importlib.metadata.version('nats-py')} and nats-server are there"
 
 
-def let_in(file: Path) -> str:
+def check_admission(file: Path) -> str:
     """Return an invitation's vantage point and server as text; raises without admission or an answer of the server."""
     find_packages()
-    return asyncio.run(_let_in(file))
+    return asyncio.run(_check_admission(file))
 
 
-async def _let_in(file: Path) -> str:
+async def _check_admission(file: Path) -> str:
     from resolab.fleet.connection import connect_agent  # noqa: PLC0415 - only where nats-py is there
     from resolab.fleet.invitation import read_invitation  # noqa: PLC0415
     from resolab.fleet.transfer import AgentClient, UnreachableError  # noqa: PLC0415

@@ -39,7 +39,7 @@ class UnreachableError(Exception):
     """A temporary failure of requests to the server."""
 
 
-def results_of(vantage: str) -> str:
+def format_store_name(vantage: str) -> str:
     """Return the store's name for a vantage point's results."""
     return f"results-{vantage}"
 
@@ -101,7 +101,7 @@ class AgentClient:
                 async with call_server("leave the queue"):
                     await jobs.unsubscribe()
 
-    async def run_of(self, run: str) -> FleetRun:
+    async def fetch_run(self, run: str) -> FleetRun:
         """Return a run by its name."""
         async with call_server(f"read run {run}"):
             try:
@@ -123,7 +123,7 @@ class AgentClient:
         async with call_server(f"send the result of {job.id}"):
             with file.open("rb") as stream:
                 info = await (await self._store()).put(job.result, stream)
-        if info.digest != digest_of(sha256):
+        if info.digest != format_digest(sha256):
             raise UnreachableError(f"could not send the result of {job.id}: {file} changed on its way")
 
     async def tell(self, state: AgentState) -> None:
@@ -132,10 +132,10 @@ class AgentClient:
             await (await self._js.key_value(AGENTS)).put(self._vantage, encode(state))
 
     async def _store(self) -> ObjectStore:
-        return await self._js.object_store(results_of(self._vantage))
+        return await self._js.object_store(format_store_name(self._vantage))
 
 
-def digest_of(sha256: str) -> str:
+def format_digest(sha256: str) -> str:
     """Return a digest in the object store's form."""
     return f"SHA-256={base64.urlsafe_b64encode(bytes.fromhex(sha256)).decode()}"
 

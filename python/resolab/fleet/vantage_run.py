@@ -8,7 +8,7 @@ import functools
 from dataclasses import replace
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.agent.run_check import plan_of
+from resolab.fleet.agent.run_check import read_plan
 from resolab.fleet.job import FleetRun, decode, encode
 from resolab.plan import Plan
 from resolab.plan.live.vantage import move_to_vantage
@@ -17,7 +17,7 @@ READ_COUNT = 64
 """The number of kept readings: plans are read anew for every block, and sampled pages take time."""
 
 
-def plan_at(run: FleetRun, vantage: str) -> Plan:
+def read_vantage_plan(run: FleetRun, vantage: str) -> Plan:
     """Return a run's plan for a vantage point: with its seed and vantage point, and the run's blocks."""
     if vantage not in run.vantages:
         raise ConfigurationError(f"run {run.id} is not for vantage point {vantage}, but for {', '.join(run.vantages)}")
@@ -27,4 +27,4 @@ def plan_at(run: FleetRun, vantage: str) -> Plan:
 @functools.lru_cache(READ_COUNT)
 def _plan(content: bytes) -> Plan:
     run = decode(content, FleetRun, what="a run")
-    return replace(plan_of(run), seed=run.seed, blocks=run.blocks)
+    return replace(read_plan(run), seed=run.seed, blocks=run.blocks)

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 import resolab
-from resolab.har.timings import ABSENT, timings_of, total_ms
+from resolab.har.timings import ABSENT, compute_timings, total_ms
 from resolab.har.trial import ArchivedTrial, sort_records
 from resolab.records import EdgeRequestRecord, PageLoadRecord, Record, ResourceRecord
 from resolab.urls import split_url
@@ -61,7 +61,7 @@ def _page(trial: ArchivedTrial, load: PageLoadRecord) -> Json:
 
 
 def _entry(trial: ArchivedTrial, resource: ResourceRecord, seen: EdgeRequestRecord | None) -> Json:
-    timings = timings_of(resource)
+    timings = compute_timings(resource)
     version = resource.next_hop_protocol or "unknown"
     entry: Json = {
         "pageref": trial.trial.trial_id,

@@ -13,7 +13,7 @@ from resolab.records import ResourceRecord
 ABSENT = -1.0
 
 
-def timings_of(resource: ResourceRecord) -> dict[str, float]:
+def compute_timings(resource: ResourceRecord) -> dict[str, float]:
     """Return the phases of one request in ms. Without the browser's instants, all of the time is `receive`."""
     request, response, end = resource.request_start_ms, resource.response_start_ms, resource.response_end_ms
     if request is None or response is None:

@@ -20,7 +20,7 @@ from resolab.engine.programs import build_environment
 from resolab.errors import MachineError, ResolabError
 from resolab.internet.certificates import certify, wait_for_authority
 from resolab.internet.contacts import ContactCounter
-from resolab.internet.edges import edges_of
+from resolab.internet.edges import configure_edges
 from resolab.internet.exchange_config import exchange_configuration
 from resolab.internet.failures import OPT_OUT_FILE, OPT_OUT_HOST
 from resolab.internet.folder import LAYOUT_FILE, OPT_OUT_FOLDER, STATE_FOLDER
@@ -158,7 +158,7 @@ class Box:
         ca_folder = self.folder / "ca"
         edges = [
             asyncio.create_task(self._start_edge(name, host, text))
-            for name, (host, text) in edges_of(self.layout, ca_folder).items()
+            for name, (host, text) in configure_edges(self.layout, ca_folder).items()
         ]
         try:
             await wait_for_authority(ca_folder)

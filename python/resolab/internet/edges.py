@@ -45,7 +45,7 @@ def _list_shared_certificates(site: BoxSite) -> list[list[str]]:
     return [names for names in groups.values() if len(names) > 1]
 
 
-def edges_of(layout: BoxLayout, ca_folder: Path) -> dict[str, tuple[str, str]]:
+def configure_edges(layout: BoxLayout, ca_folder: Path) -> dict[str, tuple[str, str]]:
     """Return each edge's host and configuration, by the edge's name."""
     resolvers = [one for one in layout.resolvers if one.software == "edge"]
     configured = {one.name: (one.name, resolver_edge(ca_folder, one)) for one in resolvers}

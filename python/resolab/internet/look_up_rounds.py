@@ -10,7 +10,7 @@ import msgspec
 
 from resolab.engine import CoreProcess, find_core
 from resolab.internet.box import Box
-from resolab.internet.layout import HOME, BoxLayout, BoxResolver, names_of
+from resolab.internet.layout import HOME, BoxLayout, BoxResolver, list_names
 from resolab.protocols import WITHOUT_CONNECTION
 from resolab.records import DnsTransport, QueryPurpose, QueryRecord, Record
 
@@ -32,7 +32,7 @@ class LookUpBatch(msgspec.Struct, frozen=True, kw_only=True):
 def errands(layout: BoxLayout, names_count: int) -> Iterator[LookUpBatch]:
     """Assign separate names to each resolver, transport and connection, as far as there are enough."""
     for resolver in layout.resolvers:
-        names = itertools.cycle(_spread(names_of(layout.sites)))
+        names = itertools.cycle(_spread(list_names(layout.sites)))
         for transport in resolver.transports:
             for connection in ("cold",) if transport in WITHOUT_CONNECTION else ("cold", "warm"):
                 qnames = tuple(itertools.islice(names, names_count))

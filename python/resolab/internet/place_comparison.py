@@ -14,7 +14,7 @@ from enum import StrEnum
 import msgspec
 
 from resolab.internet.check import CheckedLookUp
-from resolab.internet.places import stands_for
+from resolab.internet.places import map_to_paper
 from resolab.protocols import transport_position
 from resolab.records import DnsTransport
 from resolab.report.h20.paper_numbers import FollowUpDifference, follow_up_difference
@@ -127,6 +127,6 @@ def _median(values: Iterable[float]) -> float:
 def _find_published_difference(place: str, reference: str, kind: Kind) -> FollowUpDifference | None:
     """Return the published difference, only for cold look-ups over DoH: the study connected anew for each query."""
     resolver, transport, connection = kind
-    if transport is not DnsTransport.DOH or connection != "cold" or resolver not in stands_for():
+    if transport is not DnsTransport.DOH or connection != "cold" or resolver not in map_to_paper():
         return None
-    return follow_up_difference(stands_for()[resolver], place, reference)
+    return follow_up_difference(map_to_paper()[resolver], place, reference)

@@ -66,7 +66,7 @@ def find_vantage_point(name: str) -> VantagePoint:
     return places()[name]
 
 
-def stands_for() -> Mapping[str, str]:
+def map_to_paper() -> Mapping[str, str]:
     """Return the corresponding resolver in the paper for each resolver of the box."""
     return _file().stands_for
 

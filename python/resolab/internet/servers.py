@@ -50,10 +50,10 @@ class ServerProgram(msgspec.Struct, frozen=True, kw_only=True):
 
 def authoritative(layout: BoxLayout, server: NameServer, folder: Path) -> ServerProgram:
     """Configure an authoritative server with all its zones; the file of an unreadable zone is missing."""
-    zones = [zone for zone in layout.zones_of(server.host) if zone.is_served]
-    files = {_file_of(zone.origin): zone_file(layout, zone) for zone in zones if zone.is_readable}
+    zones = [zone for zone in layout.list_zones(server.host) if zone.is_served]
+    files = {_make_file(zone.origin): zone_file(layout, zone) for zone in zones if zone.is_readable}
     form = _ZONE_FORMS[server.software]
-    listed = "\n".join(form.format(zone.origin, _file_of(zone.origin)) for zone in zones)
+    listed = "\n".join(form.format(zone.origin, _make_file(zone.origin)) for zone in zones)
     values = {"ADDRESS": server.address, "ZONES": listed}
     return _program(server.host, server.host, server.software, folder, values, files, server.address)
 
@@ -135,5 +135,5 @@ def fill_template(text: str, values: Mapping[str, str]) -> str:
     return _WORD.sub(lambda found: values.get(found[0].strip("@"), found[0]), text)
 
 
-def _file_of(origin: str) -> str:
+def _make_file(origin: str) -> str:
     return f"{origin or 'root'}.zone"

@@ -14,7 +14,7 @@ from resolab.plan import Corpus
 from resolab.plan.pages.page_file import registrable_domain
 from resolab.testbed.layout import Http3Offer, site_settings
 from resolab.testbed.layout import PageSite as LabSite
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 
 _T = TypeVar("_T")
 PAGES = (
@@ -68,7 +68,7 @@ class AddressAllocator:
 
 def corpus_sites(pages: Sequence[str], addresses: AddressAllocator) -> tuple[BoxSite, ...]:
     """Place pages of the corpus in the box."""
-    return tuple(_assign_addresses(site, addresses) for site in sites_of(Corpus.from_project(), pages).values())
+    return tuple(_assign_addresses(site, addresses) for site in assign_sites(Corpus.from_project(), pages).values())
 
 
 def _assign_addresses(site: LabSite, addresses: AddressAllocator) -> BoxSite:

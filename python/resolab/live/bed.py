@@ -18,7 +18,7 @@ from resolab.browser.find import chromium_version, firefox_version
 from resolab.errors import MachineError
 from resolab.live.access_interface import AccessInterface
 from resolab.live.authority import further_authority
-from resolab.live.browsers import MAKERS, LiveBrowsers, LiveBrowserSetup, browser_way_of, settings_of
+from resolab.live.browsers import MAKERS, LiveBrowsers, LiveBrowserSetup, build_settings, choose_browser_way
 from resolab.live.earlier_queries import read_earlier_queries
 from resolab.live.network_access import open_access
 from resolab.live.own_client import QueryClientSettings
@@ -145,7 +145,7 @@ class LiveBed(RunningParts):
     ) -> Callable[[LiveBrowserSetup, ResolverRoute], BrowserSettings]:
         hosts = tuple(dict.fromkeys(site.host for site in self._live.sites.values()))
         file = None if self._authority is None else self._authority.file
-        return lambda way, reached: settings_of(
+        return lambda way, reached: build_settings(
             way,
             reached,
             user_agent=self._agents[way.browser][0],
@@ -169,7 +169,7 @@ def _user_agents(plan: Plan, live: LiveSettings) -> dict[BrowserName, tuple[str,
 def _check_place(place: AccessInterface, plan: Plan, reached: ByTransport) -> None:
     """Raise `MachineError` for loads not possible with this machine's method."""
     for condition in plan.conditions():
-        way = browser_way_of(condition)
+        way = choose_browser_way(condition)
         by_stub = condition.resolver_path is ResolverPath.STUB
         nameserver = reached[condition.resolver, condition.dns_transport].address
         refusal = place.refusal(by_stub=by_stub, speaks_doh=way.speaks_doh, nameserver=nameserver)

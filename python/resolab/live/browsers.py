@@ -19,7 +19,7 @@ from resolab.live.client_side import LoadLog, log_settings
 from resolab.live.rehearsal import TIMEOUT_S, rehearsal_url
 from resolab.live.resolver_addresses import ResolverRoute
 from resolab.plan import Condition
-from resolab.protocols import OVER_HTTP, facts_of
+from resolab.protocols import OVER_HTTP, find_facts
 from resolab.records import BrowserName, DnsTransport, DohMethod, HttpVersion, NameResolution, ResolverPath
 
 FEWEST, MOST = 3, 16
@@ -54,7 +54,7 @@ class LiveBrowserSetup:
         return self.dns_transport is not None and self.dns_transport in OVER_HTTP
 
 
-def browser_way_of(condition: Condition) -> LiveBrowserSetup:
+def choose_browser_way(condition: Condition) -> LiveBrowserSetup:
     """Return the settings of the browser process for a condition."""
     native = condition.resolver_path is ResolverPath.NATIVE
     speaks_doh = native and condition.dns_transport in OVER_HTTP
@@ -68,7 +68,7 @@ def browser_way_of(condition: Condition) -> LiveBrowserSetup:
     )
 
 
-def settings_of(
+def build_settings(
     way: LiveBrowserSetup,
     reached: ResolverRoute,
     *,
@@ -100,7 +100,7 @@ def settings_of(
 
 
 def _doh(way: LiveBrowserSetup, reached: ResolverRoute) -> DohSettings | None:
-    http_version = None if way.dns_transport is None else facts_of(way.dns_transport).http_version
+    http_version = None if way.dns_transport is None else find_facts(way.dns_transport).http_version
     if http_version is None:
         return None
     return DohSettings(

@@ -79,7 +79,7 @@ def unknown_lines(load: PageLoad, judged: LiveLoadJudgement) -> list[str]:
     return found
 
 
-def flags_of(judged: LiveLoadJudgement) -> list[TrialFlag]:
+def flag_look_up(judged: LiveLoadJudgement) -> list[TrialFlag]:
     """Return flags for a look-up unlike a fresh context's: not cold, or without a full handshake."""
     flags = []
     if judged.dns_connection_state is ConnectionState.WARM:

@@ -17,7 +17,7 @@ from resolab.manners.caps import HARD_CAPS, QUERIES_PER_LOAD, Caps
 from resolab.manners.ledger_file import LedgerFile
 from resolab.manners.opt_out import NOBODY, OptOut
 from resolab.manners.refusals import ContactRefusal, refuse_after_stop_sign, refuse_opted_out
-from resolab.manners.sites import host_of, site_of
+from resolab.manners.sites import find_site, read_host
 from resolab.manners.stop import StopSign
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
@@ -84,13 +84,13 @@ class Ledger:
         Without a `site` the wait is for our own client's queries; without a `resolver`, for a load with uncounted
         queries. A load may send up to `queries_count` queries until its number is settled.
         """
-        for host in (None if site is None else host_of(site), resolver):
+        for host in (None if site is None else read_host(site), resolver):
             if host is not None and self.opt_out.covers(host):
                 return refuse_opted_out(host)
         most = self.caps.queries_per_resolver_per_hour
         if queries_count > most:
             raise ConfigurationError(f"{queries_count} queries at once are above the cap of {most} an hour: ask fewer")
-        name = None if site is None else site_of(site)
+        name = None if site is None else find_site(site)
         with self._file.open_for_reading() as rows:
             refusal = self._refusal(rows, now_s, name, resolver)
             if refusal is not None:
@@ -117,7 +117,7 @@ class Ledger:
         row = None
         with self._file.open_for_writing() as rows:
             if site is not None:
-                rows.execute("INSERT INTO loads (at_s, site) VALUES (?, ?)", (now_s, site_of(site)))
+                rows.execute("INSERT INTO loads (at_s, site) VALUES (?, ?)", (now_s, find_site(site)))
             if resolver is not None and queries_count:
                 row = _insert_queries(rows, now_s, resolver, queries_count, paced=site is None)
         return LedgerNote(at_s=now_s, resolver=resolver, queries_count=queries_count, row=row)
@@ -137,7 +137,7 @@ class Ledger:
 
     def note_stop(self, now_s: float, sign: StopSign) -> None:
         """Leave a site or a resolver alone from now on: this run for good, other runs until the sign's instant."""
-        site = None if sign.site is None else site_of(sign.site)
+        site = None if sign.site is None else find_site(sign.site)
         with self._file.open_for_writing() as rows:
             rows.execute(
                 "INSERT INTO stops (at_s, reason, until_s, run, site, resolver, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -90,13 +90,13 @@ def retry_after_s(value: str | None, *, now_s: float) -> float | None:
         return None
     text = value.strip()
     try:
-        asked_s = float(text) if text.isascii() and text.isdigit() else _seconds_until(text, now_s)
+        asked_s = float(text) if text.isascii() and text.isdigit() else _compute_seconds_until(text, now_s)
     except (ValueError, OverflowError, OSError):
         return None
     return min(max(0.0, asked_s), LEFT_ALONE_AT_MOST_S)
 
 
-def _seconds_until(date: str, now_s: float) -> float:
+def _compute_seconds_until(date: str, now_s: float) -> float:
     """Return the seconds until a date; raises `ValueError` for other text.
 
     A date without a zone is in GMT, like all dates of HTTP (RFC 9110 section 5.6.7).

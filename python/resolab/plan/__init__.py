@@ -14,7 +14,7 @@ from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.live import LiveSettings, LiveSite
 from resolab.plan.load import load_plan, parse_plan
 from resolab.plan.model import Plan, Repeat
-from resolab.plan.order import block_order, page_of, page_order, stream_seed
+from resolab.plan.order import block_order, find_page, page_order, stream_seed
 from resolab.plan.pages.page_file import RESOLVER_NAME, Page
 from resolab.plan.settings import (
     DecisionCriterion,
@@ -71,8 +71,8 @@ __all__ = [
     "access_rtt_ms",
     "block_order",
     "find_counting_condition",
+    "find_page",
     "load_plan",
-    "page_of",
     "page_order",
     "parse_plan",
     "pool_pages",

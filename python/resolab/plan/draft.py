@@ -103,7 +103,7 @@ def _level(factor: str, word: str) -> str:
     return word if factor in NUMBERS else value_text(word)
 
 
-def question_of(levels: Mapping[str, Sequence[str]]) -> str:
+def write_question(levels: Mapping[str, Sequence[str]]) -> str:
     """Return a question about the varying levels, for a plan without an author's question."""
     # A word that is no transport is refused with the rest of the plan.
     known = list_allowed_words("dns_transport")

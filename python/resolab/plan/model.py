@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from resolab.plan.analysis import Analysis
 from resolab.plan.comparison import ComparisonRule, PlannedComparison, list_comparisons
 from resolab.plan.condition import Baseline, Condition, Factors
-from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, selects, word_of
+from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, format_level, selects
 from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.live.settings import LAB, LiveSettings
 from resolab.plan.pages.own_pages import PlanPageSource
@@ -113,19 +113,19 @@ class Plan:
     def comparisons(self) -> list[PlannedComparison]:
         """List the comparisons: the named ones or, without any, all with the baseline; then the copies."""
         return list_comparisons(
-            self.conditions(), self.comparison_rules, with_levels=self.find_with_levels, baseline_of=self.baseline_of
+            self.conditions(), self.comparison_rules, with_levels=self.find_with_levels, baseline_of=self.find_baseline
         )
 
     def words(self, factor: str) -> tuple[str, ...]:
         """List the plan's levels of a factor, named or not, as words."""
-        return tuple(word_of(level, factor) for level in self._levels(factor))
+        return tuple(format_level(level, factor) for level in self._levels(factor))
 
     def list_varying_factors(self) -> tuple[str, ...]:
         """List the named optional factors with differing levels in the conditions, in the order of identifiers."""
         conditions = self.conditions()
         return tuple(factor for factor in self.factors.named if len({getattr(one, factor) for one in conditions}) > 1)
 
-    def baseline_of(self, condition: Condition) -> Condition:
+    def find_baseline(self, condition: Condition) -> Condition:
         """Find the baseline of `condition`, on the same page and profile; may be the condition itself.
 
         A copy is compared only with the first copy of its condition.

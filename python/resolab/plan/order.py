@@ -25,7 +25,7 @@ def block_order(plan: Plan, seed: int, block: int) -> list[Condition]:
     with sampled pages, a block has one page with all conditions.
     """
     conditions = (
-        plan.conditions() if not plan.samples_pages else _list_page_conditions(plan, page_of(plan, seed, block))
+        plan.conditions() if not plan.samples_pages else _list_page_conditions(plan, find_page(plan, seed, block))
     )
     return sorted(conditions, key=lambda one: stream_seed(seed, "block_order", block, one.id))
 
@@ -35,7 +35,7 @@ def page_order(plan: Plan, seed: int) -> list[str]:
     return sorted(plan.factors.page, key=lambda page: (stream_seed(seed, "page_order", page), page))
 
 
-def page_of(plan: Plan, seed: int, block: int) -> str:
+def find_page(plan: Plan, seed: int, block: int) -> str:
     """Return the page of a block, for a plan with sampled pages; after the last page the first comes again."""
     return page_order(plan, seed)[block % len(plan.factors.page)]
 

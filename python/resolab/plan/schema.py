@@ -24,7 +24,7 @@ from resolab.plan.settings import (
     ResolverSettings,
     StopSettings,
     Unit,
-    schema_of,
+    describe_setting,
 )
 from resolab.records import DnsTransport
 
@@ -43,8 +43,8 @@ def plan_schema() -> Schema:
             {
                 "name": {"type": "string", "description": "Goes into the dataset's name."},
                 "question": {"type": "string"},
-                "seed": schema_of(Plan, "seed"),
-                "blocks": schema_of(Plan, "blocks"),
+                "seed": describe_setting(Plan, "seed"),
+                "blocks": describe_setting(Plan, "blocks"),
                 "factors": _factors(),
                 "pages": _table(
                     {"generated": _table(_keys(GeneratedPages), required=("count",)), **_keys(PageSettings)}
@@ -123,7 +123,7 @@ def _exclusion() -> Schema:
 
 
 def _repeat() -> Schema:
-    return _table({**_selection(), "times": schema_of(Repeat, "times")})
+    return _table({**_selection(), "times": describe_setting(Repeat, "times")})
 
 
 def _comparison() -> Schema:
@@ -136,7 +136,7 @@ def _settings(table: type) -> Schema:
 
 
 def _keys(table: type) -> Schema:
-    return {one.name: schema_of(table, one.name) for one in fields(table)}
+    return {one.name: describe_setting(table, one.name) for one in fields(table)}
 
 
 def _baseline() -> Schema:

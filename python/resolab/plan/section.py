@@ -69,7 +69,7 @@ class PlanSection:
         self._known.append(key)
         return None
 
-    def optional_one_of(self, key: str, allowed: Sequence[str], bounds: Bounds | None = None) -> str | None:
+    def take_optional_word(self, key: str, allowed: Sequence[str], bounds: Bounds | None = None) -> str | None:
         """Take a word of a closed list, or `None` when the key is absent; with bounds, a number as its word."""
         if key not in self._table:
             self._known.append(key)
@@ -120,7 +120,7 @@ class PlanSection:
         """Return True when a key exists and holds a list."""
         return isinstance(self._table.get(key), list)
 
-    def one_of(self, key: str, allowed: Sequence[str]) -> str:
+    def take_word(self, key: str, allowed: Sequence[str]) -> str:
         """Take a required word of a closed list."""
         value = self._take(key)
         if value not in allowed:

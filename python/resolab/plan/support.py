@@ -11,7 +11,7 @@ from resolab.errors import ConfigurationError
 from resolab.plan.analysis import Estimand
 from resolab.plan.comparison import ComparisonKind
 from resolab.plan.condition import Baseline, Condition
-from resolab.plan.factors import NAMED_ORDER, Selection, list_allowed_words, selects, word_of
+from resolab.plan.factors import NAMED_ORDER, Selection, format_level, list_allowed_words, selects
 from resolab.plan.model import Plan
 from resolab.plan.settings import DecisionCriterion, StopSettings
 from resolab.protocols import (
@@ -191,7 +191,7 @@ def _forbid_two_misses(ratio: str) -> ImpossibleLevels:
 def impossible(condition: Condition) -> ImpossibleLevels | None:
     """Find out why a condition cannot be."""
     if condition.resolver_miss_ratio and condition.resolver_cache is ResolverCache.MISS:
-        return _forbid_two_misses(word_of(condition.resolver_miss_ratio, "resolver_miss_ratio"))
+        return _forbid_two_misses(format_level(condition.resolver_miss_ratio, "resolver_miss_ratio"))
     return next((one for one in IMPOSSIBLE if selects(one.levels, condition)), None)
 
 
@@ -204,16 +204,16 @@ def check_combinations(source: str, plan: Plan) -> None:
     for condition in conditions:
         found = impossible(condition)
         if found is not None:
-            firsts.setdefault(f"{_key_of(condition, found)}: {_way_out(plan, found)}", (condition, found))
+            firsts.setdefault(f"{_find_key(condition, found)}: {_way_out(plan, found)}", (condition, found))
     problems = [
-        f"{_key_of(condition, found)}: {condition.id}: {found.reason}; {_way_out(plan, found)}"
+        f"{_find_key(condition, found)}: {condition.id}: {found.reason}; {_way_out(plan, found)}"
         for condition, found in firsts.values()
     ]
     if problems:
         raise ConfigurationError(f"{source}: {'; also '.join(problems)}")
 
 
-def _key_of(condition: Condition, found: ImpossibleLevels) -> str:
+def _find_key(condition: Condition, found: ImpossibleLevels) -> str:
     """Return the faulty key: a transport's path, or the factor beyond the factors of every plan."""
     if set(found.levels) == {"resolver_path", "dns_transport"}:
         return f"resolver_path.{condition.dns_transport}"
@@ -251,7 +251,7 @@ def baselines_lack(plan: Plan) -> list[str]:
     known = set(conditions)
     lacking = []
     for condition in conditions:
-        if plan.baseline_of(condition) in known:
+        if plan.find_baseline(condition) in known:
             continue
         for factor in plan.factors.named:
             levels = {**plan.baseline.levels, factor: getattr(conditions[0], factor)}
@@ -266,7 +266,7 @@ def check_baselines(source: str, plan: Plan) -> None:
     conditions = plan.conditions()
     known = set(conditions)
     for condition in conditions:
-        reference = plan.baseline_of(condition)
+        reference = plan.find_baseline(condition)
         if reference in known:
             continue
         missing = [factor for factor in plan.factors.named if factor not in plan.baseline.levels]

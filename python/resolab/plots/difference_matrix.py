@@ -59,7 +59,7 @@ class MatrixCell:
     curve: DifferenceCurve
 
 
-def band_of(median_ms: Estimate) -> str:
+def choose_band(median_ms: Estimate) -> str:
     """Return the band of a median; for a median known only within bounds, the band holding both bounds."""
     if median_ms.low is None or median_ms.high is None:
         return "not determined"
@@ -102,7 +102,7 @@ def _wrap(name: str) -> str:
 
 
 def _cell(axes: Axes, cell: MatrixCell, column: int, row: int, reach: float) -> None:
-    band = _BANDS[band_of(cell.curve.median_ms)]
+    band = _BANDS[choose_band(cell.curve.median_ms)]
     where = (column, row)
     axes.add_patch(Rectangle(where, 1, 1, facecolor=band.colour, edgecolor="#cccccc", hatch=band.hatch, linewidth=0.4))
     axes.add_patch(Rectangle(where, 1, 1, fill=False, edgecolor="#999999", linewidth=0.6))
@@ -158,6 +158,6 @@ def _legend(axes: Axes, reach: float) -> None:
 
 
 def _rows(cell: MatrixCell) -> list[dict[str, str | int | float | None]]:
-    band = band_of(cell.curve.median_ms)
-    survivors = band_of(cell.curve.survivors_median_ms)
+    band = choose_band(cell.curve.median_ms)
+    survivors = choose_band(cell.curve.survivors_median_ms)
     return [{**row, "band": band, "survivor_band": survivors} for row in csv_rows(cell.curve)]

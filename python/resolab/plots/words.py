@@ -6,7 +6,7 @@ For: labels of levels, numbers with signs, estimates known only within bounds. N
 import math
 from collections.abc import Sequence
 
-from resolab.plan.factors import label_of
+from resolab.plan.factors import find_label
 from resolab.protocols import transport_label
 from resolab.stats import Estimate
 
@@ -15,12 +15,12 @@ ABSENT = "n/a"
 
 def mode_label(handshake_mode: str) -> str:
     """Return the spelling of a handshake mode."""
-    return label_of("requested_handshake_mode", handshake_mode) or handshake_mode
+    return find_label("requested_handshake_mode", handshake_mode) or handshake_mode
 
 
 def level_label(factor: str, level: str) -> str:
     """Return a level's name, understandable without naming its optional factor."""
-    return label_of(factor, level) or f"{factor} {level}"
+    return find_label(factor, level) or f"{factor} {level}"
 
 
 def combination_label(dns_transport: str, http_version: str, handshake_mode: str, further: Sequence[str] = ()) -> str:

@@ -4,7 +4,7 @@ For: the content of `resolab query`. Not for: its output, page loads, datasets. 
 single query should not wait for the statistics libraries.
 """
 
-from resolab.queries.arms import Arm, arms_of, select_measured
+from resolab.queries.arms import Arm, group_arms, select_measured
 from resolab.queries.phases import QueryPhase, Split, timeline, wire_exchange_ns
 from resolab.queries.query_process import ask
 from resolab.queries.system_resolver import RESOLV_CONF, format_recorded_name, system_resolver
@@ -14,9 +14,9 @@ __all__ = [
     "Arm",
     "QueryPhase",
     "Split",
-    "arms_of",
     "ask",
     "format_recorded_name",
+    "group_arms",
     "select_measured",
     "system_resolver",
     "timeline",

@@ -30,7 +30,7 @@ def select_measured(records: Iterable[QueryRecord]) -> list[QueryRecord]:
     return [record for record in records if record.purpose is QueryPurpose.MEASURED]
 
 
-def arms_of(records: Sequence[QueryRecord], resolvers: Sequence[str], *, keeps_connections: bool) -> list[Arm]:
+def group_arms(records: Sequence[QueryRecord], resolvers: Sequence[str], *, keeps_connections: bool) -> list[Arm]:
     """Sort records by resolver in the given order; with kept connections, the opening queries are an arm apart."""
     rounds: Counter[tuple[str, str, str]] = Counter()
     found: dict[tuple[str, bool], Arm] = {}

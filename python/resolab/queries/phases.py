@@ -38,7 +38,7 @@ def timeline(record: QueryRecord) -> Split:
     borders = sorted({0, end_ns, *(min(border, end_ns) for _, start, end in spans for border in (start, end))})
     found: Split = []
     for start, end in itertools.pairwise(borders):
-        phase = _phase_at(spans, start)
+        phase = _find_phase(spans, start)
         if found and found[-1][0] is phase:
             found[-1] = (phase, found[-1][1] + end - start)
         else:
@@ -71,7 +71,7 @@ def _spans(record: QueryRecord) -> list[tuple[QueryPhase, int, int]]:
     return found
 
 
-def _phase_at(spans: Sequence[tuple[QueryPhase, int, int]], instant_ns: int) -> QueryPhase:
+def _find_phase(spans: Sequence[tuple[QueryPhase, int, int]], instant_ns: int) -> QueryPhase:
     under_way = [(start, phase) for phase, start, end in spans if start <= instant_ns < end]
     # Of two that began at once the later one in the order of phases goes first, as in early data.
     order = list(QueryPhase)

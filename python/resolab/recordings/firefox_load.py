@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from resolab.pages.model import Kind
-from resolab.recordings.kinds import UNKEPT, kind_of
+from resolab.recordings.kinds import UNKEPT, classify_kind
 from resolab.recordings.recording import Initiator, RecordedExchange, Recording, Timings
-from resolab.recordings.values import count, duration, host_of, protocol, same_url, text
+from resolab.recordings.values import count, duration, protocol, read_host, same_url, text
 
 Row = Mapping[str, Any]
 _WORDS = {
@@ -45,7 +45,7 @@ def _exchanges(rows: Iterable[Row], found: Recording) -> Iterator[RecordedExchan
     for row in rows:
         url = row["url"]
         word = _word(row)
-        if host_of(url) is None:
+        if read_host(url) is None:
             found.lose("requests of other schemes than http and https (data:, blob:, ws:)")
         elif word in UNKEPT:
             found.lose(f"requests of type {word}")
@@ -70,7 +70,7 @@ def _word(row: Row) -> str:
 def _exchange(row: Row, word: str) -> RecordedExchange:
     status = row["status"] or 0
     is_redirect = 300 <= status < 400 and row["location"] is not None
-    kind = kind_of(word=word, mime=row["mime"], url=row["url"], destination=None, accept=None)
+    kind = classify_kind(word=word, mime=row["mime"], url=row["url"], destination=None, accept=None)
     wire = None if not status else count(row["encodedBytes"]) or count(row["contentLength"]) or 0
     certificate = row["certificate"]
     mode = row["corsMode"]

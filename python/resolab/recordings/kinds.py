@@ -61,7 +61,7 @@ UNKEPT = {"websocket", "eventsource", "manifest", "prefetch"}
 """Recorders' words for requests not repeated by a clone."""
 
 
-def kind_of(*, word: str | None, mime: str | None, url: str, destination: str | None, accept: str | None) -> Kind:
+def classify_kind(*, word: str | None, mime: str | None, url: str, destination: str | None, accept: str | None) -> Kind:
     """Tell the kind, by the surest sign there is."""
     for said in (word, destination):
         if said and (known := _WORDS.get(said.lower())):

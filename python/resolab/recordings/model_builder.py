@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 from resolab.errors import ConfigurationError
 from resolab.pages.model import Cors, Evidence, Host, Kind, Loss, Outcome, PageModel, Resource, Source
 from resolab.recordings.inference.discoverers import DiscoveryResult, discover
-from resolab.recordings.inference.hosts import hosts_of
+from resolab.recordings.inference.hosts import describe_hosts
 from resolab.recordings.inference.internal_redirects import leave_out_internal
 from resolab.recordings.inference.page_request import own_request
 from resolab.recordings.inference.redirects import redirect_sources
 from resolab.recordings.inference.service_workers import join_service_workers
 from resolab.recordings.inference.timing import DueTime, dues
 from resolab.recordings.recording import BEFORE_THE_PAGE, RecordedExchange, Recording
-from resolab.recordings.values import host_of
+from resolab.recordings.values import read_host
 
 _ASKED_BY_BROWSER = "/favicon.ico"
 _NOT_MODIFIED = 304
@@ -43,7 +43,7 @@ def build(recording: Recording, name: str, *, keep_names: bool = False) -> PageM
     found = discover(exchanges, sources, complete, is_parser_sure=recording.is_parser_sure)
     when = dues(exchanges, found, complete)
     document = _document(exchanges, sources)
-    hosts = hosts_of(exchanges, document, keep_names=keep_names)
+    hosts = describe_hosts(exchanges, document, keep_names=keep_names)
     _say_what_is_guessed(recording, exchanges, found, hosts)
     resources = _resources(recording, exchanges, found, when, hosts, preflighted)
     return PageModel(
@@ -139,11 +139,11 @@ def _resources(
 ) -> list[Resource]:
     places = {host: place for place, host in enumerate(hosts)}
     origin = exchanges[0].start_ms
-    own_trip_ms = hosts[host_of(exchanges[0].url) or ""].round_trip_ms or 0.0
+    own_trip_ms = hosts[read_host(exchanges[0].url) or ""].round_trip_ms or 0.0
     firsts: dict[tuple[str, str], int] = {}
     made = []
     for place, (one, who, due) in enumerate(zip(exchanges, found, when, strict=True)):
-        host = host_of(one.url) or ""
+        host = read_host(one.url) or ""
         first = firsts.setdefault((one.method, one.url), place)
         is_preflighted = id(one) in preflighted
         start = one.start_ms - origin
@@ -180,7 +180,7 @@ def _resources(
 
 
 def _host(exchanges: Sequence[RecordedExchange], who: DiscoveryResult) -> str:
-    return host_of(exchanges[who.frame].url) or ""
+    return read_host(exchanges[who.frame].url) or ""
 
 
 def _server_time_ms(one: RecordedExchange, host: Host, own_trip_ms: float) -> float:

@@ -10,7 +10,7 @@ from resolab.plots.save import Value
 from resolab.report.comparison_tables import p_text
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.parts import AdjustedComparison
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate
@@ -52,8 +52,8 @@ def _cells(findings: Findings, one: AdjustedComparison) -> tuple[str, ...]:
     return (
         treatment.page,
         treatment.profile,
-        combination_of(findings, treatment),
-        combination_of(findings, baseline),
+        name_combination(findings, treatment),
+        name_combination(findings, baseline),
         str(one.plain_ms.n),
         _WORDS[one.part.name],
         both_text(one.moved_ms, signed=True),

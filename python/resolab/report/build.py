@@ -27,7 +27,7 @@ from resolab.report.failures import failures_line, trouble_sentence
 from resolab.report.figures import drawings
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings, OutcomeFindings
-from resolab.report.findings.interval_level import level_of, level_text, significance_of
+from resolab.report.findings.interval_level import find_level, find_significance, level_text
 from resolab.report.h20.section import H20Section
 from resolab.report.h20.study import has_h20_network
 from resolab.report.labels import baseline_label
@@ -196,13 +196,13 @@ def _content(findings: Findings) -> dict[str, Any]:
         "plain_answers": plain_answers(findings),
         "trouble": trouble_sentence(findings),
         "failures_line": failures_line(findings),
-        "too_few": too_few_sentence(findings.primary, significance_of(findings.plan)),
+        "too_few": too_few_sentence(findings.primary, find_significance(findings.plan)),
         "live_lines": live_lines(findings),
         "live_answers": live_answers(findings),
         "answers": answers(findings),
         "baseline": baseline_label(findings),
-        "level": level_text(level_of(findings.plan)),
-        "significance": level_text(significance_of(findings.plan)),
+        "level": level_text(find_level(findings.plan)),
+        "significance": level_text(find_significance(findings.plan)),
         "citation": CITATION,
         "statuses_citation": STATUSES_CITATION,
         "tables": _told(findings, _tables(findings)),

@@ -11,7 +11,7 @@ from resolab.plots import ABSENT, number_text
 from resolab.plots.save import Value
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
 from resolab.report.findings.oracle import ExpectedDifference
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate
@@ -64,7 +64,7 @@ def _words(findings: Findings, row: _Row) -> tuple[str, ...]:
         row.found.outcome.label,
         treatment.page,
         treatment.profile,
-        *(combination_of(findings, one) for one in (treatment, baseline)),
+        *(name_combination(findings, one) for one in (treatment, baseline)),
         str(row.pair.difference_ms.n),
         both_text(row.pair.difference_ms, signed=True),
         number_text(row.expected.round_trips_ms, signed=True),

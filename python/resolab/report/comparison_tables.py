@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from resolab.plots import estimate_text, interval_text, number_text
 from resolab.report.findings.findings import Findings, Noise, OutcomeFindings, PairResult
-from resolab.report.findings.interval_level import level_text, significance_of
-from resolab.report.labels import combination_of
+from resolab.report.findings.interval_level import find_significance, level_text
+from resolab.report.labels import name_combination
 from resolab.report.tables import Table, both_text, percent_text
 from resolab.store.outcomes import LoadOutcome
 
@@ -46,8 +46,8 @@ def _cells(findings: Findings, one: PairResult) -> tuple[str, ...]:
     return (
         treatment.page,
         treatment.profile,
-        combination_of(findings, treatment),
-        combination_of(findings, baseline),
+        name_combination(findings, treatment),
+        name_combination(findings, baseline),
         str(one.difference_ms.n),
         both_text(one.difference_ms, signed=True),
         both_text(one.shift_ms, signed=True),
@@ -71,7 +71,7 @@ def answer_comparisons(findings: Findings) -> list[str]:
 
 
 def _answer(findings: Findings, name: str, group: Sequence[PairResult]) -> str:
-    baselines = dict.fromkeys(combination_of(findings, one.comparison.baseline) for one in group)
+    baselines = dict.fromkeys(name_combination(findings, one.comparison.baseline) for one in group)
     start = f"{name} against {next(iter(baselines)) if len(baselines) == 1 else 'its baseline'}: "
     known = sorted((one for one in group if one.change.value is not None), key=lambda one: one.change.value or 0.0)
     if not known:
@@ -89,7 +89,7 @@ def _clear(findings: Findings, group: Sequence[PairResult]) -> str:
         return (
             f"{clear} of {len(group)} paired differences have a confidence sequence without 0, each at 95 % for itself"
         )
-    significance = significance_of(findings.plan)
+    significance = find_significance(findings.plan)
     clear = sum(one.adjusted_p_value <= significance for one in group if one.adjusted_p_value is not None)
     return (
         f"{clear} of {len(group)} differ from 0 at {level_text(significance)} after Holm's correction over the plan's "

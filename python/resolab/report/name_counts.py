@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from resolab.plots import Drawing, NamesPoint, draw_by_names
 from resolab.report.captions import by_names_caption
 from resolab.report.findings.findings import Findings
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 
 LEAST_COUNTS = 2
 """The smallest number of different name counts for a line."""
@@ -22,7 +22,7 @@ def names_drawing(findings: Findings) -> Drawing | None:
     points = [
         NamesPoint(
             place=f"{_COUNT.sub('', one.condition.page)}, {one.condition.profile}",
-            label=combination_of(findings, one.condition),
+            label=name_combination(findings, one.condition),
             dns_transport=one.condition.dns_transport,
             requested_handshake_mode=one.condition.requested_handshake_mode,
             names_count=counts[one.condition.page],

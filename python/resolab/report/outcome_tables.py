@@ -6,7 +6,7 @@ For: rounding and words, for any outcome. Not for: the plan's comparisons and co
 from resolab.plan import Condition
 from resolab.plots import ABSENT, estimate_text, number_text
 from resolab.report.findings.findings import ConditionResult, Findings, OutcomeFindings
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 from resolab.report.tables import Table, both_text, percent_text
 from resolab.store.outcomes import LAST_BYTE, PLT, PLT_SUM, RESPONSE_START
 
@@ -38,7 +38,7 @@ def _loads(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
     return (
         one.condition.page,
         one.condition.profile,
-        combination_of(findings, one.condition),
+        name_combination(findings, one.condition),
         str(one.condition.resolver_path),
         str(one.trials_count),
         str(one.failed_count) + (f" + {one.unusable_count} lost" if one.unusable_count else ""),
@@ -91,7 +91,7 @@ def sum_table(findings: Findings) -> Table:
         (
             one.condition.page,
             one.condition.profile,
-            combination_of(findings, one.condition),
+            name_combination(findings, one.condition),
             str(one.median_ms.n),
             both_text(within.other_ms),
             both_text(one.median_ms),

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from resolab.plan import Estimand
 from resolab.plots import estimate_text, interval_text
 from resolab.report.findings.estimands import WORDS, choose_deciding, pairs_needed
-from resolab.report.findings.estimators import estimators_of
+from resolab.report.findings.estimators import choose_estimators
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
-from resolab.report.findings.interval_level import level_text, significance_of
+from resolab.report.findings.interval_level import find_significance, level_text
 from resolab.report.findings.page_loads import count_unpaired, group_by_condition
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 from resolab.stats import Estimate, least_paired_p_value, pairs_for_significance
 from resolab.wording import format_count
 
@@ -29,7 +29,7 @@ def plain_answers(findings: Findings) -> list[str]:
         name = (
             one.comparison.name
             if findings.plan.comparison_rules
-            else combination_of(findings, one.comparison.treatment)
+            else name_combination(findings, one.comparison.treatment)
         )
         groups.setdefault(name, []).append(one)
     answers = [_answer(findings, found, name, group) for name, group in groups.items()]
@@ -65,7 +65,7 @@ def _unpaired(findings: Findings) -> str:
 
 
 def _answer(findings: Findings, found: OutcomeFindings, name: str, group: Sequence[PairResult]) -> str:
-    baselines = dict.fromkeys(combination_of(findings, one.comparison.baseline) for one in group)
+    baselines = dict.fromkeys(name_combination(findings, one.comparison.baseline) for one in group)
     against = next(iter(baselines)) if len(baselines) == 1 else "its baseline"
     estimand = findings.plan.analysis.estimand
     longer, shorter, undecided = _sorted(group, estimand)
@@ -83,7 +83,7 @@ def _answer(findings: Findings, found: OutcomeFindings, name: str, group: Sequen
 def _after_holm(findings: Findings, found: OutcomeFindings, decided: Sequence[PairResult]) -> str:
     """Count the decided comparisons still significant by signed ranks, corrected for the number of all comparisons."""
     adjusted = [one.adjusted_p_value for one in decided if one.adjusted_p_value is not None]
-    significance = significance_of(findings.plan)
+    significance = find_significance(findings.plan)
     if not adjusted or too_few_sentence(found, significance) is not None:
         return ""
     tested = sum(one.adjusted_p_value is not None for one in found.comparisons)
@@ -95,7 +95,7 @@ def _after_holm(findings: Findings, found: OutcomeFindings, decided: Sequence[Pa
 
 def _too_few(findings: Findings, estimand: Estimand, group: Sequence[PairResult]) -> str:
     pairs = max(_deciding(one, estimand).n for one in group)
-    needed = pairs_needed(estimators_of(findings.plan), estimand)
+    needed = pairs_needed(choose_estimators(findings.plan), estimand)
     if pairs >= needed:  # of ratios, whose medians loads must have ended for
         return "undecided: too many of its loads failed for an interval."
     return (

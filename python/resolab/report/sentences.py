@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.report.comparison_tables import answer_comparisons
 from resolab.report.findings.findings import Comparison, ConditionResult, ExchangeResult, Findings
-from resolab.report.findings.resolvers import resolver_of, resolvers_of, several_caches
-from resolab.report.labels import baseline_label, combination_of
+from resolab.report.findings.resolvers import list_resolvers, make_resolver, several_caches
+from resolab.report.labels import baseline_label, name_combination
 from resolab.wording import format_count
 
 Compared = tuple[ConditionResult, Comparison]
@@ -22,7 +22,7 @@ def answers(findings: Findings) -> list[str]:
     """
     groups: dict[str, list[Compared]] = {}
     for compared in findings.plt.compared:
-        groups.setdefault(combination_of(findings, compared[0].condition), []).append(compared)
+        groups.setdefault(name_combination(findings, compared[0].condition), []).append(compared)
     baseline = baseline_label(findings)
     named = answer_comparisons(findings)
     phrase = findings.plt.outcome.phrase
@@ -30,7 +30,7 @@ def answers(findings: Findings) -> list[str]:
     exchanges: dict[tuple[str, str, str], list[ExchangeResult]] = {}
     for one in findings.exchanges:
         exchanges.setdefault((one.dns_transport, one.requested_handshake_mode, one.resolver_cache), []).append(one)
-    caches = several_caches(resolvers_of(findings.exchanges))
+    caches = several_caches(list_resolvers(findings.exchanges))
     return sentences + [_lookup(group, caches=caches) for group in exchanges.values()]
 
 
@@ -75,5 +75,5 @@ def _lookup(group: Sequence[ExchangeResult], *, caches: bool) -> str:
 
 
 def _where(one: ExchangeResult, group: Sequence[ExchangeResult]) -> str:
-    resolver = resolver_of(one).label(resolvers_of(group))
+    resolver = make_resolver(one).label(list_resolvers(group))
     return f"{one.profile} ({resolver})" if resolver else one.profile

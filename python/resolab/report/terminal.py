@@ -10,7 +10,7 @@ from rich.text import Text
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.report.findings.findings import ConditionResult, Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_of_loads, level_text
-from resolab.report.labels import baseline_label, combination_of, exchange_place
+from resolab.report.labels import baseline_label, exchange_place, name_combination
 from resolab.report.live.circumstances import live_lines
 from resolab.report.live.terminal import lookups_for_terminal
 from resolab.report.narrow_table import TerminalTable
@@ -92,7 +92,7 @@ def _loads(findings: Findings, found: OutcomeFindings) -> TerminalTable:
 def _load(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
     low_high = "" if one.range_ms is None else " … ".join(number_text(end) for end in one.range_ms)
     return (
-        f"  {combination_of(findings, one.condition)}",
+        f"  {name_combination(findings, one.condition)}",
         f"{estimate_text(one.median_ms)} {interval_text(one.median_ms)}",
         low_high,
         str(one.median_ms.n),

@@ -21,12 +21,12 @@ from resolab.stats.estimate import Estimate, Method
 from resolab.stats.false_alarms import FalseAlarms, clopper_pearson, false_alarms
 from resolab.stats.medians import (
     PAIRS_FOR_CHANGE,
-    differences_of,
     estimate_paired_difference,
     median,
     pairs,
     pairs_for_interval,
     relative_change,
+    subtract_pairs,
 )
 from resolab.stats.order import LEVEL, median_interval_ranks, quantile
 from resolab.stats.overhead import estimate_remaining_share
@@ -53,7 +53,7 @@ from resolab.stats.significance import (
     significant_share,
     two_sample_p_value,
 )
-from resolab.stats.slope import slope_of, slope_over_blocks
+from resolab.stats.slope import compute_slope, slope_over_blocks
 from resolab.stats.stopping import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, width_reached
 from resolab.stats.tail_share import TailShares, compare_shares_beyond
 from resolab.stats.two_medians import change_of_medians
@@ -96,8 +96,8 @@ __all__ = [
     "clopper_pearson",
     "compare_shares_beyond",
     "compute_paired_p_value",
+    "compute_slope",
     "difference_at_any_look",
-    "differences_of",
     "ecdf",
     "equivalence",
     "estimate_adjusted_difference",
@@ -125,8 +125,8 @@ __all__ = [
     "relative_change",
     "replication",
     "significant_share",
-    "slope_of",
     "slope_over_blocks",
+    "subtract_pairs",
     "two_sample_p_value",
     "variance_ratio",
     "width_reached",

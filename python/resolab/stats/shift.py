@@ -8,7 +8,7 @@ Hodges and Lehmann 1963. The cost is n^2 values: suitable for blocks, not for mi
 import numpy as np
 
 from resolab.stats.estimate import Estimate, Method
-from resolab.stats.medians import differences_of
+from resolab.stats.medians import subtract_pairs
 from resolab.stats.order import LEVEL
 from resolab.stats.ranks import compute_signed_rank_cdf, lower_end, rank_sum_cdf
 from resolab.stats.sample import FloatArray, Sample
@@ -29,7 +29,7 @@ def hodges_lehmann(
         highs = _pairwise(treatment.high, baseline.low, np.inf)
         cdf = rank_sum_cdf(len(treatment), len(baseline))
         return _estimate_between(lows, highs, cdf, len(treatment) + len(baseline), count, level, Method.RANK_SUM)
-    differences = treatment if baseline is None else differences_of(treatment, baseline)
+    differences = treatment if baseline is None else subtract_pairs(treatment, baseline)
     if not len(differences):
         return Estimate(None, None, None, None, 0, 0, level, Method.NONE)
     lows, highs = _walsh(differences.low, -np.inf), _walsh(differences.high, np.inf)

@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from resolab.stats.false_alarms import false_alarms
-from resolab.stats.medians import differences_of
+from resolab.stats.medians import subtract_pairs
 from resolab.stats.ranks import compute_signed_rank_tail
 from resolab.stats.sample import FloatArray, Sample
 
@@ -27,7 +27,7 @@ def compute_paired_p_value(treatment: Sample, baseline: Sample) -> float | None:
 
     With censored values, the result is the greatest p of any values within the bounds.
     """
-    differences = differences_of(treatment, baseline)
+    differences = subtract_pairs(treatment, baseline)
     if not len(differences):
         return None
     greater, smaller = compute_signed_rank_tail(differences.low), compute_signed_rank_tail(-differences.high)

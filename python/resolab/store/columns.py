@@ -81,7 +81,7 @@ class Column:
     made: Callable[[Mapping[str, Any]], Any] | None = None
 
 
-def columns_of(table: str) -> list[Column]:
+def list_columns(table: str) -> list[Column]:
     """Columns of a table, the trial's identifier first."""
     columns = [column for column in _list_struct_columns(TABLES[table]) if column.name != "trial_id"]
     if table == "trials":
@@ -157,5 +157,7 @@ def data_dictionary() -> str:
     for table in TABLES:
         summary = _schema()[TABLES[table].__name__].get("description", "")
         lines += ["", f"## {table}", "", " ".join(summary.split()), "", "| column | type | meaning |", "|---|---|---|"]
-        lines += [f"| `{column.name}` | {column.duckdb_type} | {column.description} |" for column in columns_of(table)]
+        lines += [
+            f"| `{column.name}` | {column.duckdb_type} | {column.description} |" for column in list_columns(table)
+        ]
     return "\n".join(lines) + "\n"

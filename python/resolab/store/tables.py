@@ -15,7 +15,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError, MachineError
 from resolab.records import Record, TrialEndRecord, TrialRecord
-from resolab.store.columns import END_COLUMNS, SINCE, TABLES, Column, columns_of, data_dictionary
+from resolab.store.columns import END_COLUMNS, SINCE, TABLES, Column, data_dictionary, list_columns
 from resolab.store.files import escape_for_duckdb, machine_errors, write_whole
 from resolab.store.folder import README, dataset_folder
 from resolab.store.folder import TABLES as TABLES_FOLDER
@@ -86,7 +86,7 @@ def build_tables(folder: Path) -> Path:
 
 def _write_rows(folder: Path, fresh: Path) -> None:
     """Write one JSON Lines file of rows per table; DuckDB reads such files in bulk, with our types."""
-    columns = {table: columns_of(table) for table in TABLES}
+    columns = {table: list_columns(table) for table in TABLES}
     encoder = msgspec.json.Encoder()
     with ExitStack() as stack:
         streams: dict[str, BinaryIO] = {
@@ -135,7 +135,7 @@ def _write_parquet(fresh: Path) -> dict[str, int]:
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
         for table in TABLES:
             rows = fresh / f"{table}.jsonl"
-            types = {column.name: column.duckdb_type for column in columns_of(table)}
+            types = {column.name: column.duckdb_type for column in list_columns(table)}
             relation = connection.read_json(escape_for_duckdb(rows), columns=types, format="newline_delimited")
             file = fresh / f"{table}.parquet"
             relation.write_parquet(str(file), compression="zstd")

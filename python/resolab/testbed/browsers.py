@@ -14,7 +14,7 @@ from pathlib import Path
 
 from resolab.browser import Browser, Chromium, Firefox
 from resolab.records import BrowserName
-from resolab.testbed.ways import BrowserSetup, TestbedPaths, prefix_of, probes, settings_of
+from resolab.testbed.ways import BrowserSetup, TestbedPaths, build_prefix, build_settings, probes
 
 LIVE_LIMIT = 4
 RENEWED_AFTER_COUNT = 250
@@ -73,8 +73,8 @@ class BrowserPool:
             await self._make_room()
             browser = self._makers[way.browser]()
             self._started_count += 1
-            settings = settings_of(way, self._surroundings, start_number=self._started_count)
-            await browser.start(prefix_of(way, self._surroundings), settings)
+            settings = build_settings(way, self._surroundings, start_number=self._started_count)
+            await browser.start(build_prefix(way, self._surroundings), settings)
             self._trials_counts[way] = 0
             self._netlog_files[way] = settings.netlog_file
         self._browsers[way] = browser

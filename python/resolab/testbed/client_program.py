@@ -71,7 +71,7 @@ class ClientProgramSlot:
 
     async def put(self, condition: Condition) -> None:
         """Start or reuse the program for the condition; a reused program has no open connection and no ticket."""
-        kind = kind_of(condition)
+        kind = choose_program(condition)
         if kind is None:
             return
         if self._kind != kind or not await self._is_as_new():
@@ -163,7 +163,7 @@ class ClientProgramSlot:
             await standing.close()
 
 
-def kind_of(condition: Condition) -> ProgramSettings | None:
+def choose_program(condition: Condition) -> ProgramSettings | None:
     """Return the kind of program asked by a condition's browser; `None`: the network itself."""
     match condition.resolver_path:
         case ResolverPath.NATIVE:

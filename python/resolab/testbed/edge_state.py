@@ -22,7 +22,7 @@ from resolab.plan import RESOLVER_NAME, Condition
 from resolab.records import ConnectionSharing, ResolverCache, TicketPolicy
 from resolab.testbed import layout
 from resolab.testbed.layout import Http3Offer, PageSite
-from resolab.testbed.ways import POLICIES, choose_forgotten_state, offer_of
+from resolab.testbed.ways import POLICIES, choose_forgotten_state, choose_offer
 from resolab.toml_text import key_lines
 
 
@@ -53,7 +53,7 @@ class AppliedEdgeState:
 
     async def put(self, condition: Condition) -> None:
         """Set up the condition's page and resolver at the edge."""
-        await self._load(condition.page, offer_of(condition))
+        await self._load(condition.page, choose_offer(condition))
         await self._cover(condition.page)
         for host in self._sites[condition.page].hosts:
             await self._ticket_policy(host, POLICIES[condition.requested_handshake_mode])

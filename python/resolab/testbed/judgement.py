@@ -34,13 +34,13 @@ from resolab.testbed.layout import PageSite
 from resolab.testbed.lookup import (
     LoadSpan,
     PageLookup,
-    connection_of,
     dns_failure,
     edge_queries,
+    find_connection,
     foreign_names,
-    name_of,
+    judge_state,
     page_lookup,
-    state_of,
+    read_name,
 )
 from resolab.testbed.ways import looks_up
 
@@ -202,8 +202,8 @@ def lookup_flags(
     further names, and the browser does not look these names up.
     """
     hosts = frozenset(site.hosts)
-    of_page = [query for query in edge_queries(records, span) if name_of(query) in hosts]
-    asked = {name_of(query) for query in of_page}
+    of_page = [query for query in edge_queries(records, span) if read_name(query) in hosts]
+    asked = {read_name(query) for query in of_page}
     needed = {site.host} if failed or _may_be_told_names(condition) else site.needed_hosts
     flags: list[TrialFlag] = []
     if looks_up(condition) and not needed <= asked:
@@ -259,7 +259,7 @@ def connection_flags(records: Sequence[Record], judged: LoadJudgement, span: Loa
     flags: list[TrialFlag] = []
     if judged.request is not None and _socket_state(records, judged.request, span) is ConnectionState.WARM:
         flags.append(TrialFlag.PAGE_CONNECTION_MISMATCH)
-    if any(number is not None and connection_of(records, number) is None for number in used):
+    if any(number is not None and find_connection(records, number) is None for number in used):
         flags.append(TrialFlag.CONNECTION_RECORD_MISSING)
     return flags
 
@@ -331,4 +331,4 @@ def _states_seen(
 
 
 def _socket_state(records: Sequence[Record], request: EdgeRequestRecord, span: LoadSpan) -> ConnectionState:
-    return state_of(connection_of(records, request.connection_id), span)
+    return judge_state(find_connection(records, request.connection_id), span)

@@ -16,7 +16,7 @@ from resolab.engine import ResolverTarget
 from resolab.plan import RESOLVER_NAME, EdgeSettings, PageCertificates
 from resolab.plan.pages.page_file import PAGES_DOMAIN, TOP_DOMAIN, registrable_domain
 from resolab.plan.pages.serving import ORDINARY, Serving
-from resolab.protocols import facts_of
+from resolab.protocols import find_facts
 from resolab.records import DnsTransport, HttpVersion, KeyExchangeGroup, TicketPolicy
 from resolab.toml_text import key_lines
 
@@ -125,7 +125,7 @@ def resolver(
     """
     at_https = carries_pages and dns_transport is DnsTransport.DOQ
     name = f"{RESOLVER_NAME}:{HTTPS_PORT}" if at_https else RESOLVER_NAME
-    url = facts_of(dns_transport).url(name=name, address=RESOLVER_ADDRESS)
+    url = find_facts(dns_transport).url(name=name, address=RESOLVER_ADDRESS)
     return ResolverTarget(url=url, name=RESOLVER_NAME, address=RESOLVER_ADDRESS, ca_file=ca_file, groups=tuple(groups))
 
 

@@ -10,7 +10,7 @@ from resolab.plan.pages.serving import has_files
 from resolab.testbed.layout import PageOrigin, PageSite, site_address
 
 
-def sites_of(
+def assign_sites(
     corpus: Corpus, pages: Sequence[str], distances: PageDistances = PageDistances.RECORDED
 ) -> dict[str, PageSite]:
     """Assign an address to each name of each page: a separate address, unless the page lets names share."""

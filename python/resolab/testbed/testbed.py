@@ -46,10 +46,10 @@ from resolab.testbed.memory import check_memory
 from resolab.testbed.records_of_load import LoadContext
 from resolab.testbed.running_parts import RunningParts
 from resolab.testbed.scratch import scratch_folder
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 from resolab.testbed.trial_result import TrialInstants, TrialObservations, TrialResult, trial_result
 from resolab.testbed.warmup_activity import WarmUpActivity, drop_open_connections
-from resolab.testbed.ways import TestbedPaths, choose_forgotten_state, warms_up, way_of
+from resolab.testbed.ways import TestbedPaths, choose_forgotten_state, choose_way, warms_up
 
 SETTLE_MS = 60.0
 """The time beyond a round trip, in ms, for closes to arrive and acknowledgements to pass before the measured load."""
@@ -82,7 +82,7 @@ class Testbed(RunningParts):
         self._corpus = corpus
         self._kept = kept
         self._profiles: dict[str, LinkProfile] = {name: corpus.profile(name) for name in plan.factors.profile}
-        self._sites: dict[str, PageSite] = sites_of(corpus, plan.factors.page, plan.pages.distances)
+        self._sites: dict[str, PageSite] = assign_sites(corpus, plan.factors.page, plan.pages.distances)
         self._records: list[Record] = []
         self._left_open = False
         self._servers_view = WarmUpActivity()
@@ -92,7 +92,7 @@ class Testbed(RunningParts):
         or observing a load; campaigns do not set the hook."""
 
     async def _start(self) -> None:
-        ways = [way_of(condition) for condition in self._plan.conditions()]
+        ways = [choose_way(condition) for condition in self._plan.conditions()]
         check_memory(list(self._sites.values()), min(len({*ways}), LIVE_LIMIT))
         folder = self._stack.enter_context(scratch_folder())
         self._kept.make_folders()
@@ -180,24 +180,24 @@ class Testbed(RunningParts):
             await self._set_profile(condition, trial_id)
         async with self._keeper.keep(self.path, trial_id) as files:
             result = await self._measure(browser, condition, site, trial_id)
-        netlog_file = self._browsers.netlog_file(way_of(condition))
+        netlog_file = self._browsers.netlog_file(choose_way(condition))
         return replace(result, files=replace(files, netlog_file=netlog_file))
 
     async def listen(self, condition: Condition, asked: ListeningRequest) -> tuple[LoadEvents, list[Record]]:
         """Load a page once and record all its requests: for the page's content, not for times."""
         await self._replace_dead()
         await self._apply_condition(condition, HEARING_LABEL)
-        browser = await self._browsers.get(way_of(condition))
+        browser = await self._browsers.get(choose_way(condition))
         self._records.clear()
         heard = await browser.listen(asked)
         await self._unless_dead(self.edge, self.edge.flush())
         return heard, self._records.copy()
 
-    async def browser_of(self, condition: Condition) -> Browser:
+    async def find_browser(self, condition: Condition) -> Browser:
         """Return the browser for a condition's pages; a new browser after the previous has ended."""
-        return await self._browsers.get(way_of(condition))
+        return await self._browsers.get(choose_way(condition))
 
-    def url_of(self, page: str) -> str:
+    def build_url(self, page: str) -> str:
         """Return the URL of a page's document."""
         return self._sites[page].url
 
@@ -233,7 +233,7 @@ class Testbed(RunningParts):
         """
         request = LoadRequest(url=site.url, timeout_s=self._plan.limits.page_timeout_s, warmup=False)
         for attempt in range(REHEARSALS):
-            browser = await self._browsers.get(way_of(condition))
+            browser = await self._browsers.get(choose_way(condition))
             if browser in self._rehearsed_browsers:
                 return browser, attempt > 0
             await browser.load(request)

@@ -75,7 +75,7 @@ class ConfigurationSummary:
         return self.behind is not None and self.behind.verdict > 0
 
 
-def baseline_of(compared: Sequence[ResolverConfiguration]) -> ResolverConfiguration:
+def choose_baseline(compared: Sequence[ResolverConfiguration]) -> ResolverConfiguration:
     """Return `local` when compared, otherwise the first configuration."""
     return next((one for one in compared if one.name == LOCAL), compared[0])
 
@@ -86,7 +86,7 @@ def summaries(
     """Summarise each configuration, the fastest first; configurations without a valid load come last."""
     apart = _first_apart(loads)
     later = [one for one in loads if not (apart and one.visit.round < FIRST_ROUNDS)]
-    baseline = baseline_of(compared)
+    baseline = choose_baseline(compared)
     by_key = {one: _index_by_key(later, one) for one in compared}
     level = joint_level(len(compared))
     differences = {one: _difference(by_key[one], by_key[baseline], level) for one in compared if one != baseline}
@@ -151,7 +151,7 @@ def _difference(
     keys = sorted(treatment.keys() & baseline.keys())
     if not keys:
         return None
-    differences = stats.differences_of(_sample(treatment, keys), _sample(baseline, keys))
+    differences = stats.subtract_pairs(_sample(treatment, keys), _sample(baseline, keys))
     if differences.is_exact:
         return stats.hodges_lehmann(differences, level=level)
     return _require_two_ends(stats.median(differences, level=level))

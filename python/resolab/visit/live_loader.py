@@ -22,7 +22,7 @@ from resolab.store import find_finished_trials, read_trial, trial_id
 from resolab.store.folder import TRIALS
 from resolab.testbed.scratch import scratch_folder
 from resolab.visit.order import PlannedVisitLoad
-from resolab.visit.plan_text import conditions_of
+from resolab.visit.plan_text import find_conditions
 
 WAIT_WORTH_TELLING_S = 2.0
 ASKED_BESIDE = QueryClientSettings(rounds=1, pings_count=2)
@@ -57,7 +57,7 @@ async def live_loader(
     plan: Plan, visits: Sequence[PlannedVisitLoad], *, har_folder: Path | None, on_note: Callable[[str], None]
 ) -> AsyncIterator[LiveLoader]:
     """Start browsers, stub and client for these visits; stop all when the block ends, also after an error."""
-    conditions = conditions_of(plan, visits)
+    conditions = find_conditions(plan, visits)
     if har_folder is not None:
         _make(har_folder)
 

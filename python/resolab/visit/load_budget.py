@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from resolab import stats
-from resolab.manners import Caps, site_of
+from resolab.manners import Caps, find_site
 from resolab.wording import format_count
 
 SECONDS_PER_LOAD, SECONDS_PER_START = 2.1, 2.0
@@ -54,7 +54,7 @@ def extent(urls: Sequence[str], configurations_count: int, *, loads_count: int |
         return VisitExtent(len(urls), configurations_count, loads_count)
     of_loads_s = WITHIN_S - configurations_count * SECONDS_PER_START
     fits = math.floor(of_loads_s / (SECONDS_PER_LOAD * len(urls) * configurations_count))
-    of_one_site = max(Counter(map(site_of, urls)).values())
+    of_one_site = max(Counter(map(find_site, urls)).values())
     of_caps = min(caps.loads_per_site_per_hour // (configurations_count * of_one_site), MOST)
     return VisitExtent(len(urls), configurations_count, max(LEAST, min(fits, of_caps)))
 

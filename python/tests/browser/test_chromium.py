@@ -14,7 +14,7 @@ from resolab.browser import Chromium, LoadRequest
 from resolab.browser.chromium import page_load
 from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.page import ChromiumPage
-from resolab.browser.chromium.renderers import renderers_of
+from resolab.browser.chromium.renderers import list_renderers
 from resolab.records import PageFailure
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -64,7 +64,7 @@ def test_the_warm_up_s_renderers_are_waited_for_before_connections_are_closed(
 
     async def waiting(browser_pid: int, before: frozenset[int]) -> None:
         await wait(browser_pid, before)
-        order.append("ended" if before - renderers_of(browser_pid) else "there")
+        order.append("ended" if before - list_renderers(browser_pid) else "there")
 
     async def clearing(*arguments: Any, **more: Any) -> None:
         order.append("cleared")

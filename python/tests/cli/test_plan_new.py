@@ -39,7 +39,7 @@ def test_every_level_of_a_factor_beside_every_transport_is_a_plan(factor: str, t
     plan = new(tmp_path, *words)
     conditions = set(plan.conditions())
     assert conditions
-    assert all(plan.baseline_of(one) in conditions for one in conditions)
+    assert all(plan.find_baseline(one) in conditions for one in conditions)
 
 
 def test_levels_that_some_transports_lack_are_excluded_with_the_reason(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_levels_that_some_transports_lack_are_excluded_with_the_reason(tmp_path:
     assert "# There is no connection over DoUDP.\n[[exclude]]" in text
     assert 'dns_connection_state = "cold"' in text.partition("[baseline]")[2]
     # Each browser has its own baseline still.
-    assert {plan.baseline_of(one).browser for one in plan.conditions() if one.browser == "firefox"} == {"firefox"}
+    assert {plan.find_baseline(one).browser for one in plan.conditions() if one.browser == "firefox"} == {"firefox"}
 
 
 @pytest.mark.parametrize(

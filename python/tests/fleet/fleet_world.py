@@ -30,7 +30,7 @@ from resolab.fleet.operations import FleetOperator
 from resolab.fleet.server.folder import ServerFolder
 from resolab.fleet.server.server import FleetServer
 from resolab.fleet.transfer import AgentClient, UnreachableError
-from resolab.fleet.vantage_run import plan_at
+from resolab.fleet.vantage_run import read_vantage_plan
 
 END_S = 60.0
 """Within which an agent that is stopped has ended, on a machine that is busy with other things."""
@@ -50,7 +50,7 @@ class PretendedWorker:
         try:
             self.before(job)
             await carry_out_block(
-                plan_at(run, job.vantage),
+                read_vantage_plan(run, job.vantage),
                 self._spool.dataset(run.id),
                 Console(file=io.StringIO()),
                 job.block,

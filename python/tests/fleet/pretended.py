@@ -20,7 +20,7 @@ from resolab.campaign.blocks.one_block import run_block
 from resolab.errors import ResolabError
 from resolab.fleet.agent import worker
 from resolab.fleet.job import FleetRun
-from resolab.fleet.vantage_run import plan_at
+from resolab.fleet.vantage_run import read_vantage_plan
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.records import BrowserName, PageLoadRecord
 from resolab.store.files import write_private
@@ -110,7 +110,7 @@ def run_of(*vantages: str, blocks: int = 3, text: str = PLAN, seed: int = 11) ->
 def carry_out(run: FleetRun, vantage: str, block: int, spool: Path) -> Path:
     """Run a block as an agent's worker does; returns its dataset."""
     folder = spool / run.id / "dataset"
-    run_block(plan_at(run, vantage), folder, Console(quiet=True), block, stand_in, fleet_run=run.id)
+    run_block(read_vantage_plan(run, vantage), folder, Console(quiet=True), block, stand_in, fleet_run=run.id)
     return folder
 
 

@@ -14,7 +14,7 @@ from resolab.errors import ConfigurationError
 from resolab.fleet.job import FleetRun
 from resolab.fleet.results.assemble import assemble
 from resolab.fleet.results.bundle import pack
-from resolab.fleet.vantage_run import plan_at
+from resolab.fleet.vantage_run import read_vantage_plan
 from resolab.store import RunStatus, StopReason, build_tables, find_finished_trials, load_manifest, open_dataset
 from resolab.store.trials import read_trial
 
@@ -49,7 +49,7 @@ def alone(run: FleetRun, vantage: str, folder: Path) -> Path:
     def make(*given: Any) -> Any:
         return stand_in(*given, trial_s=0.0)
 
-    run_campaign(plan_at(run, vantage), folder, Console(quiet=True), make)
+    run_campaign(read_vantage_plan(run, vantage), folder, Console(quiet=True), make)
     return folder
 
 
@@ -95,7 +95,7 @@ def test_several_are_numbered_on_and_each_has_its_own_order(run: FleetRun, bundl
     for one in manifest.merged_from:
         vantage = found[f"b{one.first_block:03}-t000"][0]["vantage_point"]
         places[vantage] = one.first_block
-        assert one.seed == plan_at(run, vantage).seed
+        assert one.seed == read_vantage_plan(run, vantage).seed
         for name, lines in trials(alone(run, vantage, tmp_path / vantage)).items():
             number = int(name[1:4]) + one.first_block
             mine = found[f"b{number:03}{name[4:]}"]

@@ -17,7 +17,7 @@ from pretended import KEEPING, PLAN, carry_out, changed, programs_away, run_of  
 from resolab.errors import ConfigurationError, StorageError
 from resolab.fleet.job import FleetRun
 from resolab.fleet.results import bundle
-from resolab.fleet.results.bundle import pack, sha256_of, unpack
+from resolab.fleet.results.bundle import compute_sha256, pack, unpack
 from resolab.fleet.results.order_check import build_expected_block
 
 FIRST, LAST = "trials/b001-t000.jsonl", "trials/b001-t003.jsonl"
@@ -88,7 +88,7 @@ def test_the_same_files_give_the_same_bytes(dataset: Path, packed: Path, tmp_pat
         if file.is_file():
             file.chmod(0o640)
     again = pack(copy, 1, tmp_path / "another.tar.gz")
-    assert again.sha256 == sha256_of(packed)
+    assert again.sha256 == compute_sha256(packed)
     assert (tmp_path / "another.tar.gz").read_bytes() == packed.read_bytes()
     assert again.size_bytes == packed.stat().st_size
 

@@ -54,4 +54,4 @@ def test_what_is_no_invitation_is_said_in_a_line(tmp_path: Path) -> None:
     file = tmp_path / "fra.invitation.toml"
     file.write_text("vantage = 'fra'")
     with pytest.raises(ConfigurationError, match="could not read invitation"):
-        readiness.let_in(file)
+        readiness.check_admission(file)

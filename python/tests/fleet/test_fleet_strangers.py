@@ -34,7 +34,7 @@ from resolab.fleet.results.result_store import ResultStore, StoreUse
 from resolab.fleet.server import storage, streams
 from resolab.fleet.server.folder import StorageLimits
 from resolab.fleet.server.storage import StorageWatch
-from resolab.fleet.transfer import UnreachableError, digest_of, results_of
+from resolab.fleet.transfer import UnreachableError, format_digest, format_store_name
 
 pytestmark = pytest.mark.usefixtures("hurried")
 MB = 1_000_000
@@ -127,7 +127,7 @@ def described(**changes: object) -> bytes:
         "nuid": "n1",
         "size": 100,
         "chunks": 1,
-        "digest": digest_of(hashlib.sha256(content).hexdigest()),
+        "digest": format_digest(hashlib.sha256(content).hexdigest()),
     }
     return json.dumps(found | changes).encode()  # fmt: skip
 
@@ -143,7 +143,7 @@ DESCRIPTIONS = [
     described(nuid=">"),
     described(nuid=None),
     described(digest=None),
-    described(digest=digest_of("0" * 64)),
+    described(digest=format_digest("0" * 64)),
     described(options={"link": {"bucket": "results-fra", "name": "fleet-1.0"}}, nuid="none"),
     described(nuid="crumbs", size=40_000),
     described(),
@@ -288,7 +288,7 @@ def test_below_the_reserve_no_result_is_taken_and_above_it_all_go_on(tmp_path, m
             watch = StorageWatch(world.folder, world.said.append)
             monkeypatch.setattr(StorageWatch, "_disk_is_low", lambda _self: low.is_set())
             client = await connect_agent(read_invitation(world.folder.path / "fra.invitation.toml"), world.said.append)
-            store = await client.jetstream(timeout=5).object_store(results_of("fra"))
+            store = await client.jetstream(timeout=5).object_store(format_store_name("fra"))
             await store.put("r.0", b"x" * 300_000)
             low.set()
             await watch.look(1.0)
@@ -298,7 +298,7 @@ def test_below_the_reserve_no_result_is_taken_and_above_it_all_go_on(tmp_path, m
             await watch.look(2.0)
             await store.put("r.1", b"y" * 300_000)
             operator = await connect_operator(world.folder, world.said.append)
-            there = await operator.jetstream().object_store(results_of("fra"))
+            there = await operator.jetstream().object_store(format_store_name("fra"))
             assert [(await there.get(name)).data[:1] for name in ("r.0", "r.1")] == [b"x", b"y"]
             await operator.close()
             assert any("no result is taken" in line for line in world.said)

@@ -5,7 +5,7 @@ from made_box import a_layout
 
 from resolab.internet.contact_check import hold
 from resolab.internet.contact_check.box_contacts import BoxContacts, ContactFlow, OptOutListing, SiteRequests
-from resolab.internet.contact_check.contact_counts import EVERY_SITE, CapVerdict, most_within
+from resolab.internet.contact_check.contact_counts import EVERY_SITE, CapVerdict, find_most_within
 from resolab.internet.contact_check.named_addresses import ContactNaming
 from resolab.manners import HARD_CAPS, PlannedContacts, contacts
 
@@ -159,8 +159,8 @@ def test_the_highest_sum_is_found_among_all_windows():
     brute = max(
         sum(count for at_ns, count in counts if end_ns - 60 * SECOND_NS < at_ns <= end_ns) for end_ns, _ in counts
     )
-    assert most_within(counts, 60) == brute == 9
-    assert most_within([], 60) == 0
+    assert find_most_within(counts, 60) == brute == 9
+    assert find_most_within([], 60) == 0
 
 
 def on_list(domain, since_s, until_s=None):

@@ -15,8 +15,8 @@ from resolab.plan import (
     Plan,
     block_order,
     find_counting_condition,
+    find_page,
     load_plan,
-    page_of,
     page_order,
     pool_pages,
     trials_a_block,
@@ -67,7 +67,7 @@ def test_pages_and_conditions_are_in_an_order_of_their_own_by_the_seed() -> None
         PLAN, factors=replace(PLAN.factors, levels={**PLAN.factors.levels, "page": PLAN.factors.page[::-1]})
     )
     assert page_order(turned, 7) == page_order(PLAN, 7)
-    assert page_of(PLAN, 7, 13) == page_of(PLAN, 7, 1)
+    assert find_page(PLAN, 7, 13) == find_page(PLAN, 7, 1)
     within = {tuple(one.id.partition(".")[2] for one in block_order(PLAN, 7, block)) for block in range(24)}
     assert len(within) > 20
 
@@ -90,7 +90,7 @@ def test_copies_run_on_every_page() -> None:
     plan = plan_with('[[repeat]]\ndns_transport = ["doudp"]\nprofile = ["4g"]\nrequested_handshake_mode = ["full"]\n')
     assert trials_a_block(plan) == 13
     assert [one.id for one in block_order(plan, 7, 3) if one.replicate == 2] == [
-        f"{page_of(plan, 7, 3)}.4g.doudp.h3.full.copy2"
+        f"{find_page(plan, 7, 3)}.4g.doudp.h3.full.copy2"
     ]
 
 

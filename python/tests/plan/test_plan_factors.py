@@ -104,10 +104,10 @@ def test_a_list_of_paths_is_a_factor_and_one_path_is_none() -> None:
     ]
     by_id = {one.id: one for one in plan.conditions()}
     # The condition's own path where the baseline's transport has it, else the first of its list.
-    assert plan.baseline_of(by_id["example.4g.doh.h3.full.stub"]).id == "example.4g.doudp.h3.full.stub"
+    assert plan.find_baseline(by_id["example.4g.doh.h3.full.stub"]).id == "example.4g.doudp.h3.full.stub"
     other = plan_of(paths='[resolver_path]\ndoudp = "native"\ndoh = ["native", "stub"]\n')
     stubbed = next(one for one in other.conditions() if one.resolver_path is ResolverPath.STUB)
-    assert other.baseline_of(stubbed).id == "example.4g.doudp.h3.full.native"
+    assert other.find_baseline(stubbed).id == "example.4g.doudp.h3.full.native"
 
 
 def test_a_baseline_may_name_any_factor() -> None:
@@ -117,8 +117,8 @@ def test_a_baseline_may_name_any_factor() -> None:
         baseline='doh_method = "default"\nbrowser = "firefox"',
     )
     posted = next(one for one in plan.conditions() if one.doh_method is DohMethod.POST)
-    assert plan.baseline_of(posted).id == "example.4g.doudp.h3.full.firefox.default"
-    assert all(plan.baseline_of(plan.baseline_of(one)) == plan.baseline_of(one) for one in plan.conditions())
+    assert plan.find_baseline(posted).id == "example.4g.doudp.h3.full.firefox.default"
+    assert all(plan.find_baseline(plan.find_baseline(one)) == plan.find_baseline(one) for one in plan.conditions())
 
 
 def test_exclusions_match_all_their_keys_and_may_name_levels_that_are_not_there() -> None:

@@ -16,7 +16,7 @@ from reference.reported import Told
 from synthetic_dataset import RTT_MS
 
 from resolab.plan import ComparisonKind, Condition, Plan, pool_pages
-from resolab.plan.factors import applies, word_of
+from resolab.plan.factors import applies, format_level
 from resolab.plots import combination_label, level_label
 
 Arms = Mapping[str, Sequence[Trial]]
@@ -44,7 +44,7 @@ class Reference:
     def name(self, one: Condition) -> str:
         """Name a condition as figures do."""
         varying = [word for factor in self.plan.list_varying_factors() if applies(factor, one)
-                   for word in [level_label(factor, word_of(getattr(one, factor), factor))]]  # fmt: skip
+                   for word in [level_label(factor, format_level(getattr(one, factor), factor))]]  # fmt: skip
         copy = [f"copy {one.replicate}"] if one.replicate > 1 else []
         return combination_label(one.dns_transport, one.http_version, one.requested_handshake_mode, [*varying, *copy])
 
@@ -148,7 +148,7 @@ def _of_family(ref: Reference, outcome: str, family: Sequence[tuple[Condition, C
 
 def _baselined(ref: Reference) -> list[tuple[Condition, Condition]]:
     conditions = [one for one in ref.plan.conditions() if one.replicate == 1]
-    return [(one, ref.plan.baseline_of(one)) for one in conditions if ref.plan.baseline_of(one) != one]
+    return [(one, ref.plan.find_baseline(one)) for one in conditions if ref.plan.find_baseline(one) != one]
 
 
 def _of_figures(ref: Reference) -> Told:

@@ -13,7 +13,7 @@ from recorded_trial import connection, edge_request, page_load, resource, trial
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_manifest, make_plan
 
 from resolab.cli.main import main
-from resolab.pages.clone.names import host_name, url_of
+from resolab.pages.clone.names import host_name, make_url
 from resolab.pages.file import model_text
 from resolab.pages.model import Kind, PageModel
 from resolab.plan import Corpus, Plan, parse_plan
@@ -66,7 +66,7 @@ def records(name: str, dns_ms: float, later_ms: float, load_ms: float | None) ->
         asked = at + dns_ms
         sent = asked + 20
         instants = (at, asked, asked, sent, sent, sent + 30, sent + 40)
-        found.append(msgspec.structs.replace(resource("/", "img", at, *instants), url=url_of(MODELS[name], place), next_hop_protocol="h3"))  # fmt: skip
+        found.append(msgspec.structs.replace(resource("/", "img", at, *instants), url=make_url(MODELS[name], place), next_hop_protocol="h3"))  # fmt: skip
         at = sent + 40 + later_ms
     return [msgspec.structs.replace(page_load(), plt_ms=load_ms), *found, *served(name)]
 

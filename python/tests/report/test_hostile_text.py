@@ -23,7 +23,7 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
 from resolab.cli.console import Console
 from resolab.cli.main import main
-from resolab.evidence.timeline import trace_bytes, tracks_of
+from resolab.evidence.timeline import list_tracks, trace_bytes
 from resolab.har.archive import archive
 from resolab.pages.clone.names import parse_request_index
 from resolab.pages.file import model_text
@@ -165,7 +165,7 @@ def test_a_load_s_lines_archive_and_trace_take_any_url(url: str) -> None:
         one = resource("/", "img", start, start, start, start, start + 1, start + 1, start + 2, start + 3)
         kept.append(msgspec.structs.replace(one, url=url))
     json.loads(json.dumps(archive(kept)))
-    assert trace_bytes(tracks_of(kept), monotonic_ns=1, wall_time_unix_ns=1)
+    assert trace_bytes(list_tracks(kept), monotonic_ns=1, wall_time_unix_ns=1)
     waterfall = Waterfall(url, url, url, [WaterfallRequest(url, 0.0, [Span("wait", 0.0, 1.0)], {})], [])
     assert terminal_waterfall(waterfall, 80)
     parse_request_index(url)

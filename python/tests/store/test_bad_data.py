@@ -14,7 +14,7 @@ from resolab.errors import ConfigurationError
 from resolab.records import FORMAT_VERSION
 from resolab.report import build_report
 from resolab.store import build_tables, find_finished_trials, open_dataset
-from resolab.store.columns import REQUIRED, columns_of
+from resolab.store.columns import REQUIRED, list_columns
 
 SMALL = (
     PLAN_TEXT.replace("blocks = 6", "blocks = 2")
@@ -162,7 +162,7 @@ def test_tables_of_an_older_minor_version_are_read_as_what_they_meant(folder: Pa
         distributions = dataset.query_distributions(["profile", "dns_transport"])
     for table in ("trials", "page_loads", "requests", "queries"):
         file = folder / "tables" / f"{table}.parquet"
-        newer = [one.name for one in columns_of(table) if one.default is not REQUIRED and _is_newer(table, one.name)]
+        newer = [one.name for one in list_columns(table) if one.default is not REQUIRED and _is_newer(table, one.name)]
         assert newer
         duckdb.sql(f"SELECT * EXCLUDE ({', '.join(newer)}) FROM '{file}'").write_parquet(str(file) + ".new")
         Path(str(file) + ".new").replace(file)

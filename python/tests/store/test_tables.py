@@ -7,7 +7,7 @@ from synthetic_dataset import Faults, make_dataset
 from resolab.errors import ConfigurationError
 from resolab.records import PathSummaryRecord, QueryRecord, TrialRecord
 from resolab.store import build_tables, ensure_tables, find_finished_trials, open_dataset, read_trial
-from resolab.store.columns import SINCE, TABLES, columns_of
+from resolab.store.columns import SINCE, TABLES, list_columns
 
 
 def test_every_record_becomes_one_row(dataset_folder: Path) -> None:
@@ -69,14 +69,14 @@ def test_column_types_do_not_depend_on_the_values(dataset_folder: Path) -> None:
     with open_dataset(dataset_folder) as dataset:
         for table in TABLES:
             found = {row["column_name"]: row["column_type"] for row in dataset.sql(f"DESCRIBE {table}")}
-            assert found == {column.name: column.duckdb_type for column in columns_of(table)}
+            assert found == {column.name: column.duckdb_type for column in list_columns(table)}
 
 
 def test_every_column_is_described(dataset_folder: Path) -> None:
     text = (build_tables(dataset_folder) / "README.md").read_text()
     for table in TABLES:
         assert f"## {table}\n" in text
-        for column in columns_of(table):
+        for column in list_columns(table):
             assert column.description, f"{table}.{column.name}"
             assert f"| `{column.name}` | {column.duckdb_type} | {column.description} |" in text
 

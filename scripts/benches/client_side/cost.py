@@ -68,7 +68,7 @@ class BrowserPair:
         self._seen.append((is_logged, timings.plt_ms if timings is not None else None))
         return result
 
-    async def hear(self, asked: ListeningRequest) -> LoadEvents:
+    async def listen(self, asked: ListeningRequest) -> LoadEvents:
         """Listen with the silent browser."""
         return await self._silent.listen(asked)
 

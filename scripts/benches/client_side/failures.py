@@ -53,7 +53,7 @@ async def measure(
     told = []
     with logged_browsers(folder, lambda load, log: seen.append((load, log))):
         async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
-            host = testbed.url_of(page).split("/")[2]
+            host = testbed.build_url(page).split("/")[2]
             for mode, planned in zip(TRUTH, schedule(plan, plan.seed, plan.blocks), strict=True):
                 say(f"{group.browser} {group.way}, {mode}")
                 await testbed.edge.set_name_behaviour(host, failure=mode)

@@ -40,7 +40,7 @@ class LoggedBrowser:
         self._take(result, self._log.read())
         return result
 
-    async def hear(self, asked: ListeningRequest) -> LoadEvents:
+    async def listen(self, asked: ListeningRequest) -> LoadEvents:
         """Load once and listen."""
         return await self._browser.listen(asked)
 

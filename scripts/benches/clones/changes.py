@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from resolab.pages.clone.roles import has_body, roles_of
+from resolab.pages.clone.roles import assign_roles, has_body
 from resolab.pages.model import Discovery, Kind, Outcome, PageModel, Resource
 from resolab.pages.path import lab_load_ms, move_to_lab
 from resolab.records import LinkProfile
@@ -158,7 +158,7 @@ def _is_answered_by(one: Resource, host: int) -> bool:
 
 def _scripts(model: PageModel) -> Iterator[int]:
     """List scripts running before the load event, with the model's requests also in the clone."""
-    roles = roles_of(model)
+    roles = assign_roles(model)
     for place, one in enumerate(model.resources):
         runs = one.kind is Kind.SCRIPT and has_body(one) and not one.after_load
         if runs and set(roles[place].runs) == set(_asked_by(model, place)):

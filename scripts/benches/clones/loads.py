@@ -17,7 +17,7 @@ from benches.common.progress import Progress
 from resolab.errors import ResolabError
 from resolab.fidelity.bars import shortfalls
 from resolab.fidelity.lab import CheckSettings, CloneCheck, check_clone
-from resolab.fidelity.measures import tau_between
+from resolab.fidelity.measures import compute_tau
 from resolab.pages.file import read_model
 from resolab.pages.model import PageModel
 from resolab.records import BrowserName
@@ -77,7 +77,7 @@ def lines_of(checked: Sequence[CloneCheck]) -> list[Line]:
         {**msgspec.to_builtins(one.fidelity), "failure": one.failure, "short": [*shortfalls(one.fidelity)]}
         for one in checked
     ]
-    taus = [tau_between(one.starts, other.starts) for one, other in itertools.pairwise(checked)]
+    taus = [compute_tau(one.starts, other.starts) for one, other in itertools.pairwise(checked)]
     known = [tau for tau in taus if tau is not None]
     if known:
         first = checked[0].fidelity

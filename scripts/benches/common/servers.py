@@ -20,7 +20,7 @@ from typing import Any
 from benches.common.program_end import PATIENCE_S, end
 from resolab import engine
 from resolab.errors import MachineError
-from resolab.protocols import facts_of
+from resolab.protocols import find_facts
 
 ROOT = Path(__file__).parents[3]
 LOOPBACK = "127.0.0.1"
@@ -53,7 +53,7 @@ class Server:
     def url(self, transport: str) -> str:
         """Return the URL for our clients."""
         port = self.port(transport)
-        return facts_of(transport).url(name=f"{self.name}:{port}", address=f"{LOOPBACK}:{port}")
+        return find_facts(transport).url(name=f"{self.name}:{port}", address=f"{LOOPBACK}:{port}")
 
     def resolver_arguments(self, transport: str) -> list[str]:
         """Return our clients' arguments for this server, including the check of its certificate."""

@@ -19,7 +19,7 @@ from benches.common.servers import EDGE_NAME, edge_configuration, names
 from resolab import engine
 from resolab.errors import ResolabError
 from resolab.plan import Corpus
-from resolab.protocols import facts_of
+from resolab.protocols import find_facts
 from resolab.records import EdgeReadyRecord, PathStartCapture, PathStopCapture, QueryPurpose, QueryRecord, Record
 
 SERVER_ADDRESS = "10.77.0.1"
@@ -52,7 +52,7 @@ class Testbed:
             command += ["--connection", "cold", "--handshake", handshake, "--count", str(count), "--ca", ca_file]
             command += ["--resolve", f"{EDGE_NAME}={SERVER_ADDRESS}", "--interval-ms", str(self.pause_ms)]
             for transport in transports:
-                command += ["--resolver", facts_of(transport).url(name=EDGE_NAME, address=SERVER_ADDRESS)]
+                command += ["--resolver", find_facts(transport).url(name=EDGE_NAME, address=SERVER_ADDRESS)]
             answered = self.folder / "answered"
             with answered.open("wb") as output:
                 limit_s = QUERY_TIMEOUT_S * (count * len(transports) + 1)

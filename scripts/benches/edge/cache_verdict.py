@@ -26,7 +26,7 @@ from benches.common.servers import (
 from benches.edge.bench import EdgeBench
 from benches.edge.queries import QueriesRun, measure_in_turn
 from resolab.stats.equivalence import EquivalenceTest, equivalence
-from resolab.stats.medians import differences_of, estimate_paired_difference
+from resolab.stats.medians import estimate_paired_difference, subtract_pairs
 from resolab.stats.sample import Sample
 
 RATES_PER_S = (20_000, 100_000)
@@ -130,7 +130,7 @@ def _add(part: BenchPart, shape: Shape, rate_per_s: int, runs: Mapping[str, Sequ
         estimate = estimate_paired_difference(on, off)
         usual_us = statistics.median(off.low.tolist())
         margin_us = MARGIN * usual_us
-        tested = equivalence(differences_of(on, off), margin_us, test=EquivalenceTest.SIGN)
+        tested = equivalence(subtract_pairs(on, off), margin_us, test=EquivalenceTest.SIGN)
         low, high = estimate.ci_low, estimate.ci_high
         verdict = "overloaded" if overloaded else _verdict(low, high, is_alike=tested.is_alike)
         interval = "too few" if low is None or high is None else f"{low:+.1f}, {high:+.1f}"

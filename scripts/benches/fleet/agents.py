@@ -29,7 +29,7 @@ from resolab.fleet.connection import connect_agent
 from resolab.fleet.invitation import Invitation, read_invitation
 from resolab.fleet.job import FleetRun, Job, decode
 from resolab.fleet.transfer import AgentClient
-from resolab.fleet.vantage_run import plan_at
+from resolab.fleet.vantage_run import read_vantage_plan
 
 
 class InProcessWorker(WorkerProcess):
@@ -45,7 +45,7 @@ class InProcessWorker(WorkerProcess):
         run = _read(run_file)
         try:
             await carry_out_block(
-                plan_at(run, job.vantage),
+                read_vantage_plan(run, job.vantage),
                 self._place.dataset(run.id),
                 Console(file=io.StringIO()),
                 job.block,

@@ -11,7 +11,7 @@ from benches.fleet.light import TRIALS_A_BLOCK
 from resolab.campaign.schedule import block_schedule
 from resolab.fleet.job import FleetRun
 from resolab.fleet.results.fetch import FetchResult
-from resolab.fleet.vantage_run import plan_at
+from resolab.fleet.vantage_run import read_vantage_plan
 from resolab.records import TrialRecord
 from resolab.store import find_finished_trials, read_trial
 
@@ -50,7 +50,7 @@ def _done(dataset: Path) -> dict[str, Done]:
 
 def _out_of_order(run: FleetRun, vantage: str, done: Done) -> Iterator[str]:
     """Compare the trials at a vantage point with the order by its seed."""
-    plan = plan_at(run, vantage)
+    plan = read_vantage_plan(run, vantage)
     ordered = Counter(
         (block, trial.position, trial.condition.id)
         for block in range(run.blocks)

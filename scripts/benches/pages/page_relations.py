@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import stats
 
-from resolab.pages.facts import PageFacts, facts_of
+from resolab.pages.facts import PageFacts, count_facts
 from resolab.pages.model import PageModel
 
 
 def measured(models: Sequence[PageModel]) -> Iterator[str]:
     """Yield the numbers, a line each."""
-    facts = [facts_of(model) for model in models]
+    facts = [count_facts(model) for model in models]
     yield "rank correlations of requests, hosts, sites, bytes, depth, redirects, documents:"
     for row in _correlations(facts):
         yield "  " + " ".join(f"{value:5.2f}" for value in row)

@@ -26,7 +26,7 @@ from benches.partial.layers import Directions, Flow
 from resolab import engine
 from resolab.errors import ResolabError
 from resolab.plan import Corpus
-from resolab.protocols import facts_of
+from resolab.protocols import find_facts
 from resolab.records import DnsTransport, PathStartCapture, PathStopCapture, QueryPurpose, QueryRecord, Record
 
 TURN_COUNT = 5
@@ -124,7 +124,7 @@ class PartialPath:
         command = [*engine.enter_prefix(self.path.ready.pid, "client"), str(engine.find_core()), "query"]
         command += ["--connection", "cold", "--handshake", handshake, "--count", str(count), "--ca", self.ca_file[0]]
         command += ["--resolve", f"{EDGE_NAME}={SERVER_ADDRESS}", "--interval-ms", str(pause_ms(self.profile))]
-        command += ["--resolver", facts_of(transport).url(name=EDGE_NAME, address=SERVER_ADDRESS)]
+        command += ["--resolver", find_facts(transport).url(name=EDGE_NAME, address=SERVER_ADDRESS)]
         command += ["--questions-per-message", str(len(self.qnames)), *(["--one-by-one"] if one_by_one else [])]
         limit_s = QUERY_TIMEOUT_S * (count + 1)
         command += self.qnames

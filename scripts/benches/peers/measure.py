@@ -22,7 +22,7 @@ from resolab.plan import Condition, Corpus, Plan, parse_plan, stream_seed
 from resolab.records import PageFailure, PageLoadRecord, look_up_ms
 from resolab.testbed import Testbed, TrialResult
 from resolab.testbed.layout import PageSite
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 
 TOOLS = ("browsertime", "resolab")
 PLAN = """
@@ -81,7 +81,7 @@ class Lab:
 
     async def loads(self, tool: str, condition: Condition, name: str, count: int, turn: int = 0) -> list[ToolLoad]:
         """Load a page `count` times with a tool, in one turn."""
-        site = sites_of(self.corpus, self.plan.factors.page)[condition.page]
+        site = assign_sites(self.corpus, self.plan.factors.page)[condition.page]
         if tool == "resolab":
             return [await self._trial(condition, f"{name}-{number}", site, turn) for number in range(count)]
         profile = self.corpus.profile(condition.profile)

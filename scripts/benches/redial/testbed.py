@@ -17,7 +17,7 @@ from benches.dns.testbed import QUERY_TIMEOUT_S, SERVER_ADDRESS, edge_behind
 from resolab import engine
 from resolab.errors import ResolabError
 from resolab.plan import Corpus
-from resolab.protocols import facts_of, has_handshake
+from resolab.protocols import find_facts, has_handshake
 from resolab.records import QueryPurpose, QueryRecord, Record
 
 
@@ -52,7 +52,7 @@ class RedialPath:
         command += ["--connection", "warm", "--idle-timeout-ms", str(idle_timeout_ms), "--handshake", cell.handshake]
         command += ["--count", str(count), "--interval-ms", str(mean_gap_ms), "--intervals", "exponential"]
         command += ["--seed", str(seed), "--ca", self.ca_file, "--resolve", f"{EDGE_NAME}={SERVER_ADDRESS}"]
-        command += ["--resolver", facts_of(cell.transport).url(name=EDGE_NAME, address=SERVER_ADDRESS)]
+        command += ["--resolver", find_facts(cell.transport).url(name=EDGE_NAME, address=SERVER_ADDRESS)]
         process = await asyncio.create_subprocess_exec(*command, names(1)[0], stdout=asyncio.subprocess.PIPE)
         try:
             # A mean gap's longest among hundreds is far below ten of them.

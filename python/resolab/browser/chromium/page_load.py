@@ -19,17 +19,17 @@ from resolab.browser.chromium.cdp import CdpConnection
 from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.flags import DIRECT
 from resolab.browser.chromium.page import ChromiumPage, Navigation
-from resolab.browser.chromium.renderers import end_renderers, renderers_of, wait_until_ended
+from resolab.browser.chromium.renderers import end_renderers, list_renderers, wait_until_ended
 from resolab.browser.remote import REMOTE_ERRORS
 from resolab.browser.result import ClearedState, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings, H3Discovery
 from resolab.browser.trial import (
     Stopwatch,
     WarmUpFailedError,
+    build_unmeasured,
     check_warmup,
     compute_time_beyond_load_ms,
     not_measured,
-    not_measured_after,
 )
 from resolab.errors import UnsupportedError
 from resolab.records import HttpVersion, PageFailure
@@ -88,7 +88,7 @@ class TrialLoad:
         try:
             measured = await self._load_in_context()
         except WarmUpFailedError as failed:
-            measured = not_measured_after(self._request, failed.warmup)
+            measured = build_unmeasured(self._request, failed.warmup)
         except REMOTE_ERRORS as error:
             measured = not_measured(self._request, failures.classify_exception(error), str(error))
         except BaseException:
@@ -116,7 +116,7 @@ class TrialLoad:
             page = await context.open_window()
             self._parts_ms["prepare_ms"] = watch.lap_ms()
         await self._forget(context, page)
-        self._renderers_before = await asyncio.to_thread(renderers_of, self._browser_pid)
+        self._renderers_before = await asyncio.to_thread(list_renderers, self._browser_pid)
         if request.between is not None:
             await request.between()
         return await self._measure(page)
@@ -146,7 +146,7 @@ class TrialLoad:
             opening.cancel()
             with suppress(asyncio.CancelledError, *REMOTE_ERRORS):
                 await opening
-        before = await asyncio.to_thread(renderers_of, self._browser_pid)
+        before = await asyncio.to_thread(list_renderers, self._browser_pid)
         await warm.close_hidden(page)
         await wait_until_ended(self._browser_pid, before)
         self._parts_ms["warmup_ms"] = compute_time_beyond_load_ms(watch.lap_ms(), self._warmup)

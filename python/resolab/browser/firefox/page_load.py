@@ -26,10 +26,10 @@ from resolab.browser.settings import BrowserSettings
 from resolab.browser.trial import (
     Stopwatch,
     WarmUpFailedError,
+    build_unmeasured,
     check_warmup,
     compute_time_beyond_load_ms,
     not_measured,
-    not_measured_after,
 )
 from resolab.records import PageFailure
 from resolab.urls import host_of_split
@@ -60,7 +60,7 @@ class TrialLoad:
             measured = await self._load_in_context(page)
             self._silent = measured.failure is PageFailure.BROWSER_HANG
         except WarmUpFailedError as failed:
-            measured = not_measured_after(self._request, failed.warmup)
+            measured = build_unmeasured(self._request, failed.warmup)
             self._silent = measured.failure is PageFailure.BROWSER_HANG
         except REMOTE_ERRORS as error:
             measured = not_measured(self._request, failures.classify_exception(error), str(error))

@@ -82,7 +82,7 @@ async def carry_out_block(
     standing = make_testbed.paths_count if isinstance(make_testbed, TestbedPool) else lambda: 0
     one_block = _BlockRun(plan, folder, console, make_testbed, ProcessShare(block, stop, standing), check_ground)
     if (folder / MANIFEST).exists():
-        await one_block.go_on(planned, fleet_run)
+        await one_block.resume(planned, fleet_run)
     else:
         await one_block.begin(fleet_run)
     finished = find_finished_trials(folder)
@@ -114,7 +114,7 @@ class _BlockRun:
                 if not (self.folder / MANIFEST).exists():
                     remove_unstarted(self.folder, existed=existed)
 
-    async def go_on(self, planned: list[str], fleet_run: str | None) -> None:
+    async def resume(self, planned: list[str], fleet_run: str | None) -> None:
         """Run the block into an existing dataset, on the same provenance."""
         with dataset_lock(self.folder):
             manifest = load_manifest(self.folder)

@@ -13,7 +13,7 @@ from resolab.cli.internet.show import print_json, print_table
 from resolab.cli.internet.up import a_box
 from resolab.errors import UsageError
 from resolab.internet import TruthCheck, check_look_ups, errands, read_layout, read_recursion, run_errand
-from resolab.internet.dataset import look_ups_at
+from resolab.internet.dataset import read_look_ups_at
 from resolab.protocols import transport_label
 
 EXIT_OUTSIDE = 1
@@ -43,7 +43,7 @@ def _check_dataset(dataset: Path, box: Path | None) -> TruthCheck:
     if box is None:
         raise UsageError("internet check needs the folder of the box the dataset was measured in: --box FOLDER")
     layout = read_layout(box)
-    return check_look_ups(layout, read_recursion(box), look_ups_at(dataset, layout.place))
+    return check_look_ups(layout, read_recursion(box), read_look_ups_at(dataset, layout.place))
 
 
 def _print(checked: TruthCheck) -> None:

@@ -13,8 +13,8 @@ import msgspec
 from resolab.cli.internet.show import print_json, print_table
 from resolab.errors import ConfigurationError
 from resolab.internet import BoxLayout, RecursionLog, folders_below, read_layout, read_recursion
-from resolab.internet.check import CheckedLookUp, look_up_of
-from resolab.internet.dataset import look_ups_from
+from resolab.internet.check import CheckedLookUp, judge_look_up
+from resolab.internet.dataset import read_look_ups
 from resolab.internet.place_comparison import DifferenceAgreement, VantageDifference, compare_places
 from resolab.protocols import transport_label
 
@@ -65,12 +65,12 @@ def _compare(
 def _look_ups(
     dataset: Path, boxes: Mapping[str, tuple[BoxLayout, RecursionLog]]
 ) -> Iterator[tuple[str, CheckedLookUp]]:
-    for vantage, record in look_ups_from(dataset):
+    for vantage, record in read_look_ups(dataset):
         if vantage not in boxes:
             raise ConfigurationError(
                 f"no box is seen from {vantage}, a vantage point of {dataset}: there are {', '.join(boxes) or 'none'}"
             )
-        one = look_up_of(*boxes[vantage], record)
+        one = judge_look_up(*boxes[vantage], record)
         if isinstance(one, CheckedLookUp):
             yield vantage, one
 

@@ -17,7 +17,7 @@ from resolab.errors import UsageError
 from resolab.internet import compose
 from resolab.internet.failures import FAILURES, OPT_OUT_URL
 from resolab.internet.layout import HOME, BoxLayout
-from resolab.internet.places import VantagePoint, find_vantage_point, stands_for
+from resolab.internet.places import VantagePoint, find_vantage_point, map_to_paper
 from resolab.internet.sites import PAGES
 from resolab.internet.truth import every_truth
 from resolab.protocols import transport_label
@@ -145,7 +145,7 @@ def print_layout(layout: BoxLayout) -> None:
 def _print_place(place: VantagePoint) -> None:
     print(f"as seen from {place.title}:")
     rows = [
-        [resolver, stands_for().get(resolver, "the machine's own"), f"{ping.rtt_ms:g}", ping.source]
+        [resolver, map_to_paper().get(resolver, "the machine's own"), f"{ping.rtt_ms:g}", ping.source]
         for resolver, ping in place.pings.items()
     ]
     print_table(["resolver", "stands for", "RTT from home ms", "source"], rows)

@@ -19,7 +19,7 @@ from resolab.cli.page.import_recordings import model_name
 from resolab.errors import ConfigurationError
 from resolab.fidelity.bars import EVIDENCE_RATIO, shortfalls
 from resolab.fidelity.lab import CheckSettings, CloneCheck, check_clone
-from resolab.fidelity.measures import tau_between
+from resolab.fidelity.measures import compute_tau
 from resolab.pages.file import ENDING
 from resolab.plan import Corpus
 from resolab.records import BrowserName
@@ -93,7 +93,7 @@ def _tell(one: CloneCheck, say: Callable[[str], None], *, as_json: bool) -> None
 
 
 def _tell_repeats(loads: Sequence[CloneCheck], say: Callable[[str], None], *, as_json: bool) -> None:
-    taus = [tau_between(one.starts, other.starts) for one, other in itertools.pairwise(loads)]
+    taus = [compute_tau(one.starts, other.starts) for one, other in itertools.pairwise(loads)]
     known = [tau for tau in taus if tau is not None]
     if not known:
         return

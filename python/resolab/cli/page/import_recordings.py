@@ -16,7 +16,7 @@ import msgspec
 from resolab.cli.console import Console
 from resolab.cli.output_place import STANDARD_OUTPUT
 from resolab.errors import ConfigurationError, ResolabError
-from resolab.pages.facts import facts_of
+from resolab.pages.facts import count_facts
 from resolab.pages.file import ENDING, model_text
 from resolab.pages.model import PageModel
 from resolab.pages.path import load_estimate
@@ -85,7 +85,7 @@ def _places(options: argparse.Namespace) -> Iterator[tuple[Path, Path, str]]:
         raise ConfigurationError(f"{output} is no folder: give one, or a file NAME{ENDING}, with -o")
     taken: set[str] = set()
     for file in files:
-        name = options.name or (name_of(file) if output is None or into_folder else model_name(output))
+        name = options.name or (make_page_name(file) if output is None or into_folder else model_name(output))
         if not NAME.fullmatch(name):
             raise ConfigurationError(
                 f"{name!r} is no name of a page: use letters, digits, - and _; give one with --name"
@@ -109,7 +109,7 @@ def model_name(file: Path) -> str:
     return name
 
 
-def name_of(file: Path) -> str:
+def make_page_name(file: Path) -> str:
     """Make a page's name from a file's name."""
     name = "stdin" if file == STANDARD_INPUT else file.name
     while name.endswith(_ENDINGS):
@@ -136,7 +136,7 @@ def write_model(model: PageModel, place: Path, *, force: bool) -> None:
 def build_json(model: PageModel) -> dict[str, object]:
     """Return facts, the estimate of a load and losses for machines."""
     return {
-        "facts": msgspec.to_builtins(facts_of(model)),
+        "facts": msgspec.to_builtins(count_facts(model)),
         "estimate": msgspec.to_builtins(load_estimate(model)),
         "losses": msgspec.to_builtins(model.losses),
     }
@@ -144,7 +144,7 @@ def build_json(model: PageModel) -> dict[str, object]:
 
 def summarise_page(model: PageModel) -> str:
     """Return a page's summary in a line."""
-    facts = facts_of(model)
+    facts = count_facts(model)
     load = "no load event" if facts.load_ms is None else f"load {facts.load_ms:,.0f} ms"
     return (
         f"{facts.requests_count:,} requests, {facts.hosts_count} hosts of {facts.sites_count} sites, "

@@ -17,9 +17,9 @@ from resolab.campaign.expectation import estimate_duration_s
 from resolab.campaign.power import PowerAims
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
-from resolab.cli.plan.power import console_of, power_json, power_of, print_power, print_result
+from resolab.cli.plan.power import compute_power, make_console, power_json, print_power, print_result
 from resolab.plan import Condition, Corpus, Plan, load_plan, pool_pages, trials_a_block
-from resolab.plan.factors import EVERY_FACTOR, selects, word_of
+from resolab.plan.factors import EVERY_FACTOR, format_level, selects
 from resolab.plan.schema import plan_schema
 from resolab.wording import format_count
 
@@ -35,7 +35,7 @@ def _check(options: argparse.Namespace) -> int:
     expected_s = estimate_duration_s(plan, corpus)
     least = _least_blocks(plan)
     least_s = expected_s if least == plan.blocks else estimate_duration_s(plan, corpus, least)
-    power = None if options.pilot is None else power_of(plan, options.pilot, PowerAims())
+    power = None if options.pilot is None else compute_power(plan, options.pilot, PowerAims())
     if options.json:
         described = _build_json(plan, expected_s, least_s)
         print(json.dumps(described if power is None else {**described, "power": power_json(power)}))
@@ -43,14 +43,14 @@ def _check(options: argparse.Namespace) -> int:
     _print(plan, expected_s, least_s, Console())
     if power is not None:
         Console().print(f"by the pilot {options.pilot}:", highlight=False, soft_wrap=True, markup=False)
-        print_power(power, console_of())
+        print_power(power, make_console())
     return 0
 
 
 def _power(options: argparse.Namespace) -> int:
     plan = load_plan(options.plan)
     asked = PowerAims(options.effect_ms, options.width_ms, options.margin_ms, options.most_blocks)
-    return print_result(power_of(plan, options.pilot, asked), as_json=options.json)
+    return print_result(compute_power(plan, options.pilot, asked), as_json=options.json)
 
 
 def _least_blocks(plan: Plan) -> int:
@@ -83,7 +83,7 @@ def _build_json(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]
             {"levels": dict(selection), "conditions_count": count} for selection, count in _exclusions(compared)
         ],
         "conditions": [
-            {"condition": one.id, **_levels(one), "baseline": compared.baseline_of(one).id} for one in conditions
+            {"condition": one.id, **_levels(one), "baseline": compared.find_baseline(one).id} for one in conditions
         ],
     }
 
@@ -111,7 +111,9 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
         if factor == "page" and plan.samples_pages:
             table.add_row(factor, ", ".join(pages))
             continue
-        words = dict.fromkeys([*plan.words(factor), *(word_of(getattr(one, factor), factor) for one in conditions)])
+        words = dict.fromkeys(
+            [*plan.words(factor), *(format_level(getattr(one, factor), factor) for one in conditions)]
+        )
         table.add_row(
             factor, ", ".join(words) if factor in _list_varying_factors(plan) else f"{', '.join(words)} (held)"
         )
@@ -120,7 +122,7 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
         keys = ", ".join(f"{factor} = {json.dumps(list(words))}" for factor, words in selection.items())
         say(f"excluded: {count} combinations with {keys}")
     for condition in conditions:
-        reference = plan.baseline_of(condition)
+        reference = plan.find_baseline(condition)
         note = "  (copy)" if condition.replicate > 1 else "  (baseline)" if reference == condition else ""
         say(f"  {condition.id}{note}")
 
@@ -174,7 +176,7 @@ def _exclusions(plan: Plan) -> list[tuple[Any, int]]:
 
 
 def _levels(condition: Condition) -> dict[str, str]:
-    return {factor: word_of(getattr(condition, factor), factor) for factor in EVERY_FACTOR}
+    return {factor: format_level(getattr(condition, factor), factor) for factor in EVERY_FACTOR}
 
 
 def _new(options: argparse.Namespace) -> int:

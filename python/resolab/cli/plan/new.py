@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
 from resolab.plan import load_plan
-from resolab.plan.draft import PlanDraft, plan_text, question_of
+from resolab.plan.draft import PlanDraft, plan_text, write_question
 from resolab.plan.factors import EVERY_FACTOR
 from resolab.store import write_named
 from resolab.wording import format_count
@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     ways = given["resolver_path"]
     draft = PlanDraft(
         name=file.stem,
-        question=options.question or question_of(levels),
+        question=options.question or write_question(levels),
         seed=options.seed,
         blocks=options.blocks,
         levels=levels,

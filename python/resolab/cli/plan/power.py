@@ -13,7 +13,7 @@ from rich.table import Table
 from resolab.campaign.power import AimResult, ComparisonPower, PlanPower, PowerAims, pilot_problem, plan_power
 from resolab.cli.console import Console
 from resolab.plan import Plan, PlannedComparison
-from resolab.plan.factors import EVERY_FACTOR, word_of
+from resolab.plan.factors import EVERY_FACTOR, format_level
 from resolab.stats import BlocksNeeded
 from resolab.store import ensure_tables, open_dataset
 
@@ -26,7 +26,7 @@ NOTE = (
 )
 
 
-def power_of(plan: Plan, pilot: Path, asked: PowerAims) -> PlanPower:
+def compute_power(plan: Plan, pilot: Path, asked: PowerAims) -> PlanPower:
     """Open the pilot and compute the blocks and hours."""
     ensure_tables(pilot)
     with open_dataset(pilot) as dataset:
@@ -51,7 +51,7 @@ def print_power(found: PlanPower, console: Console) -> None:
         say(f"whole plan, {aim}: {_total_text(total)}")
 
 
-def console_of() -> Console:
+def make_console() -> Console:
     """Make a console for the table: a pipe or a file has no width, so nothing is cut there."""
     return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
 
@@ -59,13 +59,13 @@ def console_of() -> Console:
 def _format_comparison(row: ComparisonPower) -> tuple[str, ...]:
     one = row.comparison
     name = one.treatment.id if one.name == one.treatment.id else f"{one.name}: {one.treatment.id}"
-    differing = [word_of(getattr(one.baseline, factor), factor) for factor in EVERY_FACTOR if _differ(one, factor)]
+    differing = [format_level(getattr(one.baseline, factor), factor) for factor in EVERY_FACTOR if _differ(one, factor)]
     difference = "" if row.difference_ms is None else f"{row.difference_ms:+.1f}"
     return name, " ".join(differing), str(row.pairs_count), difference
 
 
 def _differ(one: PlannedComparison, factor: str) -> bool:
-    return word_of(getattr(one.treatment, factor), factor) != word_of(getattr(one.baseline, factor), factor)
+    return format_level(getattr(one.treatment, factor), factor) != format_level(getattr(one.baseline, factor), factor)
 
 
 def _format_answer(row: ComparisonPower, answer: AimResult) -> tuple[str, str, str]:
@@ -136,5 +136,5 @@ def print_result(found: PlanPower, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps(power_json(found)))
     else:
-        print_power(found, console_of())
+        print_power(found, make_console())
     return 0

@@ -66,6 +66,6 @@ def legend(phases: Iterable[QueryPhase]) -> Text:
     return text
 
 
-def phases_in(splits: Iterable[Split]) -> set[QueryPhase]:
+def list_phases(splits: Iterable[Split]) -> set[QueryPhase]:
     """Return the occurring phases."""
     return {phase for split in splits for phase, length in split if length > 0}

@@ -18,7 +18,7 @@ from resolab.cli.query.arguments import core_arguments, count_expected_queries
 from resolab.cli.query.dig_words import read_words
 from resolab.cli.query.progress import QueryProgressLine
 from resolab.errors import UsageError
-from resolab.queries import RESOLV_CONF, Arm, arms_of, ask, format_recorded_name, select_measured, system_resolver
+from resolab.queries import RESOLV_CONF, Arm, ask, format_recorded_name, group_arms, select_measured, system_resolver
 from resolab.queries.limits import Limit, limit, list_exceeded
 from resolab.records import QueryPurpose, QueryRecord, Record
 
@@ -90,7 +90,7 @@ def _summarise(
 ) -> "list[ArmSummary]":
     from resolab.queries.summary import summaries
 
-    arms = arms_of(records, resolvers, keeps_connections=options.connection == "warm")
+    arms = group_arms(records, resolvers, keeps_connections=options.connection == "warm")
     return summaries(arms, timeout_ms=options.timeout_ms)
 
 
@@ -127,7 +127,7 @@ def _show(records: Sequence[QueryRecord], resolvers: Sequence[str], options: arg
         return
     piped = not sys.stdout.isatty()
     console = Console(width=PIPED_WIDTH if piped and "COLUMNS" not in os.environ else None, highlight=False)
-    arms = arms_of(records, resolvers, keeps_connections=options.connection == "warm")
+    arms = group_arms(records, resolvers, keeps_connections=options.connection == "warm")
     if _is_one_round(arms):
         from resolab.cli.query.list import list_table
 

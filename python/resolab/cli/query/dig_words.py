@@ -48,7 +48,7 @@ def read_words(options: argparse.Namespace) -> QueryWords:
         # A name that is also a type's, such as `mx`, stands first.
         names, words = words[:1], words[1:]
     types += [word.upper() for word in words if is_record_type(word)]
-    record_class = _class_of(options, [word.upper() for word in words if is_class(word)])
+    record_class = _read_class(options, [word.upper() for word in words if is_class(word)])
     if pointers and not types:
         if names or plain_names:
             raise UsageError("-x asks for PTR records and NAME for A records: ask in two commands, or give -t")
@@ -58,7 +58,7 @@ def read_words(options: argparse.Namespace) -> QueryWords:
     )
 
 
-def _class_of(options: argparse.Namespace, words: Sequence[str]) -> str | None:
+def _read_class(options: argparse.Namespace, words: Sequence[str]) -> str | None:
     typed = [*words, *([] if options.record_class is None else [options.record_class.upper()])]
     if len(set(typed)) > 1:
         raise UsageError(f"{' and '.join(dict.fromkeys(typed))} are two classes: ask for one, in two commands for both")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from resolab.cli.query.bar import bar, phases_in
+from resolab.cli.query.bar import bar, list_phases
 from resolab.cli.query.layout import TEXT_MOST, TableColumn, add_legend, lay_out
 from resolab.cli.query.words import handshake, ms, plain
 from resolab.protocols import WITHOUT_CONNECTION
@@ -43,7 +43,7 @@ def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
         return lambda room: bar(split, longest, room, unit_ms=1e-6)
 
     table = lay_out(columns, [draw(split) for split in splits], width)
-    body = add_legend(table, phases_in(splits), wire=any(wire_exchange_ns(one) is not None for one in records))
+    body = add_legend(table, list_phases(splits), wire=any(wire_exchange_ns(one) is not None for one in records))
     return Group(body, *_long_answers(records), *_details(records))
 
 

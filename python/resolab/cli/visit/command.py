@@ -27,15 +27,15 @@ from resolab.visit import (
     VisitExtent,
     VisitLoad,
     VisitRequest,
-    baseline_of,
+    choose_baseline,
     configurations,
     extent,
     order,
     page_url,
-    plan_of,
     summaries,
     visit_all,
     warn_of_few_pairs,
+    write_plan,
 )
 from resolab.wording import clean
 
@@ -57,7 +57,7 @@ class _VisitState:
 
     @property
     def baseline(self) -> ResolverConfiguration:
-        return baseline_of(self.asked.compared)
+        return choose_baseline(self.asked.compared)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -98,7 +98,7 @@ def _prepare_visit(options: argparse.Namespace) -> _VisitState:
     )
     found = extent(urls, len(compared), loads_count=options.loads, caps=HARD_CAPS)
     visits = order(urls, compared, loads_count=found.loads_count, seed=options.seed)
-    return _VisitState(asked, plan_of(asked), found, visits, may_end_early=options.loads is None)
+    return _VisitState(asked, write_plan(asked), found, visits, may_end_early=options.loads is None)
 
 
 def _announce(visiting: _VisitState, notes: Callable[[str], None]) -> None:

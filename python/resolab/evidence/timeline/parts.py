@@ -36,7 +36,7 @@ _INSTANTS = (
 )  # fmt: skip
 
 
-def tracks_of(records: Iterable[Record], stamps: Sequence[PacketStamp] = ()) -> list[Track]:
+def list_tracks(records: Iterable[Record], stamps: Sequence[PacketStamp] = ()) -> list[Track]:
     """Return the tracks of a trial: browser, resolab's client, stub, link, edge; an inactive part has no track."""
     all_records = list(records)
     measured = sort_records(all_records)

@@ -23,7 +23,7 @@ from nats.aio.msg import Msg
 from resolab.errors import ResolabError
 from resolab.fleet.agent.block_turns import BlockTurns
 from resolab.fleet.agent.limits import AgentLimits, LimitRefusal, refusal
-from resolab.fleet.agent.run_check import find_provenance_difference, plan_of
+from resolab.fleet.agent.run_check import find_provenance_difference, read_plan
 from resolab.fleet.agent.spool import Spool
 from resolab.fleet.agent.worker_process import BlockTimeLimit, WorkerProcess
 from resolab.fleet.job import AgentState, FleetRun, Job, RunState, decode
@@ -131,7 +131,7 @@ class Agent:
         """Remove the files of ended runs."""
         for run in self._spool.runs():
             with contextlib.suppress(ResolabError):
-                if (await self._side.run_of(run)).state is not RunState.OPEN:
+                if (await self._side.fetch_run(run)).state is not RunState.OPEN:
                     self._spool.forget(run)
 
     async def _take(self, message: Msg) -> None:
@@ -157,7 +157,7 @@ class Agent:
             job = decode(message.data, Job, what="a job")
             if job.vantage != self._place.vantage:
                 return LimitRefusal(f"job {job.id} is for another vantage point than {self._place.vantage}")
-            run = await self._side.run_of(job.run)
+            run = await self._side.fetch_run(job.run)
         except ResolabError as error:
             return LimitRefusal(str(error))
         if run.state is not RunState.OPEN:
@@ -219,7 +219,7 @@ class Agent:
 
     async def _send(self, job: Job) -> None:
         file = self._spool.bundle(job)
-        await self._side.put_result(job, file, await asyncio.to_thread(bundle.sha256_of, file))
+        await self._side.put_result(job, file, await asyncio.to_thread(bundle.compute_sha256, file))
         file.unlink(missing_ok=True)
 
     def _judge_run(self, run: FleetRun) -> LimitRefusal | None:
@@ -232,7 +232,7 @@ class Agent:
             return LimitRefusal(f"the plan of run {run.id} cannot be read: {type(error).__name__}: {error}")
 
     def _refusal(self, run: FleetRun) -> LimitRefusal | None:
-        plan = plan_of(run)
+        plan = read_plan(run)
         refused = refusal(self._place.limits, plan, datetime.now().astimezone())
         if refused is not None:
             return refused
@@ -284,4 +284,4 @@ class Agent:
 
 
 def _find_stall_limit_s(run: FleetRun) -> float:
-    return STALLED_S["lab" if plan_of(run).live is None else "live"]
+    return STALLED_S["lab" if read_plan(run).live is None else "live"]

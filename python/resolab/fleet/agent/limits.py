@@ -16,8 +16,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.agent.public_hosts import address_of, is_public
-from resolab.manners import DOH_PATH, HARD_CAPS, Caps, host_of, plain_resolver_url, resolver_endpoint
+from resolab.fleet.agent.public_hosts import is_public, read_address
+from resolab.manners import DOH_PATH, HARD_CAPS, Caps, plain_resolver_url, read_host, resolver_endpoint
 from resolab.manners.sites import PORTS
 from resolab.plan import LiveSettings, Plan, trials_a_block
 from resolab.plan.live.resolvers import SYSTEM
@@ -105,7 +105,7 @@ def _refusal_of_live(limits: AgentLimits, plan: Plan) -> LimitRefusal | None:
 
 def _site_beyond(limits: AgentLimits, live: LiveSettings) -> str | None:
     for site in live.sites.values():
-        host, port = host_of(site.url), urlsplit(site.url).port
+        host, port = read_host(site.url), urlsplit(site.url).port
         own_port = port is None or port in PORTS.values()
         if limits.sites is None:
             allowed = own_port and is_public(host)
@@ -119,7 +119,7 @@ def _site_beyond(limits: AgentLimits, live: LiveSettings) -> str | None:
 def _is_site(host: str, port: int | None, *, own_port: bool, allowed: str) -> bool:
     parts = urlsplit(f"//{allowed}")
     right_port = own_port if parts.port is None else port == parts.port
-    return right_port and _is_within(host, host_of(allowed))
+    return right_port and _is_within(host, read_host(allowed))
 
 
 def _resolver_beyond(limits: AgentLimits, live: LiveSettings) -> str | None:
@@ -141,16 +141,16 @@ def _may_be_asked(limits: AgentLimits, endpoint: Endpoint) -> bool:
     as_written = [one for one in limits.resolvers if _is_endpoint(one)]
     hosts = [one for one in limits.resolvers if one not in as_written]
     return (usual and any(_is_within(endpoint.host, one) for one in hosts)) or any(
-        resolver_endpoint(one) == asked and (_path_of(one) == endpoint.path) for one in as_written
+        resolver_endpoint(one) == asked and (_read_path(one) == endpoint.path) for one in as_written
     )
 
 
 def _is_endpoint(text: str) -> bool:
     """Return True when a resolver is given with its transport or port, not as a host alone."""
-    return "://" in text or (address_of(text) is None and bool(text.rpartition(":")[1]))
+    return "://" in text or (read_address(text) is None and bool(text.rpartition(":")[1]))
 
 
-def _path_of(url: str) -> str:
+def _read_path(url: str) -> str:
     return urlsplit(plain_resolver_url(url)).path if "://" in url else ""
 
 
@@ -161,16 +161,16 @@ def _opt_out_beyond(limits: AgentLimits, live: LiveSettings) -> str | None:
     if limits.opt_out is not None:
         allowed = live.opt_out in limits.opt_out
     else:
-        allowed = parts.port in {None, 443} and is_public(host_of(live.opt_out))
+        allowed = parts.port in {None, 443} and is_public(read_host(live.opt_out))
     return None if allowed else f"fetches {live.opt_out}"
 
 
 def _is_within(host: str, allowed: str) -> bool:
     """Return True when a host is the allowed host, or a name below; an address matches only itself, in any spelling."""
-    address, own = address_of(host), address_of(allowed)
+    address, own = read_address(host), read_address(allowed)
     if address is not None or own is not None:
         return address == own
-    name = host_of(allowed)
+    name = read_host(allowed)
     return host.rstrip(".") == name or host.rstrip(".").endswith(f".{name}")
 
 
@@ -208,7 +208,7 @@ def _limits(table: Mapping[str, Any], source: str) -> AgentLimits:
     return AgentLimits(
         kinds=_kinds(table, source),
         hours=tuple(_hours(one, source) for one in _texts(table, "hours", source) or ()),
-        sites=_check_texts(table, "sites", source, lambda one: (host_of(one), urlsplit(f"//{one}").port)),
+        sites=_check_texts(table, "sites", source, lambda one: (read_host(one), urlsplit(f"//{one}").port)),
         resolvers=_check_texts(table, "resolvers", source, lambda one: _is_endpoint(one) and resolver_endpoint(one)),
         opt_out=_texts(table, "opt_out", source),
         trials_per_block=trials,

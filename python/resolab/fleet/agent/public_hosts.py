@@ -38,7 +38,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 def is_public(host: str) -> bool:
     """Return True for a public address, or a name of at least two labels outside the domains of private networks."""
-    address = address_of(host)
+    address = read_address(host)
     if address is not None:
         return _is_public_address(address)
     labels = host.lower().rstrip(".").split(".")
@@ -49,7 +49,7 @@ def is_public(host: str) -> bool:
     )
 
 
-def address_of(host: str) -> Address | None:
+def read_address(host: str) -> Address | None:
     """Read an address like a browser: also 0x7f.1, 3232235777 and 192.168.257 are addresses of IPv4."""
     bare = host.strip("[]").partition("%")[0].rstrip(".")
     try:

@@ -22,7 +22,7 @@ NOWHERE = Path("/nonexistent")
 _SHOWN_DIGITS = 12
 
 
-def plan_of(run: FleetRun) -> Plan:
+def read_plan(run: FleetRun) -> Plan:
     """Return a run's plan; raise when the plan names a file of this machine."""
     source = f"the plan of run {run.id}"
     path = find_path(run.plan_text, source)

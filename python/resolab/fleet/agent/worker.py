@@ -34,7 +34,7 @@ from resolab.errors import ConfigurationError, MachineError, ResolabError, Stora
 from resolab.fleet.agent.run_check import find_provenance_difference
 from resolab.fleet.agent.spool import Spool
 from resolab.fleet.job import FleetRun, decode
-from resolab.fleet.vantage_run import plan_at
+from resolab.fleet.vantage_run import read_vantage_plan
 from resolab.store import machine_errors
 from resolab.store.manifest import ProcessStart
 from resolab.wording import clean
@@ -86,7 +86,7 @@ class Worker:
 
     async def _carry_out(self, asked: WorkerRequest) -> dict[str, Any]:
         run = _run_in(Path(asked.run))
-        plan = plan_at(run, asked.vantage)
+        plan = read_vantage_plan(run, asked.vantage)
         if run.id != self._run:
             await self.rest()
             self._run = run.id

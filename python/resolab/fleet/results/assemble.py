@@ -70,7 +70,7 @@ def assemble(
             blocks = {one: _unpack_bundles(run, one, files, place, left_out) for one, files in bundles.items()}
             taken = _choose_blocks(run, blocks, even=even)
             made = {one: place / one for one in taken}
-            manifests = [_dataset_at(run, one, taken[one], folder) for one, folder in made.items()]
+            manifests = [_make_dataset(run, one, taken[one], folder) for one, folder in made.items()]
             fresh, manifest = place / "joined", manifests[0]
             if len(made) > 1:
                 manifest = merge_datasets(fresh, list(made.values()))
@@ -131,12 +131,12 @@ def _behind(run: FleetRun, blocks: Blocks, taken: Blocks) -> list[str]:
     return lines
 
 
-def _dataset_at(run: FleetRun, vantage: str, blocks: Mapping[int, UnpackedBlock], folder: Path) -> Manifest:
+def _make_dataset(run: FleetRun, vantage: str, blocks: Mapping[int, UnpackedBlock], folder: Path) -> Manifest:
     """Make the dataset of a vantage point."""
     (folder / TRIALS).mkdir(parents=True)
     warnings: list[str] = []
     for number, block in blocks.items():
-        warnings += _move_in(block.folder, folder, number)
+        warnings += _move_files(block.folder, folder, number)
     trials_count = trials_a_block(build_expected_block(run, vantage, 0).plan)
     finished_count = len(find_finished_trials(folder))
     assert finished_count == trials_count * len(blocks), "a block that was taken is whole"
@@ -147,7 +147,7 @@ def _dataset_at(run: FleetRun, vantage: str, blocks: Mapping[int, UnpackedBlock]
     return manifest
 
 
-def _move_in(unpacked: Path, folder: Path, block: int) -> list[str]:
+def _move_files(unpacked: Path, folder: Path, block: int) -> list[str]:
     """Move a block's files to the files of earlier blocks; return a line for each file left out."""
     lines = []
     for file in sorted(one for one in unpacked.rglob("*") if one.is_file()):

@@ -62,7 +62,7 @@ def pack(dataset: Path, block: int, file: Path) -> BundleDigest:
                 _write(dataset, names, stream)
                 stream.flush()
                 os.fsync(stream.fileno())
-            packed = BundleDigest(sha256_of(partial), partial.stat().st_size)
+            packed = BundleDigest(compute_sha256(partial), partial.stat().st_size)
             partial.replace(file)
             sync_folder(file.parent)
         finally:
@@ -70,7 +70,7 @@ def pack(dataset: Path, block: int, file: Path) -> BundleDigest:
     return packed
 
 
-def sha256_of(file: Path) -> str:
+def compute_sha256(file: Path) -> str:
     """Return the SHA-256 of a bundle."""
     with machine_errors(f"read {file}"), file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -117,13 +117,13 @@ def _write(dataset: Path, names: list[str], stream: IO[bytes]) -> None:
     ):
         for name in names:
             info = tarfile.TarInfo(name)
-            info.mode = _mode_of(name)
+            info.mode = _choose_mode(name)
             with (dataset / name).open("rb") as content:
                 info.size = os.fstat(content.fileno()).st_size
                 tar.addfile(info, content)
 
 
-def _mode_of(name: str) -> int:
+def _choose_mode(name: str) -> int:
     """Return the mode of a file; keys are readable for their owner only, here as in the dataset."""
     return _PRIVATE_MODE if name.startswith("key_logs/") else _OPEN_MODE
 
@@ -137,11 +137,11 @@ def _extract(file: Path, folder: Path, *, at_most: int) -> list[str]:
             for name, size_bytes in _members(stream):
                 if name in names or len(names) == at_most:
                     refuse(f"it holds {name} twice" if name in names else f"it holds more than {at_most} files")
-                if size_bytes > min(left_bytes, _limit_of(name)):
+                if size_bytes > min(left_bytes, _find_limit(name)):
                     refuse(f"with {name} it is larger than is allowed")
                 left_bytes -= size_bytes
                 names.append(name)
-                _copy(stream, folder / name, size_bytes, _mode_of(name))
+                _copy(stream, folder / name, size_bytes, _choose_mode(name))
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         refuse(f"its file is cut or damaged ({error})")
     return names
@@ -164,7 +164,7 @@ def _members(stream: gzip.GzipFile) -> Iterator[tuple[str, int]]:
         refuse("something stands behind its last file")
 
 
-def _limit_of(name: str) -> int:
+def _find_limit(name: str) -> int:
     if name == MANIFEST:
         return LARGEST_MANIFEST_BYTES
     return LARGEST_TRIAL_BYTES if name.startswith(f"{TRIALS}/") else LARGEST_BYTES

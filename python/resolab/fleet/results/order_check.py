@@ -16,7 +16,7 @@ from resolab.campaign.schedule import PlannedTrial, block_schedule
 from resolab.errors import ConfigurationError
 from resolab.fleet.agent.run_check import find_provenance_difference
 from resolab.fleet.job import LARGEST_NUMBER, FleetRun
-from resolab.fleet.vantage_run import plan_at
+from resolab.fleet.vantage_run import read_vantage_plan
 from resolab.plan import Corpus, Plan
 from resolab.plan.factors import EVERY_FACTOR
 from resolab.records import PageLoadRecord, Record, TrialEndRecord, TrialRecord
@@ -43,7 +43,7 @@ def build_expected_block(run: FleetRun, vantage: str, block: int) -> ExpectedBlo
     """Return the expected content of a run's block at a vantage point."""
     if not 0 <= block < run.blocks:
         raise ConfigurationError(f"run {run.id} has no block {block}: it has {run.blocks} at each vantage point")
-    plan = plan_at(run, vantage)
+    plan = read_vantage_plan(run, vantage)
     planned = block_schedule(plan, plan.seed, block)
     return ExpectedBlock(run, plan, {f"{TRIALS}/{one.trial_id}{SUFFIX}": one for one in planned})
 

@@ -24,7 +24,7 @@ from resolab.errors import ConfigurationError, StorageError
 from resolab.fleet.job import Job, Number
 from resolab.fleet.results.bundle import LARGEST_BUNDLE_BYTES
 from resolab.fleet.server.config import API
-from resolab.fleet.transfer import TIMEOUT_S, UnreachableError, call_server, digest_of, results_of
+from resolab.fleet.transfer import TIMEOUT_S, UnreachableError, call_server, format_digest, format_store_name
 
 SILENCE_S = 60.0
 """The time limit for a chunk of 128 KiB, in s, enough for the slowest line; a whole block has no limit."""
@@ -102,7 +102,7 @@ class ResultStore:
 
     def __init__(self, client: Client, vantage: str) -> None:
         self._client, self._vantage = client, vantage
-        self._store = results_of(vantage)
+        self._store = format_store_name(vantage)
         self._stream = f"OBJ_{self._store}"
         self._js = client.jetstream(timeout=TIMEOUT_S)
 
@@ -149,7 +149,7 @@ class ResultStore:
                     stream.write(content)
         except OSError as error:
             raise StorageError(f"failed to write {file}: {error.strerror}; give --out a disk with room") from error
-        if described.digest != digest_of(summed.hexdigest()):
+        if described.digest != format_digest(summed.hexdigest()):
             raise ConfigurationError("its result is damaged on the server: its sum is another")
         return True
 
@@ -158,7 +158,7 @@ class ResultStore:
         seq, left_bytes = 0, described.size
         while left_bytes > 0:
             chunk = await self._message({"seq": seq + 1, "next_by_subj": self._chunk_subject(described.nuid)})
-            content = b"" if chunk is None else content_of(chunk)
+            content = b"" if chunk is None else decode_content(chunk)
             if chunk is None or not min(left_bytes, LEAST_CHUNK_BYTES) <= len(content) <= left_bytes:
                 raise ConfigurationError(
                     "its result is damaged on the server: its chunks are not what it is said to be"
@@ -230,14 +230,14 @@ async def read_message(client: Client, stream: str, which: Mapping[str, object])
     return answer.message
 
 
-def content_of(message: StoredMessage) -> bytes:
+def decode_content(message: StoredMessage) -> bytes:
     """Decode a message's content from base64."""
     return base64.b64decode(message.data)
 
 
 def _description(message: StoredMessage) -> _Description | None:
     try:
-        return msgspec.json.decode(content_of(message), type=_Description)
+        return msgspec.json.decode(decode_content(message), type=_Description)
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError):
         return None
 

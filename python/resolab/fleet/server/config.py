@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from resolab.fleet.server.authority import OPERATOR
-from resolab.fleet.transfer import AGENTS, JOBS, RUNS, results_of
+from resolab.fleet.transfer import AGENTS, JOBS, RUNS, format_store_name
 
 MAX_PAYLOAD_BYTES = 1 << 20
 """The maximum message size, in bytes: a run with the longest plan fits; results come in chunks of 128 KiB."""
@@ -35,7 +35,7 @@ API, AGENT_API = "$JS.API", "FLEET.API"
 without streams."""
 
 
-def inbox_of(vantage: str) -> str:
+def format_inbox(vantage: str) -> str:
     """Return the prefix of reply subjects of an agent; no other agent's prefix begins with this prefix and a dot."""
     return f"_INBOX_{vantage}"
 
@@ -46,7 +46,7 @@ def agent_name(vantage: str, credential_number: int) -> str:
     return f"{vantage}{number}.agent.fleet"
 
 
-def account_of(vantage: str) -> str:
+def build_account(vantage: str) -> str:
     """Return the account of a vantage point's agent."""
     return f"AGENT_{vantage}"
 
@@ -62,7 +62,7 @@ def _translate_subject(subject: str) -> str:
 
 def _list_permissions(vantage: str) -> list[str]:
     """List an agent's permissions in the fleet's account, by the subjects of the account."""
-    results = results_of(vantage)
+    results = format_store_name(vantage)
     return [
         f"{API}.CONSUMER.INFO.{JOBS}.{vantage}",
         f"{API}.CONSUMER.MSG.NEXT.{JOBS}.{vantage}",
@@ -96,7 +96,7 @@ def build_shared_conf(folder: Path, *, holders: Mapping[str, str]) -> str:
 def _accounts(holders: Mapping[str, str]) -> list[str]:
     accounts = _block(FLEET_ACCOUNT, _fleet_account(holders.values()))
     for name, vantage in holders.items():
-        accounts += _block(_quote(account_of(vantage)), _agent_account(name, vantage))
+        accounts += _block(_quote(build_account(vantage)), _agent_account(name, vantage))
     return accounts
 
 
@@ -155,12 +155,12 @@ def _fleet_account(vantages: Iterable[str]) -> list[str]:
 def _export(vantage: str, subject: str) -> str:
     # A request for a job is answered more than once: by the job, or by the word that there is none.
     kind = ', response_type: "Stream"' if ".MSG.NEXT." in subject else ""
-    return f"{{ service: {_quote(subject)}, accounts: [{_quote(account_of(vantage))}]{kind} }}"
+    return f"{{ service: {_quote(subject)}, accounts: [{_quote(build_account(vantage))}]{kind} }}"
 
 
 def _agent_account(name: str, vantage: str) -> list[str]:
     """Configure an agent's account: no streams, no subjects of other agents, only the fleet account's replies."""
-    publish, subscribe = _list(agent_publishes(vantage)), _list([f"{inbox_of(vantage)}.>"])
+    publish, subscribe = _list(agent_publishes(vantage)), _list([f"{format_inbox(vantage)}.>"])
     allowed = f"publish: {{ allow: {publish} }}, subscribe: {{ allow: {subscribe} }}"
     user = f"{{ user: {_quote(name)}, permissions: {{ {allowed} }} }}"
     return [f"users: [{user}]", *_list_lines("imports", map(_import, _list_permissions(vantage)))]

@@ -9,7 +9,7 @@ from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolic
 from nats.js.client import JetStreamContext
 
 from resolab.fleet.server.folder import DEFAULT_QUOTA_BYTES
-from resolab.fleet.transfer import AGENTS, JOBS, LEASE_S, RUNS, call_server, results_of
+from resolab.fleet.transfer import AGENTS, JOBS, LEASE_S, RUNS, call_server, format_store_name
 
 DUPLICATE_WINDOW_S = 3600.0
 """The window for dropping a job published twice, in s."""
@@ -82,7 +82,7 @@ def _bucket(name: str, *, largest_bytes: int | None = None) -> StreamConfig:
 
 def _results(vantage: str, quota_bytes: int) -> StreamConfig:
     """Configure an object store as expected by clients, but with limits."""
-    store = results_of(vantage)
+    store = format_store_name(vantage)
     return StreamConfig(
         name=f"OBJ_{store}",
         subjects=[f"$O.{store}.C.>", f"$O.{store}.M.>"],

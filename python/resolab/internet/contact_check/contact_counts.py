@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from resolab.internet.contact_check.box_contacts import BoxContacts, ContactFlow, Count
-from resolab.internet.contact_check.named_addresses import rows_of
+from resolab.internet.contact_check.named_addresses import find_rows
 from resolab.internet.layout import BoxLayout
 from resolab.manners import Caps, Contact, ContactReason
 
@@ -59,7 +59,7 @@ class ContactCount(msgspec.Struct, frozen=True, kw_only=True):
         return CapVerdict.KEPT if self.of_hour + self.packets_of_hour <= self.hourly_cap else CapVerdict.NOT_SHOWN
 
 
-def most_within(counts: Iterable[Count], seconds: float) -> int:
+def find_most_within(counts: Iterable[Count], seconds: float) -> int:
     """Return the highest sum within any window of `seconds`; a window excludes instants exactly `seconds` apart."""
     ordered = sorted(counts)
     most = inside = first = 0
@@ -92,31 +92,31 @@ def _count_sites(seen: BoxContacts, caps: Caps) -> list[ContactCount]:
 def _count_resolver(
     layout: BoxLayout, seen: BoxContacts, named: Sequence[Contact], host: str, caps: Caps
 ) -> ContactCount:
-    rows = rows_of(layout, [one for one in named if one.host == host and one.reason is not ContactReason.PING])
+    rows = find_rows(layout, [one for one in named if one.host == host and one.reason is not ContactReason.PING])
     flows = [flow for flow in seen.from_home if any(row.names(flow) for row in rows)]
     edges = {one.address: one.name for one in layout.resolvers if one.software == "edge"}
     queries: list[Count] = []
     packets: list[Count] = []
     for flow in flows:
         if flow.address in edges:
-            queries += _queries_of(seen, edges[flow.address], flow)
+            queries += _list_queries(seen, edges[flow.address], flow)
         elif flow.protocol == "udp" and flow.port == _FLOWS["doudp"][1]:
-            queries += _packets_of(flow)
+            queries += _list_packets(flow)
         else:
-            packets += _packets_of(flow)
+            packets += _list_packets(flow)
     return _build_count(
-        "queries", host, queries, caps.queries_per_resolver_per_hour, packets_of_hour=most_within(packets, HOUR_S)
+        "queries", host, queries, caps.queries_per_resolver_per_hour, packets_of_hour=find_most_within(packets, HOUR_S)
     )
 
 
-def _queries_of(seen: BoxContacts, edge: str, flow: ContactFlow) -> list[Count]:
+def _list_queries(seen: BoxContacts, edge: str, flow: ContactFlow) -> list[Count]:
     """Return the queries of an edge received by a flow."""
     transports = [one for one, where in _FLOWS.items() if where == (flow.protocol, flow.port)]
     of_edge = seen.queries_ns.get(edge, {})
     return [(at_ns, 1) for transport in transports for at_ns in of_edge.get(transport, ())]
 
 
-def _packets_of(flow: ContactFlow) -> list[Count]:
+def _list_packets(flow: ContactFlow) -> list[Count]:
     """Return a flow's packets; packets outside all windows are placed at a single instant, the strictest assumption."""
     told = sum(count for _, count in flow.windows)
     untold = [(0, flow.packets_count - told)] if flow.packets_count > told else []
@@ -136,9 +136,9 @@ def _build_count(
         what=what,
         whom=whom,
         total_count=sum(count for _, count in counts),
-        of_minute=most_within(counts, MINUTE_S),
-        of_hour=most_within(counts, HOUR_S),
-        of_day=most_within(counts, DAY_S),
+        of_minute=find_most_within(counts, MINUTE_S),
+        of_hour=find_most_within(counts, HOUR_S),
+        of_day=find_most_within(counts, DAY_S),
         hourly_cap=hourly_cap,
         daily_cap=daily_cap,
         packets_of_hour=packets_of_hour,

@@ -50,7 +50,7 @@ class UnusedDryRunRow(msgspec.Struct, frozen=True, kw_only=True):
     port: int | None
 
 
-def addresses_of(layout: BoxLayout, host: str) -> frozenset[str]:
+def list_addresses(layout: BoxLayout, host: str) -> frozenset[str]:
     """Return the addresses of a host of the box, by its zones; empty for a host in no zone."""
     try:
         return frozenset({str(ipaddress.ip_address(host))})
@@ -72,14 +72,14 @@ class DryRunRow(msgspec.Struct, frozen=True, kw_only=True):
         return is_there and flow.protocol in {_PROTOCOLS[one] for one in self.contact.carriers}
 
 
-def rows_of(layout: BoxLayout, named: Sequence[Contact]) -> list[DryRunRow]:
+def find_rows(layout: BoxLayout, named: Sequence[Contact]) -> list[DryRunRow]:
     """Find the addresses of a dry run's rows in the box."""
-    return [DryRunRow(contact=one, addresses=addresses_of(layout, one.host)) for one in named]
+    return [DryRunRow(contact=one, addresses=list_addresses(layout, one.host)) for one in named]
 
 
 def list_contacted(layout: BoxLayout, flows: Iterable[ContactFlow], named: Sequence[Contact]) -> list[ContactedAddress]:
     """Return every address contacted by home, with the naming rows."""
-    rows = rows_of(layout, named)
+    rows = find_rows(layout, named)
     of_pages = _addresses_of_pages(layout, named)
     known = frozenset[str]().union(*(row.addresses for row in rows))
     found = []
@@ -103,7 +103,7 @@ def never_contacted(layout: BoxLayout, flows: Sequence[ContactFlow], named: Sequ
     """List the dry run's rows without any packet."""
     return [
         UnusedDryRunRow(reason=row.contact.reason, host=row.contact.host, port=row.contact.port)
-        for row in rows_of(layout, named)
+        for row in find_rows(layout, named)
         if not any(map(row.names, flows))
     ]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from resolab.internet.contact_check.box_contacts import BoxContacts, OptOutListing
-from resolab.internet.layout import BoxLayout, BoxSite, names_of
+from resolab.internet.layout import BoxLayout, BoxSite, list_names
 from resolab.manners import OptOut
 
 SERVED_WITHIN_NS = 1_000_000_000
@@ -42,7 +42,7 @@ def judge_listed_hosts(layout: BoxLayout, seen: BoxContacts, batches_ns: Iterabl
     for listed in seen.listed:
         if listed.until_ns is None:
             covers = OptOut(frozenset({listed.domain})).covers
-            hosts = [host for host in dict.fromkeys(names_of(layout.sites)) if covers(host)]
+            hosts = [host for host in dict.fromkeys(list_names(layout.sites)) if covers(host)]
             found += [_judge_host(layout, seen, listed, host, batches, is_site=host in documents) for host in hosts]
     return found
 
@@ -56,14 +56,14 @@ def _judge_host(
     late = batch_ns is not None and last_ns is not None and last_ns > batch_ns
     if late and not is_site and batch_ns is not None and last_ns is not None:
         # A page may be found out to ask for it once; its next load is one too many.
-        late = _loads_between(layout, seen, host, batch_ns, last_ns) > 1
+        late = _count_loads(layout, seen, host, batch_ns, last_ns) > 1
     return OptedOutHost(
         domain=listed.domain, host=host, since_ns=listed.since_ns, batch_ns=batch_ns, last_contact_ns=last_ns,
         obeyed=not late,
     )  # fmt: skip
 
 
-def _loads_between(layout: BoxLayout, seen: BoxContacts, host: str, after_ns: int, until_ns: int) -> int:
+def _count_loads(layout: BoxLayout, seen: BoxContacts, host: str, after_ns: int, until_ns: int) -> int:
     """Count the loads of the page using a host."""
     pages = [site for site in layout.sites if any(origin.host == host for origin in site.origins)]
     instants = [at_ns for page in pages if page.domain in seen.sites for at_ns in seen.sites[page.domain].documents_ns]

@@ -12,7 +12,7 @@ import msgspec
 from resolab.errors import ConfigurationError
 from resolab.internet.box import CONTACTS_FILE
 from resolab.internet.contact_check.box_contacts import BoxContacts
-from resolab.manners import site_of
+from resolab.manners import find_site
 from resolab.plan import Plan
 from resolab.records import LiveTrialRecord, PageFailure, PageLoadRecord, TrialRecord
 from resolab.store import find_finished_trials, load_manifest, read_trial
@@ -52,7 +52,7 @@ def read_dataset_contacts(dataset: Path, plan: Plan) -> DatasetContacts:
     begins: dict[int, int] = {}
     for trial, url, failure in _trials(dataset):
         begins[trial.block] = min(trial.monotonic_ns, begins.get(trial.block, trial.monotonic_ns))
-        (left_alone if failure is PageFailure.LEFT_ALONE else loads)[site_of(url)] += 1
+        (left_alone if failure is PageFailure.LEFT_ALONE else loads)[find_site(url)] += 1
     return DatasetContacts(
         seed=manifest.seed, blocks=manifest.blocks, loads=loads, left_alone=left_alone,
         batches_ns=sorted(begins.values()),

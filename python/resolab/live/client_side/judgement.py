@@ -113,7 +113,7 @@ def _document_handshake(page: PageLoad, seen: _LoadLog) -> HandshakeMode | None:
     if not found:
         return None
     _, connection, request = min(found, key=lambda one: one[0])
-    return connection.handshake_of(request)
+    return connection.judge_handshake(request)
 
 
 def _is_in(request: RequestHead, begin_ms: float | None) -> bool:
@@ -124,7 +124,7 @@ def _judge_look_up(look_up: LookUp, begin_ms: float | None) -> tuple[HandshakeMo
     connection, request = look_up.connection, look_up.request
     if connection is None or request is None:
         return None, None
-    mode = connection.handshake_of(request)
+    mode = connection.judge_handshake(request)
     if begin_ms is None:
         return mode, None
     is_new = connection.opened_ms >= begin_ms - CLOCK_SLACK_MS

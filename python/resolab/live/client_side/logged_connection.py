@@ -55,7 +55,7 @@ def make_row(one: BrowserConnection, begin_ms: float | None, *, is_resolver: boo
 
 def _mode(one: BrowserConnection) -> HandshakeMode | None:
     if one.requests:
-        return one.handshake_of(one.requests[0])
+        return one.judge_handshake(one.requests[0])
     if one.resumed is None:
         return None
     return HandshakeMode.RESUMED if one.resumed else HandshakeMode.FULL

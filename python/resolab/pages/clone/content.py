@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from resolab.pages.clone.body import GIF, CloneBody, Gap, draw_body, image_body, text_body
 from resolab.pages.clone.document import document_parts
-from resolab.pages.clone.names import path_of, url_of
+from resolab.pages.clone.names import make_path, make_url
 from resolab.pages.clone.roles import Role, has_body
 from resolab.pages.clone.script import script_text
 from resolab.pages.clone.stylesheet import stylesheet_text
-from resolab.pages.facts import leads_on
+from resolab.pages.facts import is_redirected
 from resolab.pages.model import Kind, Outcome, PageModel, Resource
 
 _OK = 200
@@ -41,7 +41,7 @@ class CloneAnswer:
     """Keys of the edge's `[[site.response]]` beside the path; empty: 200 and the body at once."""
 
 
-def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -> CloneAnswer:
+def make_content(model: PageModel, place: int, roles: Sequence[Role], seed: int) -> CloneAnswer:
     """Make the answer to one request of the model."""
     one, role = model.resources[place], roles[place]
     response: dict[str, str | int | float] = {}
@@ -53,7 +53,7 @@ def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -
         if status != _OK:
             response["status"] = status
         if role.redirect is not None:
-            response["location"] = url_of(model, role.redirect)
+            response["location"] = make_url(model, role.redirect)
     waits_ms = round(min(one.server_time_ms, _SERVER_TIME_MAX_MS), 3)
     if waits_ms > 0:
         response["server_time_ms"] = waits_ms
@@ -62,7 +62,7 @@ def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -
         body = image_body(max(one.wire_bytes, len(GIF)), f"{seed}/{place}")
     elif has_body(one):
         body = _body(model, place, roles, f"{seed}/{place}")
-    return CloneAnswer(path_of(model, place), body, response)
+    return CloneAnswer(make_path(model, place), body, response)
 
 
 def _must_be_picture(one: Resource, role: Role) -> bool:
@@ -80,7 +80,7 @@ def _status(one: Resource, role: Role) -> int:
     if role.styles:
         return _OK
     # A redirect whose target nobody recorded leads nowhere; Firefox asks once more for a picture of that kind.
-    return status if _LOWEST <= status <= _HIGHEST and not leads_on(one) else _OK
+    return status if _LOWEST <= status <= _HIGHEST and not is_redirected(one) else _OK
 
 
 def _body(model: PageModel, place: int, roles: Sequence[Role], seed: str) -> CloneBody:

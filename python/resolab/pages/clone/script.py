@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from resolab.pages.clone.names import url_of
+from resolab.pages.clone.names import make_url
 from resolab.pages.model import Cors, Kind, PageModel, Resource
 
 _NOW_ENOUGH_MS = 1
@@ -109,14 +109,14 @@ def script_text(
     )
 
 
-def crossorigin_of(one: Resource) -> str:
+def choose_crossorigin(one: Resource) -> str:
     """Return the value of an element's attribute `crossorigin`; empty: without the attribute."""
     return _CROSSORIGIN[one.cors]
 
 
 def _call(model: PageModel, place: int, taken_over_ms: float | None, *, runs_text: bool) -> _Call:
     due_ms = model.resources[place].due_ms if taken_over_ms is None else taken_over_ms
-    one, url = model.resources[place], url_of(model, place)
+    one, url = model.resources[place], make_url(model, place)
     word = _WORDS.get(one.kind, "h")
     if word == "b" and one.method != "POST":
         word = "h"
@@ -127,7 +127,7 @@ def _call(model: PageModel, place: int, taken_over_ms: float | None, *, runs_tex
 def _arguments(one: Resource, word: str, *, runs_text: bool) -> tuple[str | int, ...]:
     match word:
         case "s" | "i" | "c":
-            return (crossorigin_of(one),)
+            return (choose_crossorigin(one),)
         case "f":
             return ()
         case "b":

@@ -28,7 +28,7 @@ _H1_CONNECTIONS_MAX = 6
 _LOSS = Loss(f"instants by measurement (generated: an estimate on the {ACCESS_NETWORK} network)", 0)
 
 
-def name_of(seed: int, number: int, hosts: int | None = None) -> str:
+def format_name(seed: int, number: int, hosts: int | None = None) -> str:
     """Return the name of a generated page."""
     told = "" if hosts is None else f"h{hosts}-"
     return f"generated-{seed}-{told}{number:0{_NUMBER_DIGITS}}"
@@ -47,7 +47,7 @@ def generate(seed: int, number: int, *, hosts: int | None = None, requests: int 
     manners = draw_manners(chance("manners"), nodes)
     bodies = draw_bodies(chance("sizes"), nodes, manners, totals.wire_bytes)
     timeline = draw_timeline(chance("times"), nodes, manners, bodies, planned)
-    return _model(name_of(seed, number, hosts), nodes, planned, manners, bodies, timeline)
+    return _model(format_name(seed, number, hosts), nodes, planned, manners, bodies, timeline)
 
 
 def serves(seed: int, number: int, *, hosts: int | None = None, requests: int | None = None) -> Totals:

@@ -11,7 +11,7 @@ import msgspec
 
 from resolab.pages.clone.names import host_name
 from resolab.pages.model import PageModel
-from resolab.pages.path.records import failure_of, find_measured_load, navigation_ns
+from resolab.pages.path.records import find_failure, find_measured_load, navigation_ns
 from resolab.records import ConnectionRecord, EdgeRequestRecord, HandshakeMode, Record
 
 _NS = 1_000_000
@@ -36,11 +36,11 @@ class LoadConnections(msgspec.Struct, frozen=True, kw_only=True):
     """Names among the former with the address and certificate of another name: browsers may share by these."""
 
 
-def connections_of(model: PageModel, records: Sequence[Record]) -> LoadConnections | None:
+def count_connections(model: PageModel, records: Sequence[Record]) -> LoadConnections | None:
     """Count the connections of the measured load; `None` after a failure, or without load event or clock."""
     load = find_measured_load(records)
     began = navigation_ns(records, load)
-    if load is None or load.plt_ms is None or began is None or failure_of(records) is not None:
+    if load is None or load.plt_ms is None or began is None or find_failure(records) is not None:
         return None
     until = began + round(load.plt_ms * _NS)
     names = {host_name(model, place) for place in range(len(model.hosts))}

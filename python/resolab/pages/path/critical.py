@@ -17,7 +17,7 @@ import msgspec
 
 from resolab.pages.facts import holds_load
 from resolab.pages.model import Discovery, PageModel
-from resolab.pages.path.holders import holders_of
+from resolab.pages.path.holders import list_blockers
 from resolab.pages.path.load import InstantSource, LoadTimeline
 from resolab.pages.path.phases import PhaseKind, RequestPhase, end_ns, ns, phases_of_load
 
@@ -102,7 +102,7 @@ def _chain(model: PageModel, load: LoadTimeline, load_ns: int) -> Iterator[tuple
     ended = [place for place in awaited if end_ns(load.requests[place]) <= load_ns]
     if not ended:
         return
-    holders = holders_of(model)
+    holders = list_blockers(model)
     place: int | None = max(ended, key=lambda one: (end_ns(load.requests[one]), one))
     held_up = False
     while place is not None:

@@ -20,7 +20,7 @@ import msgspec
 from resolab.pages.facts import holds_load
 from resolab.pages.model import Discovery, Host, Outcome, PageModel, Resource, ScriptMode
 from resolab.pages.path.delayed_requests import DocumentHead, DocumentHeads
-from resolab.pages.path.holders import holders_of
+from resolab.pages.path.holders import list_blockers
 from resolab.pages.path.instant import START, EstimatedInstant
 from resolab.protocols import cold_exchange_round_trips, page_handshake_round_trips
 from resolab.records import HttpVersion
@@ -149,12 +149,12 @@ class _Walk:
         self._first_bytes: dict[int, EstimatedInstant] = {}
         self._ends: dict[int, EstimatedInstant] = {}
         self._starts: dict[int, EstimatedInstant] = {}
-        self._holders = holders_of(model)
+        self._holders = list_blockers(model)
         self._heads = DocumentHeads(model)
         self._held: set[int] = set()
         """Requests held back by a head, by index."""
         self._queue: list[tuple[EstimatedInstant, int]] = [(START, 0)]
-        self._document = 0 if resolver.announced is AnnouncementMode.WITH_FIRST else _document_of(model)
+        self._document = 0 if resolver.announced is AnnouncementMode.WITH_FIRST else _find_document(model)
         self._announced_ms: float | None = None
         """The time of the announcement of all names, or of their answers; `None`: still no announcement."""
 
@@ -296,7 +296,7 @@ class _Walk:
         return self._ends[place].later(one.run_ms if one.script_mode is ScriptMode.SYNC else 0.0)
 
 
-def _document_of(model: PageModel) -> int:
+def _find_document(model: PageModel) -> int:
     """Find the document after its redirects; redirects announce nothing."""
     found = 0
     for place, one in enumerate(model.resources):

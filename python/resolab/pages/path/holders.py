@@ -15,7 +15,7 @@ from resolab.pages.model import Discovery, Kind, PageModel, Resource, ScriptMode
 BY_RUNS = (Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE)
 
 
-def holders_of(model: PageModel) -> dict[int, tuple[int, ...]]:
+def list_blockers(model: PageModel) -> dict[int, tuple[int, ...]]:
     """List the blockers, by index, for each script with a request, by the script's index."""
     asked: dict[int, float] = {}
     for one in model.resources:

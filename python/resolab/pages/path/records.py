@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from resolab.pages.clone.names import parse_request_index, resource_of
+from resolab.pages.clone.names import find_resource, parse_request_index
 from resolab.pages.model import Discovery, PageModel
 from resolab.pages.path.load import InstantSource, LoadTimeline, RequestInstants
 from resolab.records import (
@@ -33,7 +33,7 @@ _NS = 1_000_000
 _PROTOCOLS = {"http/1.1": "h1", "http/1.0": "h1"}
 
 
-def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: float = 0.0) -> LoadTimeline | None:
+def read_instants(model: PageModel, records: Iterable[Record], round_trip_ms: float = 0.0) -> LoadTimeline | None:
     """Read the measured load; `None` after a failure, without load event, or without a request of the model.
 
     A load with missing parts of its page is shorter, so its load event says nothing. `round_trip_ms` is the access
@@ -41,7 +41,7 @@ def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: floa
     """
     kept = list(records)
     load = find_measured_load(kept)
-    if load is None or load.plt_ms is None or failure_of(kept) is not None:
+    if load is None or load.plt_ms is None or find_failure(kept) is not None:
         return None
     told = _read_browser_instants(model, kept)
     if load.browser == BrowserName.FIREFOX:
@@ -58,7 +58,7 @@ def find_measured_load(records: Iterable[Record]) -> PageLoadRecord | None:
     return next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
 
 
-def failure_of(records: Iterable[Record]) -> str | None:
+def find_failure(records: Iterable[Record]) -> str | None:
     """Return the failure of the measured load; before format 1.8 only the trial's flag marks an incomplete load."""
     kept = list(records)
     load = find_measured_load(kept)
@@ -114,7 +114,7 @@ def _extend_firefox_look_ups(model: PageModel, told: Mapping[int, RequestInstant
 
 
 def _place(model: PageModel, url: str) -> int | None:
-    return parse_request_index(url) if resource_of(model, url) is not None else None
+    return parse_request_index(url) if find_resource(model, url) is not None else None
 
 
 def _read_server_instants(

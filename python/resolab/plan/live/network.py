@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from resolab.errors import ConfigurationError
 from resolab.manners import HARD_CAPS, user_agent_suffix
-from resolab.plan.live.resolvers import check_native, resolvers_in
+from resolab.plan.live.resolvers import check_native, read_resolvers
 from resolab.plan.live.settings import LAB, LIVE_PROFILE, LiveResolver, LiveSettings
-from resolab.plan.live.sites import Sites, sites_in
+from resolab.plan.live.sites import Sites, read_sites
 from resolab.plan.section import NAME, PlanSection
 from resolab.plan.settings import Unit
 from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath
@@ -54,11 +54,11 @@ def live_table(
         return LiveTable(table, None)
     top = PlanSection(source, table)
     network = top.section("network")
-    network.one_of("kind", (LIVE,))
+    network.take_word("kind", (LIVE,))
     _refuse_the_labs(top, table, at_hand=at_hand)
     levels = _take_decisive_factors(top, table)
-    resolvers = resolvers_in(_read_resolvers(top, levels["resolver"]), levels["resolver"])
-    sites = sites_in(top.section("sites"), base, _read_seed(table), begun_with, at_hand=at_hand)
+    resolvers = read_resolvers(_read_resolvers(top, levels["resolver"]), levels["resolver"])
+    sites = read_sites(top.section("sites"), base, _read_seed(table), begun_with, at_hand=at_hand)
     settings = _settings(network, resolvers, sites, base)
     paths = _paths(table, levels["dns_transport"])
     _check_addresses(top, levels["dns_transport"], resolvers)

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from resolab.errors import ConfigurationError
-from resolab.manners import host_of, plain_url
+from resolab.manners import plain_url, read_host
 from resolab.plan.live.settings import LiveSite, SiteList
 from resolab.plan.section import PlanSection
 
@@ -36,7 +36,9 @@ class Sites:
         self.names = list(self.by_name if names is None else names)
 
 
-def sites_in(section: PlanSection, base: Path, seed: int, begun_with: Sequence[str] | None, *, at_hand: bool) -> Sites:
+def read_sites(
+    section: PlanSection, base: Path, seed: int, begun_with: Sequence[str] | None, *, at_hand: bool
+) -> Sites:
     """Read `[sites]`; for a dataset's plan, `begun_with` has its pages; without `at_hand` no list is opened."""
     if ("urls" in section) == ("list" in section):
         section.fail("", "takes one of urls and list")
@@ -72,7 +74,7 @@ def page_name(url: str) -> str:
 def _read_url(section: PlanSection, url: str) -> LiveSite:
     try:
         parts = urlsplit(url)
-        known = parts.scheme in {"https", "http"} and host_of(url) and parts.port != 0
+        known = parts.scheme in {"https", "http"} and read_host(url) and parts.port != 0
     except (ValueError, ConfigurationError):
         known = False
     if not known or parts.username is not None or parts.fragment or not url.isprintable() or " " in url:

@@ -36,11 +36,11 @@ def is_model(path: PurePath | str) -> bool:
     return PurePath(path).name.endswith(ENDING)
 
 
-def name_of(word: str) -> str:
+def read_page_name(word: str) -> str:
     """Return the page's name for a level."""
     return PurePath(word).name.removesuffix(ENDING) if is_path(word) else word
 
 
 def own_pages(words: Sequence[str], base: Path) -> Mapping[str, Path]:
     """Find the folders and files of the paths among the words, relative ones from `base`."""
-    return {name_of(word): (base / word).resolve() for word in words if is_path(word)}
+    return {read_page_name(word): (base / word).resolve() for word in words if is_path(word)}

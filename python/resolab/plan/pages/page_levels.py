@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Annotated, Any, TypeGuard
 
 from resolab.errors import ConfigurationError
-from resolab.pages.generated import name_of as generated_name
+from resolab.pages.generated import format_name as generated_name
 from resolab.plan.corpus import Corpus
 from resolab.plan.model import HIGHEST_SEED
-from resolab.plan.pages.own_pages import GeneratedPage, PlanPageSource, is_model, name_of, own_pages
+from resolab.plan.pages.own_pages import GeneratedPage, PlanPageSource, is_model, own_pages, read_page_name
 from resolab.plan.section import PlanSection
-from resolab.plan.settings import NumberBounds, PageSettings, table_in
+from resolab.plan.settings import NumberBounds, PageSettings, read_table
 
 MOST_GENERATED = 2_000
 _NOT = "!"
@@ -73,11 +73,11 @@ def page_levels(
     return PageLevels([*words, *generated], {**paths, **generated})
 
 
-def pages_in(section: PlanSection) -> tuple[Mapping[str, PlanPageSource], PageSettings]:
+def read_pages(section: PlanSection) -> tuple[Mapping[str, PlanPageSource], PageSettings]:
     """Read `[pages]`: the drawn pages, and the serving of all pages."""
     table = section.section("generated", required=False)
-    drawn = table_in(table, GeneratedPages).pages() if "generated" in section else {}
-    return drawn, table_in(section, PageSettings)
+    drawn = read_table(table, GeneratedPages).pages() if "generated" in section else {}
+    return drawn, read_table(section, PageSettings)
 
 
 def _is_pattern(word: object) -> bool:
@@ -107,7 +107,7 @@ def _leaves_out(word: object) -> TypeGuard[str]:
 
 def _leave_out(source: str, words: list[object], left_out: Sequence[str]) -> list[object]:
     for pattern in left_out:
-        kept = [one for one in words if not (isinstance(one, str) and fnmatchcase(name_of(one), pattern))]
+        kept = [one for one in words if not (isinstance(one, str) and fnmatchcase(read_page_name(one), pattern))]
         if len(kept) == len(words):
             raise ConfigurationError(f"{source}: factors.page: {_NOT + pattern!r} leaves out none of its pages")
         words = kept
@@ -122,7 +122,7 @@ def _find_pages(word: str, base: Path) -> list[str]:
     root, pattern = _split(base / word)
     found = root.glob(pattern)
     pages = [one for one in found if (is_model(one) and one.is_file()) or (one / "page.toml").is_file()]
-    return [str(one) for one in sorted(pages, key=lambda one: (name_of(str(one)), str(one)))]
+    return [str(one) for one in sorted(pages, key=lambda one: (read_page_name(str(one)), str(one)))]
 
 
 def _split(whole: Path) -> tuple[Path, str]:
@@ -140,7 +140,7 @@ def _find_corpus_models(word: str, corpus: Corpus) -> list[str]:
 
 
 def _restore_begun_order(source: str, words: Sequence[object], begun_with: Sequence[str]) -> list[object]:
-    named = {name_of(word): word for word in words if isinstance(word, str)}
+    named = {read_page_name(word): word for word in words if isinstance(word, str)}
     gone = next((name for name in begun_with if name not in named), None)
     if gone is not None:
         problem = f"page {gone!r}, which the run began with, is not there any more"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from resolab.recordings.inference.page_request import has_body
-from resolab.recordings.values import count, host_of, number, text
+from resolab.recordings.values import count, number, read_host, text
 
 Json = Mapping[str, Any]
 LOADED, COMPLETE = "Page.loadEventFired", "Page.domContentEventFired"
@@ -183,7 +183,7 @@ class Navigations:
             for one in reversed(before):
                 if loader_id in {one.loader_id, one.request_id}:
                     return one
-        if host_of(text(frame.get("url")) or "") is None:
+        if read_host(text(frame.get("url")) or "") is None:
             return None
         return next((one for one in reversed(before) if not one.is_committed), None)
 

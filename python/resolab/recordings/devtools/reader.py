@@ -11,13 +11,13 @@ from typing import Any
 
 from resolab.errors import ConfigurationError
 from resolab.recordings.devtools.navigations import Navigations, PageLoad
-from resolab.recordings.har.initiators import initiator_of_cdp
+from resolab.recordings.har.initiators import read_cdp_initiator
 from resolab.recordings.inference.internal_redirects import is_internal
 from resolab.recordings.inference.page_request import has_body
 from resolab.recordings.json_text import JSON_ERRORS, decode_json, decode_json_lines
-from resolab.recordings.kinds import UNKEPT, kind_of
+from resolab.recordings.kinds import UNKEPT, classify_kind
 from resolab.recordings.recording import BEFORE_THE_PAGE, OTHER_PAGES, Initiator, RecordedExchange, Recording, Timings
-from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, target_of, text
+from resolab.recordings.values import count, duration, number, protocol, read_host, resolve_target, same_url, text
 
 Json = Mapping[str, Any]
 _HEAD_BYTES = 4_096
@@ -238,7 +238,7 @@ def _exchanges(requests: Iterable[_Request], found: Recording) -> Iterator[Recor
         url = text(_part(one.sent, "request").get("url"))
         word = (text(one.sent.get("type")) or "").lower()
         started = number(one.sent.get("timestamp"))
-        if url is None or host_of(url) is None:
+        if url is None or read_host(url) is None:
             found.lose("requests of other schemes than http and https (data:, blob:, ws:)")
         elif started is None:
             found.lose("requests without the time they began")
@@ -276,7 +276,7 @@ def _exchange(one: _Request, url: str, started: float) -> RecordedExchange:
     return RecordedExchange(
         url=same_url(url),
         start_ms=started * 1e3,
-        kind=kind_of(
+        kind=classify_kind(
             word=text(one.sent.get("type")),
             mime=text(response.get("mimeType")),
             url=url,
@@ -286,7 +286,7 @@ def _exchange(one: _Request, url: str, started: float) -> RecordedExchange:
         timings=_timings(one, response, started),
         method=method,
         status=status,
-        redirect_to=target_of(url, target) if target else None,
+        redirect_to=resolve_target(url, target) if target else None,
         protocol=protocol(response.get("protocol")),
         wire_bytes=wire,
         raw_bytes=raw,
@@ -313,7 +313,7 @@ def _exchange(one: _Request, url: str, started: float) -> RecordedExchange:
 
 
 def _initiator(one: _Request) -> Initiator | None:
-    said = initiator_of_cdp(one.sent.get("initiator"))
+    said = read_cdp_initiator(one.sent.get("initiator"))
     if said is not None and said.kind == "other" and one.asked.get("sec-fetch-dest") in _OF_WORKERS:
         # The document is named, but a script in it must have asked; nobody says which.
         return replace(said, url=None)

@@ -16,7 +16,7 @@ _NONE = "0"
 _PORTS = {"http": 80, "https": 443}
 
 
-def connection_of(said: object) -> str | None:
+def read_connection(said: object) -> str | None:
     """Read an entry's connection; `None` for a missing connection or the number 0."""
     told = text(said)
     return None if told == _NONE else told

@@ -15,16 +15,16 @@ from resolab.recordings.values import count, text
 _ASYNC_DEPTH_LIMIT = 64
 
 
-def initiator_of(entry: HarEntry) -> Initiator | None:
+def read_initiator(entry: HarEntry) -> Initiator | None:
     """Read the fullest form there is."""
     detail = entry.initiator_detail if isinstance(entry.initiator_detail, str) else None
     if detail:
         try:
-            return initiator_of_cdp(decode_json(detail.encode(), object))
+            return read_cdp_initiator(decode_json(detail.encode(), object))
         except JSON_ERRORS:
             pass  # The short forms say the same in part.
     if isinstance(entry.initiator, Mapping):
-        return initiator_of_cdp(entry.initiator)
+        return read_cdp_initiator(entry.initiator)
     url = text(entry.initiator)
     kind = text(entry.initiator_type) or ""
     if url is None and not kind:
@@ -33,11 +33,11 @@ def initiator_of(entry: HarEntry) -> Initiator | None:
     return Initiator(kind=kind, url=url, line=None if line is None else line - 1)
 
 
-def initiator_of_cdp(said: object) -> Initiator | None:
+def read_cdp_initiator(said: object) -> Initiator | None:
     """Read Network.Initiator of the Chrome DevTools Protocol."""
     if not isinstance(said, Mapping):
         return None
-    stack, is_asynchronous = _stack_of(said.get("stack"))
+    stack, is_asynchronous = _read_stack(said.get("stack"))
     url = text(said.get("url")) or (stack[0] if stack else None)
     return Initiator(
         kind=text(said.get("type")) or "",
@@ -48,7 +48,7 @@ def initiator_of_cdp(said: object) -> Initiator | None:
     )
 
 
-def _stack_of(said: object) -> tuple[list[str], bool]:
+def _read_stack(said: object) -> tuple[list[str], bool]:
     urls: list[str] = []
     depth = 0
     while isinstance(said, Mapping) and depth < _ASYNC_DEPTH_LIMIT:

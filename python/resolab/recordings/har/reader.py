@@ -14,8 +14,8 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.recordings.har.caches import is_by_service_worker, is_cached
-from resolab.recordings.har.connections import connection_of, remove_ports
-from resolab.recordings.har.initiators import initiator_of
+from resolab.recordings.har.connections import read_connection, remove_ports
+from resolab.recordings.har.initiators import read_initiator
 from resolab.recordings.har.shapes import (
     HarEntry,
     HarFile,
@@ -30,17 +30,17 @@ from resolab.recordings.har.sizes import body_sizes
 from resolab.recordings.inference.internal_redirects import is_internal
 from resolab.recordings.inference.page_request import own_request
 from resolab.recordings.json_text import JSON_ERRORS, decode_json
-from resolab.recordings.kinds import UNKEPT, kind_of
+from resolab.recordings.kinds import UNKEPT, classify_kind
 from resolab.recordings.recording import OTHER_PAGES, RecordedExchange, Recording, Timings
 from resolab.recordings.values import (
     count,
     duration,
-    host_of,
     instant,
     number,
     protocol,
+    read_host,
+    resolve_target,
     same_url,
-    target_of,
     text,
     unix_ms,
 )
@@ -172,7 +172,7 @@ def _exchanges(entries: Iterable[HarEntry], found: Recording, zone: tzinfo) -> I
         word = (text(entry.resource_type) or "").lower()
         if request is None or url is None:
             found.lose("requests without a URL")
-        elif host_of(url) is None:
+        elif read_host(url) is None:
             found.lose("requests of other schemes than http and https (data:, blob:, ws:)")
         elif word in UNKEPT:
             found.lose(f"requests of type {word}")
@@ -194,7 +194,7 @@ def _exchange(entry: HarEntry, request: HarRequest, url: str, started: float, *,
     content = response.content
     mime = text(content.mime_type) if content else None
     wire, raw = body_sizes(response, answered, by_cache=by_cache)
-    said = initiator_of(entry)
+    said = read_initiator(entry)
     target = text(response.redirect_url) or answered.get("location")
     status = count(response.status) or 0
     method = (text(request.method) or "GET").upper()
@@ -202,7 +202,7 @@ def _exchange(entry: HarEntry, request: HarRequest, url: str, started: float, *,
     return RecordedExchange(
         url=same_url(url),
         start_ms=started,
-        kind=kind_of(
+        kind=classify_kind(
             word=text(entry.resource_type),
             mime=mime,
             url=url,
@@ -212,13 +212,13 @@ def _exchange(entry: HarEntry, request: HarRequest, url: str, started: float, *,
         timings=_timings(entry.timings),
         method=method,
         status=status,
-        redirect_to=target_of(url, target) if target and 300 <= status < 400 else None,
+        redirect_to=resolve_target(url, target) if target and 300 <= status < 400 else None,
         protocol=protocol(response.http_version) or protocol(request.http_version),
         wire_bytes=wire,
         raw_bytes=raw,
         request_bytes=count(request.body_size) or 0,
         address=address,
-        connection=connection_of(entry.connection),
+        connection=read_connection(entry.connection),
         priority=text(entry.initial_priority) or text(entry.priority),
         referer=asked.get("referer"),
         mode=asked.get("sec-fetch-mode"),
@@ -269,7 +269,7 @@ def _say_of_page(page: HarPage | None, found: Recording, zone: tzinfo) -> None:
     if page is None:
         return
     title = text(page.title)
-    found.url = same_url(title) if title and host_of(title) else None
+    found.url = same_url(title) if title and read_host(title) else None
     started = unix_ms(page.started_date_time, zone)
     if page.page_timings is None or started is None or (found.creator or "").startswith(_WEBKIT):
         return

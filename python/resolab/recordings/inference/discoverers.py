@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from resolab.pages.model import Discovery, Evidence, Kind
 from resolab.recordings.inference.exchange_index import ExchangeIndex
-from resolab.recordings.inference.hosts import site_of
+from resolab.recordings.inference.hosts import find_site
 from resolab.recordings.recording import Initiator, RecordedExchange
-from resolab.recordings.values import host_of
+from resolab.recordings.values import read_host
 
 LATE_AFTER_MS = 60.0
 """A parser requests nothing this long, in ms, after the last byte of its document."""
@@ -63,7 +63,7 @@ class _DiscoveryInference:
             self._found.append(one)
             self._known.add(place, one.frame)
             if exchange.status and not exchange.is_redirect:
-                site = site_of(host_of(exchange.url) or "")
+                site = find_site(read_host(exchange.url) or "")
                 self._of_kind[one.frame, exchange.kind].add(exchange.end_ms, place)
                 self._of_site[one.frame, exchange.kind, site].add(exchange.end_ms, place)
         return self._found
@@ -80,7 +80,7 @@ class _DiscoveryInference:
         said = exchange.initiator
         if said is None:
             return None
-        frame = self._known.frame_of(exchange)
+        frame = self._known.find_frame(exchange)
         parent = self._first_known(said, frame)
         if parent is None:
             return None
@@ -139,7 +139,7 @@ class _DiscoveryInference:
         if named is not None and self._exchanges[named].kind is Kind.STYLESHEET:
             # Fetches of a style sheet have it as their referrer (CSS Values 4, section 5.4).
             return self._build_result(named, Discovery.STYLESHEET, Evidence.REFERER, None)
-        frame = self._known.frame_of(exchange)
+        frame = self._known.find_frame(exchange)
         evidence = Evidence.INFERRED if frame is None else Evidence.REFERER
         document = frame if frame is not None else self._document_of_page() or 0
         if self._could_be_markup(document, exchange):
@@ -166,7 +166,7 @@ class _DiscoveryInference:
 
         No other script is likely.
         """
-        home = site_of(host_of(exchange.url) or "")
+        home = find_site(read_host(exchange.url) or "")
         return self._of_site[document, Kind.SCRIPT, home].latest(exchange.start_ms)
 
     def _latest(self, kind: Kind, document: int, exchange: RecordedExchange) -> int | None:

@@ -52,7 +52,7 @@ class ExchangeIndex:
             place = target
         return place
 
-    def frame_of(self, exchange: RecordedExchange) -> int | None:
+    def find_frame(self, exchange: RecordedExchange) -> int | None:
         """Return a request's document by frame id, by Referer, or by the Referer's origin without more information."""
         if exchange.frame_id is not None and exchange.frame_id in self._by_frame_id:
             return self._by_frame_id[exchange.frame_id]

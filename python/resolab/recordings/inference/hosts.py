@@ -10,7 +10,7 @@ from publicsuffixlist import PublicSuffixList
 
 from resolab.pages.model import Host
 from resolab.recordings.recording import RecordedExchange, Timings
-from resolab.recordings.values import host_of
+from resolab.recordings.values import read_host
 
 _ROUND_TRIP_MIN_MS = 0.1
 """Less was not measured on a network: the recorder's zero."""
@@ -21,18 +21,20 @@ def _suffixes() -> PublicSuffixList:
     return PublicSuffixList()
 
 
-def site_of(host: str) -> str:
+def find_site(host: str) -> str:
     """Return the registrable domain, or the host itself without such a domain (addresses, bare suffixes)."""
     return _suffixes().privatesuffix(host) or host
 
 
-def hosts_of(exchanges: Sequence[RecordedExchange], document: RecordedExchange, *, keep_names: bool) -> dict[str, Host]:
+def describe_hosts(
+    exchanges: Sequence[RecordedExchange], document: RecordedExchange, *, keep_names: bool
+) -> dict[str, Host]:
     """Describe each host, by name, in the order of their first request."""
     of_host: dict[str, list[RecordedExchange]] = {}
     for one in exchanges:
-        of_host.setdefault(host_of(one.url) or "", []).append(one)
+        of_host.setdefault(read_host(one.url) or "", []).append(one)
     opened = _find_connection_hosts(exchanges)
-    first = site_of(host_of(document.url) or "")
+    first = find_site(read_host(document.url) or "")
     sites = {first: 0} | {site: number for number, site in enumerate(_others(of_host, first), start=1)}
     addresses = _groups(of_host, lambda asked: next((one.address for one in asked if one.address), None))
     certificates = _groups(
@@ -40,7 +42,7 @@ def hosts_of(exchanges: Sequence[RecordedExchange], document: RecordedExchange, 
     )
     return {
         host: Host(
-            site=sites[site_of(host)],
+            site=sites[find_site(host)],
             name=host if keep_names else None,
             protocols=tuple(sorted({one.protocol for one in asked if one.protocol})),
             address_group=addresses.get(host),
@@ -54,7 +56,7 @@ def hosts_of(exchanges: Sequence[RecordedExchange], document: RecordedExchange, 
 
 
 def _others(hosts: Mapping[str, object], first: str) -> list[str]:
-    return [site for site in dict.fromkeys(site_of(host) for host in hosts) if site != first]
+    return [site for site in dict.fromkeys(find_site(host) for host in hosts) if site != first]
 
 
 def _groups(
@@ -73,7 +75,7 @@ def _find_connection_hosts(exchanges: Iterable[RecordedExchange]) -> dict[str | 
     """Return the host of each connection: the host of the request with the handshake, else of the first request."""
     hosts: dict[str | None, str] = {}
     for one in sorted(exchanges, key=lambda one: not one.timings.connect):
-        hosts.setdefault(one.connection, host_of(one.url) or "")
+        hosts.setdefault(one.connection, read_host(one.url) or "")
     return hosts
 
 

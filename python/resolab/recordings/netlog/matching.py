@@ -17,7 +17,7 @@ from resolab.pages.model import Host, PageModel
 from resolab.recordings.importer import import_recording
 from resolab.recordings.netlog.connections import PageConnections, page_connections
 from resolab.recordings.recording import Recording
-from resolab.recordings.values import host_of
+from resolab.recordings.values import read_host
 
 _MARGIN_MS = 1_000.0
 """A connection may be opened before the first request's start: the log's instants are rounded, another process's."""
@@ -37,7 +37,7 @@ def import_with_netlog(
 
     def join(recording: Recording) -> None:
         try:
-            chosen.extend(_connections_of(recording, log))
+            chosen.extend(_choose_connections(recording, log))
         except ValueError as problem:
             way_out = "give the log of the same load, or leave --netlog out"
             raise ConfigurationError(f"failed to join the netlog with {file}: {problem}; {way_out}") from problem
@@ -64,7 +64,7 @@ def _set_connections(host: Host, opened: Counter[str | None], known: set[str | N
     return msgspec.structs.replace(host, name=host.name if keep_names else None, connection_count=count)
 
 
-def _connections_of(recording: Recording, log: BrowserLog) -> Sequence[BrowserConnection]:
+def _choose_connections(recording: Recording, log: BrowserLog) -> Sequence[BrowserConnection]:
     """Choose the connections of this load; a log may cover many. Raise ValueError for the log of another load."""
     maker = recording.browser or recording.creator or ""
     if not can_be_chromium(maker):
@@ -79,7 +79,7 @@ def _connections_of(recording: Recording, log: BrowserLog) -> Sequence[BrowserCo
         there = log.connections
     else:
         there = _list_concurrent(recording, log, offset_ms)
-    hosts = {host_of(one.url) for one in recording.exchanges}
+    hosts = {read_host(one.url) for one in recording.exchanges}
     if not any(one.host in hosts or any(request.host in hosts for request in one.requests) for one in there):
         raise ValueError("none of its connections is to a host of the recording")
     return there
@@ -114,16 +114,16 @@ def _fill(recording: Recording, connections: Sequence[BrowserConnection]) -> Non
                 addresses.setdefault(name, one.address)
             if name is not None and one.certificate is not None:
                 certificates.setdefault(name, (one.certificate,))
-    hosts = {host for host in (host_of(one.url) for one in recording.exchanges) if host is not None}
-    with_address = {host_of(one.url) for one in recording.exchanges if one.address}
+    hosts = {host for host in (read_host(one.url) for one in recording.exchanges) if host is not None}
+    with_address = {read_host(one.url) for one in recording.exchanges if one.address}
     # Other recorders name a certificate's names: of two kinds no groups can be made.
     if any(one.certificate_names for one in recording.exchanges):
         certificates = {}
     recording.exchanges = [
         replace(
             one,
-            address=one.address if host_of(one.url) in with_address else addresses.get(host_of(one.url) or ""),
-            certificate_names=one.certificate_names or certificates.get(host_of(one.url) or "", ()),
+            address=one.address if read_host(one.url) in with_address else addresses.get(read_host(one.url) or ""),
+            certificate_names=one.certificate_names or certificates.get(read_host(one.url) or "", ()),
         )
         for one in recording.exchanges
     ]
@@ -135,6 +135,6 @@ def _correct(recording: Recording, what: str, told: set[str], hosts: set[str]) -
     """Remove a loss, or limit the loss to the hosts missing in the log."""
     if what in recording.losses and told:
         del recording.losses[what]
-        missing = sum(host_of(one.url) not in told for one in recording.exchanges)
+        missing = sum(read_host(one.url) not in told for one in recording.exchanges)
         if hosts - told:
             recording.lose(what, missing)

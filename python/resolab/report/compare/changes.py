@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan
 from resolab.report.compare.circumstances import FactDifference, list_fact_differences
-from resolab.report.findings.dataset_plan import is_live, plan_of
-from resolab.report.findings.estimators import estimators_of
+from resolab.report.findings.dataset_plan import is_live, read_plan
+from resolab.report.findings.estimators import choose_estimators
 from resolab.report.findings.page_loads import group_by_condition, pair_samples, sample_by_block, select_contributing
 from resolab.stats import (
     Estimate,
@@ -23,11 +23,11 @@ from resolab.stats import (
     change_of_medians,
     cliffs_delta,
     compute_paired_p_value,
-    differences_of,
     hodges_lehmann,
     holm,
     median,
     significant_share,
+    subtract_pairs,
     two_sample_p_value,
 )
 from resolab.store import Dataset
@@ -93,7 +93,7 @@ class DatasetComparison:
 
 def compare_datasets(first: Dataset, second: Dataset, outcome: LoadOutcome = PLT) -> DatasetComparison:
     """Compare an outcome of the second dataset with the first dataset."""
-    plans = (plan_of(first), plan_of(second))
+    plans = (read_plan(first), read_plan(second))
     loads = (_loads(first, outcome), _loads(second, outcome))
     common = [name for name in loads[0] if name in loads[1]]
     return DatasetComparison(
@@ -134,7 +134,7 @@ def _change(
         condition=condition,
         loads_count=(len(before), len(after)),
         failed_count=(_count_failed(before), _count_failed(after)),
-        median_ms=(estimators_of(plans[0]).median(one), estimators_of(plans[1]).median(other)),
+        median_ms=(choose_estimators(plans[0]).median(one), choose_estimators(plans[1]).median(other)),
         change=change_of_medians(other, one),
         shift_ms=hodges_lehmann(other, one),
         delta=cliffs_delta(other, one),
@@ -166,8 +166,8 @@ def _effects(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Load
         if (name, baseline) not in second_has or not known:
             continue
         pairs = [_pairs(plan, each, (name, baseline), outcome) for plan, each in zip(plans, loads, strict=True)]
-        first, second = (differences_of(*one) for one in pairs)
-        effects = [estimators_of(plan).difference(*one) for plan, one in zip(plans, pairs, strict=True)]
+        first, second = (subtract_pairs(*one) for one in pairs)
+        effects = [choose_estimators(plan).difference(*one) for plan, one in zip(plans, pairs, strict=True)]
         found.append(
             EffectChange(
                 condition=name,
@@ -200,7 +200,7 @@ def _noise(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: LoadOu
             treatment, baseline = _pairs(plan, each, (one.treatment.id, one.baseline.id), outcome)
             p, middle = (
                 compute_paired_p_value(treatment, baseline),
-                median(differences_of(treatment, baseline), seed=0).value,
+                median(subtract_pairs(treatment, baseline), seed=0).value,
             )
             if p is not None and middle is not None:
                 p_values.append(p)

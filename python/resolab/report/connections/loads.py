@@ -12,7 +12,7 @@ from resolab.plan import Condition
 from resolab.plots import ABSENT, number_text
 from resolab.plots.save import Value
 from resolab.report.findings.findings import Findings
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table
 from resolab.store.connections.loads import LoadConnectionsRow
@@ -64,7 +64,7 @@ def _cells(loads: Sequence[LoadConnectionsRow]) -> tuple[str, ...]:
 
 
 def _list_names(findings: Findings, condition: Condition) -> tuple[str, ...]:
-    label = combination_of(findings, condition)
+    label = name_combination(findings, condition)
     return condition.page, condition.profile, label, str(condition.resolver_path)
 
 

@@ -20,7 +20,7 @@ from resolab.records import HandshakeMode
 from resolab.report.captions import connections_caption
 from resolab.report.connections.loads import spread
 from resolab.report.findings.findings import Findings, PairResult
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
 from resolab.store.connections.loads import LoadConnectionsRow
@@ -139,7 +139,7 @@ def page_drawing(findings: Findings, changes: Sequence[PageChange]) -> Drawing |
 
 
 def _panel(findings: Findings, one: PlannedComparison) -> str:
-    treatment, baseline = (combination_of(findings, each) for each in (one.treatment, one.baseline))
+    treatment, baseline = (name_combination(findings, each) for each in (one.treatment, one.baseline))
     return f"{one.treatment.profile}: {treatment}\nagainst {baseline}"
 
 
@@ -188,8 +188,8 @@ def _words(findings: Findings, one: PairResult, of_pages: Sequence[PageChange]) 
     median_ms = one.difference_ms.value
     return (
         one.comparison.treatment.profile,
-        combination_of(findings, one.comparison.treatment),
-        combination_of(findings, one.comparison.baseline),
+        name_combination(findings, one.comparison.treatment),
+        name_combination(findings, one.comparison.baseline),
         str(len(of_pages)),
         spread(change.own.names_count for change in of_pages),
         spread(change.other.connections_count for change in of_pages),

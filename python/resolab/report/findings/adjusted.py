@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopRule
-from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.interval_level import find_level
 from resolab.report.findings.page_loads import group_by_condition, select_contributing
 from resolab.report.findings.parts import PARTS, AdjustedComparison, AdjustmentRefusal, LoadTimePart
 from resolab.stats import (
@@ -67,7 +67,7 @@ def _adjust(
     known = [pair for pair in told if all(_is_told(part, load) for load in pair)]
     if not known:
         return None
-    level = level_of(plan)
+    level = find_level(plan)
     plt, instant = (
         np.array([[outcome.value_of_load(load) for load in pair] for pair in known], dtype=np.float64).T
         for outcome in (PLT, part.after)

@@ -11,8 +11,8 @@ from resolab.plan import Plan
 from resolab.plan.access_link import access_rtt_ms
 from resolab.report.findings.adjusted import adjust_comparisons
 from resolab.report.findings.baseline_comparison import baseline_results
-from resolab.report.findings.comparisons import aa_results, comparison_results, noise_of
-from resolab.report.findings.dataset_plan import is_live, plan_of
+from resolab.report.findings.comparisons import aa_results, comparison_results, summarise_noise
+from resolab.report.findings.dataset_plan import is_live, read_plan
 from resolab.report.findings.effects import equivalences, shifts, slopes, slow_loads
 from resolab.report.findings.exchanges import exchange_results
 from resolab.report.findings.findings import Findings, OutcomeFindings
@@ -29,7 +29,7 @@ from resolab.store.rows import LoadRow
 
 def analyse(dataset: Dataset) -> Findings:
     """Compute the whole content of the report; the same dataset always gives the same numbers."""
-    manifest, plan, loads = dataset.manifest, plan_of(dataset), dataset.measured_loads()
+    manifest, plan, loads = dataset.manifest, read_plan(dataset), dataset.measured_loads()
     rtt_ms = {} if is_live(plan) else {link.name: access_rtt_ms(link) for link in manifest.profiles}
     _check(dataset, plan, loads, rtt_ms)
     oracle = _oracle(dataset, plan, rtt_ms)
@@ -89,7 +89,7 @@ def outcome_findings(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outco
         if plan.comparison_rules
         else baseline_results(plan, loads, outcome, conditions),
         aa=copies,
-        noise=noise_of(copies),
+        noise=summarise_noise(copies),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison
 from resolab.report.findings.dataset_plan import is_live
-from resolab.report.findings.estimators import estimators_of
+from resolab.report.findings.estimators import choose_estimators
 from resolab.report.findings.findings import Comparison, ConditionResult, PairResult
 from resolab.report.findings.page_loads import group_by_condition, pair_samples
 from resolab.stats import holm
@@ -24,7 +24,7 @@ def baseline_results(
     planned = [one for one in plan.comparisons() if one.kind is ComparisonKind.ALL]
     pairs = [(one, found) for one in planned if (found := results.get(one.treatment.id)) is not None]
     grouped = group_by_condition(loads)
-    test = estimators_of(plan).p_value
+    test = choose_estimators(plan).p_value
     p_values = [
         test(
             *pair_samples(

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
 from resolab.report.findings.dataset_plan import is_live
-from resolab.report.findings.estimators import Estimators, FixedBlockEstimators, estimators_of
+from resolab.report.findings.estimators import Estimators, FixedBlockEstimators, choose_estimators
 from resolab.report.findings.findings import Noise, PairResult
-from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.interval_level import find_level
 from resolab.report.findings.page_loads import group_by_condition, pair_samples
 from resolab.stats import Estimate, FalseAlarms, Sample, false_alarms, holm, significant_share
 from resolab.store.outcomes import LoadOutcome
@@ -27,7 +27,7 @@ def aa_results(plan: Plan, loads: Sequence[LoadRow], outcome: LoadOutcome) -> li
     return _results(plan, loads, [one for one in plan.comparisons() if one.kind is ComparisonKind.AA], outcome)
 
 
-def noise_of(copies: Sequence[PairResult]) -> Noise | None:
+def summarise_noise(copies: Sequence[PairResult]) -> Noise | None:
     """Summarise the A/A comparisons: the rate of false alarms, and the size of their differences."""
     if not copies:
         return None
@@ -105,4 +105,4 @@ def _result(
 
 def _estimators(plan: Plan, one: PlannedComparison) -> Estimators:
     """Choose the estimators by the plan's stopping rule; copies are not subject to interim analyses."""
-    return FixedBlockEstimators(level_of(plan)) if one.kind is ComparisonKind.AA else estimators_of(plan)
+    return FixedBlockEstimators(find_level(plan)) if one.kind is ComparisonKind.AA else choose_estimators(plan)

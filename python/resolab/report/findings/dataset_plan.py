@@ -14,7 +14,7 @@ def is_live(plan: Plan) -> bool:
     return plan.live is not None
 
 
-def plan_of(dataset: Dataset) -> Plan:
+def read_plan(dataset: Dataset) -> Plan:
     """Read the plan; pages and profiles may be gone from the project, and the dataset has all needed parts.
 
     On the live network the vantage point replaces the profile: no comparison spans two vantage points. For sampled

@@ -14,20 +14,20 @@ from resolab.plan.comparison import ComparisonKind
 from resolab.records import HandshakeMode
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import EquivalenceResult, ShiftResult, SlopeResult, TailResult
-from resolab.report.findings.interval_level import level_of, significance_of
+from resolab.report.findings.interval_level import find_level, find_significance
 from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.page_loads import are_of_rounds, group_by_condition, pair_blocks, pair_samples
 from resolab.stats import (
     EquivalenceTest,
     Sample,
     compare_shares_beyond,
-    differences_of,
+    compute_slope,
     equivalence,
     estimate_paired_difference,
     pairs_for_quantile,
     quantile_differences,
-    slope_of,
     slope_over_blocks,
+    subtract_pairs,
 )
 from resolab.store.outcomes import OUTCOMES, LoadOutcome
 from resolab.store.rows import LoadRow
@@ -42,14 +42,14 @@ def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Itera
     """Estimate the slope of every comparison made by the plan at three or more distances, and of 0-RTT's gain."""
     if not _blocks_are_fixed(plan):
         return []
-    grouped, level, rtt_ms = group_by_condition(loads), level_of(plan), oracle.rtt_ms
+    grouped, level, rtt_ms = group_by_condition(loads), find_level(plan), oracle.rtt_ms
     families = _families([*_list_pairs(plan), *_gains(plan)], rtt_ms)
     found = []
     for outcome in outcomes:
         for (treatment, baseline), members in families.items():
             slope = slope_over_blocks(_differences(grouped, members, outcome, rtt_ms), level=level)
             if slope.n:
-                expected = slope_of(
+                expected = compute_slope(
                     [(rtt_ms[one[0].profile], oracle.predict_extra_time(*one).round_trips_ms) for one in members]
                 )
                 found.append(SlopeResult(treatment, baseline, outcome, len(members), slope, expected))
@@ -71,10 +71,10 @@ def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, floa
         EquivalenceResult(
             *one,
             equivalence(
-                differences_of(*_samples(grouped, one, outcome, both_failed=not is_live(plan))),
+                subtract_pairs(*_samples(grouped, one, outcome, both_failed=not is_live(plan))),
                 margin.compute_ms(rtt_ms.get(one[0].profile, 0.0)),
                 test=test,
-                significance=significance_of(plan),
+                significance=find_significance(plan),
             ),
         )
         for one in tested
@@ -96,10 +96,10 @@ def slow_loads(plan: Plan, loads: Sequence[LoadRow]) -> list[TailResult]:
 
 def _compare_tails(plan: Plan, pair: Pair, samples: tuple[Sample, Sample]) -> TailResult:
     treatment, baseline = samples
-    found = compare_shares_beyond(treatment, baseline, SLOW_MS, level=level_of(plan))
+    found = compare_shares_beyond(treatment, baseline, SLOW_MS, level=find_level(plan))
     both_in_time = (treatment.low <= SLOW_MS) & (baseline.low <= SLOW_MS)
     kept = [place for place, in_time in enumerate(both_in_time) if in_time]
-    neither = estimate_paired_difference(treatment.take(kept), baseline.take(kept), level=level_of(plan))
+    neither = estimate_paired_difference(treatment.take(kept), baseline.take(kept), level=find_level(plan))
     return TailResult(*pair, found, neither)
 
 
@@ -113,7 +113,7 @@ def shifts(plan: Plan, loads: Sequence[LoadRow]) -> list[ShiftResult]:
         samples = _samples(grouped, pair, outcome, both_failed=not is_live(plan))
         if len(samples[0]) >= pairs_for_quantile(0.5):
             seed = stream_seed(plan.seed, "quantiles", *(one.id for one in pair))
-            found.append(ShiftResult(*pair, quantile_differences(*samples, seed=seed, level=level_of(plan))))
+            found.append(ShiftResult(*pair, quantile_differences(*samples, seed=seed, level=find_level(plan))))
     return found
 
 
@@ -157,7 +157,7 @@ def _differences(
     for treatment, baseline in members:
         own, other = (grouped.get(one.id, []) for one in (treatment, baseline))
         shared, *samples = pair_blocks(outcome, own, other)
-        found = differences_of(*samples)
+        found = subtract_pairs(*samples)
         for block, low, high in zip(shared, found.low, found.high, strict=True):
             blocks.setdefault(block, []).append((rtt_ms[treatment.profile], (float(low), float(high))))
     return [blocks[block] for block in sorted(blocks)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from resolab.plan import Plan, StopRule
-from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.interval_level import find_level
 from resolab.stats import (
     LEVEL,
     Estimate,
@@ -51,11 +51,11 @@ class Estimators(Protocol):
         """Test the pairs, when a test is valid."""
 
 
-def estimators_of(plan: Plan) -> Estimators:
+def choose_estimators(plan: Plan) -> Estimators:
     """Choose the estimators by the plan's stopping rule."""
     if plan.stop is not None and plan.stop.rule is StopRule.CONFIDENCE_SEQUENCE:
         return SequentialEstimators()
-    return FixedBlockEstimators(level_of(plan))
+    return FixedBlockEstimators(find_level(plan))
 
 
 @dataclass(frozen=True, slots=True)

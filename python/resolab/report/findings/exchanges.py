@@ -20,8 +20,8 @@ from resolab.protocols import (
     transport_position,
 )
 from resolab.report.findings.findings import ExchangeResult
-from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.resolvers import Resolver, resolver_of
+from resolab.report.findings.interval_level import find_level
+from resolab.report.findings.resolvers import Resolver, make_resolver
 from resolab.stats import Estimate, Method, Sample, ecdf, median
 from resolab.store import DISTRIBUTION_PROBABILITIES, Dataset, QueryDistribution
 from resolab.store.rows import ExchangeRow
@@ -46,14 +46,14 @@ _KEYS = (*QUERY_FACTORS, "dns_transport", "requested_handshake_mode")
 def exchange_results(plan: Plan, dataset: Dataset, rtt_ms: Mapping[str, float]) -> list[ExchangeResult]:
     """Summarise the exchanges, profiles in the plan's order; `rtt_ms` holds the access links' round-trip times."""
     if dataset.has_more_cold_exchanges(LISTED_COUNT):
-        results = _summarise_distributions(dataset, rtt_ms, level_of(plan))
+        results = _summarise_distributions(dataset, rtt_ms, find_level(plan))
     else:
-        results = _summarise_rows(dataset.cold_exchanges(), rtt_ms, level_of(plan))
+        results = _summarise_rows(dataset.cold_exchanges(), rtt_ms, find_level(plan))
     profiles = plan.factors.profile
 
     def place(one: ExchangeResult) -> tuple[object, ...]:
         transport, mode = transport_position(one.dns_transport), _MODE_ORDER.index(one.requested_handshake_mode)
-        return profiles.index(one.profile), resolver_of(one).place, transport, mode
+        return profiles.index(one.profile), make_resolver(one).place, transport, mode
 
     return sorted(results, key=place)
 

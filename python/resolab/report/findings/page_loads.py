@@ -10,7 +10,7 @@ import numpy as np
 
 from resolab.plan import Condition, Plan, stream_seed
 from resolab.report.findings.dataset_plan import is_live
-from resolab.report.findings.estimators import estimators_of
+from resolab.report.findings.estimators import choose_estimators
 from resolab.report.findings.findings import Comparison, ConditionResult
 from resolab.report.findings.oracle import Oracle
 from resolab.stats import Sample, pairs
@@ -28,7 +28,7 @@ def group_by_condition(loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
     return grouped
 
 
-def sample_of(outcome: LoadOutcome, loads: Sequence[LoadWithTimes]) -> Sample:
+def make_sample(outcome: LoadOutcome, loads: Sequence[LoadWithTimes]) -> Sample:
     """Return an outcome of contributing loads; a load without a value is censored at its limit."""
     return Sample.from_censored(*contributions(outcome, loads))
 
@@ -117,7 +117,7 @@ def sample_by_block(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> tuple[lis
     Only a sampled page loaded in several rounds has several loads in its block; the value is then their mean.
     """
     told = select_contributing(outcome, loads)
-    blocks, sample = [load.block for load in told], sample_of(outcome, told)
+    blocks, sample = [load.block for load in told], make_sample(outcome, told)
     if len(set(blocks)) == len(blocks):
         return blocks, sample
     places: dict[int, list[int]] = {}
@@ -134,7 +134,7 @@ def condition_results(
     grouped = group_by_condition(loads)
     results = []
     for condition in plan.conditions():
-        baseline = plan.baseline_of(condition)
+        baseline = plan.find_baseline(condition)
         comparison = None
         # A copy is compared with its first and nothing else (`comparisons`).
         if baseline != condition and condition.replicate == 1:
@@ -156,14 +156,14 @@ def _result(
         unusable_count=len(loads) - len(usable),
         reached_count=sum(load.handshake_mode == load.requested_handshake_mode for load in usable),
         told_count=len(told),
-        median_ms=estimators_of(plan).median(sample_by_block(outcome, usable)[1]),
+        median_ms=choose_estimators(plan).median(sample_by_block(outcome, usable)[1]),
         comparison=comparison,
         range_ms=(min(told), max(told)) if told else None,
     )
 
 
 def _compare(plan: Plan, condition: Condition, grouped: Grouped, oracle: Oracle, outcome: LoadOutcome) -> Comparison:
-    reference, estimate = plan.baseline_of(condition), estimators_of(plan)
+    reference, estimate = plan.find_baseline(condition), choose_estimators(plan)
     treatment, baseline = pair_samples(
         outcome, grouped.get(condition.id, []), grouped.get(reference.id, []), both_failed=not is_live(plan)
     )

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from resolab.plan import Condition, Plan, PlannedComparison
 from resolab.report.findings.dataset_plan import is_live
-from resolab.report.findings.estimators import estimators_of
+from resolab.report.findings.estimators import choose_estimators
 from resolab.report.findings.findings import OutcomeFindings, VantagePointComparison
-from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.interval_level import find_level
 from resolab.report.findings.page_loads import group_by_condition, pair_samples
 from resolab.stats import Estimate, median_of_clusters
 from resolab.store.outcomes import LoadOutcome
@@ -31,7 +31,7 @@ def compare_across_places(
         return []
     of_places = _group_live_places(found) if is_live(plan) else _group_lab_places(plan, loads, found, place_of)
     return [
-        VantagePointComparison(*pair, estimates, median_of_clusters(list(estimates.values()), level=level_of(plan)))
+        VantagePointComparison(*pair, estimates, median_of_clusters(list(estimates.values()), level=find_level(plan)))
         for pair, estimates in of_places.items()
     ]
 
@@ -70,4 +70,4 @@ def _difference(
     plan: Plan, grouped: Mapping[str, Sequence[LoadRow]], one: PlannedComparison, outcome: LoadOutcome
 ) -> Estimate:
     treatment, baseline = grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, [])
-    return estimators_of(plan).difference(*pair_samples(outcome, treatment, baseline))
+    return choose_estimators(plan).difference(*pair_samples(outcome, treatment, baseline))

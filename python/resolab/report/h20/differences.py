@@ -18,11 +18,11 @@ from resolab.report.h20.loads import (
     Do53Difference,
     PairKey,
     difference_curve,
-    levels_of,
+    list_levels,
     pool_pairs,
 )
 from resolab.report.h20.networks import their_median_ms
-from resolab.report.h20.paper_numbers import CITATION, DEFAULT_NETWORK, PING_MS, network_of
+from resolab.report.h20.paper_numbers import CITATION, DEFAULT_NETWORK, PING_MS, find_network
 from resolab.report.h20.sampling import describe_sampling
 from resolab.report.h20.study import H20Study
 from resolab.store.studies.h20 import H20LoadRow
@@ -61,7 +61,7 @@ def list_missing_differences(study: H20Study) -> list[str]:
 
 def matrix_profile(study: H20Study) -> str | None:
     """Choose the first default network with two configurations in the same block."""
-    default = (one for one in study.profiles if network_of(one) == DEFAULT_NETWORK)
+    default = (one for one in study.profiles if find_network(one) == DEFAULT_NETWORK)
     return next((one for one in default if _have_common_pair(list(study.loads.get(one, {}).values()))), None)
 
 
@@ -78,7 +78,7 @@ def matrix_cells(study: H20Study, profile: str) -> list[MatrixCell]:
             column.label(study.resolvers),
             difference_curve(
                 pool_pairs(arms[row], arms[column], study.outcome),
-                {"profile": profile, **levels_of("row", row), **levels_of("column", column)},
+                {"profile": profile, **list_levels("row", row), **list_levels("column", column)},
                 study.level,
             ),
         )
@@ -90,7 +90,7 @@ def matrix_cells(study: H20Study, profile: str) -> list[MatrixCell]:
 
 def _panel(study: H20Study, one: Do53Difference) -> DifferencePanel:
     resolver = one.configuration.resolver
-    network = network_of(one.profile)
+    network = find_network(one.profile)
     caches = {other.cache for other in study.resolvers}
     further = one.configuration.further
     series = (*further, *([f"cache {resolver.cache}"] if len(caches) > 1 else []))

@@ -6,10 +6,10 @@ For: separating and naming configurations not to be pooled. Not for: levels of t
 from collections.abc import Sequence
 
 from resolab.plan.factor import ConditionLevels, FactorSubject
-from resolab.plan.factors import applies, factors_about, word_of
+from resolab.plan.factors import applies, format_level, select_factors
 from resolab.plots import level_label
 
-_FACTORS = tuple(one for one in factors_about(FactorSubject.CLIENT, FactorSubject.LOOK_UP) if one != "dns_transport")
+_FACTORS = tuple(one for one in select_factors(FactorSubject.CLIENT, FactorSubject.LOOK_UP) if one != "dns_transport")
 """The factors of a configuration besides transport and resolver."""
 
 
@@ -33,5 +33,5 @@ def _varies(factor: str, rows: Sequence[ConditionLevels]) -> bool:
 
 
 def _word(factor: str, row: ConditionLevels) -> str:
-    word = word_of(getattr(row, factor), factor)
+    word = format_level(getattr(row, factor), factor)
     return f"preset {word}" if factor == "browser_preset" else level_label(factor, word)

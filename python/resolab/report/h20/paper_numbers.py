@@ -125,7 +125,7 @@ def vantage_points(distances_ms: Iterable[float]) -> dict[str, float]:
     return found
 
 
-def network_of(profile: str) -> str | None:
+def find_network(profile: str) -> str | None:
     """Return the paper's network of a profile; `None` for other profiles."""
     return NETWORKS.get(find_paper_profile(profile))
 

@@ -46,7 +46,7 @@ class PooledPairs:
         return estimate_clustered_median(self.differences, self.units, needed=needed, level=level)
 
 
-def places_of(keys: Iterable[tuple[Any, ...]]) -> list[tuple[int, str]]:
+def list_places(keys: Iterable[tuple[Any, ...]]) -> list[tuple[int, str]]:
     """Return block and page, the first two elements of each pair key."""
     return [(int(key[0]), str(key[1])) for key in keys]
 

@@ -12,8 +12,8 @@ import numpy as np
 from resolab.plan import Estimand
 from resolab.plots.difference_cdfs import DifferenceCurve
 from resolab.plots.save import Value
-from resolab.report.findings.interval_level import significance_of
-from resolab.report.h20.loads import Configuration, difference_curve, levels_of, pool_pairs
+from resolab.report.findings.interval_level import find_significance
+from resolab.report.h20.loads import Configuration, difference_curve, list_levels, pool_pairs
 from resolab.report.h20.sampling import PooledPairs
 from resolab.report.live.study import LiveStudy
 from resolab.stats import Equivalence, EquivalenceTest, Sample, equivalence
@@ -62,7 +62,7 @@ def _pair(study: LiveStudy, place: str, row: Configuration, column: Configuratio
 def _levels(side: str, one: Configuration) -> dict[str, Value]:
     """Return a configuration's CSV columns without the columns of the emulated network."""
     lab = (f"{side}_resolver_extra_rtt_ms", f"{side}_resolver_cache")
-    found: Mapping[str, Value] = levels_of(side, one)
+    found: Mapping[str, Value] = list_levels(side, one)
     return {name: value for name, value in found.items() if name not in lab}
 
 
@@ -72,7 +72,7 @@ def _test_difference(study: LiveStudy, pairs: PooledPairs) -> Equivalence | None
     if analysis.equivalence_margin_ms is None:
         return None
     test = EquivalenceTest.SIGNED_RANK if analysis.estimand is Estimand.SHIFT else EquivalenceTest.SIGN
-    significance = significance_of(study.findings.plan)
+    significance = find_significance(study.findings.plan)
     return equivalence(_average_by_site(pairs), analysis.equivalence_margin_ms, test=test, significance=significance)
 
 

@@ -16,7 +16,7 @@ from resolab.plots import Drawing, resolver_look, transport_label
 from resolab.plots.response_times import ResponseLine, draw_response_times
 from resolab.protocols import WITHOUT_CONNECTION, transport_position
 from resolab.report.h20.paper_numbers import CITATION
-from resolab.report.h20.responses import median_of, points_of
+from resolab.report.h20.responses import list_points, make_median
 from resolab.report.h20.study import ResponseTimes
 from resolab.report.live.study import LiveStudy
 from resolab.stats import Method
@@ -80,13 +80,13 @@ def _list_by_connection(study: LiveStudy, times: Sequence[ResponseTimes], cache:
 
 def _line(study: LiveStudy, one: ResponseTimes, panel: str) -> ResponseLine:
     transport, resolver = transport_label(one.dns_transport), one.resolver.label(study.resolvers)
-    middle = median_of(one.distribution)
+    middle = make_median(one.distribution)
     return ResponseLine(
         panel=panel,
         label=", ".join(part for part in (transport, resolver) if part),
         dns_transport=one.dns_transport,
         warm=False,
-        points=points_of(one.distribution),
+        points=list_points(one.distribution),
         # Queries of one site are alike: intervals are over sites and stand in the table.
         median_ms=replace(middle, ci_low=None, ci_high=None, method=Method.NONE),
         key={

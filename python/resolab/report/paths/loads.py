@@ -13,11 +13,11 @@ from resolab.pages.path import (
     CriticalPath,
     LoadConnections,
     LookupPrediction,
-    connections_of,
+    count_connections,
     critical_path,
-    failure_of,
+    find_failure,
     find_round_trips,
-    instants_of,
+    read_instants,
 )
 from resolab.plan import access_rtt_ms, parse_plan
 from resolab.records import PageLoadRecord, Record, TrialRecord
@@ -39,7 +39,7 @@ class LoadPath:
     @property
     def arm(self) -> str:
         """The condition without its page."""
-        return arm_of(self.trial)
+        return name_arm(self.trial)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class LoadPaths:
         return told
 
 
-def arm_of(trial: TrialRecord) -> str:
+def name_arm(trial: TrialRecord) -> str:
     """Return a trial's condition without its page."""
     return trial.condition.removeprefix(f"{trial.page}.")
 
@@ -100,21 +100,21 @@ def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
         if model is None:
             without_model[head.page] = None
             continue
-        failure = failure_of(records)
+        failure = find_failure(records)
         if failure is not None:
-            of_arm = failed.setdefault(arm_of(head), {})
+            of_arm = failed.setdefault(name_arm(head), {})
             of_arm[failure] = of_arm.get(failure, 0) + 1
             continue
         path = _path(model, records, access_ms.get(head.profile, 0.0))
         if path is None:
             without_path += any(isinstance(one, PageLoadRecord) and one.measured for one in records)
         else:
-            found.append(LoadPath(head, path, predictions.predict(model, head), connections_of(model, records)))
+            found.append(LoadPath(head, path, predictions.predict(model, head), count_connections(model, records)))
     return LoadPaths(found, tuple(without_model), without_path, failed)
 
 
 def _path(model: PageModel, records: Sequence[Record], access_ms: float) -> CriticalPath | None:
-    load = instants_of(model, records, access_ms)
+    load = read_instants(model, records, access_ms)
     if load is None:
         return None
     # No host is nearer than the access network's other end: a shorter handshake was a gateway's, none was another's.

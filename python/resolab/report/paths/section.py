@@ -13,7 +13,7 @@ from resolab.plots import estimate_text, interval_text
 from resolab.plots.save import Value
 from resolab.report.named_table import NamedTable
 from resolab.report.paths.loads import LoadPaths, load_paths
-from resolab.report.paths.models import models_of
+from resolab.report.paths.models import read_models
 from resolab.report.paths.summary import PathSummary, path_summaries
 from resolab.report.tables import Table
 from resolab.stats import Estimate
@@ -52,7 +52,7 @@ class PathSection:
 
 def path_section(folder: Path, plan: Plan, pages: Sequence[str]) -> PathSection | None:
     """Build the section of a dataset; `None` without a modelled page or without any path."""
-    models = models_of(plan, pages)
+    models = read_models(plan, pages)
     # Every trial is read: nothing is, for pages nobody has a model of.
     paths = load_paths(folder, models) if models else LoadPaths((), (), 0)
     summaries = path_summaries(paths.found)

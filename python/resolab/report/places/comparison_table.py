@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from resolab.plots import ABSENT
 from resolab.plots.save import Value
 from resolab.report.findings.findings import Findings, VantagePointComparison
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate
@@ -42,8 +42,8 @@ def build_across_table(findings: Findings) -> NamedTable | None:
         (
             one.treatment.page,
             *(one.treatment.profile for _ in lab),
-            combination_of(findings, one.treatment),
-            combination_of(findings, one.baseline),
+            name_combination(findings, one.treatment),
+            name_combination(findings, one.baseline),
             *place_cells(one.places, one.across, places),
         )
         for one in found

@@ -54,7 +54,7 @@ class Distribution:
         return Distribution([(value * factor, count) for value, count in self.steps], self.n)
 
 
-def distribution_of(values: Iterable[float | None]) -> Distribution:
+def make_distribution(values: Iterable[float | None]) -> Distribution:
     """Make a distribution of single values, with `None` for missing values."""
     some = list(values)
     known = sorted(value for value in some if value is not None)

@@ -10,9 +10,9 @@ from resolab.plots import CdfAxis, Curve, CurveStyle, Drawing, draw_cdfs, transp
 from resolab.protocols import DNS_TRANSPORTS, OVER_TCP
 from resolab.report.failures import describe_left_out
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.interval_level import level_of, level_text
+from resolab.report.findings.interval_level import find_level, level_text
 from resolab.report.paper_profiles import find_paper_profile
-from resolab.report.s24.distributions import Distribution, distribution_of, median_text, pool
+from resolab.report.s24.distributions import Distribution, make_distribution, median_text, pool
 from resolab.report.s24.paper_numbers import CITATION
 from resolab.report.s24.scope import PaperScope
 from resolab.store import Dataset
@@ -56,7 +56,7 @@ _CONNECT_LOOKS = {
 }
 
 
-def timings_of(dataset: Dataset, findings: Findings, scope: PaperScope) -> Timings:
+def read_timings(dataset: Dataset, findings: Findings, scope: PaperScope) -> Timings:
     """Read the durations and express them in round trips of their profile."""
     rtt_ms = findings.rtt_ms
     of_condition = {one.id: one for cell in scope.cells.values() for one in cell.values()}
@@ -74,12 +74,12 @@ def timings_of(dataset: Dataset, findings: Findings, scope: PaperScope) -> Timin
     profiles = [one for one in scope.profiles if rtt_ms.get(one)]
     return Timings(
         profiles=profiles,
-        connects={key: distribution_of(values) for key, values in found.items() if key[0] in profiles},
+        connects={key: make_distribution(values) for key, values in found.items() if key[0] in profiles},
         phases=_phases(phase_distributions(dataset), {one: rtt_ms[one] for one in profiles}),
         zero_rtt_asked_count=asked,
         zero_rtt_reached_count=reached,
         lost_count=sum(load.condition in of_condition for load in findings.loads) - len(usable),
-        level=level_of(findings.plan),
+        level=find_level(findings.plan),
     )
 
 

@@ -22,10 +22,10 @@ from resolab.plots import (
 from resolab.report.captions import how_sure, intervals_text
 from resolab.report.failures import describe_left_out, flags_and_drops
 from resolab.report.findings.findings import Findings, OutcomeFindings
-from resolab.report.findings.interval_level import level_of, level_text
+from resolab.report.findings.interval_level import find_level, level_text
 from resolab.report.findings.page_loads import group_by_condition, select_contributing
 from resolab.report.paper_profiles import find_paper_profile
-from resolab.report.s24.distributions import Distribution, distribution_of, median_text
+from resolab.report.s24.distributions import Distribution, make_distribution, median_text
 from resolab.report.s24.paper_numbers import CITATION, plt_change_percent, plt_median_ms
 from resolab.report.s24.paper_quantiles import medians_quantiles, quantiles_ms, relative_quantiles
 from resolab.report.s24.scope import (
@@ -54,7 +54,7 @@ class LoadTimes:
     """The change of each condition's median against DoUDP + H3 full."""
 
 
-def load_times_of(findings: Findings) -> list[LoadTimes]:
+def list_load_times(findings: Findings) -> list[LoadTimes]:
     """Return `plt`, and `plt_sum` if present in the dataset."""
     found = (findings.find_outcome(one) for one in (PLT, PLT_SUM))
     return [_load_times(one, findings.loads) for one in found if one is not None]
@@ -64,7 +64,7 @@ def _load_times(found: OutcomeFindings, loads: Sequence[LoadRow]) -> LoadTimes:
     grouped = group_by_condition(select_contributing(found.outcome, loads))
     return LoadTimes(
         outcome=found.outcome,
-        values={condition: distribution_of(_values(found.outcome, own)) for condition, own in grouped.items()},
+        values={condition: make_distribution(_values(found.outcome, own)) for condition, own in grouped.items()},
         medians={one.condition.id: one.median_ms for one in found.conditions},
         changes={
             one.condition.id: comparison.change
@@ -202,11 +202,11 @@ def _median_beside_theirs(times: LoadTimes, condition: str, combination: Combina
 
 def _medians(times: LoadTimes, findings: Findings, scope: PaperScope) -> Drawing:
     curves = []
-    level = level_of(findings.plan)
+    level = find_level(findings.plan)
     for combination in scope.list_combinations((*IN_PAPER, *LEFT_OUT)):
         known = [cell[combination].id for cell in scope.cells.values() if combination in cell]
         found = [times.changes[one] for one in known if one in times.changes and times.changes[one].n]
-        one = distribution_of([change.value for change in found])
+        one = make_distribution([change.value for change in found])
         label = f"{combination_name(combination)}: {median_text(one.scale(100), level, 1)} %, n = {one.n}"
         theirs = medians_quantiles(list(scope.cells), *combination)
         curves.append(_curve("", "", label, combination, one, {}, theirs))

@@ -6,8 +6,8 @@ For: the comparison section. Not for: the paper's numbers themselves (`paper_num
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.protocols import remainder_ms
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.interval_level import level_of, level_of_loads, level_text
-from resolab.report.labels import combination_of
+from resolab.report.findings.interval_level import find_level, level_of_loads, level_text
+from resolab.report.labels import name_combination
 from resolab.report.s24.paper_numbers import dns_exchange_median_ms, plt_change_percent
 from resolab.report.s24.scope import BASELINE, combination_in_paper, is_resolver_in_paper
 from resolab.report.tables import Table
@@ -15,7 +15,7 @@ from resolab.report.tables import Table
 
 def paper_exchange_table(findings: Findings) -> Table:
     """Compare cold DNS exchanges with the paper's."""
-    level = level_text(level_of(findings.plan))
+    level = level_text(find_level(findings.plan))
     columns = (
         "profile", "transport", "k x RTT ms", "theirs: median ms", "ours: median ms", f"ours: {level} interval",
         "theirs: c ms", "ours: c ms",
@@ -59,7 +59,7 @@ def paper_load_table(findings: Findings) -> Table:
         row = (
             condition.page,
             condition.profile,
-            combination_of(findings, condition),
+            name_combination(findings, condition),
             f"{number_text(theirs, signed=True)} %",
             estimate_text(comparison.change, scale=100, signed=True) + (" %" if comparison.change.n else ""),
             interval_text(comparison.change, scale=100, signed=True),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from resolab.plan import Condition, Plan
 from resolab.plan.factor import FactorSubject
-from resolab.plan.factors import EVERY_FACTOR, OPTIONAL_FACTORS, factors_about, word_of
+from resolab.plan.factors import EVERY_FACTOR, OPTIONAL_FACTORS, format_level, select_factors
 from resolab.plots import combination_label
 from resolab.report.s24.paper_numbers import is_printed
 from resolab.wording import format_count
@@ -25,10 +25,12 @@ LEFT_OUT: Sequence[Combination] = (("doudp", "zero_rtt"), ("doh", "zero_rtt"))
 
 _VARIED = ("page", "profile", "dns_transport", "requested_handshake_mode")
 """The factors varied by the paper."""
-_UNTOLD = (*factors_about(FactorSubject.CLIENT), "h3_discovery")
+_UNTOLD = (*select_factors(FactorSubject.CLIENT), "h3_discovery")
 """Factors of the instrument; any level is accepted, and the first of several is drawn."""
 _AS_IN_PAPER: Mapping[str, str] = {"http_version": "h3"} | {
-    factor: word_of(level, factor) for factor, level in OPTIONAL_FACTORS.items() if factor not in {*_VARIED, *_UNTOLD}
+    factor: format_level(level, factor)
+    for factor, level in OPTIONAL_FACTORS.items()
+    if factor not in {*_VARIED, *_UNTOLD}
 }
 """The paper's levels of all other factors, equal to the default levels of a plan. The resolver is beside the pages,
 with cached answers. Lookups are cold, with a full handshake. No feature is newer than the paper."""
@@ -82,7 +84,7 @@ class PaperScope:
         return f" {conditions} at levels that the paper's loads did not have: left out, with {_levels(self.unlike)}."
 
 
-def scope_of(plan: Plan) -> PaperScope:
+def choose_scope(plan: Plan) -> PaperScope:
     """Choose the plan's first matching condition for every page, profile and combination of the paper."""
     cells: dict[tuple[str, str], dict[Combination, Condition]] = {}
     further: list[Condition] = []
@@ -111,7 +113,7 @@ def _words(found: Iterable[tuple[str, Condition]]) -> dict[str, list[str]]:
     """List the conditions' levels of each factor, without duplicates."""
     words: dict[str, dict[str, None]] = {}
     for factor, condition in found:
-        words.setdefault(factor, {})[word_of(getattr(condition, factor), factor)] = None
+        words.setdefault(factor, {})[format_level(getattr(condition, factor), factor)] = None
     return {factor: list(levels) for factor, levels in words.items()}
 
 
@@ -135,7 +137,7 @@ def combination_in_paper(condition: Condition) -> Combination | None:
 
 def is_resolver_in_paper(one: object) -> bool:
     """Return True for the paper's resolver levels: at the distance of the pages, with cached answers."""
-    return not _unlike(one, factors_about(FactorSubject.RESOLVER))
+    return not _unlike(one, select_factors(FactorSubject.RESOLVER))
 
 
 def _combination(condition: Condition) -> Combination:
@@ -144,4 +146,4 @@ def _combination(condition: Condition) -> Combination:
 
 def _unlike(one: object, factors: Iterable[str] = tuple(_AS_IN_PAPER)) -> list[str]:
     """List the factors with a level different from the paper's loads."""
-    return [factor for factor in factors if word_of(getattr(one, factor), factor) != _AS_IN_PAPER[factor]]
+    return [factor for factor in factors if format_level(getattr(one, factor), factor) != _AS_IN_PAPER[factor]]

@@ -38,16 +38,16 @@ def waterfalls(folder: Path, wanted: str | None = None) -> list[Waterfall]:
     """
     trials = find_finished_trials(dataset_folder(folder))
     if wanted in trials:
-        return [waterfall_of(folder, wanted)]
+        return [read_waterfall(folder, wanted)]
     medians = _median_trials(folder)
     if wanted is None:
-        return [waterfall_of(folder, trial) for trial in medians.values()]
+        return [read_waterfall(folder, trial) for trial in medians.values()]
     if wanted not in medians:
         has = f"trials as {next(iter(trials))}" if trials else "no finished trial"
         names = f" and conditions as {next(iter(medians))}" if medians else ""
         problem = f"it is no finished trial and no condition with a load that ended; the dataset has {has}{names}"
         raise ConfigurationError(f"failed to draw {wanted!r} of {folder}: {problem}")
-    return [waterfall_of(folder, medians[wanted])]
+    return [read_waterfall(folder, medians[wanted])]
 
 
 def _median_trials(folder: Path) -> dict[str, str]:
@@ -64,7 +64,7 @@ def _median_trials(folder: Path) -> dict[str, str]:
     return medians
 
 
-def waterfall_of(folder: Path, trial: str) -> Waterfall:
+def read_waterfall(folder: Path, trial: str) -> Waterfall:
     """Read the measured load of a trial."""
     records = list(read_trial(find_finished_trials(folder)[trial]))
     load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)

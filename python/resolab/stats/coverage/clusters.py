@@ -34,7 +34,7 @@ def draw(kind: str, rng: np.random.Generator, pages: int, blocks: int, effect: f
 
 
 @lru_cache
-def truth_of(kind: str, effect: float) -> float:
+def compute_truth(kind: str, effect: float) -> float:
     """Return the median over all possible pages and blocks."""
     return float(np.median(draw(kind, np.random.default_rng(1), TRUTH_SIZE, 1, effect)))
 
@@ -91,7 +91,7 @@ WAYS: Mapping[str, Callable[[FloatArray, np.random.Generator], Ends]] = {
 
 def simulate_coverage(way: str, kind: str, pages: int, blocks: int, effect: float, rounds: int, seed: int = 1) -> float:
     """Return the share of rounds with the median inside the interval."""
-    rng, truth = np.random.default_rng(seed), truth_of(kind, effect)
+    rng, truth = np.random.default_rng(seed), compute_truth(kind, effect)
     count = 0
     for _ in range(rounds):
         low, high = WAYS[way](draw(kind, rng, pages, blocks, effect), rng)

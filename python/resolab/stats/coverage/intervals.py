@@ -94,7 +94,7 @@ different values. Student's t with 1.5 degrees of freedom around 500. 500 with s
 for a lost query."""
 
 
-def arms_of(kind: str, rng: np.random.Generator, blocks: int, count: int) -> list[FloatArray]:
+def draw_arms(kind: str, rng: np.random.Generator, blocks: int, count: int) -> list[FloatArray]:
     """Draw arms of the same blocks without any difference: the block slows all arms alike, by about 10 %."""
     drift = np.exp(0.1 * rng.standard_normal(blocks))
     arms = [DATA[kind](rng, blocks) * drift for _ in range(count)]
@@ -104,15 +104,15 @@ def arms_of(kind: str, rng: np.random.Generator, blocks: int, count: int) -> lis
     return arms
 
 
-def pair_of(
+def draw_pair(
     kind: str, rng: np.random.Generator, blocks: int, *, add: float = 0.0, factor: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
     """Draw a treatment and a baseline from the same blocks."""
-    treatment, baseline = arms_of(kind, rng, blocks, 2)
+    treatment, baseline = draw_arms(kind, rng, blocks, 2)
     return treatment * factor + add, baseline
 
 
-def truth_of(kind: str, statistic: Callable[[FloatArray], float]) -> float:
+def compute_truth(kind: str, statistic: Callable[[FloatArray], float]) -> float:
     """Return a statistic of the distribution itself, from a sample large enough to make its error negligible."""
     return float(statistic(DATA[kind](np.random.default_rng(1), TRUTH_SIZE)))
 
@@ -159,7 +159,7 @@ class Interval:
 
     def coverage(self, kind: str, blocks: int, rounds: int) -> float:
         """Return the share of rounds with the truth inside the interval."""
-        truth = truth_of(kind, self.truth) if callable(self.truth) else self.truth
+        truth = compute_truth(kind, self.truth) if callable(self.truth) else self.truth
 
         def drawn(rng: np.random.Generator, number: int) -> Estimate:
             return self.estimate(kind, blocks, rng, number)
@@ -172,7 +172,7 @@ def _one(kind: str, n: int, rng: np.random.Generator) -> Sample:
 
 
 def _pair(kind: str, n: int, rng: np.random.Generator, *, add: float = 0.0, factor: float = 1.0) -> list[Sample]:
-    return [Sample.exact(values) for values in pair_of(kind, rng, n, add=add, factor=factor)]
+    return [Sample.exact(values) for values in draw_pair(kind, rng, n, add=add, factor=factor)]
 
 
 def _two(kind: str, n: int, rng: np.random.Generator) -> list[Sample]:
@@ -183,7 +183,7 @@ def _lines(kind: str, n: int, rng: np.random.Generator) -> list[list[tuple[float
     """Draw blocks with the difference of a pair growing with the level, in each block."""
     found: list[list[tuple[float, tuple[float, float]]]] = [[] for _ in range(n)]
     for level in SLOPE_LEVELS:
-        treatment, baseline = pair_of(kind, rng, n, add=SLOPE * level)
+        treatment, baseline = draw_pair(kind, rng, n, add=SLOPE * level)
         for block, value in zip(found, treatment - baseline, strict=True):
             block.append((level, (float(value), float(value))))
     return found
@@ -191,7 +191,7 @@ def _lines(kind: str, n: int, rng: np.random.Generator) -> list[list[tuple[float
 
 def _share_of_overhead(kind: str, n: int, rng: np.random.Generator, seed: int) -> Estimate:
     """Draw a costly reference, and a treatment halfway between reference and baseline."""
-    baseline, treatment, reference = arms_of(kind, rng, n, 3)
+    baseline, treatment, reference = draw_arms(kind, rng, n, 3)
     arms = (treatment + OVERHEAD / 2, reference + OVERHEAD, baseline)
     return estimate_remaining_share(*map(Sample.exact, arms), seed=seed)
 

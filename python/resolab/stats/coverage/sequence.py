@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 import scipy
 
-from resolab.stats.medians import differences_of
+from resolab.stats.medians import subtract_pairs
 from resolab.stats.order import LEVEL, quantile
 from resolab.stats.sample import FloatArray, Sample
 from resolab.stats.sequence import MedianSequence
@@ -63,7 +63,7 @@ def _fails(rng: np.random.Generator, n: int) -> Sample:
         failed = rng.random(n) < share
         arms.append(Sample.from_censored([None if lost else float(t) for t, lost in zip(time, failed, strict=True)],
                                     [LIMIT] * n))  # fmt: skip
-    differences = differences_of(arms[0], arms[1])
+    differences = subtract_pairs(arms[0], arms[1])
     shift = _fails_median()
     return Sample(differences.low - shift, differences.high - shift)
 
@@ -172,9 +172,9 @@ class DetectionBlocks:
 
 def blocks_taken(kind: str, fixed: int, rounds: int, seed: int = 1) -> DetectionBlocks:
     """Compare stopping as soon as 0 is excluded with a fixed number of blocks of 80 % power."""
-    effect = _effect_of(kind, fixed, seed)
-    ends = _ends_at(kind, effect, 4 * fixed, rounds, seed + 1)
-    twice = _ends_at(kind, 2 * effect, 4 * fixed, rounds, seed + 2)
+    effect = _find_effect(kind, fixed, seed)
+    ends = _find_ends(kind, effect, 4 * fixed, rounds, seed + 1)
+    twice = _find_ends(kind, 2 * effect, 4 * fixed, rounds, seed + 2)
     return DetectionBlocks(
         effect=effect,
         fixed=fixed,
@@ -185,7 +185,7 @@ def blocks_taken(kind: str, fixed: int, rounds: int, seed: int = 1) -> Detection
     )
 
 
-def _effect_of(kind: str, blocks: int, seed: int, rounds: int = 1_000) -> float:
+def _find_effect(kind: str, blocks: int, seed: int, rounds: int = 1_000) -> float:
     """Find the difference detected by an interval of `blocks` blocks with a power of 80 %."""
     rng = np.random.default_rng(seed)
     lows = [quantile(KINDS[kind](rng, blocks), 0.5).ci_low for _ in range(rounds)]
@@ -193,12 +193,12 @@ def _effect_of(kind: str, blocks: int, seed: int, rounds: int = 1_000) -> float:
     return -float(np.quantile([one for one in lows if one is not None], 0.2))
 
 
-def _ends_at(kind: str, effect: float, cap: int, rounds: int, seed: int) -> FloatArray:
+def _find_ends(kind: str, effect: float, cap: int, rounds: int, seed: int) -> FloatArray:
     rng = np.random.default_rng(seed)
-    return np.array([_end_at(KINDS[kind](rng, cap), effect, cap) for _ in range(rounds)], dtype=np.float64)
+    return np.array([_find_end(KINDS[kind](rng, cap), effect, cap) for _ in range(rounds)], dtype=np.float64)
 
 
-def _end_at(sample: Sample, effect: float, cap: int) -> int:
+def _find_end(sample: Sample, effect: float, cap: int) -> int:
     sequence = MedianSequence(LEVEL)
     for number, (low, high) in enumerate(zip(sample.low, sample.high, strict=True), start=1):
         sequence.add(float(low) + effect, float(high) + effect)

@@ -79,7 +79,7 @@ class MadeLog:
 def mode(one: LookUp) -> HandshakeMode | None:
     assert one.connection is not None
     assert one.request is not None
-    return one.connection.handshake_of(one.request)
+    return one.connection.judge_handshake(one.request)
 
 
 @pytest.mark.parametrize(("full", "expected"), [(True, HandshakeMode.FULL), (False, HandshakeMode.RESUMED)])

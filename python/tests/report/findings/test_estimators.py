@@ -10,7 +10,7 @@ from resolab.report import terminal_summary
 from resolab.report.comparison_tables import answer_comparisons
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.interval_level import level_of, level_of_loads
+from resolab.report.findings.interval_level import find_level, level_of_loads
 from resolab.report.findings.sensitivity import ALL
 from resolab.report.s24.paper_comparison import paper_load_table
 from resolab.stats import LEVEL, STOPPING_LEVEL, Method, Sample, difference_at_any_look
@@ -73,7 +73,7 @@ def test_the_answer_counts_sequences_and_no_tests(findings: Findings) -> None:
 
 
 def test_the_level_said_is_the_one_of_the_sequences(findings: Findings) -> None:
-    assert (level_of(findings.plan), level_of_loads(findings.plan)) == (STOPPING_LEVEL, LEVEL)
+    assert (find_level(findings.plan), level_of_loads(findings.plan)) == (STOPPING_LEVEL, LEVEL)
     assert "ours: 95 % interval" in paper_load_table(findings).columns
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(terminal_summary(findings))

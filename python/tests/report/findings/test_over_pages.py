@@ -15,7 +15,7 @@ from resolab.plan import Plan
 from resolab.report import build_report
 from resolab.report.compare.changes import compare_datasets
 from resolab.report.findings.analysis import analyse
-from resolab.report.findings.dataset_plan import plan_of
+from resolab.report.findings.dataset_plan import read_plan
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.page_loads import count_unpaired, pair_blocks, pair_samples, sample_by_block
 from resolab.report.plain_answers import plain_answers
@@ -188,7 +188,7 @@ def test_means_of_rounds_are_no_slow_loads(tmp_path: Path) -> None:
 def test_the_tables_and_other_plans_stay_as_they_were(tmp_path: Path) -> None:
     with opened(tmp_path / "d", plan_with(14)) as dataset:
         assert {row["condition"].partition(".")[0] for row in dataset.sql("SELECT condition FROM trials")} == {*PAGES}
-        assert plan_of(dataset).factors.page == ("all-pages",)
-        assert plan_of(dataset) == plan_of(dataset)
+        assert read_plan(dataset).factors.page == ("all-pages",)
+        assert read_plan(dataset) == read_plan(dataset)
         assert {one.condition.partition(".")[0] for one in dataset.measured_loads()} == {"all-pages"}
         assert {one.page for one in dataset.measured_loads()} == {*PAGES}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from resolab.report.h20.sampling import BLOCKS_NEEDED, PooledPairs, describe_sampling, places_of
+from resolab.report.h20.sampling import BLOCKS_NEEDED, PooledPairs, describe_sampling, list_places
 from resolab.stats import Method, Sample, estimate_clustered_median, quantile
 
 RNG = np.random.default_rng(3)
@@ -11,7 +11,7 @@ RNG = np.random.default_rng(3)
 
 def pooled(pages: int, blocks: int) -> PooledPairs:
     keys = [(block, f"page-{page}", "h2") for block in range(blocks) for page in range(pages)]
-    return PooledPairs(Sample.exact(RNG.standard_normal(pages * blocks)), places_of(keys))
+    return PooledPairs(Sample.exact(RNG.standard_normal(pages * blocks)), list_places(keys))
 
 
 @pytest.mark.parametrize(("pages", "unit"), [(2, "block"), (5, "block"), (6, "page"), (12, "page")])

@@ -23,7 +23,7 @@ from resolab.fleet.job import FleetRun
 from resolab.fleet.results import bundle
 from resolab.fleet.results.assemble import assemble
 from resolab.fleet.results.fetch import FetchResult
-from resolab.fleet.vantage_run import plan_at
+from resolab.fleet.vantage_run import read_vantage_plan
 from resolab.store import find_finished_trials
 
 BLOCKS = 2
@@ -41,7 +41,7 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[FleetRun, 
     for vantage in run.vantages:
         folder = tmp_path / vantage
         for block in range(BLOCKS):
-            plan = plan_at(run, vantage)
+            plan = read_vantage_plan(run, vantage)
             run_block(plan, folder, Console(quiet=True), block, light.light_testbed, fleet_run=run.id)
             files.setdefault(vantage, {})[block] = tmp_path / f"{vantage}-{block}.tar.gz"
             bundle.pack(folder, block, files[vantage][block])

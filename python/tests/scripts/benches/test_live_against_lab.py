@@ -20,7 +20,7 @@ from resolab.internet.servers import authoritative
 from resolab.plan import Corpus, load_plan, parse_plan
 from resolab.records import ResolverCache
 from resolab.testbed.distance import move_page, move_resolver, resolver_rtt_ms
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 
 PAGES = ("calibre-2020-07", "google-2018-11")
 CELL = ("a-page", "firefox", "dot")
@@ -47,14 +47,14 @@ def test_the_lab_has_the_boxs_pages_at_the_boxs_distances(folder):
     plan, corpus = rounds.lab_plan(folder)
     assert plan.factors.page == PAGES
     box, (condition, *_) = sides(), plan.conditions()
-    for page, site in sites_of(corpus, plan.factors.page).items():
+    for page, site in assign_sites(corpus, plan.factors.page).items():
         link = move_resolver(move_page(corpus.profile("box-home"), site), condition.resolver_extra_rtt_ms)
         assert resolver_rtt_ms(link) == pytest.approx(box.layout.rtt_ms(HOME, box.resolver.address))
         of_box = next(one for one in box.sites if one.page == page)
         places = {one.host: one for one in comparison_files.origins_of(of_box)}
         assert [*places] == [*site.hosts]
         assert site.url == of_box.url
-        of_corpus = sites_of(Corpus.from_project(), [page])[page]
+        of_corpus = assign_sites(Corpus.from_project(), [page])[page]
         assert site.request_count == of_corpus.request_count
         far = {one.network.partition("/")[0]: 2 * one.extra_one_way_delay_ms for one in link.far or []}
         for origin, original in zip(site.origins, of_corpus.origins, strict=True):
@@ -67,7 +67,7 @@ def test_the_lab_has_the_boxs_pages_at_the_boxs_distances(folder):
 
 def test_names_that_share_an_address_in_the_box_share_one_in_the_lab(folder):
     _, corpus = rounds.lab_plan(folder)
-    for page, site in sites_of(corpus, PAGES).items():
+    for page, site in assign_sites(corpus, PAGES).items():
         of_box = next(one for one in sides().sites if one.page == page)
         shared = {one.host: one.address for one in comparison_files.origins_of(of_box)}
         own = {one.host: one.address for one in site.origins}
@@ -86,7 +86,7 @@ def test_a_resolver_nearer_than_the_sites_is_the_nearest_of_all(tmp_path):
     plan, corpus = rounds.lab_plan(tmp_path / "all")
     assert corpus.profile("box-home").up.one_way_delay_ms == 2.5
     assert {one.resolver_extra_rtt_ms for one in plan.conditions()} == {0.0}
-    assert all(one.serving.extra_rtt_ms >= 5 for one in sites_of(corpus, PAGES)[PAGES[0]].origins)
+    assert all(one.serving.extra_rtt_ms >= 5 for one in assign_sites(corpus, PAGES)[PAGES[0]].origins)
 
 
 def test_both_plans_have_the_same_loads_ways_and_browsers(folder):

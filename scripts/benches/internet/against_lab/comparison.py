@@ -22,10 +22,10 @@ from resolab.stats import (
     EquivalenceTest,
     Estimate,
     Sample,
-    differences_of,
     equivalence,
     median,
     relative_change,
+    subtract_pairs,
 )
 
 MARGIN_RATIO = 0.05
@@ -105,7 +105,7 @@ def _compared(cell: Cell, live: _Pairs, lab: _Pairs, is_of: Callable[[Cell], boo
     both = sorted(key for key in mine if key in live and key in lab)
     kept = [key for key in both if live[key].plt_ms is not None or lab[key].plt_ms is not None]
     one, other = _sample([live[key] for key in kept]), _sample([lab[key] for key in kept])
-    ratios = differences_of(_logarithms(one), _logarithms(other))
+    ratios = subtract_pairs(_logarithms(one), _logarithms(other))
     margin = math.log1p(MARGIN_RATIO)
     return LiveLabComparison(
         cell=cell,

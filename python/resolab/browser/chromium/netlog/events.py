@@ -114,7 +114,7 @@ class EventDecoder:
         return line
 
 
-def head_of(lines: Iterable[str]) -> Head:
+def read_head(lines: Iterable[str]) -> Head:
     """Read lines up to the first event; raise `ValueError` with the fault found."""
     text = ""
     for line in lines:
@@ -170,7 +170,7 @@ class EventReader:
 
     def _head(self, lines: IO[str]) -> Head:
         try:
-            return head_of(lines)
+            return read_head(lines)
         except ValueError as problem:
             raise no_netlog(self._file, problem) from problem
 

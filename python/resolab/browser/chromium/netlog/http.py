@@ -14,9 +14,9 @@ from resolab.browser.chromium.netlog.partial_connection import (
     Handlers,
     PartialConnection,
     PartialRequest,
-    host_of,
     host_of_url,
     path_of_url,
+    read_host,
     read_request,
 )
 
@@ -81,7 +81,7 @@ class RequestCollector:
 
     def _h2_session(self, event: NetlogEvent) -> None:
         if event.phase == BEGIN:
-            self._sessions[event.source] = (host_of(event.params().get("host")), None)
+            self._sessions[event.source] = (read_host(event.params().get("host")), None)
 
     def _h2_socket(self, event: NetlogEvent) -> None:
         host, _ = self._sessions.get(event.source, (None, None))

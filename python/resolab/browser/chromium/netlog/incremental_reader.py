@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from resolab.browser.browser_log import BrowserLog
-from resolab.browser.chromium.netlog.events import EventDecoder, Head, head_of, no_netlog
+from resolab.browser.chromium.netlog.events import EventDecoder, Head, no_netlog, read_head
 from resolab.browser.chromium.netlog.lines import is_begin
 from resolab.browser.chromium.netlog.reader import NetlogBuilder
 from resolab.errors import ConfigurationError
@@ -54,7 +54,7 @@ class NetlogFollower:
         self._head_lines.append(line)
         if is_begin(line):
             try:
-                self._head = head_of(self._head_lines)
+                self._head = read_head(self._head_lines)
             except ValueError as problem:
                 raise no_netlog(self._file, problem) from problem
             self._decoder, self._head_lines = self._head.decoder(self._log.names), []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from resolab.browser.browser_log import BrowserConnection, LookUp, RequestHead
 from resolab.browser.chromium.netlog.events import BEGIN, END, NetlogEvent
-from resolab.browser.chromium.netlog.partial_connection import Handlers, number_of, text_of
+from resolab.browser.chromium.netlog.partial_connection import Handlers, read_number, read_text
 
 _TYPES = {1: "A", 28: "AAAA", 65: "HTTPS"}
 _RCODES = {0: "NOERROR", 1: "FORMERR", 2: "SERVFAIL", 3: "NXDOMAIN", 4: "NOTIMP", 5: "REFUSED"}
@@ -64,13 +64,13 @@ class LookUps:
             return
         params = event.params()
         if event.phase == BEGIN:
-            name, number = text_of(params, "hostname"), number_of(params, "query_type")
+            name, number = read_text(params, "hostname"), read_number(params, "query_type")
             if name is not None:
                 kind = None if number is None else _TYPES.get(number, f"TYPE{number}")
                 self._transactions[event.source] = _Transaction(name.rstrip(".").lower(), kind, event.time_ms)
         elif event.phase == END and (one := self._transactions.get(event.source)) is not None:
             one.ended_ms = event.time_ms
-            error = number_of(params, "net_error")
+            error = read_number(params, "net_error")
             one.error = None if error is None else self.errors.get(error, str(error))
 
     def _doh(self, event: NetlogEvent) -> None:
@@ -79,6 +79,6 @@ class LookUps:
             one.doh = event.dependency()
 
     def _response(self, event: NetlogEvent) -> None:
-        one, number = self._transactions.get(event.source), number_of(event.params(), "rcode")
+        one, number = self._transactions.get(event.source), read_number(event.params(), "rcode")
         if one is not None and number is not None:
             one.rcode = _RCODES.get(number, f"RCODE{number}")

@@ -64,7 +64,7 @@ def read_request(event: NetlogEvent) -> PartialRequest | None:
     """Read the request a session sends; heads are lists of `name: value`."""
     heads = event.params().get("headers")
     told = dict(_head(one) for one in heads if isinstance(one, str)) if isinstance(heads, list) else {}
-    host = host_of(told.get(":authority"))
+    host = read_host(told.get(":authority"))
     return None if host is None else PartialRequest(event.time_ms, host, told.get(":path"))
 
 
@@ -73,7 +73,7 @@ def _head(line: str) -> tuple[str, str]:
     return (":" if line.startswith(":") else "") + name, value.strip()
 
 
-def host_of(authority: object) -> str | None:
+def read_host(authority: object) -> str | None:
     """Take name or address from `name:port` or `[address]:port`."""
     return host_of_url(f"//{authority}") if isinstance(authority, str) else None
 
@@ -100,13 +100,13 @@ def path_of_url(url: object) -> str | None:
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
-def text_of(params: dict[str, Any], name: str) -> str | None:
+def read_text(params: dict[str, Any], name: str) -> str | None:
     """Return a non-empty text parameter, stripped, or `None`."""
     value = params.get(name)
     return value.strip() or None if isinstance(value, str) else None
 
 
-def number_of(params: dict[str, Any], name: str) -> int | None:
+def read_number(params: dict[str, Any], name: str) -> int | None:
     """Take a whole number."""
     value = params.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -17,8 +17,8 @@ from resolab.browser.chromium.netlog.partial_connection import (
     Handlers,
     PartialConnection,
     PartialRequest,
-    host_of,
-    number_of,
+    read_host,
+    read_number,
     read_request,
 )
 from resolab.browser.tls_messages import server_took_ticket
@@ -85,7 +85,7 @@ class QuicSessions:
                 opened_ms=event.time_ms,
                 is_quic=True,
                 alpn="h3",
-                host=host_of(event.params().get("host")),
+                host=read_host(event.params().get("host")),
                 handshake_start_ms=event.time_ms,
             )
         elif event.phase == END and event.source in self._open:
@@ -94,14 +94,14 @@ class QuicSessions:
     def _take_received(self, event: NetlogEvent) -> None:
         one = self._open.get(event.source)
         if one is not None and one.address is None:
-            one.address = host_of(event.params().get("peer_address"))
+            one.address = read_host(event.params().get("peer_address"))
 
     def _crypto(self, event: NetlogEvent) -> None:
         wire = self._wires.get(event.source)
         if wire is None:
             return
         params = event.params()
-        content, offset = params.get("bytes"), number_of(params, "offset")
+        content, offset = params.get("bytes"), read_number(params, "offset")
         if params.get("encryption_level") != _INITIAL or not isinstance(content, str) or offset is None:
             return
         try:
@@ -128,14 +128,14 @@ class QuicSessions:
             return
         asked.asker = asker
         one.requests.append(asked)
-        stream = number_of(event.params(), "quic_stream_id")
+        stream = read_number(event.params(), "quic_stream_id")
         if stream is not None and event.source in self._wires:
             self._wires[event.source].by_stream[stream] = asked
 
     def _frame(self, event: NetlogEvent) -> None:
         wire = self._wires.get(event.source)
         params = event.params() if wire is not None and wire.by_stream else {}
-        stream = number_of(params, "stream_id")
+        stream = read_number(params, "stream_id")
         if wire is not None and stream in wire.by_stream and params.get("offset") == 0:
             wire.unsent.append(wire.by_stream.pop(stream))
 
@@ -144,7 +144,7 @@ class QuicSessions:
         if wire is None or not wire.unsent:
             return
         params = event.params()
-        level, number = params.get("encryption_level"), number_of(params, "packet_number")
+        level, number = params.get("encryption_level"), read_number(params, "packet_number")
         if level not in (_EARLY, _APPLICATION):  # A packet sent with it carries no requests.
             return
         for asked in wire.unsent:
@@ -155,7 +155,7 @@ class QuicSessions:
 
     def _take_lost(self, event: NetlogEvent) -> None:
         wire = self._wires.get(event.source)
-        number = None if wire is None else number_of(event.params(), "packet_number")
+        number = None if wire is None else read_number(event.params(), "packet_number")
         if wire is not None and number is not None:
             for asked in wire.by_packet.pop(number, ()):
                 asked.sent_early = None  # Which of its two ways came first is not told.

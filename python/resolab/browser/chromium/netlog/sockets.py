@@ -9,9 +9,9 @@ from resolab.browser.chromium.netlog.events import BEGIN, END, NetlogEvent
 from resolab.browser.chromium.netlog.partial_connection import (
     Handlers,
     PartialConnection,
-    host_of,
     host_of_url,
-    text_of,
+    read_host,
+    read_text,
 )
 
 _EARLY_DATA_ACCEPTED = 2
@@ -56,7 +56,7 @@ class Sockets:
             one.opened_ms = event.time_ms
         elif event.phase == END and "net_error" not in params:
             one.connected_ms = event.time_ms
-            one.address = host_of(params.get("remote_address"))
+            one.address = read_host(params.get("remote_address"))
 
     def _socket(self, event: NetlogEvent) -> None:
         if event.source_kind != "SOCKET":
@@ -77,8 +77,8 @@ class Sockets:
         params = event.params()
         if "net_error" not in params:
             one.handshake_end_ms = event.time_ms
-            one.alpn = text_of(params, "next_proto") or "http/1.1"
-            one.tls_version = text_of(params, "version")
+            one.alpn = read_text(params, "next_proto") or "http/1.1"
+            one.tls_version = read_text(params, "version")
             one.resumed = params.get("is_resumed") is True
             one.early_data = one.early_data or False
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from resolab.browser.browser_log import BrowserLog
-from resolab.browser.firefox.log.lines import line_of
+from resolab.browser.firefox.log.lines import read_line
 from resolab.browser.firefox.log.reader import FirefoxLogBuilder
 from resolab.errors import ConfigurationError
 
@@ -40,6 +40,6 @@ class FirefoxLogFollower:
         self._read_bytes += len(new)
         *lines, self._rest = (self._rest + new.decode("utf-8", "replace")).split("\n")
         for text in lines:
-            if (line := line_of(text)) is not None:
+            if (line := read_line(text)) is not None:
                 self._log.take(line)
         return self._log.build().select_since(self._since_ms)

@@ -26,7 +26,7 @@ class Line:
     """True for lines of the thread of connections."""
 
 
-def line_of(text: str) -> Line | None:
+def read_line(text: str) -> Line | None:
     """Read a line; `None` for the continuation of another line."""
     found = _LINE.match(text)
     if found is None:
