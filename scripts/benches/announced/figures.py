@@ -103,7 +103,11 @@ def _waits(bench: AnnouncementBench, found: dict[DocumentCase, list[FetchWithByt
         cells = [case.announcement, case.mode, f"{case.server_time_ms:g}", f"{case.name_delay_ms:g}"]
         cells += [str(len(fetched)), f"{document_ms:.1f}", f"{wait_ms:.1f}", f"{expected_ms:.1f}"]
         limit_ms = LIMIT_MS if bench.names_count <= FITTING_COUNT else None
-        cells += [f"{wait_ms - expected_ms:+.1f}", verdict(abs(wait_ms - expected_ms), limit_ms), _shown(saved)]
+        cells += [
+            f"{wait_ms - expected_ms:+.1f}",
+            verdict(abs(wait_ms - expected_ms), limit_ms),
+            _format_estimate(saved),
+        ]
         data = asdict(case) | {"wait_ms": wait_ms, "expected_ms": expected_ms, "document_ms": document_ms}
         data |= {"saved_ms": saved.value, "saved_low_ms": saved.ci_low, "saved_high_ms": saved.ci_high}
         part.add(cells, data | {"n": len(fetched), "bytes_ms": bytes_ms})
@@ -127,7 +131,7 @@ def _costs(found: dict[DocumentCase, list[FetchWithBytes]]) -> BenchPart:
         )
         cells = [case.announcement, case.mode, f"{case.server_time_ms:g}", f"{case.name_delay_ms:g}"]
         part.add(
-            [*cells, f"{complete_ms:.1f}", _shown(saved), f"{up:,}", f"{down:,}"],
+            [*cells, f"{complete_ms:.1f}", _format_estimate(saved), f"{up:,}", f"{down:,}"],
             asdict(case) | {"complete_ms": complete_ms, "saved_ms": saved.value, "up_bytes": up, "down_bytes": down},
         )
     return part
@@ -161,7 +165,7 @@ def _difference(
     return estimate_paired_difference(*(Sample.exact([outcome(one) for one in arm]) for arm in (alone, fetched)))
 
 
-def _shown(estimate: Estimate) -> str:
+def _format_estimate(estimate: Estimate) -> str:
     low, high = estimate.ci_low, estimate.ci_high
     interval = "too few" if low is None or high is None else f"{low:.1f}, {high:.1f}"
     return f"{estimate.value:.1f} [{interval}]"

@@ -49,14 +49,16 @@ def measure(bench: AnnouncementBench) -> list[BenchPart]:
     part = BenchPart("pages", title, columns)
     told = [one for one in AnnouncementMode if one is not AnnouncementMode.NOT]
     for delay_ms, announced in itertools.product(NAME_DELAYS_MS, told):
-        one = saving(models, announced, delay_ms, rates(bench.profile).rtt_ms)
+        one = compare_loads(models, announced, delay_ms, rates(bench.profile).rtt_ms)
         cells = [announced.value, f"{delay_ms:g}", f"{one.lower_quartile_ms:.0f}", f"{one.median_ms:.0f}"]
         part.add([*cells, f"{one.upper_quartile_ms:.0f}", f"{one.without_count} of {one.pages_count}"], asdict(one))
     part.remarks.append("every host a round trip away, server times and transfers as recorded, a cold connection")
     return [part]
 
 
-def saving(models: Sequence[PageModel], announced: AnnouncementMode, name_delay_ms: float, rtt_ms: float) -> Saving:
+def compare_loads(
+    models: Sequence[PageModel], announced: AnnouncementMode, name_delay_ms: float, rtt_ms: float
+) -> Saving:
     """Compare each page's load with and without announcement."""
     saved = [
         _load_ms(model, AnnouncementMode.NOT, name_delay_ms, rtt_ms) - _load_ms(model, announced, name_delay_ms, rtt_ms)

@@ -53,23 +53,23 @@ async def measure(
             cell = cell_of(planned.condition)
             say(f"{cell.browser} {cell.way} {cell.http_version} {cell.handshake}, load {planned.block + 1} of {loads}")
             file = folder / f"{planned.trial_id}.pcapng"
-            result = await _captured(testbed, planned.condition, planned.trial_id, file)
+            result = await _capture_load(testbed, planned.condition, planned.trial_id, file)
             try:
-                found.append(await asyncio.to_thread(_seen, cell, result, file, cold.rates(profile)))
+                found.append(await asyncio.to_thread(_read_first_byte, cell, result, file, cold.rates(profile)))
             except flights.UnclearError as error:
                 problems.append(f"{cell.browser} {cell.way} {cell.http_version} {cell.handshake}: {error}")
             file.unlink()
     return found, problems
 
 
-async def _captured(testbed: Testbed, condition: Condition, trial_id: str, file: Path) -> TrialResult:
+async def _capture_load(testbed: Testbed, condition: Condition, trial_id: str, file: Path) -> TrialResult:
     await testbed.path.process.command(lambda number: PathStartCapture(id=number, file=str(file)))
     result = await testbed.run_trial(condition, trial_id)
     await testbed.path.process.command(lambda number: PathStopCapture(id=number))
     return result
 
 
-def _seen(cell: BrowserCell, result: TrialResult, file: Path, link: flights.Rates) -> FirstByteLoad:
+def _read_first_byte(cell: BrowserCell, result: TrialResult, file: Path, link: flights.Rates) -> FirstByteLoad:
     load = judge(cell, result)
     if not load.reached or load.first_byte_ms is None:
         message = f"not as asked: {load.why_not}"

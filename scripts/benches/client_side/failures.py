@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benches.client_side.cells import Group
-from benches.client_side.logged_browsers import logged_browsers
+from benches.client_side.logged_browsers import start_logged_browsers
 from benches.common.part import BenchPart
 from resolab.campaign.schedule import schedule
 from resolab.live.client_side import judge_load
@@ -51,7 +51,7 @@ async def measure(
     plan = group.plain_plan(page=page, profile=profile, blocks=len(TRUTH), page_timeout_s=PAGE_TIMEOUT_S)
     seen: list[tuple[LoadResult, BrowserLog | None]] = []
     told = []
-    with logged_browsers(folder, lambda load, log: seen.append((load, log))):
+    with start_logged_browsers(folder, lambda load, log: seen.append((load, log))):
         async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
             host = testbed.build_url(page).split("/")[2]
             for mode, planned in zip(TRUTH, schedule(plan, plan.seed, plan.blocks), strict=True):

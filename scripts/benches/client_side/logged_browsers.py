@@ -70,7 +70,7 @@ class LoggedBrowser:
 
 
 @contextlib.contextmanager
-def logged_browsers(folder: Path, take: Take) -> Iterator[None]:
+def start_logged_browsers(folder: Path, take: Take) -> Iterator[None]:
     """Make testbeds start logged browsers within this context."""
     count = iter(range(1 << 30))
 

@@ -44,7 +44,7 @@ def ours(transport: str, server: Server, file: Path, scratch: Path, *, rate_per_
     if transport == "doh":
         command += ["--doh-method", "get"]
     paced = ["--outstanding", str(OUTSTANDING_COUNT)] if rate_per_s is None else ["--rate", str(rate_per_s)]
-    text, cpu_s = timed([*command, *paced], scratch / "load")
+    text, cpu_s = run_timed([*command, *paced], scratch / "load")
     records = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     record = next((one for one in records if one.get("record") == "load"), None)
     if record is None:
@@ -57,7 +57,7 @@ def dnsperf(transport: str, server: Server, file: Path, scratch: Path) -> Genera
     """Run dnsperf with the same load."""
     command = ["dnsperf", *dnsperf_target(transport, server), "-d", str(file), "-l", str(RUN_S)]
     command += ["-c", str(CONNECTIONS_COUNT), "-q", str(OUTSTANDING_COUNT)]
-    text, cpu_s = timed(command, scratch / "load")
+    text, cpu_s = run_timed(command, scratch / "load")
     completed, lost = (re.search(rf"Queries {what}:\s+(\d+)", text) for what in ("completed", "lost"))
     if completed is None or lost is None:
         raise ResolabError(f"dnsperf over {transport} printed no statistics")
@@ -70,7 +70,7 @@ def _run(what: str, answered_count: int, lost_count: int, cpu_s: float, record: 
     return GeneratorRun(answered_count, lost_count, cpu_s * 1e6 / answered_count, record)
 
 
-def timed(command: Sequence[str], file: Path) -> tuple[str, float]:
+def run_timed(command: Sequence[str], file: Path) -> tuple[str, float]:
     """Run a command; return its output and the user and system time of its whole process."""
     with file.open("wb") as output:
         process = subprocess.Popen([*pin_command(0), *command], stdout=output, stderr=subprocess.STDOUT)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benches.common.part import BenchPart, DnsBench, Spread, verdict
 from benches.common.program_end import end
-from benches.common.servers import Server, keep_awake, names, require_programs, running, running_edge
+from benches.common.servers import Server, keep_awake, names, require_programs, run_named_edge, run_server
 from benches.dns import clients, matching, pcap
 from resolab.errors import MachineError
 
@@ -69,9 +69,9 @@ def measure(bench: DnsBench) -> list[BenchPart]:
     require_programs("unbound", "dnsperf", "kdig", "dig", "tcpdump", "taskset", "setpriv")
     asked, measured = names(QUERIES_PER_ROUND), cases(bench)
     file = bench.scratch / "loopback.pcap"
-    with running("unbound") as unbound, running_edge(asked) as edge:
+    with run_server("unbound") as unbound, run_named_edge(asked) as edge:
         servers = {"unbound": unbound, "edge": edge}
-        with _capturing(file, [port for server in servers.values() for port in server.ports.values()]):
+        with _capture(file, [port for server in servers.values() for port in server.ports.values()]):
             for number in range(2 * _rounds(bench)):
                 awake = number % 4 in {0, 3}
                 with keep_awake() if awake else contextlib.nullcontext():
@@ -113,7 +113,7 @@ def _part(rounds: int) -> BenchPart:
 
 
 @contextlib.contextmanager
-def _capturing(file: Path, ports: list[int]) -> Iterator[None]:
+def _capture(file: Path, ports: list[int]) -> Iterator[None]:
     said_file = file.with_suffix(".said")
     command = ["tcpdump", "-Z", "root", "-i", "lo", "--time-stamp-precision=nano", "-s", "200", "-B", "16384"]
     command += ["-w", str(file), " or ".join(f"port {port}" for port in ports)]

@@ -17,7 +17,7 @@ from pathlib import Path
 from benches.common import turns
 from benches.common.part import BenchPart, DnsBench, Spread, verdict
 from benches.dns import flights, path_capture
-from benches.dns.testbed import testbed
+from benches.dns.testbed import make_testbed
 from resolab import engine
 from resolab.errors import ResolabError
 from resolab.plan import Corpus
@@ -156,7 +156,7 @@ async def _measure(bench: DnsBench) -> BenchPart:
 async def _round(bench: DnsBench, measured: ProfileMeasurement, core: str, count: int, *, keep_awake: bool) -> None:
     pause = pause_ms(measured.profile)
     with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
-        async with testbed(core, measured.profile, Path(folder), pause_ms=pause, keep_awake=keep_awake) as bed:
+        async with make_testbed(core, measured.profile, Path(folder), pause_ms=pause, keep_awake=keep_awake) as bed:
             for handshake, transports in cells(bench.transports, bench.handshakes).items():
                 times: dict[Cell, list[float]] = collections.defaultdict(list)
                 for record in await bed.ask(handshake, transports, count):
@@ -177,7 +177,7 @@ async def _capture(bench: DnsBench, measured: ProfileMeasurement, core: str) -> 
     pause = pause_ms(measured.profile)
     with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
         file = Path(folder) / "path.pcapng"
-        async with testbed(core, measured.profile, Path(folder), pause_ms=pause, keep_awake=True) as bed:
+        async with make_testbed(core, measured.profile, Path(folder), pause_ms=pause, keep_awake=True) as bed:
             await bed.capture(file)
             asked = {
                 handshake: await bed.ask(handshake, transports, CAPTURED_COUNT)

@@ -21,7 +21,7 @@ from benches.common.generators import (
     ours,
 )
 from benches.common.part import BenchPart, DnsBench, Spread, verdict
-from benches.common.servers import Server, names, require_programs, running, running_edge
+from benches.common.servers import Server, names, require_programs, run_named_edge, run_server
 
 ROUNDS_COUNT = 5
 OPEN_RATE_PER_S = 50_000
@@ -65,8 +65,8 @@ def measure(bench: DnsBench) -> list[BenchPart]:
     asked = names(NAMES_COUNT)
     file = bench.scratch / "names"
     file.write_text("".join(f"{name} A\n" for name in asked), "utf-8")
-    part, schedule = _closed_part(_rounds(bench)), _open_part(_rounds(bench))
-    with running("dnsdist") as dnsdist, running("unbound") as unbound, running_edge(asked) as edge:
+    part, schedule = _measure_closed_loop(_rounds(bench)), _open_part(_rounds(bench))
+    with run_server("dnsdist") as dnsdist, run_server("unbound") as unbound, run_named_edge(asked) as edge:
         servers = {"dnsdist": dnsdist, "unbound": unbound, "edge": edge}
         for case in _cases(bench):
             _add(part, case, _measure_in_turn(bench, case, servers[case.server], file))
@@ -99,7 +99,7 @@ def ratios(runs: Sequence[GeneratorRun], of: Sequence[GeneratorRun]) -> Spread:
     return Spread.from_rounds([[one.cpu_us / other.cpu_us] for one, other in zip(runs, of, strict=True)])
 
 
-def _closed_part(rounds: int) -> BenchPart:
+def _measure_closed_loop(rounds: int) -> BenchPart:
     load = f"{OUTSTANDING_COUNT} in flight over {CONNECTIONS_COUNT} connections"
     title = (
         f"Client CPU per answered query, us; {load}, {rounds} round(s) of {RUN_S} s in turn, client and server pinned"

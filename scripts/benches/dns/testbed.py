@@ -57,7 +57,7 @@ class Testbed:
             with answered.open("wb") as output:
                 limit_s = QUERY_TIMEOUT_S * (count * len(transports) + 1)
                 subprocess.run([*command, qname], stdout=output, timeout=limit_s, check=True)
-        return _measured(answered)
+        return _read_measured(answered)
 
     async def capture(self, file: Path) -> None:
         """Write every packet from now on into a file."""
@@ -69,7 +69,9 @@ class Testbed:
 
 
 @contextlib.asynccontextmanager
-async def testbed(core: str, profile: str, folder: Path, *, pause_ms: int, keep_awake: bool) -> AsyncIterator[Testbed]:
+async def make_testbed(
+    core: str, profile: str, folder: Path, *, pause_ms: int, keep_awake: bool
+) -> AsyncIterator[Testbed]:
     """Make a path with the given binary."""
     os.environ["RESOLAB_CORE"] = core
     file = Corpus.from_project().profile_file(profile)
@@ -109,7 +111,7 @@ def _ready(edge: "subprocess.Popen[bytes]", said: Path) -> str:
     raise ResolabError("the edge did not start")
 
 
-def _measured(answered: Path) -> list[QueryRecord]:
+def _read_measured(answered: Path) -> list[QueryRecord]:
     decoder = msgspec.json.Decoder(Record)
     records = [decoder.decode(line) for line in answered.read_bytes().splitlines()]
     measured = [one for one in records if isinstance(one, QueryRecord) and one.purpose is QueryPurpose.MEASURED]

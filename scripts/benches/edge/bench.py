@@ -40,7 +40,7 @@ class EdgeBench:
         """The number of rounds in turn for differences with intervals."""
         return QUICK_PAIRS_COUNT if self.quick else PAIRS_COUNT
 
-    def paired(self) -> "EdgeBench":
+    def with_pairs(self) -> "EdgeBench":
         """Return the same settings with enough rounds for intervals."""
         return replace(self, quick=False, whole_rounds_count=self.paired_rounds_count)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benches.common import generators
 from benches.common.part import BenchPart, Spread
-from benches.common.servers import EdgeSettings, Server, names, require_programs, running_edge
+from benches.common.servers import EdgeSettings, Server, names, require_programs, run_named_edge
 from benches.edge.bench import EdgeBench
 from benches.edge.queries import QueriesRun, measure_in_turn, names_file, rate_per_s, ratio, server_us
 from benches.edge.settings import NOT_OFFERED, best_settings
@@ -48,12 +48,12 @@ def measure(bench: EdgeBench) -> list[BenchPart]:
         return [cost, times]
     file, asked = names_file(bench.scratch), names(generators.NAMES_COUNT)
     without = EdgeSettings(wire_cache=False, counts_queries=settings.counts_queries)
-    with running_edge(asked, settings) as on, running_edge(asked, without) as off:
+    with run_named_edge(asked, settings) as on, run_named_edge(asked, without) as off:
         servers = {"on": on, "off": off}
         for transport in _select_transports(bench, TRANSPORTS):
             _add_cost(cost, transport, measure_in_turn(bench, servers, transport, generators.ours, file))
         for transport in _select_transports(bench, SCHEDULED):
-            _add_times(times, transport, measure_in_turn(bench, servers, transport, _scheduled, file))
+            _add_times(times, transport, measure_in_turn(bench, servers, transport, _run_on_schedule, file))
     cost.remarks.append(f"of all queries of this part the cache answered {_hit_ratio(on):.2%}, by the edge's summary")
     return [cost, times]
 
@@ -65,7 +65,7 @@ def _hit_ratio(edge: Server) -> float:
     return float(summary["wire_cache"]["hit_ratio"])
 
 
-def _scheduled(transport: str, server: Server, file: Path, scratch: Path) -> generators.GeneratorRun:
+def _run_on_schedule(transport: str, server: Server, file: Path, scratch: Path) -> generators.GeneratorRun:
     return generators.ours(transport, server, file, scratch, rate_per_s=RATE_PER_S)
 
 

@@ -75,12 +75,12 @@ def measure(bench: EdgeBench) -> list[BenchPart]:
             file = bench.scratch / shape.name
             file.write_text("".join(f"{name} {shape.record_type}\n" for name in shape.names()), "utf-8")
             for rate_per_s in RATES_PER_S:
-                runs = measure_in_turn(bench.paired(), {"on": on, "off": off}, "doudp", _paced(rate_per_s), file)
+                runs = measure_in_turn(bench.with_pairs(), {"on": on, "off": off}, "doudp", _pace(rate_per_s), file)
                 _add(part, shape, rate_per_s, runs)
     return [part]
 
 
-def _paced(rate_per_s: int) -> generators.Generator:
+def _pace(rate_per_s: int) -> generators.Generator:
     def run(transport: str, server: Server, file: Path, scratch: Path) -> generators.GeneratorRun:
         return generators.ours(transport, server, file, scratch, rate_per_s=rate_per_s)
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 from benches.common import generators, turns
 from benches.common.part import BenchPart, Spread
-from benches.common.servers import LOOPBACK, ROOT, Server, pin_command, require_programs, running, running_site
+from benches.common.servers import LOOPBACK, ROOT, Server, pin_command, require_programs, run_server, run_site
 from benches.edge.bench import EdgeBench, processor_time_s
 from resolab.errors import MachineError, ResolabError
 
@@ -46,7 +46,7 @@ def measure(bench: EdgeBench) -> list[BenchPart]:
     for name, size in PAGES_BYTES.items():
         (pages / file_name(name)).write_bytes(b"<!doctype html>".ljust(size, b"x"))
     part = _part(bench.rounds_count)
-    with running("caddy", "--pages", str(pages)) as caddy, running_site(pages) as edge:
+    with run_server("caddy", "--pages", str(pages)) as caddy, run_site(pages) as edge:
         for page in PAGES_BYTES:
             _add(part, page, _measure_in_turn(bench, {"edge": edge, "peer": caddy}, page))
     return [part]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benches.common import generators, turns
 from benches.common.part import BenchPart, Spread, verdict
-from benches.common.servers import Server, names, require_programs, running, running_edge
+from benches.common.servers import Server, names, require_programs, run_named_edge, run_server
 from benches.edge.bench import EdgeBench, processor_time_s
 from benches.edge.settings import best_settings
 
@@ -71,7 +71,7 @@ def measure(bench: EdgeBench) -> list[BenchPart]:
     settings, remarks = best_settings()
     part = _part(bench.rounds_count, remarks)
     for peer, of_peer in _group_by_peer(cases(bench)).items():
-        with running(peer) as theirs, running_edge(names(generators.NAMES_COUNT), settings) as ours:
+        with run_server(peer) as theirs, run_named_edge(names(generators.NAMES_COUNT), settings) as ours:
             for case in of_peer:
                 servers = {"edge": ours, "peer": theirs}
                 _add(part, case, measure_in_turn(bench, servers, case.transport, GENERATORS[case.generator], file))
@@ -101,14 +101,14 @@ def measure_in_turn(
     for number in range(bench.rounds_count):
         for name in turns.order_arms(servers, number):
             bench.progress.step(f"{transport}, {servers[name].program}", generators.RUN_S + generators.OVERHEAD_S)
-            with _counting(servers[name]) as spent_s:
+            with _count_processor_time(servers[name]) as spent_s:
                 run = generator(transport, servers[name], file, bench.scratch)
             runs[name].append(QueriesRun(run, spent_s[0] * 1e6 / run.answered_count))
     return runs
 
 
 @contextlib.contextmanager
-def _counting(server: Server) -> Iterator[list[float]]:
+def _count_processor_time(server: Server) -> Iterator[list[float]]:
     before_s = processor_time_s(server.pid)
     spent_s: list[float] = []
     yield spent_s

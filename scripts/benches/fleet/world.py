@@ -155,7 +155,7 @@ async def a_world(home: Path, vantages: Sequence[str], trial_s: float) -> AsyncI
         first = ManagedProcess([*SERVE, "--port", "0", "--fleet", str(fleet)], home / "server.log")
         first.start()
         try:
-            folder = await _served(fleet, first)
+            folder = await _wait_until_served(fleet, first)
         finally:
             await first.stop()
         for vantage in vantages:
@@ -174,7 +174,7 @@ async def a_world(home: Path, vantages: Sequence[str], trial_s: float) -> AsyncI
         yield world
 
 
-async def _served(fleet: Path, server: ManagedProcess) -> ServerFolder:
+async def _wait_until_served(fleet: Path, server: ManagedProcess) -> ServerFolder:
     """Wait until the server serves."""
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:

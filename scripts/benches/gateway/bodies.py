@@ -98,7 +98,7 @@ def _edge_configuration(scratch: Path, size: int) -> Path:
 
 async def _transfer(path_pid: int, edge: engine.Edge, way: str, size: int) -> Transfer:
     if way not in _VERSIONS:
-        return await _timed(path_pid, edge, None, ADDRESS, size)
+        return await _time_transfer(path_pid, edge, None, ADDRESS, size)
     ca_file = Path(edge.ready.ca_file)
     resolver = engine.ResolverTarget(
         url=f"h3://{EDGE_NAME}", name=EDGE_NAME, address=layout.RESOLVER_ADDRESS, ca_file=ca_file
@@ -116,7 +116,7 @@ async def _transfer(path_pid: int, edge: engine.Edge, way: str, size: int) -> Tr
         on_record=lambda _record: None,
     )
     try:
-        return await _timed(path_pid, edge, gateway, await asyncio.to_thread(_address, path_pid), size)
+        return await _time_transfer(path_pid, edge, gateway, await asyncio.to_thread(_address, path_pid), size)
     finally:
         await gateway.close()
 
@@ -130,10 +130,12 @@ def _address(path_pid: int) -> str:
     return str(answered["addresses"][0])
 
 
-async def _timed(path_pid: int, edge: engine.Edge, gateway: engine.Gateway | None, address: str, size: int) -> Transfer:
+async def _time_transfer(
+    path_pid: int, edge: engine.Edge, gateway: engine.Gateway | None, address: str, size: int
+) -> Transfer:
     def spent() -> tuple[float, float]:
-        of_gateway = processor_time_s(_entered(gateway.process.pid)) if gateway else 0.0
-        return processor_time_s(_entered(edge.process.pid)), of_gateway
+        of_gateway = processor_time_s(_find_program_pid(gateway.process.pid)) if gateway else 0.0
+        return processor_time_s(_find_program_pid(edge.process.pid)), of_gateway
 
     before = spent()
     seconds = await asyncio.to_thread(_curl, path_pid, edge.ready.ca_file, address, size)
@@ -141,7 +143,7 @@ async def _timed(path_pid: int, edge: engine.Edge, gateway: engine.Gateway | Non
     return Transfer(size * 8 / seconds, after[0] - before[0], after[1] - before[1])
 
 
-def _entered(pid: int) -> int:
+def _find_program_pid(pid: int) -> int:
     """Return the program's own process id: the entering process, and perhaps its first child, come before it."""
     while children := Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split():
         pid = int(children[0])

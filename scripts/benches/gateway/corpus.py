@@ -68,7 +68,7 @@ async def _load_all(page: str, browser: str) -> PageLoadResults:
         page,
         browser,
         {arm: _failure(result) for arm, result in results.items()},
-        {arm: _given_count(result) for arm, result in results.items()},
+        {arm: _count_given(result) for arm, result in results.items()},
     )
 
 
@@ -86,7 +86,7 @@ def _failure(result: TrialResult) -> str | None:
     return None if loads[0].failure is None else f"{loads[0].failure}: {loads[0].failure_detail}"
 
 
-def _given_count(result: TrialResult) -> int:
+def _count_given(result: TrialResult) -> int:
     given = (one for one in result.records if isinstance(one, EdgeRequestRecord))
     return len({(one.authority.partition(":")[0], one.path) for one in given})
 

@@ -92,7 +92,7 @@ async def _measure(bench: GatewayBench, part: BenchPart, browser: str) -> dict[s
                 bench.progress.step(f"{browser} {condition.connection_sharing} {number + 1}", LOAD_S)
                 result = await testbed.run_trial(condition, f"b000-t{number:03}")
                 assert result.files.capture_file is not None  # there is a folder for it
-                seen += _seen(condition, result.records, result.files.capture_file)
+                seen += _evaluate_load(condition, result.records, result.files.capture_file)
             _add_row(part, browser, condition, seen)
             times_ms[_arm_text(*_arm_of(condition))] = [one.first_byte_ms for one in seen]
     return times_ms
@@ -106,7 +106,7 @@ def _arm_text(sharing: ConnectionSharing, speculation: PageSpeculation, mode: Ha
     return f"{sharing}, {mode}" if speculation is PageSpeculation.OFF else f"{sharing}, {speculation}, {mode}"
 
 
-def _seen(condition: Condition, records: Sequence[Record], capture: Path) -> list[GatewayLoad]:
+def _evaluate_load(condition: Condition, records: Sequence[Record], capture: Path) -> list[GatewayLoad]:
     """Evaluate the measured load; return no entry after a failure or with another handshake than requested."""
     loads = [one for one in records if isinstance(one, PageLoadRecord) and one.measured and one.failure is None]
     last = max((one.load for one in records if isinstance(one, GatewayRequestRecord)), default=None)
@@ -123,7 +123,7 @@ def _seen(condition: Condition, records: Sequence[Record], capture: Path) -> lis
     ]
     if [one.handshake_mode for one in carried] != [condition.requested_handshake_mode]:
         return []
-    wanted_ns, named_ns = _named(records, document)
+    wanted_ns, named_ns = _find_name_times(records, document)
     first_ns = document.head_ns
     assert first_ns is not None  # looked at above
     spans = [(wanted_ns, first_ns, LEAST_DOCUMENT_BYTES)]
@@ -136,7 +136,7 @@ def _seen(condition: Condition, records: Sequence[Record], capture: Path) -> lis
     return [GatewayLoad(trips, (first_ns - wanted_ns) / 1e6)]
 
 
-def _named(records: Sequence[Record], document: GatewayRequestRecord) -> tuple[int, int]:
+def _find_name_times(records: Sequence[Record], document: GatewayRequestRecord) -> tuple[int, int]:
     """Return the first query time of the document's name in the measured load, and the time of its address."""
     host = document.authority.partition(":")[0]
     queries = [

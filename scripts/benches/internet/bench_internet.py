@@ -80,7 +80,7 @@ async def read_answer(agent: asyncio.subprocess.Process) -> Any:
 
 
 @contextlib.asynccontextmanager
-async def standing(those: list[Host], *, keep_awake: bool) -> AsyncIterator[RunningInternet]:
+async def run_internet(those: list[Host], *, keep_awake: bool) -> AsyncIterator[RunningInternet]:
     """Make an internet of these hosts, and end the internet with all its programs."""
     tables = [
         f'[[host]]\nname = "{host.name}"\none_way_ms = {host.one_way_ms}\n'

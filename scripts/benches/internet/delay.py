@@ -37,7 +37,7 @@ def measure(bench: InternetBench) -> list[BenchPart]:
 
 async def _measure(part: BenchPart, bench: InternetBench, count: int, *, keep_awake: bool) -> None:
     asker, *servers = bench_internet.hosts(count)
-    async with bench_internet.standing([asker, *servers], keep_awake=keep_awake) as made:
+    async with bench_internet.run_internet([asker, *servers], keep_awake=keep_awake) as made:
         for server in servers:
             await bench_internet.read_answer(await made.start(server, "echo", server.address))
         await made.internet.count()
@@ -47,11 +47,11 @@ async def _measure(part: BenchPart, bench: InternetBench, count: int, *, keep_aw
     wanted_ns = [2e6 * (asker.one_way_ms + server.one_way_ms) for server in servers]
     errors_us = [(there_ns + back_ns - wanted_ns[place]) / 1e3 for place, there_ns, back_ns in said["answers"]]
     lateness = [(value or 0) / 1e3 for value in (counted.lateness_p50_ns, counted.lateness_p99_ns)]
-    cells = [str(count), "yes" if keep_awake else "no", *judged(errors_us, said["asked"], lateness)]
+    cells = [str(count), "yes" if keep_awake else "no", *judge_errors(errors_us, said["asked"], lateness)]
     part.add(cells, {"hosts": count, "keep_awake": keep_awake, "errors_us": errors_us})
 
 
-def judged(errors_us: list[float], asked_count: int, lateness_us: list[float]) -> list[str]:
+def judge_errors(errors_us: list[float], asked_count: int, lateness_us: list[float]) -> list[str]:
     """Judge the errors of the round trips against their limits; no answer may be missing or too early."""
     if not errors_us:
         return [f"0 of {asked_count}", "", "", "", "", "", "MISSED"]

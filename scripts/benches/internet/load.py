@@ -31,7 +31,7 @@ def measure(bench: InternetBench) -> list[BenchPart]:
 
 async def _measure(part: BenchPart, bench: InternetBench, count: int) -> None:
     those = [bench_internet.Host(host.name, host.address, 0.5) for host in bench_internet.hosts(count)]
-    async with bench_internet.standing(those, keep_awake=False) as made:
+    async with bench_internet.run_internet(those, keep_awake=False) as made:
         delivered, sent, seconds = await _flood(made, those[0], those[-1], bench.load_s)
         await bench_internet.read_answer(await made.start(those[-1], "serve", those[-1].address, str(bench.load_s)))
         taken = await made.run(those[0], "fetch", those[-1].address)

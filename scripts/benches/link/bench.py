@@ -55,7 +55,7 @@ class MeasuredPath:
 
 
 @contextlib.asynccontextmanager
-async def standing_path(
+async def run_path(
     bench: LinkBench, up: str, down: str, *, seed: int = 1, keep_awake: bool = False
 ) -> AsyncIterator[MeasuredPath]:
     """Make a path with these directions (TOML), and end the path."""

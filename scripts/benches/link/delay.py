@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benches.link.bench import LinkBench, busy_loops, standing_path
-from benches.link.figure import LinkFigure, quantiles, skipped, verdict
+from benches.link.bench import LinkBench, busy_loops, run_path
+from benches.link.figure import LinkFigure, make_placeholder, quantiles, verdict
 from resolab import engine
 from resolab.records import LinkDirection
 
@@ -32,7 +32,7 @@ LIMITS_US = {"busy": ([50.0, 200.0], [30.0, 100.0]), "rootless": ([60.0, 400.0],
 async def busy_as_root(bench: LinkBench) -> list[LinkFigure]:
     """Measure with two busy loops in the background."""
     if os.geteuid() != 0:
-        return [skipped("delay, root, two busy loops", "not root")]
+        return [make_placeholder("delay, root, two busy loops", "not root")]
     with busy_loops(2):
         return await _both(bench, "delay error, root, two busy loops", *LIMITS_US["busy"], rootless_wanted=False)
 
@@ -43,7 +43,7 @@ async def rootless(bench: LinkBench) -> list[LinkFigure]:
     if os.geteuid() != 0:
         return await _both(bench, name, *LIMITS_US["rootless"], rootless_wanted=True)
     if shutil.which("setpriv") is None:
-        return [skipped(name, "no setpriv to become an ordinary user with")]
+        return [make_placeholder(name, "no setpriv to become an ordinary user with")]
     command = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
     command += [sys.executable, "-m", "benches.link", "--only", "delay-rootless", "--json"]
     command += ["--quick"] * bench.quick + (["--backend", bench.backend.value] if bench.backend else [])
@@ -56,7 +56,7 @@ async def rootless(bench: LinkBench) -> list[LinkFigure]:
         reason = (ended.stderr.strip().splitlines() or ["it said nothing"])[-1]
         # What an ordinary user may not do here is the machine's; anything else is a path that does not work.
         if any(word in reason for word in NO_RIGHTS):
-            return [skipped(name, reason)]
+            return [make_placeholder(name, reason)]
         return [LinkFigure(name, "", "", reason, "MISSED")]
     return [LinkFigure(**row) for row in json.loads(ended.stdout)["figures"]]
 
@@ -88,7 +88,7 @@ async def _one(
     together = []
     for delay_ms in DELAYS_MS:
         way = f"one_way_delay_ms = {delay_ms}"
-        async with standing_path(bench, way, way, keep_awake=keep_awake) as path:
+        async with run_path(bench, way, way, keep_awake=keep_awake) as path:
             if path.path.ready.rootless is not rootless_wanted:
                 raise SystemExit(f"{name}: the path says rootless = {path.path.ready.rootless}")
             for direction in (LinkDirection.UP, LinkDirection.DOWN):

@@ -37,7 +37,7 @@ def verdict_at_least(value: float, must: float, aim: float) -> str:
     return verdict([-value], [-must], [-aim])
 
 
-def skipped(name: str, why: str) -> LinkFigure:
+def make_placeholder(name: str, why: str) -> LinkFigure:
     """Return a placeholder for a figure impossible to measure here."""
     return LinkFigure(name, "", "", why, "SKIPPED")
 

@@ -5,7 +5,7 @@ For: the figures `rate` and `loss`. Not for: the effect on TCP.
 
 import math
 
-from benches.link.bench import LinkBench, standing_path
+from benches.link.bench import LinkBench, run_path
 from benches.link.figure import LinkFigure, verdict
 from resolab import engine
 from resolab.calibration.saturation import saturation_checks
@@ -32,7 +32,7 @@ async def _rate_error(bench: LinkBench, rate_bps: int) -> float:
     up = f"one_way_delay_ms = 5\nrate_bps = {rate_bps}\nqueue_bytes = {max(15_000, round(rate_bps * QUEUE_S / 8))}"
     interval_us = 1_500 * 8e6 / (rate_bps * OVERLOAD)
     seconds = bench.seconds(10.0) + QUEUE_S / (OVERLOAD - 1)
-    async with standing_path(bench, up, "one_way_delay_ms = 5") as path:
+    async with run_path(bench, up, "one_way_delay_ms = 5") as path:
         record = await engine.send_train(
             path.pid,
             LinkDirection.UP,
@@ -47,7 +47,7 @@ async def _rate_error(bench: LinkBench, rate_bps: int) -> float:
 async def loss(bench: LinkBench) -> list[LinkFigure]:
     """Send 40,000 packets for each share and seed; the receiver must count as the path does."""
     count = round(bench.seconds(LOSS_PACKETS_COUNT))
-    runs = [(ratio, await _lost(bench, ratio, seed, count)) for ratio in LOSS_RATIOS for seed in SEEDS]
+    runs = [(ratio, await _count_lost(bench, ratio, seed, count)) for ratio in LOSS_RATIOS for seed in SEEDS]
     errors = [(lost - ratio * count) / math.sqrt(ratio * (1 - ratio) * count) for ratio, (lost, _) in runs]
     unexplained = sum(abs(difference) for _, (_, difference) in runs)
     shares = ", ".join(
@@ -73,10 +73,10 @@ async def loss(bench: LinkBench) -> list[LinkFigure]:
     ]
 
 
-async def _lost(bench: LinkBench, ratio: float, seed: int, count: int) -> tuple[int, int]:
+async def _count_lost(bench: LinkBench, ratio: float, seed: int, count: int) -> tuple[int, int]:
     """Return the number of missing packets, and its difference to the path's count of dropped packets."""
     up = f"one_way_delay_ms = 5\nloss_ratio = {ratio}"
-    async with standing_path(bench, up, "one_way_delay_ms = 5", seed=seed) as path:
+    async with run_path(bench, up, "one_way_delay_ms = 5", seed=seed) as path:
         record = await engine.send_train(
             path.pid, LinkDirection.UP, packets_count=count, packet_bytes=100, interval_us=100.0, silence_ms=500
         )

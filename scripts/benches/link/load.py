@@ -10,8 +10,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from benches.link.bench import LinkBench, MeasuredPath, standing_path
-from benches.link.figure import LinkFigure, skipped, verdict, verdict_at_least
+from benches.link.bench import LinkBench, MeasuredPath, run_path
+from benches.link.figure import LinkFigure, make_placeholder, verdict, verdict_at_least
 from resolab import engine
 from resolab.calibration import congestion_control
 from resolab.records import DirectionSummary, LinkDirection, PathSummaryRecord
@@ -27,7 +27,7 @@ async def tcp(bench: LinkBench) -> list[LinkFigure]:
     """Send over one connection through a link without any limit."""
     seconds = bench.seconds(8.0)
     goodput = {}
-    async with standing_path(bench, NOTHING, NOTHING) as path:
+    async with run_path(bench, NOTHING, NOTHING) as path:
         for direction in (LinkDirection.UP, LinkDirection.DOWN):
             record = await engine.run_transfer(
                 path.pid, direction, warm_up_ms=1_000, seconds=seconds, congestion_control=congestion_control()
@@ -76,7 +76,7 @@ async def cpu(bench: LinkBench) -> list[LinkFigure]:
     """Measure the processor time of the path's process over ten seconds, with packets and without."""
     seconds = max(2.0, bench.seconds(10.0))
     interval_us = CPU_PACKET_BYTES * 8e6 / CPU_RATE_BPS
-    async with standing_path(bench, NOTHING, NOTHING) as path:
+    async with run_path(bench, NOTHING, NOTHING) as path:
         await asyncio.sleep(0.5)
         idle = await _share(path.pid, seconds)
         train = asyncio.create_task(
@@ -115,7 +115,7 @@ def _ticks(pid: int) -> int:
 async def lateness(bench: LinkBench) -> list[LinkFigure]:
     """Return the path's own lateness under one TCP connection filling a 165 Mbit/s link."""
     way = "one_way_delay_ms = 10\nrate_bps = 165_000_000"
-    async with standing_path(bench, way, way) as path:
+    async with run_path(bench, way, way) as path:
         record = await engine.run_transfer(
             path.pid,
             LinkDirection.DOWN,
@@ -126,7 +126,7 @@ async def lateness(bench: LinkBench) -> list[LinkFigure]:
         summary = await path.summary()
     windows = _windows(summary)
     if all(one.lateness_p99_ns is None for one in windows):
-        return [skipped(LATENESS, "this backend says nothing of its lateness")]
+        return [make_placeholder(LATENESS, "this backend says nothing of its lateness")]
     worst = [max((getattr(one, f"lateness_{part}_ns") or 0) / 1e3 for one in windows) for part in ("p50", "p99", "max")]
     goodput = record.counted_bytes * 8e3 / record.counted_ns
     measured = f"{worst[0]:.0f} / {worst[1]:.0f}, max {worst[2]:.0f}; goodput {goodput:.1f} Mbit/s"

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from benches.pages.compare import SampleComparison, compare
 from benches.pages.numbers import ARCHIVE, NUMBERS, numbers_of, read_real
-from benches.pages.page_relations import measured
+from benches.pages.page_relations import measure_numbers
 from resolab.pages.generated import generate
 from resolab.pages.generated.published import PERCENTILES
 from resolab.pages.model import PageModel
@@ -40,7 +40,7 @@ def main() -> int:
         console.print(f"no recordings (*.har, *.har.gz) in {options.folder}", markup=False, soft_wrap=True)
         return 2
     if options.facts:
-        for line in measured(real):
+        for line in measure_numbers(real):
             console.print(line, markup=False, soft_wrap=True)
         return 0
     _show(console, "as drawn", drawn, real, options)

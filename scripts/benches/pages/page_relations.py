@@ -14,7 +14,7 @@ from resolab.pages.facts import PageFacts, count_facts
 from resolab.pages.model import PageModel
 
 
-def measured(models: Sequence[PageModel]) -> Iterator[str]:
+def measure_numbers(models: Sequence[PageModel]) -> Iterator[str]:
     """Yield the numbers, a line each."""
     facts = [count_facts(model) for model in models]
     yield "rank correlations of requests, hosts, sites, bytes, depth, redirects, documents:"

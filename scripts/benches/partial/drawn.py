@@ -76,7 +76,7 @@ def measure(bench: PartialResponseBench) -> list[BenchPart]:
 async def _measure(bench: PartialResponseBench) -> list[TransportFigures]:
     found = []
     delays, link = delays_ms(bench.names_count), rates(bench.profile)
-    async with testbed.bed(bench.profile, delays, bench.scratch) as bed, bed.edge("full"):
+    async with testbed.run_bed(bench.profile, delays, bench.scratch) as bed, bed.edge("full"):
         for transport in _transports(bench):
             bench.progress.step(f"{transport}, drawn delays", _transport_s(bench, transport))
             in_message, one_by_one = await bed.ask(transport, "full", bench.rounds_count)

@@ -62,7 +62,10 @@ def _cell_s(bench: PartialResponseBench, transport: str, handshake: str) -> floa
     if handshake != "full":
         trips += closed_form.round_trips(transport, "full")
     round_ms = trips * rates(bench.profile).rtt_ms + bench.delay_ms + pause_ms(bench.profile)
-    return 2 * (bench.rounds_count * round_ms / 1e3 + testbed.closing_s(bench.profile, bench.rounds_count)) + START_S
+    return (
+        2 * (bench.rounds_count * round_ms / 1e3 + testbed.estimate_closing_s(bench.profile, bench.rounds_count))
+        + START_S
+    )
 
 
 def measure(bench: PartialResponseBench) -> list[BenchPart]:
@@ -81,7 +84,7 @@ async def ask_cells(
     """Query in every cell over a common path, one name of each message late; `cell_s` is the duration of a cell."""
     found = []
     delays_ms = [*[0.0] * (bench.names_count - 1), bench.delay_ms]
-    async with testbed.bed(bench.profile, delays_ms, bench.scratch) as bed:
+    async with testbed.run_bed(bench.profile, delays_ms, bench.scratch) as bed:
         for handshake, transports in cells(bench.transports).items():
             async with bed.edge(handshake):
                 for transport in transports:

@@ -62,7 +62,7 @@ def measure(bench: PartialResponseBench) -> list[BenchPart]:
 
 async def _measure(bench: PartialResponseBench) -> list[LossFigures]:
     found = []
-    async with testbed.bed(PROFILE, [0.0] * bench.names_count, bench.scratch) as bed, bed.edge("full"):
+    async with testbed.run_bed(PROFILE, [0.0] * bench.names_count, bench.scratch) as bed, bed.edge("full"):
         for transport in _transports(bench):
             bench.progress.step(f"{transport}, {PROFILE}", _transport_s(bench, transport))
             arms = await bed.ask(transport, "full", ROUNDS_FACTOR * bench.rounds_count)
@@ -82,7 +82,7 @@ def figure(transport: str, in_message: Sequence[NamesExchange], one_by_one: Sequ
     )
 
 
-def expected_shares(loss_ratio: float, names_count: int) -> tuple[float, float]:
+def compute_expected_shares(loss_ratio: float, names_count: int) -> tuple[float, float]:
     """Return the shares of rounds with a lost packet: a datagram in each direction, for all names and for each name."""
     arrives = (1 - loss_ratio) ** 2
     return 1 - arrives, 1 - arrives**names_count
@@ -93,7 +93,7 @@ def _part(bench: PartialResponseBench, found: Sequence[LossFigures]) -> BenchPar
     columns = ["transport", "n", "rounds with one", "difference", "names", "mean ms"]
     part = BenchPart("loss", title, columns)
     loss_ratio = Corpus.from_project().profile(PROFILE).up.loss_ratio
-    one, each = expected_shares(loss_ratio, bench.names_count)
+    one, each = compute_expected_shares(loss_ratio, bench.names_count)
     part.remarks = [
         f"late: more than {PATIENCE_RTTS:g} round trips beyond those of the exchange",
         "shares with Wilson's interval, paired difference with Newcombe's",

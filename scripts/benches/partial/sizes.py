@@ -35,7 +35,7 @@ def _rounds_count(bench: PartialResponseBench) -> int:
 def _cell_s(bench: PartialResponseBench, transport: str, handshake: str) -> float:
     count = _rounds_count(bench)
     round_ms = closed_form.round_trips(transport, handshake) * rates(bench.profile).rtt_ms + pause_ms(bench.profile)
-    return 2 * (count * round_ms / 1e3 + testbed.closing_s(bench.profile, count) + DISSECTION_S)
+    return 2 * (count * round_ms / 1e3 + testbed.estimate_closing_s(bench.profile, count) + DISSECTION_S)
 
 
 def measure(bench: PartialResponseBench) -> list[BenchPart]:

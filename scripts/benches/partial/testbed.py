@@ -33,7 +33,7 @@ TURN_COUNT = 5
 """The number of rounds of an arm before the other arm's turn."""
 
 
-def closing_s(profile: str, count: int) -> float:
+def estimate_closing_s(profile: str, count: int) -> float:
     """Return the wait for the ends of connections, for one wait per turn of an arm's exchanges."""
     return math.ceil(count / TURN_COUNT) * (2 * rates(profile).rtt_ms + pause_ms(profile)) / 1e3
 
@@ -110,7 +110,7 @@ class PartialPath:
             self._query, transport, handshake, count, key_log if with_layers else None, one_by_one=one_by_one
         )
         # What closes the last connection is still on its way, then what is said to that, then what TCP makes of it.
-        await asyncio.sleep(closing_s(self.profile, count))
+        await asyncio.sleep(estimate_closing_s(self.profile, count))
         await self.path.process.command(lambda number: PathStopCapture(id=number))
         crossings = path_capture.read(capture)
         taken_apart = layers.read(capture, key_log) if with_layers else {}
@@ -135,7 +135,7 @@ class PartialPath:
 
 
 @contextlib.asynccontextmanager
-async def bed(profile: str, delays_ms: Sequence[float], folder: Path) -> AsyncIterator[PartialPath]:
+async def run_bed(profile: str, delays_ms: Sequence[float], folder: Path) -> AsyncIterator[PartialPath]:
     """Make a path with a name behind the path for each delay."""
     file = Corpus.from_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=True, on_record=lambda _record: None)

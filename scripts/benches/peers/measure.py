@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from benches.common import turns
-from benches.peers.browsertime import Peer, prepared
+from benches.peers.browsertime import Peer, prepare_browsertime
 from benches.peers.rule import BrowserTimings, failure_of
 from resolab.plan import Condition, Corpus, Plan, parse_plan, stream_seed
 from resolab.records import PageFailure, PageLoadRecord, look_up_ms
@@ -132,7 +132,7 @@ async def lab(plan: Plan, corpus: Corpus, *, short_waits: bool) -> AsyncIterator
     began_s = time.monotonic()
     async with Testbed(plan, corpus, plan.seed) as testbed:
         start_seconds = time.monotonic() - began_s
-        with prepared(testbed.path.ready.pid, testbed.ca_file, short_waits=short_waits) as peer:
+        with prepare_browsertime(testbed.path.ready.pid, testbed.ca_file, short_waits=short_waits) as peer:
             yield Lab(testbed, peer, plan, corpus, start_seconds)
 
 

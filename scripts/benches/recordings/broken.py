@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benches.recordings.request_account import told_in_har, told_in_log, unaccounted
+from benches.recordings.request_account import count_har_entries, count_log_requests, count_unaccounted
 from resolab.browser.chromium.netlog import read_netlog
 from resolab.errors import ConfigurationError
 from resolab.recordings import import_page
@@ -159,9 +159,9 @@ def _read(kind: str, content: bytes, file: Path, whole: Path) -> str:
         model = import_page(file, "made")
     except ConfigurationError:
         return "an error in words"
-    told = (told_in_har if kind == "har" else told_in_log)(content)
+    told = (count_har_entries if kind == "har" else count_log_requests)(content)
     if told is not None and model.source.form == {"har": "har", "log": "cdp"}[kind]:
-        missing = unaccounted(told, model)
+        missing = count_unaccounted(told, model)
         if missing:
             raise ValueError(f"{missing} of {told} requests are neither in the model nor among {model.losses}")
     return "a model"

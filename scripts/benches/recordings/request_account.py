@@ -29,31 +29,31 @@ LEFT_OUT = (
 """The losses counting requests left out of the model."""
 
 
-def unaccounted(told: int, model: PageModel) -> int:
+def count_unaccounted(told: int, model: PageModel) -> int:
     """Count the recorded requests missing in model and losses."""
     preflights = sum(one.preflight for one in model.resources)
     lost = sum(loss.count for loss in model.losses if loss.what in LEFT_OUT)
     return told - len(model.resources) - preflights - lost
 
 
-def told_in_har(content: bytes) -> int | None:
+def count_har_entries(content: bytes) -> int | None:
     """Count the entries of an archive; return None when Python's reader and ours differ."""
-    said = _decoded(content)
+    said = _decode(content)
     archive = said.get("log") if isinstance(said, dict) else None
     entries = archive.get("entries") if isinstance(archive, dict) else None
     return len(entries) if isinstance(entries, list) else None
 
 
-def told_in_log(content: bytes) -> int | None:
+def count_log_requests(content: bytes) -> int | None:
     """Count the requests of a log of the DevTools protocol: the started requests, and the WebSockets."""
-    said = _decoded(content)
+    said = _decode(content)
     if not isinstance(said, list):
         return None
     begun = {"Network.requestWillBeSent", "Network.webSocketCreated"}
     return sum(isinstance(one, dict) and isinstance(one.get("method"), str) and one["method"] in begun for one in said)
 
 
-def _decoded(content: bytes) -> Any:
+def _decode(content: bytes) -> Any:
     try:
         return json.loads(content.decode("utf-8", "replace"), strict=False)
     except (ValueError, RecursionError):

@@ -81,7 +81,7 @@ def _one_s(bench: RedialBench, profile: str) -> float:
 
 def measure(bench: RedialBench) -> list[BenchPart]:
     """Measure all clients over every path."""
-    return [_redials(bench, asyncio.run(_measure(bench))), _amortised()]
+    return [_redials(bench, asyncio.run(_measure(bench))), _compare_amortised()]
 
 
 async def _measure(bench: RedialBench) -> list[RedialFigures]:
@@ -89,7 +89,7 @@ async def _measure(bench: RedialBench) -> list[RedialFigures]:
     for profile in bench.profiles:
         folder = bench.scratch / profile
         folder.mkdir()
-        async with testbed.bed(profile, folder) as bed:
+        async with testbed.run_bed(profile, folder) as bed:
             for share in TIMEOUT_SHARES:
                 bench.progress.step(f"{profile}, {share:g} gaps", _one_s(bench, profile))
                 timeout_ms = round(share * bench.mean_gap_ms)
@@ -147,7 +147,7 @@ def _holds(one: RedialFigures) -> bool:
     return low is not None and high is not None and low <= one.redialed_expected <= high
 
 
-def _amortised() -> BenchPart:
+def _compare_amortised() -> BenchPart:
     title = "Queries on one connection until their mean is within this share of a round trip of one without set-up"
     part = BenchPart("amortised", title, ["k", *(f"{margin:.0%}" for margin in MARGINS), "who"])
     by_trips: dict[int, list[str]] = {}

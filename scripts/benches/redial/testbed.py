@@ -64,11 +64,11 @@ class RedialPath:
                 await process.wait()
         if process.returncode:
             raise ResolabError(f"query ended with {process.returncode}: {cell}")
-        return _measured(output, cell, count)
+        return _read_measured(output, cell, count)
 
 
 @contextlib.asynccontextmanager
-async def bed(profile: str, folder: Path) -> AsyncIterator[RedialPath]:
+async def run_bed(profile: str, folder: Path) -> AsyncIterator[RedialPath]:
     """Make a path, and run the edge behind the path."""
     file = Corpus.from_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=True, on_record=lambda _record: None)
@@ -81,7 +81,7 @@ async def bed(profile: str, folder: Path) -> AsyncIterator[RedialPath]:
         await path.close()
 
 
-def _measured(output: bytes, cell: ClientCell, count: int) -> list[QueryRecord]:
+def _read_measured(output: bytes, cell: ClientCell, count: int) -> list[QueryRecord]:
     decoder = msgspec.json.Decoder(Record)
     records = [one for one in map(decoder.decode, output.splitlines()) if isinstance(one, QueryRecord)]
     measured = [one for one in records if one.purpose is QueryPurpose.MEASURED]

@@ -34,7 +34,7 @@ def is_gone(tmp_path: Path) -> bool:
 
 def test_a_server_is_asked_to_end_and_its_last_records_are_kept(tmp_path: Path) -> None:
     last: list[dict[str, int]] = []
-    with servers._started(command(tmp_path, READY + GOOD), "the server", last) as (ready, pid):
+    with servers._start(command(tmp_path, READY + GOOD), "the server", last) as (ready, pid):
         assert ready == {"ready": 1}
         assert pid == int((tmp_path / "pid").read_text())
     assert [one["record"] for one in last] == [2, 3, 4]
@@ -53,7 +53,7 @@ def test_a_start_that_is_interrupted_leaves_nothing_running(tmp_path: Path, how:
     began_s = time.monotonic()
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
-        with pytest.raises(how), servers._started(command(tmp_path, DEAF), "the server", []):
+        with pytest.raises(how), servers._start(command(tmp_path, DEAF), "the server", []):
             pass
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -69,7 +69,7 @@ def test_a_server_that_says_nothing_is_not_waited_for_without_end(
     began_s = time.monotonic()
     with (
         pytest.raises(MachineError, match="the server did not start: it said nothing"),
-        servers._started(command(tmp_path, "time.sleep(20)"), "the server", []),
+        servers._start(command(tmp_path, "time.sleep(20)"), "the server", []),
     ):
         pass
     assert is_gone(tmp_path)
@@ -80,7 +80,7 @@ def test_a_server_that_does_not_end_when_asked_is_made_to_and_that_is_said(tmp_p
     began_s = time.monotonic()
     with (
         pytest.raises(MachineError, match="the server did not end"),
-        servers._started(command(tmp_path, READY + DEAF), "the server", []),
+        servers._start(command(tmp_path, READY + DEAF), "the server", []),
     ):
         pass
     assert is_gone(tmp_path)
@@ -90,7 +90,7 @@ def test_a_server_that_does_not_end_when_asked_is_made_to_and_that_is_said(tmp_p
 def test_of_a_run_that_fails_the_failure_is_told_and_the_server_is_gone_too(tmp_path: Path) -> None:
     with (
         pytest.raises(ZeroDivisionError),
-        servers._started(command(tmp_path, READY + DEAF), "the server", []),
+        servers._start(command(tmp_path, READY + DEAF), "the server", []),
     ):
         raise ZeroDivisionError
     assert is_gone(tmp_path)

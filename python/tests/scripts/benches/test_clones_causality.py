@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from made_page_model import MARKUP, SCRIPT, document, model, request
 
-from benches.clones.causality import chosen
-from benches.clones.changes import ChangedModel, ModelChange, busier_script, changed_models, slower_host
+from benches.clones.causality import choose_pages
+from benches.clones.changes import ChangedModel, ModelChange, busier_script, change_models, slower_host
 from benches.clones.effects import Effect, effects_of, is_effect, table
 from benches.clones.trials import read_times, write_model, write_plan
 from resolab.errors import ConfigurationError
@@ -41,7 +41,7 @@ PAGE = model(
 
 
 def made(page: PageModel = PAGE) -> dict[ModelChange, ChangedModel]:
-    return {one.change: one for one in changed_models(page, PROFILE, server_ms=100, run_ms=50)}
+    return {one.change: one for one in change_models(page, PROFILE, server_ms=100, run_ms=50)}
 
 
 def times_of(page: PageModel, key: str) -> list[float]:
@@ -103,8 +103,8 @@ def test_a_page_without_such_a_host_or_script_lacks_the_change() -> None:
     alone = made(model(document(server_time_ms=5)))
     assert list(alone) == [ModelChange.SAME, ModelChange.SERVER_ON]
     assert alone[ModelChange.SERVER_ON].what == "h0 +100 ms", "its own, as there is no other"
-    assert len(changed_models(PAGE, PROFILE, server_ms=0, run_ms=0)) == 1
-    assert [one.change for one in changed_models(PAGE, PROFILE, server_ms=0, run_ms=1)] == [
+    assert len(change_models(PAGE, PROFILE, server_ms=0, run_ms=0)) == 1
+    assert [one.change for one in change_models(PAGE, PROFILE, server_ms=0, run_ms=1)] == [
         ModelChange.SAME,
         ModelChange.SCRIPT,
     ]
@@ -196,8 +196,8 @@ def test_pages_are_chosen_that_load_soon_and_whose_graph_is_known() -> None:
         "guessed": page(1, 1_000, Evidence.INFERRED),
         "endless": page(1, None, Evidence.INITIATOR),
     }
-    assert chosen(models) == ["small", "large"]
-    assert chosen(models, 1) == ["small"]
+    assert choose_pages(models) == ["small", "large"]
+    assert choose_pages(models, 1) == ["small"]
 
 
 def test_the_profile_is_one_of_the_project_s() -> None:

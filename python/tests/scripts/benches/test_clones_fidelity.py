@@ -9,7 +9,7 @@ from made_page_model import document, model, request
 from benches.clones import loads, verdicts
 from benches.clones.__main__ import files_of
 from benches.clones.lines import add_lines, read_lines
-from benches.clones.loads import foreseen_s, left, lines_of
+from benches.clones.loads import foreseen_s, lines_of, list_left
 from benches.clones.summary import summary
 from benches.clones.verdicts import pages_of
 from resolab.errors import ConfigurationError, MachineError
@@ -130,7 +130,7 @@ def test_a_page_and_browser_that_stand_there_are_not_loaded_again(tmp_path, monk
         files[-1].write_text(model_text(page))
     out = tmp_path / "out.jsonl"
     add_lines(out, lines_of([checked(load(page="a"))]))
-    assert [(page.name, browser) for _, page, browser in left(files, ["chromium", "firefox"], read_lines(out))] == [
+    assert [(page.name, browser) for _, page, browser in list_left(files, ["chromium", "firefox"], read_lines(out))] == [
         ("a", "firefox"), ("b", "chromium"), ("b", "firefox"),
     ]  # fmt: skip
 

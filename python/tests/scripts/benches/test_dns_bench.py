@@ -8,7 +8,7 @@ import pytest
 
 from benches.common import generators, servers, turns
 from benches.common.part import DnsBench, Spread, verdict
-from benches.common.progress import Progress, left_s
+from benches.common.progress import Progress, estimate_left_s
 from benches.dns import clients, cold, load
 from resolab.errors import DeadlineError, MachineError, ResolabError
 from resolab.records import Record
@@ -118,8 +118,8 @@ def test_verdicts():
 
 def test_processor_time_is_that_of_the_child(tmp_path):
     busy = "import time\nwhile time.process_time() < 0.3: pass\nprint('done')"
-    text, busy_s = generators.timed([sys.executable, "-c", busy], tmp_path / "out")
-    _, idle_s = generators.timed([sys.executable, "-c", "import time; time.sleep(0.3)"], tmp_path / "out")
+    text, busy_s = generators.run_timed([sys.executable, "-c", busy], tmp_path / "out")
+    _, idle_s = generators.run_timed([sys.executable, "-c", "import time; time.sleep(0.3)"], tmp_path / "out")
     assert text == "done\n"
     assert busy_s >= 0.3
     assert idle_s < busy_s
@@ -127,10 +127,10 @@ def test_processor_time_is_that_of_the_child(tmp_path):
 
 def test_a_load_generator_that_fails_or_hangs_is_said(tmp_path, monkeypatch):
     with pytest.raises(ResolabError, match="exit code 3: no such thing"):
-        generators.timed(["sh", "-c", "echo no such thing >&2; exit 3"], tmp_path / "out")
+        generators.run_timed(["sh", "-c", "echo no such thing >&2; exit 3"], tmp_path / "out")
     monkeypatch.setattr(generators, "PATIENCE_S", 0.2 - generators.RUN_S)
     with pytest.raises(DeadlineError):
-        generators.timed(["sleep", "30"], tmp_path / "out")
+        generators.run_timed(["sleep", "30"], tmp_path / "out")
 
 
 def test_a_missing_program_is_named_with_what_to_do():
@@ -139,9 +139,9 @@ def test_a_missing_program_is_named_with_what_to_do():
 
 
 def test_what_is_left_follows_how_the_estimate_has_held():
-    assert left_s(0.0, 0.0, 100.0) == 100.0
-    assert left_s(20.0, 10.0, 100.0) == pytest.approx(180.0)
-    assert left_s(300.0, 100.0, 100.0) == 0.0
+    assert estimate_left_s(0.0, 0.0, 100.0) == 100.0
+    assert estimate_left_s(20.0, 10.0, 100.0) == pytest.approx(180.0)
+    assert estimate_left_s(300.0, 100.0, 100.0) == 0.0
 
 
 def test_the_cold_part_foresees_the_hour_it_takes(tmp_path):
@@ -177,7 +177,7 @@ def cold_part(tmp_path, monkeypatch, fell_back_count, *, asleep_fell_back_count=
 
         yield SimpleNamespace(ask=ask)
 
-    monkeypatch.setattr(cold, "testbed", testbed)
+    monkeypatch.setattr(cold, "make_testbed", testbed)
     measured = cold.ProfileMeasurement(
         "fiber", cold.THIS, {("doq", "zero_rtt"): cold.CriticalPathTable(1, 1_228.0, 1_922.0, [])}
     )

@@ -92,7 +92,7 @@ def test_a_build_without_a_setting_is_told_from_one_that_fails(monkeypatch, said
             raise MachineError(f"the edge did not start: {said}")
         yield
 
-    monkeypatch.setattr(settings, "running_edge", running_edge)
+    monkeypatch.setattr(settings, "run_named_edge", running_edge)
     assert settings.offers(EdgeSettings(wire_cache=True)) is offered
     found, remarks = settings.best_settings()
     assert found == (EdgeSettings(True, True) if offered else EdgeSettings())
@@ -105,7 +105,7 @@ def test_an_edge_that_fails_for_another_reason_is_an_error(monkeypatch):
         raise MachineError("the edge did not start: the address is in use")
         yield
 
-    monkeypatch.setattr(settings, "running_edge", running_edge)
+    monkeypatch.setattr(settings, "run_named_edge", running_edge)
     with pytest.raises(MachineError, match="in use"):
         settings.offers(EdgeSettings(wire_cache=True))
 

@@ -137,7 +137,7 @@ def test_a_run_alone_and_a_fleet_take_turns_in_going_first(tmp_path: Path, monke
 
         return run
 
-    monkeypatch.setattr(overhead, "_standing", lambda *_, **__: contextlib.nullcontext())
+    monkeypatch.setattr(overhead, "_run_beside", lambda *_, **__: contextlib.nullcontext())
     monkeypatch.setattr(overhead, "_resolab", lambda *_: "")
     monkeypatch.setattr(overhead, "_alone_s", pretended("alone", 4.0))
     monkeypatch.setattr(overhead, "_fleet_s", pretended("fleet", 6.0))

@@ -88,11 +88,11 @@ def test_a_load_counts_from_its_first_query_and_only_with_its_handshake(
     monkeypatch.setattr(round_trips, "_trips", trips)
     full = next(one for one in arms("chromium") if one.requested_handshake_mode is HandshakeMode.FULL)
     assert full.connection_sharing is ConnectionSharing.SEPARATE
-    (seen,) = round_trips._seen(full, records(), tmp_path / "none.pcapng")
+    (seen,) = round_trips._evaluate_load(full, records(), tmp_path / "none.pcapng")
     assert (seen.round_trips, seen.first_byte_ms) == (4, 380.0)
     named_ns = QUERY_NS + 1_000_000 + 190_000_000
     assert spans == [(QUERY_NS, named_ns), (named_ns, FIRST_NS)]
-    assert round_trips._seen(full, records(HandshakeMode.RESUMED), tmp_path / "none.pcapng") == []
+    assert round_trips._evaluate_load(full, records(HandshakeMode.RESUMED), tmp_path / "none.pcapng") == []
 
 
 def test_what_an_arm_takes_is_judged_without_what_every_arm_has() -> None:

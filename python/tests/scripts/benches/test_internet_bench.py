@@ -3,7 +3,7 @@
 import pytest
 
 from benches.internet.bench_internet import hosts
-from benches.internet.delay import judged
+from benches.internet.delay import judge_errors
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from benches.internet.delay import judged
     ],
 )
 def test_round_trips_must_be_there_none_too_early_and_few_late(errors_us, asked, verdict):
-    cells = judged(errors_us, asked, [20.0, 90.0])
+    cells = judge_errors(errors_us, asked, [20.0, 90.0])
     assert (len(cells), cells[0], cells[-1]) == (7, f"{len(errors_us)} of {asked}", verdict)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from benches.internet.against_lab import command, comparison, comparison_files, rounds, steady_cache
-from benches.internet.against_lab.comparison import ComparedLoad, compared, numbered
+from benches.internet.against_lab.comparison import ComparedLoad, compare_cells, number_loads
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.internet import compose
 from resolab.internet.layout import HOME
@@ -173,7 +173,7 @@ def test_plans_without_a_pair_of_transports_load_too(tmp_path):
 
 
 def loads(values, cell=CELL, limit_ms=30_000.0):
-    return numbered(ComparedLoad(cell, 0, value, limit_ms) for value in values)
+    return number_loads(ComparedLoad(cell, 0, value, limit_ms) for value in values)
 
 
 def some(count, factor=1.0, noise=0.01, seed=1):
@@ -185,7 +185,7 @@ def some(count, factor=1.0, noise=0.01, seed=1):
     ("factor", "alike"), [(1.0, True), (1.03, True), (1 / 1.03, True), (1.07, False), (1 / 1.07, False), (1.05, False)]
 )
 def test_alike_is_what_lies_within_five_percent(factor, alike):
-    (found,) = compared(loads(some(20, factor, noise=0.004)), loads(some(20, noise=0.004, seed=2)))
+    (found,) = compare_cells(loads(some(20, factor, noise=0.004)), loads(some(20, noise=0.004, seed=2)))
     assert found.equivalence.is_alike is alike
     assert found.change.value == pytest.approx(factor - 1, abs=0.01)
     assert found.change.ci_low < found.change.value < found.change.ci_high
@@ -194,19 +194,19 @@ def test_alike_is_what_lies_within_five_percent(factor, alike):
 
 
 def test_few_or_noisy_pairs_are_not_called_alike():
-    (few,) = compared(loads(some(4)), loads(some(4, seed=2)))
+    (few,) = compare_cells(loads(some(4)), loads(some(4, seed=2)))
     assert few.equivalence.p_value == pytest.approx(1 / 16)
     assert not few.equivalence.is_alike
     assert few.ratio_text == f"{1 + few.change.value:.3f}"
-    (noisy,) = compared(loads(some(20, noise=0.3)), loads(some(20, noise=0.3, seed=2)))
+    (noisy,) = compare_cells(loads(some(20, noise=0.3)), loads(some(20, noise=0.3, seed=2)))
     assert not noisy.equivalence.is_alike
 
 
 def test_five_fails_five_never_miss_by_the_margin_alone():
     exactly = [500.0] * 20
-    (found,) = compared(loads([500.0 * 1.05] * 20), loads(exactly))
+    (found,) = compare_cells(loads([500.0 * 1.05] * 20), loads(exactly))
     assert not found.equivalence.is_alike
-    (within,) = compared(loads([500.0 * 1.0499] * 20), loads(exactly))
+    (within,) = compare_cells(loads([500.0 * 1.0499] * 20), loads(exactly))
     assert within.equivalence.is_alike
     assert within.equivalence.margin == pytest.approx(math.log(1.05))
 
@@ -214,7 +214,7 @@ def test_five_fails_five_never_miss_by_the_margin_alone():
 def test_a_failed_load_took_its_limit_and_a_pair_of_them_says_nothing():
     live = [500.0] * 10 + [None, None]
     lab = [500.0] * 9 + [None, 500.0, None]
-    (found,) = compared(loads(live), loads(lab))
+    (found,) = compare_cells(loads(live), loads(lab))
     assert (found.equivalence.n, found.both_failed_count) == (11, 1)
     # One of eleven lies beyond the margin on each side.
     assert found.equivalence.p_value == pytest.approx((11 + 1) / 2**11)
@@ -225,23 +225,23 @@ def test_cells_are_judged_apart_and_together():
     other = ("b-page", "chromium", "doh")
     live = [*loads(some(12)), *loads(some(12, 1.2), other)]
     lab = [*loads(some(12, seed=2)), *loads(some(12, seed=2), other)]
-    first, second, whole = compared(live, lab)
+    first, second, whole = compare_cells(live, lab)
     assert (first.cell, second.cell, whole.cell) == (CELL, other, ("all", "all", "all"))
     assert (first.equivalence.is_alike, second.equivalence.is_alike) == (True, False)
     assert whole.equivalence.n == 24
 
 
 def test_a_load_without_its_half_is_counted_and_no_load_at_all_is_an_error():
-    (found,) = compared(loads(some(12)), loads(some(10)))
+    (found,) = compare_cells(loads(some(12)), loads(some(10)))
     assert (found.equivalence.n, found.alone_count) == (10, 2)
     assert "2 loads without" in comparison.table([found]).remarks[-1]
     with pytest.raises(ResolabError, match="no load"):
-        compared([], [])
+        compare_cells([], [])
 
 
 def test_loads_are_numbered_within_their_cell_over_all_rounds():
     other = ("b-page", "firefox", "dot")
-    mixed = numbered(
+    mixed = number_loads(
         [ComparedLoad(CELL, 0, 1.0, 9.0), ComparedLoad(other, 0, 2.0, 9.0), ComparedLoad(CELL, 0, 3.0, 9.0)]
     )
     assert [(one.cell[0], one.place) for one in mixed] == [("a-page", 0), ("b-page", 0), ("a-page", 1)]
@@ -252,7 +252,7 @@ def test_live_loads_are_read_by_site_browser_and_transport(tmp_path):
     told = SimpleNamespace(
         sites=[SimpleNamespace(url=live_dataset.site(one), page=live_dataset.page(one)) for one in range(2)]
     )
-    read = numbered(rounds.live_loads(told, dataset))
+    read = number_loads(rounds.live_loads(told, dataset))
     cells = {load.cell for load in read}
     assert cells == {(live_dataset.page(one), "firefox", way) for one in range(2) for way in ("doudp", "dot", "doh")}
     # Four resolvers, of which one has DoUDP alone, twice.

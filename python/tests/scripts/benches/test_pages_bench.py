@@ -7,7 +7,7 @@ from scipy import stats
 from benches.pages import compare as comparing
 from benches.pages.compare import compare
 from benches.pages.numbers import NUMBERS, numbers_of
-from benches.pages.page_relations import measured
+from benches.pages.page_relations import measure_numbers
 from resolab.pages.generated import generate
 
 
@@ -42,7 +42,7 @@ def test_pages_that_differ_are_told_apart_and_others_are_not():
 
 
 def test_what_pages_are_made_of_is_found_again_in_them():
-    said = list(measured([generate(1, number) for number in range(1, 151)]))
+    said = list(measure_numbers([generate(1, number) for number in range(1, 151)]))
     (line,) = [one for one in said if one.startswith("ln sites over ln hosts")]
     slope = float(line.split("slope ")[1].split(",")[0])
     assert 0.8 < slope < 1.15

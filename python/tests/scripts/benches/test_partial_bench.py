@@ -74,7 +74,7 @@ def test_rounds_with_a_late_name_are_told_from_late_names() -> None:
     assert (found.rounds.treatment.value, found.rounds.baseline.value) == (0.1, 0.3)
     assert found.late_names == pytest.approx((0.1, 0.1))
     assert found.mean_ms[0] == pytest.approx(found.mean_ms[1])
-    assert loss.expected_shares(0.015, 20) == pytest.approx((0.0298, 0.4537), abs=1e-4)
+    assert loss.compute_expected_shares(0.015, 20) == pytest.approx((0.0298, 0.4537), abs=1e-4)
 
 
 def test_drawn_delays_are_the_laws_quantiles_and_each_answer_is_held_against_its_own() -> None:

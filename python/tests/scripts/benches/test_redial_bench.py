@@ -70,10 +70,10 @@ def test_what_failed_and_what_is_missing_is_said() -> None:
 
     good = query(1, ConnectionState.WARM, handshake_mode=HandshakeMode.FULL)
     with pytest.raises(ResolabError, match="a handshake was full"):
-        testbed._measured(lines(good), testbed.ClientCell("dot", "resumed"), 1)
-    assert len(testbed._measured(lines(good, good), DOT, 2)) == 2
+        testbed._read_measured(lines(good), testbed.ClientCell("dot", "resumed"), 1)
+    assert len(testbed._read_measured(lines(good, good), DOT, 2)) == 2
     with pytest.raises(ResolabError, match="1 queries of 2"):
-        testbed._measured(lines(good), DOT, 2)
+        testbed._read_measured(lines(good), DOT, 2)
     failed = next(one for one in recorded() if one.failure is not None)
     with pytest.raises(ResolabError, match="a query failed"):
-        testbed._measured(lines(good, failed), DOT, 2)
+        testbed._read_measured(lines(good, failed), DOT, 2)

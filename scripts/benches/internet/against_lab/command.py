@@ -17,7 +17,7 @@ from benches.common import result
 from benches.common.part import BenchPart
 from benches.common.progress import duration
 from benches.internet.against_lab import comparison_files, rounds, steady_cache
-from benches.internet.against_lab.comparison import compared, numbered, table
+from benches.internet.against_lab.comparison import compare_cells, number_loads, table
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.internet import BoxLayout, BoxResolver, box_folder, compose
 from resolab.plan import Corpus
@@ -58,13 +58,13 @@ async def _measure(options: argparse.Namespace) -> BenchPart:
         sides = sides_of(layout, options)
         comparison_files.write(sides, options.folder, Corpus.from_project())
         began_s = time.monotonic()
-        print(f"{PROGRAM}: about {duration(rounds.expected_s(sides))}; all of it in {options.folder}", file=sys.stderr)
+        print(f"{PROGRAM}: about {duration(rounds.estimate_s(sides))}; all of it in {options.folder}", file=sys.stderr)
         box = steady_cache.SteadyBox(layout, box_place)
         box.cache = options.cache
         async with box:
-            say = rounds.stamped(began_s, lambda text: print(text, file=sys.stderr, flush=True))
+            say = rounds.stamp_messages(began_s, lambda text: print(text, file=sys.stderr, flush=True))
             live, lab = await rounds.rounds(sides, box, options.folder.resolve(), say)
-    return table(compared(numbered(live), numbered(lab)))
+    return table(compare_cells(number_loads(live), number_loads(lab)))
 
 
 def sides_of(layout: BoxLayout, options: argparse.Namespace) -> comparison_files.ComparisonSettings:

@@ -70,7 +70,7 @@ class LiveLabComparison:
         return value if self.change.ci_low is None else f"{value} [{low}, {high}]"
 
 
-def numbered(loads: Iterable[ComparedLoad]) -> list[ComparedLoad]:
+def number_loads(loads: Iterable[ComparedLoad]) -> list[ComparedLoad]:
     """Count the loads of each cell in order, to make a pair of the nth loads of both sides."""
     counts: dict[Cell, int] = defaultdict(int)
     found = []
@@ -80,14 +80,14 @@ def numbered(loads: Iterable[ComparedLoad]) -> list[ComparedLoad]:
     return found
 
 
-def compared(live: Sequence[ComparedLoad], lab: Sequence[ComparedLoad]) -> list[LiveLabComparison]:
+def compare_cells(live: Sequence[ComparedLoad], lab: Sequence[ComparedLoad]) -> list[LiveLabComparison]:
     """Compare every cell, and then all cells together."""
     own, other = _group_by_pair(live), _group_by_pair(lab)
     cells = sorted({load.cell for load in (*live, *lab)})
     if not cells:
         raise ResolabError("no load of either side: neither live mode nor the lab left any")
-    each = [_compared(cell, own, other, cell.__eq__) for cell in cells]
-    return each if len(cells) < 2 else [*each, _compared((ALL, ALL, ALL), own, other, lambda _of: True)]
+    each = [_compare(cell, own, other, cell.__eq__) for cell in cells]
+    return each if len(cells) < 2 else [*each, _compare((ALL, ALL, ALL), own, other, lambda _of: True)]
 
 
 _Pairs = Mapping[tuple[Cell, int], ComparedLoad]
@@ -100,7 +100,7 @@ def _group_by_pair(loads: Sequence[ComparedLoad]) -> _Pairs:
     return found
 
 
-def _compared(cell: Cell, live: _Pairs, lab: _Pairs, is_of: Callable[[Cell], bool]) -> LiveLabComparison:
+def _compare(cell: Cell, live: _Pairs, lab: _Pairs, is_of: Callable[[Cell], bool]) -> LiveLabComparison:
     mine = {key for key in live.keys() | lab.keys() if is_of(key[0])}
     both = sorted(key for key in mine if key in live and key in lab)
     kept = [key for key in both if live[key].plt_ms is not None or lab[key].plt_ms is not None]

@@ -86,7 +86,7 @@ async def _lab_round(testbed: Testbed, plan: Plan, number: int) -> list[Compared
         for place, condition in enumerate(block_order(plan, plan.seed + number, block)):
             result = await testbed.run_trial(condition, f"r{number:03}-b{block:03}-t{place:03}")
             cell = (condition.page, condition.browser.value, condition.dns_transport.value)
-            loads += [_load(cell, one) for one in _measured(result.records)]
+            loads += [_load(cell, one) for one in _read_measured(result.records)]
     return loads
 
 
@@ -100,11 +100,11 @@ def _loads_of(pages: dict[str, str], records: Sequence[Record]) -> Iterator[Comp
     trial = next(one for one in records if isinstance(one, TrialRecord))
     live = next(one for one in records if isinstance(one, LiveTrialRecord))
     cell = (pages[live.url], trial.browser.value, DnsTransport(trial.dns_transport).value)
-    for one in _measured(records):
+    for one in _read_measured(records):
         yield _load(cell, one)
 
 
-def _measured(records: Sequence[Record]) -> list[PageLoadRecord]:
+def _read_measured(records: Sequence[Record]) -> list[PageLoadRecord]:
     """Return the measured loads, without loads refused by the manners."""
     loads = [one for one in records if isinstance(one, PageLoadRecord) and one.measured]
     return [one for one in loads if one.failure is not PageFailure.LEFT_ALONE]
@@ -114,7 +114,7 @@ def _load(cell: Cell, one: PageLoadRecord) -> ComparedLoad:
     return ComparedLoad(cell, 0, None if one.failure is not None else one.plt_ms, one.limit_ms)
 
 
-def expected_s(sides: ComparisonSettings) -> float:
+def estimate_s(sides: ComparisonSettings) -> float:
     """Estimate the duration, in s."""
     of_round = sides.loads * len(sides.sites) * len(sides.transports) * len(sides.browsers)
     return START_S + sides.rounds * (LIVE_RUN_S + of_round * (LIVE_LOAD_S + LAB_LOAD_S))
@@ -123,6 +123,6 @@ def expected_s(sides: ComparisonSettings) -> float:
 START_S, LIVE_RUN_S, LIVE_LOAD_S, LAB_LOAD_S = 30.0, 20.0, 7.0, 3.0
 
 
-def stamped(began_s: float, say: Say) -> Say:
+def stamp_messages(began_s: float, say: Say) -> Say:
     """Prefix each message with the elapsed time."""
     return lambda text: say(f"{time.monotonic() - began_s:5.0f} s  {text}")
