@@ -7,7 +7,7 @@ Usage: start.py unbound|bind9|kresd|dnsdist|coredns [--address ADDRESS] [--idle-
 Once the server answers, one line of JSON goes to stdout: name, address, ports by transport, and the authority of the
 server's certificate (name dns.interop.test). The program ends when its standard input closes or on SIGTERM or SIGINT,
 and ends the server, too. Exit code 4: the machine lacks the server, or the server did not start; one line has the
-reason. Needs only the standard library. Not for: queries to the server; see tests/test_interop*.py.
+reason. Needs only the standard library. Not for: queries to the server; see tests/interop.
 """
 
 import argparse

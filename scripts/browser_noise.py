@@ -49,7 +49,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Load:
+class TracedLoad:
     """A load with its marks and its main thread's tasks."""
 
     marks_us: dict[str, int]
@@ -72,7 +72,7 @@ class Load:
         return found
 
 
-def load_of(events: Sequence[dict[str, Any]], url: str, response_start_ms: float) -> Load | None:
+def load_of(events: Sequence[dict[str, Any]], url: str, response_start_ms: float) -> TracedLoad | None:
     """Find the load of a document in a trace; return None with a missing mark.
 
     The trace lacks the mark `responseStart`; this mark is Navigation Timing's own, counted from the navigation's start.
@@ -97,7 +97,7 @@ def load_of(events: Sequence[dict[str, Any]], url: str, response_start_ms: float
         for one in events
         if one["name"] in TASKS and one.get("ph") == "X" and (one["pid"], one["tid"]) == thread
     ]
-    return Load(marks_us, _outermost(tasks)) if set(MARKS) <= set(marks_us) else None
+    return TracedLoad(marks_us, _outermost(tasks)) if set(MARKS) <= set(marks_us) else None
 
 
 def _outermost(tasks: Sequence[Task]) -> list[Task]:
@@ -109,7 +109,7 @@ def _outermost(tasks: Sequence[Task]) -> list[Task]:
     return kept
 
 
-def rows(loads: Sequence[Load]) -> list[dict[str, Any]]:
+def rows(loads: Sequence[TracedLoad]) -> list[dict[str, Any]]:
     """Return each part's median, spread, and share in the load time's variance."""
     plts_ms = [(one.marks_us[MARKS[-1]] - one.marks_us[MARKS[0]]) / 1000 for one in loads]
     parts = [one.parts_ms() for one in loads]
@@ -138,13 +138,13 @@ def plan_of(page: str, profile: str) -> Plan:
     return parse_plan(text, NAME, Corpus.from_project())
 
 
-async def measure(page: str, profile: str, count: int) -> list[Load]:
+async def measure(page: str, profile: str, count: int) -> list[TracedLoad]:
     """Load the page and trace each load."""
     plan = plan_of(page, profile)
     (condition,) = plan.conditions()
-    loads: list[Load] = []
+    loads: list[TracedLoad] = []
     async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
-        browser = await testbed.browser_of(condition)
+        browser = await testbed.find_browser(condition)
         assert isinstance(browser, Chromium)  # the plan has no other
         tracing = browser.tracing()
         testbed.before_measured = partial(tracing.begin, CATEGORIES)

@@ -136,7 +136,7 @@ class Measurement:
         for number in range(1, self._asked.loads + 1):
             began_s = time.monotonic()
             request = LoadRequest(
-                url=f"https://{HOST}/", timeout_s=30, warmup=not self._asked.no_warmup, between=self._between
+                url=f"https://{HOST}/", timeout_s=30, warmup=not self._asked.no_warmup, between=self._pause_between
             )
             result = await self._browser.load(request)
             self._keep(result, (time.monotonic() - began_s) * 1000)
@@ -144,7 +144,7 @@ class Measurement:
                 self._memory[number] = memory_of(self._browser.pid)
         return self._summary()
 
-    async def _between(self) -> None:
+    async def _pause_between(self) -> None:
         began_s = time.monotonic()
         await self._edge.close_connections()
         await asyncio.sleep(SETTLE_S)

@@ -35,7 +35,7 @@ def type_of(schema: Schema) -> str:
     return SCALARS[kind]
 
 
-def docstring(text: str, indent: str = "    ") -> str:
+def format_docstring(text: str, indent: str = "    ") -> str:
     """Return the docstring of a description, re-wrapped to the line length."""
     text = " ".join(text.split()) or "No description."
     first, _, rest = re.sub(r"(?<=[.:;]) ", "\n", text, count=1).partition("\n")
@@ -71,7 +71,7 @@ def struct(name: str, schema: Schema, *, tag_field: str = "", tag: str = "") -> 
         options += f', tag_field="{tag_field}", tag="{tag}"'
     if schema.get("additionalProperties") is False and not tag:
         options += ", forbid_unknown_fields=True"
-    body = docstring(schema.get("description", "")) + "\n" + fields(schema, skip=tag_field)
+    body = format_docstring(schema.get("description", "")) + "\n" + fields(schema, skip=tag_field)
     return f"class {name}(msgspec.Struct, {options}):\n{body}"
 
 
@@ -79,7 +79,7 @@ def enumeration(name: str, schema: Schema) -> str:
     """Return the text of a closed vocabulary."""
     values = [part["const"] for part in schema["oneOf"]]
     members = "".join(f'    {value.upper()} = "{value}"\n' for value in values)
-    return f"class {name}(enum.StrEnum):\n{docstring(schema.get('description', ''))}\n{members}"
+    return f"class {name}(enum.StrEnum):\n{format_docstring(schema.get('description', ''))}\n{members}"
 
 
 def meanings(name: str, schema: Schema) -> str:
@@ -110,7 +110,7 @@ def references(schema: Any) -> set[str]:
     return set()
 
 
-def in_order(definitions: dict[str, Schema]) -> list[str]:
+def sort_by_reference(definitions: dict[str, Schema]) -> list[str]:
     """Return the names, each after the names in its references."""
     done: list[str] = []
 
@@ -142,7 +142,7 @@ def render(document: Schema) -> str:
     definitions: dict[str, Schema] = document["$defs"]
     tags = {next(iter(references(part))): tag_of(part, "record") for part in definitions["Record"]["oneOf"]}
     blocks = [HEADER, f'FORMAT_VERSION = "{document["x-format-version"]}"\n']
-    for name in in_order(definitions):
+    for name in sort_by_reference(definitions):
         schema = definitions[name]
         if name == "Record":
             lines = "".join(f"    | {record}\n" for record in sorted(tags))

@@ -30,7 +30,7 @@ GONE_WITHIN_S = 10.0
 
 def main() -> int:
     """Kill and resume the campaign, and compare the result."""
-    options = parsed()
+    options = parse_arguments()
     chance = random.Random(options.seed)
     command = ["run", str(options.plan), "--out", str(options.out), "--blocks", str(options.blocks)]
     problems: list[str] = []
@@ -39,8 +39,8 @@ def main() -> int:
         # The first kill comes while the testbed starts, the others some trials later.
         trials, wait_s = (chance.randint(1, options.most_trials) if number else 0), chance.uniform(0.5, 4.0)
         arguments = ["resume", str(options.out)] if began else command
-        problems += killed(arguments, options.out, trials, wait_s, f"{os.getpid()}-{number}")
-        done = len(finished(options.out))
+        problems += run_and_kill(arguments, options.out, trials, wait_s, f"{os.getpid()}-{number}")
+        done = len(list_finished(options.out))
         said = (
             f"kill {number + 1}, {wait_s:.1f} s after {trials} trials: {done} trials on disk, {len(problems)} problems"
         )
@@ -56,7 +56,7 @@ def main() -> int:
     return 1 if problems else 0
 
 
-def parsed() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     """Read the command line's arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plan", type=Path, default=ROOT / "plans" / "quick.toml")
@@ -73,20 +73,20 @@ def resolab(arguments: list[str]) -> list[str]:
     return [sys.executable, "-m", "resolab", *arguments]
 
 
-def finished(folder: Path) -> list[Path]:
+def list_finished(folder: Path) -> list[Path]:
     """List the files of finished trials."""
     return list(folder.glob("trials/*.jsonl"))
 
 
-def killed(arguments: list[str], folder: Path, trials: int, wait_s: float, mark: str) -> list[str]:
+def run_and_kill(arguments: list[str], folder: Path, trials: int, wait_s: float, mark: str) -> list[str]:
     """Run resolab, kill the run a while after some trials, and list the surviving processes."""
-    wanted = len(finished(folder)) + trials
+    wanted = len(list_finished(folder)) + trials
     before = namespaces()
     environment = {**os.environ, MARK: mark, "PYTHONPATH": str(ROOT / "python")}
     process = subprocess.Popen(
         resolab(arguments), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
     )
-    while len(finished(folder)) < wanted and process.poll() is None:
+    while len(list_finished(folder)) < wanted and process.poll() is None:
         time.sleep(0.05)
     time.sleep(wait_s)
     if process.poll() is not None:
@@ -96,7 +96,7 @@ def killed(arguments: list[str], folder: Path, trials: int, wait_s: float, mark:
     process.send_signal(signal.SIGKILL)
     process.wait()
     deadline = time.monotonic() + GONE_WITHIN_S
-    while (left := {**marked(mark), **alive(family)}) and time.monotonic() < deadline:
+    while (left := {**list_marked_processes(mark), **alive(family)}) and time.monotonic() < deadline:
         time.sleep(0.1)
     problems = [f"process {pid} outlived the kill: {command}" for pid, command in left.items()]
     # Of other people's work beside this there may be namespaces, too; those of the path are held by marked processes.
@@ -104,7 +104,7 @@ def killed(arguments: list[str], folder: Path, trials: int, wait_s: float, mark:
     return problems + [f"network namespace {namespace} outlived the kill" for namespace in held]
 
 
-def marked(mark: str) -> dict[int, str]:
+def list_marked_processes(mark: str) -> dict[int, str]:
     """List processes with the mark in their environment: children inherit the mark."""
     found = {}
     for folder in Path("/proc").iterdir():
@@ -179,10 +179,10 @@ def differences(folder: Path, blocks: int) -> list[str]:
     problems = [f"{file.name} is left" for file in files if file.suffix != ".jsonl"]
     if found != expected:
         problems.append(f"{len(found)} trials are there, {len(expected)} were planned, or their order differs")
-    return problems + ([] if in_order(heads, plan.instrument.paths) else ["trials did not run in their order"])
+    return problems + ([] if is_in_order(heads, plan.instrument.paths) else ["trials did not run in their order"])
 
 
-def in_order(heads: list[dict[str, int]], paths: int) -> bool:
+def is_in_order(heads: list[dict[str, int]], paths: int) -> bool:
     """Return True when trials began in order; with several paths, a kill may move a trial behind later ones."""
     if paths == 1:
         starts = [head["wall_time_unix_ns"] for head in heads]

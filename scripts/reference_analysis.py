@@ -17,7 +17,7 @@ SHOWN_COUNT = 20
 """The limit of printed differences per dataset."""
 
 
-def compared(seed: int) -> tuple[int, str, int, list[str]]:
+def compare_seed(seed: int) -> tuple[int, str, int, list[str]]:
     """Compare a seed's report with the reference; return the plan's kind, the count of numbers, and the differences."""
     sys.path[:0] = [str(TESTS)]
     compare = importlib.import_module("reference.compared").compare
@@ -36,7 +36,7 @@ def main() -> int:
     options = parser.parse_args()
     numbers = differing = 0
     with ProcessPoolExecutor(options.jobs) as pool:
-        for seed, kind, count, found in pool.map(compared, range(options.first, options.first + options.seeds)):
+        for seed, kind, count, found in pool.map(compare_seed, range(options.first, options.first + options.seeds)):
             numbers, differing = numbers + count, differing + len(found)
             if found:
                 print(f"seed {seed} ({kind}): {len(found)} of {count} numbers differ", flush=True)

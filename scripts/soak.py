@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kill_runs import ROOT, differences, finished, killed, marked, resolab
+from kill_runs import ROOT, differences, list_finished, list_marked_processes, resolab, run_and_kill
 from resolab.engine.process import CoreProcess
 from resolab.installation import find_core
 from resolab.records import StubCloseConnections, StubReadyRecord
@@ -128,7 +128,7 @@ class Sample:
 
 def main() -> int:
     """Run the selected part and print all problems."""
-    options = parsed()
+    options = parse_arguments()
     problems = campaign(options) if options.part == "campaign" else asyncio.run(resolver(options))
     for problem in problems:
         print(f"problem: {problem}")
@@ -136,7 +136,7 @@ def main() -> int:
     return 1 if problems else 0
 
 
-def parsed() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     """Read the arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=["campaign", "resolver"])
@@ -165,14 +165,18 @@ def campaign(options: argparse.Namespace) -> list[str]:
     for number in range(options.kills):
         # On average the kills take half of the trials; the first kill comes while the testbed starts.
         trials = chance.randint(1, max(blocks * CONDITIONS_COUNT // options.kills, 1)) if number else 0
-        problems += killed(command(dataset, plan), dataset, trials, chance.uniform(0.2, 3.0), f"{os.getpid()}-{number}")
-        print(f"kill {number + 1}: {len(finished(dataset))} trials, {entries(scratch)} temporary entries", flush=True)
+        problems += run_and_kill(
+            command(dataset, plan), dataset, trials, chance.uniform(0.2, 3.0), f"{os.getpid()}-{number}"
+        )
+        print(
+            f"kill {number + 1}: {len(list_finished(dataset))} trials, {entries(scratch)} temporary entries", flush=True
+        )
     mark = f"{os.getpid()}-last"
     samples, code = run_to_the_end(command(dataset, plan), dataset, mark, blocks * CONDITIONS_COUNT)
     if code != 0:
         problems.append(f"the last resume ended with exit code {code}")
     # A network namespace of the run would be held by one of its processes.
-    problems += [f"process {pid} is left: {line}" for pid, line in marked(mark).items()]
+    problems += [f"process {pid} is left: {line}" for pid, line in list_marked_processes(mark).items()]
     problems += differences(dataset, blocks)
     problems += growth("the run without its browsers", samples)
     problems += [f"temporary file {path.name} is left" for path in scratch.iterdir()]
@@ -194,12 +198,12 @@ def run_to_the_end(arguments: list[str], dataset: Path, mark: str, trials_count:
     samples = []
     while process.poll() is None:
         time.sleep(SAMPLE_EACH_S)
-        if len(finished(dataset)) >= trials_count:
+        if len(list_finished(dataset)) >= trials_count:
             continue  # The report, which needs the memory of all tables at once.
-        own = [pid for pid, line in marked(mark).items() if "resolab" in line and "chrom" not in line]
+        own = [pid for pid, line in list_marked_processes(mark).items() if "resolab" in line and "chrom" not in line]
         samples.append(Sample.take(own))
         if len(samples) % 60 == 1:
-            print(f"{len(finished(dataset))} trials: {samples[-1]}", flush=True)
+            print(f"{len(list_finished(dataset))} trials: {samples[-1]}", flush=True)
     return samples, process.returncode
 
 
@@ -246,7 +250,7 @@ async def soak_stub(
     """Run the trials of one transport through a stub of their own; list lost queries and growth."""
     trust = ["--ca", str(folder / "ca" / "ca.pem"), "--resolve", "dns.resolab.test=127.0.0.1"]
     listen = ["--listen", f"127.0.0.1:{port}", "--upstream", url]
-    with running_edge(folder) as edge:
+    with run_edge(folder) as edge:
         stub = await CoreProcess.start("the stub", [str(find_core()), "stub", *listen, *trust], lambda _: None)
         try:
             await stub.first(StubReadyRecord, START_TIMEOUT_S)
@@ -304,7 +308,7 @@ class KillableEdge:
 
 
 @contextmanager
-def running_edge(folder: Path) -> Iterator[KillableEdge]:
+def run_edge(folder: Path) -> Iterator[KillableEdge]:
     """Start a name server, and kill it at the end."""
     edge = KillableEdge(folder)
     edge.start()

@@ -2,7 +2,7 @@
 
 For: the figure for a run (with `tables/*.parquet`) or a published dataset (`tables/*.csv`), a row per comparison and a
 summary per part; for copies (A/A) also the share of intervals excluding 0, adjusted and plain. Not for: the value of
-the estimates (`coverage_of_adjusted.py`); the report has the same table of a run.
+the estimates (`coverage_simulations/adjusted.py`); the report has the same table of a run.
 
 Published tables lack the requests: there a page counts as settled if the page has one host, and the last byte is known
 for loads with one request.
@@ -19,7 +19,7 @@ import numpy as np
 
 from resolab.installation import project_root
 from resolab.plan import ComparisonKind, Plan, parse_plan
-from resolab.report.findings.adjusted import adjusted_results
+from resolab.report.findings.adjusted import adjust_comparisons
 from resolab.report.findings.parts import AdjustedComparison
 from resolab.stats import Estimate
 from resolab.store import load_manifest, open_dataset
@@ -41,8 +41,8 @@ def adjusted_of(folder: Path, kinds: Sequence[ComparisonKind]) -> list[AdjustedC
     plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), corpus=None)
     if (folder / "tables" / "requests.parquet").is_file():
         with open_dataset(folder) as dataset:
-            return adjusted_results(plan, dataset.measured_loads(), dataset.settled_conditions(), kinds)
-    return adjusted_results(plan, published_loads(folder), settled_by_pages(plan), kinds)
+            return adjust_comparisons(plan, dataset.measured_loads(), dataset.settled_conditions(), kinds)
+    return adjust_comparisons(plan, published_loads(folder), settled_by_pages(plan), kinds)
 
 
 def published_loads(folder: Path) -> list[LoadRow]:

@@ -31,7 +31,7 @@ def checkout() -> Path | None:
     return None if is_installed() else _CHECKOUT
 
 
-def packaged_commit() -> str | None:
+def read_packaged_commit() -> str | None:
     """Read the commit of the wheel's build; `None` in a checkout."""
     file = _PACKAGED / "commit"
     return file.read_text("utf-8").strip() if file.is_file() else None

@@ -32,9 +32,9 @@ def value_text(value: object) -> str:
         case date() | time():
             return value.isoformat()
         case Mapping():
-            return f"{{{_listed(f'{key_text(key)} = {value_text(one)}' for key, one in value.items())}}}"
+            return f"{{{_join_words(f'{key_text(key)} = {value_text(one)}' for key, one in value.items())}}}"
         case list() | tuple():
-            return f"[{_listed(map(value_text, value))}]"
+            return f"[{_join_words(map(value_text, value))}]"
     # A JSON string is a TOML basic string, but for one character that TOML wants escaped. JSON's escapes of characters
     # beyond U+FFFF are not TOML's.
     return json.dumps(_scalar_values(str(value)), ensure_ascii=False).replace(_DELETE, "\\u007f")
@@ -45,5 +45,5 @@ def _scalar_values(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _listed(words: Iterable[str]) -> str:
+def _join_words(words: Iterable[str]) -> str:
     return ", ".join(words)

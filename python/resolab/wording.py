@@ -10,12 +10,12 @@ from collections.abc import Iterable
 _NOT_IN_XML = re.compile("[^\\t\\n\\r\\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def counted(count: int, noun: str, several: str | None = None) -> str:
+def format_count(count: int, noun: str, several: str | None = None) -> str:
     """Write a number with its noun, as `1 block` and `2 blocks`."""
     return f"{count} {noun if count == 1 else several or noun + 's'}"
 
 
-def meant(word: object, known: Iterable[str]) -> str:
+def suggest_word(word: object, known: Iterable[str]) -> str:
     """Ask for the nearest known word, as the end of a sentence; empty without a similar word, or for a non-string."""
     if not isinstance(word, str):
         return ""
@@ -33,7 +33,7 @@ def escape_xml_controls(text: str) -> str:
     return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def shown(words: str, *, longest: int = 200) -> str:
+def clip_text(words: str, *, longest: int = 200) -> str:
     """Write foreign text as part of a line: clean, and cut to `longest` characters."""
     kept = clean(words[: longest + 1])
     return kept if len(kept) <= longest else f"{kept[:longest]}..."

@@ -31,9 +31,9 @@ def test_a_checkout_uses_its_own_files(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_wheel_uses_what_it_brought(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert installation.project_root() == wheel
     assert installation.checkout() is None
-    assert installation.packaged_commit() is None
+    assert installation.read_packaged_commit() is None
     (wheel / "commit").write_text("abc+changes\n")
-    assert installation.packaged_commit() == "abc+changes"
+    assert installation.read_packaged_commit() == "abc+changes"
     scripts = tmp_path / "bin"
     monkeypatch.setattr(sysconfig, "get_path", lambda _name: str(scripts))
     with pytest.raises(MachineError, match="install resolab again"):

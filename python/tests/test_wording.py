@@ -7,17 +7,17 @@ import pytest
 from resolab.cli.main import main
 from resolab.errors import StorageError
 from resolab.store import machine_errors
-from resolab.wording import counted, meant
+from resolab.wording import format_count, suggest_word
 
 
 def test_numbers_agree_with_their_nouns() -> None:
-    assert [counted(count, "block") for count in (0, 1, 2)] == ["0 blocks", "1 block", "2 blocks"]
-    assert counted(2, "query", "queries") == "2 queries"
+    assert [format_count(count, "block") for count in (0, 1, 2)] == ["0 blocks", "1 block", "2 blocks"]
+    assert format_count(2, "query", "queries") == "2 queries"
 
 
 def test_the_word_that_was_meant_is_asked_after_and_no_other() -> None:
-    assert meant("fibr", ["4g", "fiber"]) == "; did you mean 'fiber'?"
-    assert meant("zzz", ["4g", "fiber"]) == ""
+    assert suggest_word("fibr", ["4g", "fiber"]) == "; did you mean 'fiber'?"
+    assert suggest_word("zzz", ["4g", "fiber"]) == ""
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,11 @@ from resolab.stats import (
     Estimate,
     Sample,
     amortisation,
-    clustered_median,
-    differences_of,
+    compute_paired_p_value,
     equivalence,
+    estimate_clustered_median,
     holm,
-    paired_p_value,
+    subtract_pairs,
 )
 
 _RECORDED = re.compile(r"-\d{4}-\d{2}$")
@@ -60,7 +60,7 @@ class Claims:
     ) -> float:
         """Test the median of paired differences against a value by two one-sided sign tests; return the p-value."""
         own, other = self._published.pairs(dataset, outcome, treatment, baseline)
-        differences = differences_of(own, other)
+        differences = subtract_pairs(own, other)
         moved = Sample(differences.low - around_ms, differences.high - around_ms)
         found = equivalence(moved, margin_ms, test=EquivalenceTest.SIGN).p_value
         if found is None:
@@ -76,7 +76,7 @@ class Claims:
     def mean_difference(self, dataset: str, outcome: str, treatment: Row, baseline: Row, *, seed: int) -> Row:
         """Estimate the mean of paired differences, with percentiles of resampled blocks."""
         own, other = self._published.pairs(dataset, outcome, treatment, baseline)
-        return _mean(differences_of(own, other), seed)
+        return _mean(subtract_pairs(own, other), seed)
 
     def paid_back(self, dataset: str, profile: str, transport: str, count: int = 23) -> Row:
         """Return the break-even number of queries of a connection by means, and the extra time of `count` queries.
@@ -102,7 +102,7 @@ class Claims:
             for one, other in itertools.combinations(sorted(copies), 2):
                 blocks = sorted(copies[one].keys() & copies[other].keys())
                 own, base = ([copies[copy][block][outcome] for block in blocks] for copy in (one, other))
-                p_values.append(paired_p_value(Sample.exact(own), Sample.exact(base)))
+                p_values.append(compute_paired_p_value(Sample.exact(own), Sample.exact(base)))
                 sizes.append(abs(float(np.median(np.subtract(own, base)))))
         return {"p_values": p_values, "floor_ms": float(np.quantile(sizes, 0.95))}
 
@@ -127,7 +127,7 @@ class Claims:
     def by_site(self, rows: Sequence[Row], column: str) -> Estimate:
         """Estimate the median of a column over pages, with the pages of a site as a cluster."""
         sites = [self.site_of(row["page"]) for row in rows]
-        return clustered_median(Sample.exact([row[column] for row in rows]), sites)
+        return estimate_clustered_median(Sample.exact([row[column] for row in rows]), sites)
 
     @staticmethod
     def site_of(page: str) -> str:
@@ -165,7 +165,7 @@ def mean_of(values: Sequence[float], *, seed: int) -> Row:
 
 def median_of(values: Sequence[float]) -> Estimate:
     """Estimate a median between order statistics."""
-    return clustered_median(Sample.exact(values), range(len(values)))
+    return estimate_clustered_median(Sample.exact(values), range(len(values)))
 
 
 def _mean(sample: Sample, seed: int) -> Row:

@@ -12,9 +12,9 @@ from typing import Any
 
 from resolab.pages.clone.names import host_name
 from resolab.pages.file import read_model
-from resolab.pages.path import AnnouncementMode, lab_load_ms, move_to_lab, predicted_lookups
+from resolab.pages.path import AnnouncementMode, lab_load_ms, move_to_lab, predict_lookups
 from resolab.plan import Corpus
-from resolab.testbed.misses import missed_names
+from resolab.testbed.cache_misses import draw_missed_names
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,7 @@ def whole_loads(models: Path, loads: Sequence[Mapping[str, Any]], profile: str) 
 def _predicted_ms(file: Path, dns_transport: str, rtt_ms: float) -> float:
     model = read_model(file)
     off, pushed = (
-        predicted_lookups(
-            model, dns_transport=dns_transport, resolver_rtt_ms=rtt_ms, round_trip_ms=rtt_ms, announced=one
-        )
+        predict_lookups(model, dns_transport=dns_transport, resolver_rtt_ms=rtt_ms, round_trip_ms=rtt_ms, announced=one)
         for one in (AnnouncementMode.NOT, AnnouncementMode.WITH_FIRST)
     )
     return off.load_ms - pushed.load_ms
@@ -102,13 +100,13 @@ def later(
         model = read_model(models / f"{page}.page.json")
         names = [host_name(model, host) for host in range(len(model.hosts))]
         few, many = (
-            predicted_lookups(
+            predict_lookups(
                 model,
                 dns_transport=one["dns_transport"],
                 resolver_rtt_ms=rtt_ms,
                 round_trip_ms=rtt_ms,
                 recursion_ms=miss_delay_ms,
-                misses=_places(names, missed_names(names, seed, one["trial_id"], ratio=ratio)),
+                misses=_places(names, draw_missed_names(names, seed, one["trial_id"], ratio=ratio)),
             ).load_ms
             for ratio in ratios
             for one in (of_page[ratio],)

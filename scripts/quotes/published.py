@@ -17,7 +17,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from resolab.stats import Estimate, Sample, paired_difference, paired_p_value
+from resolab.stats import Estimate, Sample, compute_paired_p_value, estimate_paired_difference
 
 Row = Mapping[str, Any]
 INCOMPLETE, INCOMPLETE_FLAG = "incomplete", "resources_missing"
@@ -70,11 +70,11 @@ class PublishedDatasets:
     ) -> Estimate:
         """Estimate the median of an outcome's paired differences, with its interval."""
         own, other = self.pairs(dataset, outcome, treatment, baseline, complete_only=complete_only)
-        return paired_difference(own, other)
+        return estimate_paired_difference(own, other)
 
     def p_value(self, dataset: str, outcome: str, treatment: Row, baseline: Row) -> float | None:
         """Test the paired differences by signed ranks; return the p-value."""
-        return paired_p_value(*self.pairs(dataset, outcome, treatment, baseline))
+        return compute_paired_p_value(*self.pairs(dataset, outcome, treatment, baseline))
 
     def decided(self, dataset: str, outcome: str, treatment: Row, baseline: Row, *, complete_only: bool = False) -> str:
         """Return `longer` or `shorter` by the interval's side of 0, else `undecided`."""
@@ -151,7 +151,7 @@ def _sample(loads: Sequence[Row], outcome: str) -> Sample:
     is_seen = outcome in SEEN_BEFORE_RESOURCES
     ended = [one["failure"] is None and (is_seen or not one["is_incomplete"]) for one in loads]
     values = [one[outcome] if good else None for one, good in zip(loads, ended, strict=True)]
-    return Sample.censored(values, [one["limit_ms"] for one in loads])
+    return Sample.from_censored(values, [one["limit_ms"] for one in loads])
 
 
 def _value(text: str) -> str | float | None:

@@ -7,8 +7,8 @@ failure as data. Not for: the measured condition, servers, links, or writing rec
 from resolab.browser.chromium import Chromium
 from resolab.browser.find import chromium_version, find_chromium, find_firefox, firefox_version
 from resolab.browser.firefox import Firefox
-from resolab.browser.heard import ListeningRequest, LoadEvents
 from resolab.browser.interface import Browser
+from resolab.browser.load_events import ListeningRequest, LoadEvents
 from resolab.browser.result import (
     ClearedState,
     LoadRequest,

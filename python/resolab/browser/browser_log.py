@@ -1,7 +1,7 @@
 """The connections and look-ups in a browser's own log: the same shapes for every browser.
 
 For: data only; values missing in a log are `None`. Not for: reading logs (`chromium.netlog`, `firefox.log`) or judging
-a load by the log (`resolab.live.judged`).
+a load by the log (`resolab.live.client_side`).
 
 Instants are on the log's clock, in ms; `BrowserLog.unix_offset_ms` converts to Unix time.
 """
@@ -32,7 +32,7 @@ class ConnectionTransport(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RequestHead:
     """The head of one request, as sent."""
 
     at_ms: float
@@ -44,7 +44,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
+class BrowserConnection:
     """One connection of the browser, with its handshake and requests."""
 
     host: str | None
@@ -67,7 +67,7 @@ class Connection:
     """True when the server accepted early data."""
     certificate: str | None = None
     """Hash of the server's own certificate."""
-    requests: Sequence[Request] = ()
+    requests: Sequence[RequestHead] = ()
     shared_with: Mapping[str, SharingReason] = field(default_factory=dict)
     """Other names with requests on this connection."""
 
@@ -76,11 +76,11 @@ class Connection:
         """Return True when the connection was ever able to carry requests."""
         return self.connected_ms is not None and (self.handshake_start_ms is None or self.handshake_end_ms is not None)
 
-    def is_of(self, names: Collection[str]) -> bool:
+    def serves_any(self, names: Collection[str]) -> bool:
         """Return True when the connection was opened for one of these names or carried a request for one."""
         return self.host in names or any(request.host in names for request in self.requests)
 
-    def handshake_of(self, request: Request) -> HandshakeMode | None:
+    def judge_handshake(self, request: RequestHead) -> HandshakeMode | None:
         """Name the handshake behind a request: `zero_rtt` only when the request itself went in accepted early data."""
         if request.in_early_data:
             return HandshakeMode.ZERO_RTT
@@ -102,9 +102,9 @@ class LookUp:
     """The RCODE of the last answer; `None` without an answer, or when the log does not say."""
     error: str | None = None
     """The browser's error code for the failure."""
-    connection: Connection | None = None
+    connection: BrowserConnection | None = None
     """The DoH connection used by the look-up."""
-    request: Request | None = None
+    request: RequestHead | None = None
     """The DoH request carrying the look-up."""
 
 
@@ -112,7 +112,7 @@ class LookUp:
 class BrowserLog:
     """A log, up to its last line, or the part of a log about one load."""
 
-    connections: Sequence[Connection]
+    connections: Sequence[BrowserConnection]
     look_ups: Sequence[LookUp] = ()
     unix_offset_ms: float | None
     """The offset from the log's clock to Unix time, in ms."""
@@ -121,20 +121,20 @@ class BrowserLog:
     is_damaged: bool = False
     """Lines of the log cannot be read, or its checksum is wrong: events are missing or changed."""
 
-    def during(self, begin_ms: float, end_ms: float) -> Sequence[Connection]:
+    def select_during(self, begin_ms: float, end_ms: float) -> Sequence[BrowserConnection]:
         """List the connections opened or used in a span of the log's own clock."""
 
-        def used(one: Connection) -> bool:
+        def used(one: BrowserConnection) -> bool:
             return begin_ms <= one.opened_ms <= end_ms or any(
                 begin_ms <= request.at_ms <= end_ms for request in one.requests
             )
 
         return [one for one in self.connections if used(one)]
 
-    def since(self, begin_ms: float) -> "BrowserLog":
+    def select_since(self, begin_ms: float) -> "BrowserLog":
         """Leave out connections last used before an instant of the log, and look-ups begun before the instant."""
 
-        def used(one: Connection) -> bool:
+        def used(one: BrowserConnection) -> bool:
             return one.opened_ms >= begin_ms or any(request.at_ms >= begin_ms for request in one.requests)
 
         return replace(

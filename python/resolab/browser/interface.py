@@ -6,7 +6,7 @@ For: the one interface behind all browsers. Not for: the implementation (`chromi
 from collections.abc import Sequence
 from typing import Protocol
 
-from resolab.browser.heard import ListeningRequest, LoadEvents
+from resolab.browser.load_events import ListeningRequest, LoadEvents
 from resolab.browser.result import LoadRequest, LoadResult
 from resolab.browser.settings import BrowserSettings
 
@@ -40,7 +40,7 @@ class Browser(Protocol):
     async def load(self, request: LoadRequest) -> LoadResult:
         """Carry out one request in a fresh context, warm-up included; failures are data, only `between` may raise."""
 
-    async def hear(self, asked: ListeningRequest) -> LoadEvents:
+    async def listen(self, asked: ListeningRequest) -> LoadEvents:
         """Load once in a fresh context, without state of a former load, and listen to everything; failures are data.
 
         Listening slows the page down: do not use for times.

@@ -28,7 +28,7 @@ class LockedFolder:
         self._lock: int | None = None
         for _ in range(_ATTEMPTS):
             self.path = Path(tempfile.mkdtemp(prefix=f"resolab-{os.getpid()}-"))
-            self._lock = _locked(self.path)
+            self._lock = _lock_folder(self.path)
             if self._lock is not None:
                 return
         raise FileNotFoundError(f"folders in {self.path.parent} are removed as soon as they are made")
@@ -51,7 +51,7 @@ def remove_abandoned() -> None:
                 _remove_if_free(folder)
 
 
-def _locked(folder: Path) -> int | None:
+def _lock_folder(folder: Path) -> int | None:
     """Lock our own folder; `None`: a clean-up run took the folder for abandoned and removed it first."""
     try:
         return _hold(os.open(folder / LOCK, _LOCK_FLAGS, 0o600), fcntl.LOCK_EX)

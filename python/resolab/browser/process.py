@@ -34,7 +34,7 @@ def tie() -> list[str]:
     return ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
 
 
-def piped_command(prefix: Sequence[str], browser: Sequence[str]) -> list[str]:
+def build_piped_command(prefix: Sequence[str], browser: Sequence[str]) -> list[str]:
     """Build the whole command: tied to this process, through the prefix, with the pipe at 3 and 4."""
     return [*tie(), *prefix, "/bin/sh", "-c", MOVE_PIPE, "sh", *browser]
 
@@ -90,7 +90,7 @@ class BrowserProcess:
         """Find the last line on standard error, except lines about the missing desktop bus."""
         return next((line for line in reversed(self._stderr) if line and "dbus" not in line), "it said nothing")
 
-    async def ended(self) -> None:
+    async def wait_for_end(self) -> None:
         """Wait for the outermost process to end by itself."""
         await self._process.wait()
 

@@ -107,7 +107,7 @@ class RemoteConnection(ABC):
         finally:
             self._waiting.pop(number, None)
 
-    def _answered(self, number: int, error: Json | None, result: Any) -> None:
+    def _deliver_answer(self, number: int, error: Json | None, result: Any) -> None:
         """Hand an answer to the call with its number; answers to abandoned calls are ignored."""
         name, future = self._waiting.get(number, ("", None))
         if future is None or future.done():

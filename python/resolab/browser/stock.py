@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from resolab.browser.heard import ListeningRequest, LoadEvents
+from resolab.browser.load_events import ListeningRequest, LoadEvents
 from resolab.browser.remote import REMOTE_ERRORS, RemoteConnection
 from resolab.browser.result import LoadRequest, LoadResult
 from resolab.browser.settings import BrowserSettings
@@ -95,7 +95,7 @@ class StockBrowser(ABC, Generic[ConnectionT]):
             await self._judge(result.failure)
             return result
 
-    async def hear(self, asked: ListeningRequest) -> LoadEvents:
+    async def listen(self, asked: ListeningRequest) -> LoadEvents:
         """Load once in a fresh context and listen to everything; failures are data."""
         async with self._one_load:
             self._check_usable()
@@ -111,7 +111,7 @@ class StockBrowser(ABC, Generic[ConnectionT]):
             await self._connection.close()
         if self._process is not None:
             await self._process.end(END_TIMEOUT_S if asked else 0.0)
-            await asyncio.to_thread(self._after_end)
+            await asyncio.to_thread(self._finish_after_end)
         if self._home is not None:
             await asyncio.to_thread(self._home.remove)
         self._home = self._process = self._connection = None
@@ -161,5 +161,5 @@ class StockBrowser(ABC, Generic[ConnectionT]):
     async def _ask_to_end(self, connection: ConnectionT) -> bool:
         """Ask for an orderly end where the browser needs this; return True when the end is under way."""
 
-    def _after_end(self) -> None:
+    def _finish_after_end(self) -> None:
         """Do the work possible only between the end of the process and the removal of its home."""

@@ -74,11 +74,11 @@ def page_timings(account: dict[str, Any]) -> PageTimings | None:
         navigation_start_unix_ms=float(account["timeOrigin"]),
         next_hop_protocol=entry.get("nextHopProtocol") or None,
         fetch_start_ms=float(entry["fetchStart"]),
-        dom_interactive_ms=_happened(entry, "domInteractive"),
-        dom_content_loaded_ms=_happened(entry, "domContentLoadedEventStart"),
-        plt_ms=_happened(entry, "loadEventStart"),
-        fcp_ms=_happened(account, "fcp"),
-        lcp_ms=_happened(account, "lcp"),
+        dom_interactive_ms=_read_instant(entry, "domInteractive"),
+        dom_content_loaded_ms=_read_instant(entry, "domContentLoadedEventStart"),
+        plt_ms=_read_instant(entry, "loadEventStart"),
+        fcp_ms=_read_instant(account, "fcp"),
+        lcp_ms=_read_instant(account, "lcp"),
         transfer_size_bytes=sum(sizes),
         request_count=len(sizes),
         **_phases(entry),
@@ -108,18 +108,18 @@ def _resource_record(entry: dict[str, Any]) -> ResourceRecord:
 
 def _phases(entry: dict[str, Any]) -> dict[str, float | None]:
     return {
-        "domain_lookup_start_ms": _happened(entry, "domainLookupStart"),
-        "domain_lookup_end_ms": _happened(entry, "domainLookupEnd"),
-        "connect_start_ms": _happened(entry, "connectStart"),
-        "secure_connection_start_ms": _happened(entry, "secureConnectionStart"),
-        "connect_end_ms": _happened(entry, "connectEnd"),
-        "request_start_ms": _happened(entry, "requestStart"),
-        "response_start_ms": _happened(entry, "responseStart"),
-        "response_end_ms": _happened(entry, "responseEnd"),
+        "domain_lookup_start_ms": _read_instant(entry, "domainLookupStart"),
+        "domain_lookup_end_ms": _read_instant(entry, "domainLookupEnd"),
+        "connect_start_ms": _read_instant(entry, "connectStart"),
+        "secure_connection_start_ms": _read_instant(entry, "secureConnectionStart"),
+        "connect_end_ms": _read_instant(entry, "connectEnd"),
+        "request_start_ms": _read_instant(entry, "requestStart"),
+        "response_start_ms": _read_instant(entry, "responseStart"),
+        "response_end_ms": _read_instant(entry, "responseEnd"),
     }
 
 
-def _happened(entry: dict[str, Any], name: str) -> float | None:
+def _read_instant(entry: dict[str, Any], name: str) -> float | None:
     value = entry.get(name)
     return float(value) if value else None
 

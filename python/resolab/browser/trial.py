@@ -30,7 +30,7 @@ class Stopwatch:
         return passed_ms
 
 
-def beyond_load_ms(passed_ms: float, load: PageLoad) -> float:
+def compute_time_beyond_load_ms(passed_ms: float, load: PageLoad) -> float:
     """Return the time beyond the page load time, in ms.
 
     The result is 0 for a load without a page load time: the load's limit is not a cost of the driver.
@@ -56,7 +56,7 @@ def check_warmup(warmup: PageLoad) -> None:
         raise WarmUpFailedError(warmup)
 
 
-def not_measured_after(request: LoadRequest, warmup: PageLoad) -> PageLoad:
+def build_unmeasured(request: LoadRequest, warmup: PageLoad) -> PageLoad:
     """Return the measured load of a request with a browser failure in its warm-up."""
     failure = warmup.failure or PageFailure.DRIVER
     return not_measured(request, failure, f"in the warm-up load: {warmup.failure_detail}")

@@ -6,6 +6,6 @@ printing (`cli`). The formulas and tolerances are explained in docs/method/calib
 
 from resolab.calibration.measure import Settings, calibrate, congestion_control, duration_s
 from resolab.calibration.profiles import ProfileFile, find_profiles
-from resolab.calibration.verdict import all_within
+from resolab.calibration.verdict import pass_all
 
-__all__ = ["ProfileFile", "Settings", "all_within", "calibrate", "congestion_control", "duration_s", "find_profiles"]
+__all__ = ["ProfileFile", "Settings", "calibrate", "congestion_control", "duration_s", "find_profiles", "pass_all"]

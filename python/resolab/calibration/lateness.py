@@ -3,7 +3,7 @@
 For: a summary in, checks out. Not for: the results of the probes.
 """
 
-from resolab.calibration.verdict import judged
+from resolab.calibration.verdict import judge_value
 from resolab.records import CalibrationCheck, LinkDirection, PathSummaryRecord
 
 LATENESS_LIMIT_MS = 0.5
@@ -16,7 +16,7 @@ def path_checks(summary: PathSummaryRecord) -> list[CalibrationCheck]:
         n = window.packets_out_count
         if window.lateness_p99_ns is not None:
             got = window.lateness_p99_ns / 1e6
-            checks.append(judged("lateness_p99", direction, asked=0.0, got=got, tolerance=LATENESS_LIMIT_MS, n=n))
+            checks.append(judge_value("lateness_p99", direction, asked=0.0, got=got, tolerance=LATENESS_LIMIT_MS, n=n))
         drops = window.dropped_device_count
-        checks.append(judged("device_drops", direction, asked=0.0, got=drops, tolerance=0.0, n=n))
+        checks.append(judge_value("device_drops", direction, asked=0.0, got=drops, tolerance=0.0, n=n))
     return checks

@@ -6,9 +6,9 @@ For: arrays in, checks out. Not for: drops of a full queue.
 import math
 from collections.abc import Sequence
 
-from resolab.calibration.asked import LossModel
+from resolab.calibration.requested_values import LossModel
 from resolab.calibration.train import Train
-from resolab.calibration.verdict import judged, shown
+from resolab.calibration.verdict import judge_value, report_value
 from resolab.records import CalibrationCheck, DirectionProfile
 
 STANDARD_ERRORS = 4.0
@@ -19,9 +19,9 @@ def loss_check(trains: Sequence[Train], way: DirectionProfile) -> CalibrationChe
     direction = trains[0].direction
     sent = sum(len(train.sent_ms) for train in trains)
     got = sum(train.lost_count for train in trains) / sent
-    asked = LossModel.of(way)
+    asked = LossModel.from_direction(way)
     if way.trace_file is not None or way.cross_traffic is not None or way.policer is not None:
         # The queue may have been full, or the bucket empty.
-        return shown("loss", direction, asked=asked.ratio, got=got, n=sent)
+        return report_value("loss", direction, asked=asked.ratio, got=got, n=sent)
     tolerance = STANDARD_ERRORS * math.sqrt(asked.variance_per_packet / sent)
-    return judged("loss", direction, asked=asked.ratio, got=got, tolerance=tolerance, n=sent)
+    return judge_value("loss", direction, asked=asked.ratio, got=got, tolerance=tolerance, n=sent)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from resolab import engine
-from resolab.calibration import probing
+from resolab.calibration import probe_design
 from resolab.calibration.delay import delay_checks
 from resolab.calibration.lateness import path_checks
 from resolab.calibration.loss import loss_check
@@ -88,8 +88,8 @@ async def calibrate(profile: ProfileFile, settings: Settings, on_phase: OnPhase)
 
 def duration_s(seconds: float) -> float:
     """Return the approximate duration of measuring a profile."""
-    trains = probing.SPARSE_PART + probing.DENSE_PART / 2 + 2 * probing.SATURATION_PART
-    return seconds * (trains + 2 * probing.TRANSFER_PART) + 5.0
+    trains = probe_design.SPARSE_PART + probe_design.DENSE_PART / 2 + 2 * probe_design.SATURATION_PART
+    return seconds * (trains + 2 * probe_design.TRANSFER_PART) + 5.0
 
 
 class _Probing:
@@ -111,19 +111,19 @@ class _Probing:
 
     async def _sparse(self) -> dict[LinkDirection, Train]:
         self._on_phase("delay")
-        plans = {direction: probing.sparse_train(way, self._seconds) for direction, way, _ in _ways(self._profile)}
+        plans = {direction: probe_design.sparse_train(way, self._seconds) for direction, way, _ in _ways(self._profile)}
         return await self._send(plans)
 
     async def _dense(self) -> dict[LinkDirection, Train]:
         ways = _ways(self._profile)
-        plans = {direction: probing.dense_train(way, self._seconds) for direction, way, _ in ways}
+        plans = {direction: probe_design.dense_train(way, self._seconds) for direction, way, _ in ways}
         wanted = {direction: plan for direction, plan in plans.items() if plan is not None}
         if wanted:
             self._on_phase("loss")
         return await self._send(wanted)
 
     async def _saturate(self, direction: LinkDirection, way: DirectionProfile) -> list[CalibrationCheck]:
-        plan = probing.saturation_train(way, self._profile.mtu_bytes or 1500, self._seconds)
+        plan = probe_design.saturation_train(way, self._profile.mtu_bytes or 1500, self._seconds)
         if plan is None:
             return []
         self._on_phase(f"rate {direction.value}")
@@ -133,7 +133,7 @@ class _Probing:
         self, direction: LinkDirection, way: DirectionProfile, back: DirectionProfile
     ) -> CalibrationCheck:
         self._on_phase(f"bulk {direction.value}")
-        plan = probing.transfer(way, back, self._seconds)
+        plan = probe_design.transfer(way, back, self._seconds)
         record = await engine.run_transfer(
             self._pid,
             direction,
@@ -141,10 +141,10 @@ class _Probing:
             seconds=plan.seconds,
             congestion_control=congestion_control(),
         )
-        await asyncio.sleep(probing.drain_s(way))
+        await asyncio.sleep(probe_design.drain_s(way))
         return bulk_check(record, way, back)
 
-    async def _send(self, plans: dict[LinkDirection, probing.TrainPlan]) -> dict[LinkDirection, Train]:
+    async def _send(self, plans: dict[LinkDirection, probe_design.TrainPlan]) -> dict[LinkDirection, Train]:
         tasks = [asyncio.create_task(self._send_one(direction, plan)) for direction, plan in plans.items()]
         try:
             trains = await asyncio.gather(*tasks)
@@ -154,7 +154,7 @@ class _Probing:
             await asyncio.gather(*tasks, return_exceptions=True)
         return dict(zip(plans, trains, strict=True))
 
-    async def _send_one(self, direction: LinkDirection, plan: probing.TrainPlan) -> Train:
+    async def _send_one(self, direction: LinkDirection, plan: probe_design.TrainPlan) -> Train:
         record = await engine.send_train(
             self._pid,
             direction,

@@ -35,7 +35,7 @@ class DelaySpread:
     quantiles_ms: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, way: DirectionProfile) -> Self | None:
+    def from_direction(cls, way: DirectionProfile) -> Self | None:
         """Read the distribution of a direction's delay; return `None` for a constant delay."""
         if way.jitter is None:
             return None

@@ -23,7 +23,7 @@ UNITS = {
 """Every quantity with its unit, in display order."""
 
 
-def judged(
+def judge_value(
     quantity: str, direction: LinkDirection, *, asked: float, got: float, tolerance: float, n: int
 ) -> CalibrationCheck:
     """Return a check, passed when the difference is at most the tolerance."""
@@ -31,12 +31,14 @@ def judged(
     return _check(quantity, direction, asked=asked, got=got, tolerance=tolerance, within=within, n=n)
 
 
-def shown(quantity: str, direction: LinkDirection, *, asked: float | None, got: float, n: int) -> CalibrationCheck:
+def report_value(
+    quantity: str, direction: LinkDirection, *, asked: float | None, got: float, n: int
+) -> CalibrationCheck:
     """Return a check without a verdict."""
     return _check(quantity, direction, asked=asked, got=got, tolerance=None, within=None, n=n)
 
 
-def all_within(records: Iterable[CalibrationRecord]) -> bool:
+def pass_all(records: Iterable[CalibrationRecord]) -> bool:
     """Return True when no check failed."""
     return all(check.within is not False for record in records for check in record.checks)
 

@@ -10,20 +10,20 @@ the same after the same block, and loads the same conditions in the following bl
 import math
 from collections.abc import Iterable, Mapping
 
-from resolab.campaign.look import InterimAnalysis
-from resolab.campaign.measured import OutcomeContributions, sample_of
+from resolab.campaign.contributions import OutcomeContributions, make_sample
+from resolab.campaign.interim_analysis import InterimAnalysis
 from resolab.plan import ComparisonKind, Condition, DecisionCriterion, Plan, PlannedComparison, StopSettings
 from resolab.records import Record
-from resolab.stats import MedianSequence, differences_of, median
+from resolab.stats import MedianSequence, median, subtract_pairs
 from resolab.store import Decision, IntervalWidth
-from resolab.store.outcomes import PLT, Outcome
+from resolab.store.outcomes import PLT, LoadOutcome
 
 
 class ConfidenceSequenceRule:
     """The decisions about an outcome of a campaign's page loads, for each comparison."""
 
     def __init__(
-        self, plan: Plan, stop: StopSettings, margins_ms: Mapping[str, float] | None = None, outcome: Outcome = PLT
+        self, plan: Plan, stop: StopSettings, margins_ms: Mapping[str, float] | None = None, outcome: LoadOutcome = PLT
     ) -> None:
         """Begin without any trial; `margins_ms` has the equivalence margins by the comparisons' identifiers."""
         self._stop, self._measured = stop, OutcomeContributions(outcome, plan.conditions())
@@ -53,8 +53,8 @@ class ConfidenceSequenceRule:
             widths=tuple(one.width_reached() for one in self._comparisons),
             widest=widest,
             widest_name=name,
-            decisions=tuple(one.decision or one.undecided() for one in self._comparisons),
-            loaded=self._loaded([one.pair for one in still]),
+            decisions=tuple(one.decision or one.describe_undecided() for one in self._comparisons),
+            loaded=self._list_loaded([one.pair for one in still]),
         )
 
     def text(self, look: InterimAnalysis) -> str:
@@ -66,11 +66,11 @@ class ConfidenceSequenceRule:
             f"{loaded} of {len(self._conditions)} conditions still loaded"
         )
 
-    def expected_blocks(self, look: InterimAnalysis, cap: int) -> int:
+    def estimate_blocks(self, look: InterimAnalysis, cap: int) -> int:
         """Return the cap: the block with an interval excluding 0 is not predictable."""
         return look.blocks if look.reached else cap
 
-    def _loaded(self, still: list[PlannedComparison]) -> frozenset[str]:
+    def _list_loaded(self, still: list[PlannedComparison]) -> frozenset[str]:
         """Return the conditions of open comparisons, the conditions in no comparison, and the copies of both."""
         if not still:
             return frozenset()
@@ -99,10 +99,12 @@ class _ComparisonSequence:
     def look(self, blocks: int) -> None:
         """Add the pairs of the blocks since the last interim analysis, in order."""
         for block in range(self._blocks, blocks):
-            arms = [self._measured.contribution_at(one.id, block) for one in (self.pair.treatment, self.pair.baseline)]
+            arms = [
+                self._measured.find_contribution(one.id, block) for one in (self.pair.treatment, self.pair.baseline)
+            ]
             known = [one for one in arms if one is not None]
             if len(known) == len(arms):
-                difference = differences_of(*(sample_of({block: one}) for one in known))
+                difference = subtract_pairs(*(make_sample({block: one}) for one in known))
                 self._sequence.add(float(difference.low[0]), float(difference.high[0]))
         self._blocks = blocks
         if self.decision is None and (reasons := self._reasons()):
@@ -114,7 +116,7 @@ class _ComparisonSequence:
         width = self._sequence.width
         if self._stop.ci_width_ratio is None or math.isinf(width):
             return width
-        baseline = median(sample_of(self._measured.before(self.pair.baseline.id, self._blocks))).low
+        baseline = median(make_sample(self._measured.select_first_blocks(self.pair.baseline.id, self._blocks))).low
         return width / baseline if baseline else math.inf
 
     def width_reached(self) -> IntervalWidth:
@@ -129,7 +131,7 @@ class _ComparisonSequence:
             ci_width_ratio=width if as_ratio else None,
         )
 
-    def undecided(self) -> Decision:
+    def describe_undecided(self) -> Decision:
         """Return the comparison's current interval, without a decision."""
         return self._decision(None, [])
 

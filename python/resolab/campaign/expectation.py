@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from resolab.browser.chromium.driver import DOH_PROBE_DELAY_S
-from resolab.campaign.live_expectation import expected_live_s
+from resolab.campaign.live_expectation import estimate_live_duration_s
 from resolab.campaign.page_time import AccessLink, PageSize, clone_link_s, load_link_s, query_link_s
 from resolab.campaign.schedule import PlannedTrial, schedule
 from resolab.engine.programs import QUERY_TIMEOUT_S
@@ -23,9 +23,9 @@ from resolab.plan import Condition, Corpus, Plan, block_order, page_order
 from resolab.records import BrowserName, ConnectionState, HandshakeMode, LinkProfile, ResolverCache
 from resolab.testbed.browsers import LIVE_LIMIT, RENEWED_AFTER_COUNT
 from resolab.testbed.distance import longest_rtt_ms, move_page, move_resolver, page_rtt_ms, resolver_rtt_ms
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 from resolab.testbed.testbed import SETTLE_MS
-from resolab.testbed.ways import BrowserSetup, looks_up, probes, warms_up, way_of
+from resolab.testbed.ways import BrowserSetup, choose_way, looks_up, probes, warms_up
 
 PAGES_LOOKED_AT_COUNT = 24
 """The number of first pages examined for a plan sampling pages; drawn at random, these pages represent all others."""
@@ -59,14 +59,14 @@ COSTS: Mapping[BrowserName, BrowserCost] = {
 }
 
 
-def expected_duration_s(plan: Plan, corpus: Corpus, blocks: int | None = None) -> float:
+def estimate_duration_s(plan: Plan, corpus: Corpus, blocks: int | None = None) -> float:
     """Return the expected seconds of all or some blocks of a run, including browser starts.
 
     The mutual slowdown of several paths is not included.
     """
     count = plan.blocks if blocks is None else blocks
     if plan.live is not None:
-        return expected_live_s(plan, count)
+        return estimate_live_duration_s(plan, count)
     pages = (
         page_order(plan, plan.seed)[: min(count, PAGES_LOOKED_AT_COUNT)] if plan.samples_pages else plan.factors.page
     )
@@ -78,9 +78,9 @@ class _DurationEstimate:
         """Take a few pages as representatives when a plan samples pages, in the order of loading."""
         self._plan = plan
         self._profiles = {name: corpus.profile(name) for name in plan.factors.profile}
-        self._sites = sites_of(corpus, pages, plan.pages.distances)
+        self._sites = assign_sites(corpus, pages, plan.pages.distances)
         self._pages = pages
-        self._sizes = {page: PageSize.of(site) for page, site in self._sites.items()}
+        self._sizes = {page: PageSize.from_page(site) for page, site in self._sites.items()}
         self._models = {page: corpus.model(page) for page in pages if corpus.is_model(page)}
         self._graphs_s: dict[tuple[str, str], float] = {}
         """The load time of a page model with a profile, in s."""
@@ -112,17 +112,17 @@ class _DurationEstimate:
         living: OrderedDict[BrowserSetup, int] = OrderedDict()
         total_s = 0.0
         for trial in schedule(self._plan, self._plan.seed, blocks):
-            way = way_of(trial.condition)
+            way = choose_way(trial.condition)
             count = living.pop(way, RENEWED_AFTER_COUNT)
             if count >= RENEWED_AFTER_COUNT:
-                total_s += self._start_s(self._looked_at(trial))
+                total_s += self._start_s(self._choose_examined_page(trial))
                 count = 0
             living[way] = count + 1
             if len(living) > LIVE_LIMIT:
                 living.popitem(last=False)
         return total_s
 
-    def _looked_at(self, trial: PlannedTrial) -> Condition:
+    def _choose_examined_page(self, trial: PlannedTrial) -> Condition:
         """Replace a page not examined by an examined page."""
         if not self._plan.samples_pages:
             return trial.condition
@@ -130,7 +130,7 @@ class _DurationEstimate:
 
     def _start_s(self, condition: Condition) -> float:
         """Return the seconds until a new browser has loaded the page once."""
-        waiting_s = DOH_PROBE_DELAY_S if probes(way_of(condition)) else 0.0
+        waiting_s = DOH_PROBE_DELAY_S if probes(choose_way(condition)) else 0.0
         return (
             COSTS[condition.browser].start_s + waiting_s + self._load_s(condition, HandshakeMode.FULL, warm_dns=False)
         )
@@ -186,18 +186,18 @@ class _DurationEstimate:
         return self._graphs_s[key]
 
     def _link(self, condition: Condition) -> AccessLink:
-        return self._as_met(condition)[1]
+        return self._resolve_link(condition)[1]
 
     def _profile(self, condition: Condition) -> LinkProfile:
-        return self._as_met(condition)[0]
+        return self._resolve_link(condition)[0]
 
-    def _as_met(self, condition: Condition) -> tuple[LinkProfile, AccessLink]:
+    def _resolve_link(self, condition: Condition) -> tuple[LinkProfile, AccessLink]:
         key = condition.page, condition.profile, condition.resolver_extra_rtt_ms
         if key not in self._links:
             site = self._sites[condition.page]
             profile = move_resolver(move_page(self._profiles[condition.profile], site), condition.resolver_extra_rtt_ms)
             rtt_s, resolver_rtt_s = page_rtt_ms(profile, site) / 1e3, resolver_rtt_ms(profile) / 1e3
-            self._links[key] = profile, AccessLink.of(profile, rtt_s=rtt_s, resolver_rtt_s=resolver_rtt_s)
+            self._links[key] = profile, AccessLink.from_profile(profile, rtt_s=rtt_s, resolver_rtt_s=resolver_rtt_s)
         return self._links[key]
 
     def _answer_delay_s(self, condition: Condition) -> float:

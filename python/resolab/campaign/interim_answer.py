@@ -1,16 +1,16 @@
 """The answer of a running campaign so far: median paired differences over its whole blocks.
 
-For: a first answer on the terminal, minutes before the report. Not for: tests, decisions about stopping (`looks`), or
-the results of a dataset (`report`).
+For: a first answer on the terminal, minutes before the report. Not for: tests, decisions about stopping
+(`remaining_trials`), or the results of a dataset (`report`).
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from resolab.campaign.measured import OutcomeContributions, sample_of
-from resolab.plan import ComparisonKind, Plan, over_pages
+from resolab.campaign.contributions import OutcomeContributions, make_sample
+from resolab.plan import ComparisonKind, Plan, pool_pages
 from resolab.records import Record
-from resolab.stats import Estimate, paired_difference, pairs
+from resolab.stats import Estimate, estimate_paired_difference, pairs
 from resolab.store.outcomes import OUTCOMES
 
 FIRST_BLOCKS_COUNT = 2
@@ -30,7 +30,7 @@ class InterimAnswer:
     """The primary outcome of all finished trials, by condition and block."""
 
     def __init__(self, plan: Plan) -> None:
-        plan = over_pages(plan)
+        plan = pool_pages(plan)
         self.outcome = OUTCOMES[plan.analysis.primary]
         self._comparisons = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
         self._measured = OutcomeContributions(self.outcome, plan.conditions())
@@ -45,9 +45,13 @@ class InterimAnswer:
             return []
         rows = []
         for one in self._comparisons:
-            own, other = (self._measured.before(arm.id, blocks_count) for arm in (one.treatment, one.baseline))
+            own, other = (
+                self._measured.select_first_blocks(arm.id, blocks_count) for arm in (one.treatment, one.baseline)
+            )
             treated, compared = pairs(sorted(own), sorted(other))
             if treated:
-                difference = paired_difference(sample_of(own).take(treated), sample_of(other).take(compared))
+                difference = estimate_paired_difference(
+                    make_sample(own).take(treated), make_sample(other).take(compared)
+                )
                 rows.append(InterimRow(one.treatment.id, one.baseline.id, difference))
         return rows

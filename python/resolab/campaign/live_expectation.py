@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from resolab.campaign.schedule import PlannedTrial, schedule
-from resolab.live.asking import PING_PAUSE_MS, ROUNDS, TYPES
+from resolab.live.own_client import PING_PAUSE_MS, ROUNDS, TYPES
 from resolab.live.trial import QUERIES_PER_NAME
 from resolab.manners import HARD_CAPS, PINGS_PER_LOAD, Caps, Contact, PlannedContacts, contacts
 from resolab.plan import Plan
@@ -35,27 +35,27 @@ class LiveRunEstimate:
     loads_an_hour: float
 
 
-def expected_live(plan: Plan, system: str | None) -> LiveRunEstimate:
+def estimate_live_run(plan: Plan, system: str | None) -> LiveRunEstimate:
     """Estimate a run; `system` is the machine's own name server, possibly named in a plan without an address."""
     assert plan.live is not None
     trials = schedule(plan, plan.seed, plan.blocks)
-    caps = HARD_CAPS.lowered(plan.live.caps)
-    expected_s = _expected_s(trials, caps)
+    caps = HARD_CAPS.lower(plan.live.caps)
+    expected_s = _estimate_s(trials, caps)
     return LiveRunEstimate(
-        contacts=contacts(_intended(plan, trials, system), caps),
+        contacts=contacts(_plan_contacts(plan, trials, system), caps),
         trials_count=len(trials),
         expected_s=expected_s,
         loads_an_hour=len(trials) / expected_s * HOUR_S if trials else 0.0,
     )
 
 
-def expected_live_s(plan: Plan, blocks: int) -> float:
+def estimate_live_duration_s(plan: Plan, blocks: int) -> float:
     """Return the expected seconds of `blocks` blocks of a live plan."""
     assert plan.live is not None
-    return _expected_s(schedule(plan, plan.seed, blocks), HARD_CAPS.lowered(plan.live.caps))
+    return _estimate_s(schedule(plan, plan.seed, blocks), HARD_CAPS.lower(plan.live.caps))
 
 
-def _expected_s(trials: list[PlannedTrial], caps: Caps) -> float:
+def _estimate_s(trials: list[PlannedTrial], caps: Caps) -> float:
     """Return the sum of the trials' times, or the wait for the tightest cap if longer."""
     queries_s = len(TYPES) * ROUNDS * NAMES_COUNT * (ROUND_TRIP_S + caps.query_interval_ms / 1e3)
     pings_s = PINGS_PER_LOAD * (ROUND_TRIP_S + PING_PAUSE_MS / 1e3)
@@ -63,19 +63,19 @@ def _expected_s(trials: list[PlannedTrial], caps: Caps) -> float:
     over = Counter(trial.condition.resolver for trial in trials)
     of_site = Counter(trial.condition.page for trial in trials)
     waits_s = [
-        _capped_s(len(trials), caps.loads_per_hour),
-        *(_capped_s(count * queries_count, caps.queries_per_resolver_per_hour) for count in over.values()),
-        *(_capped_s(count, caps.loads_per_site_per_hour) for count in of_site.values()),
+        _compute_cap_wait_s(len(trials), caps.loads_per_hour),
+        *(_compute_cap_wait_s(count * queries_count, caps.queries_per_resolver_per_hour) for count in over.values()),
+        *(_compute_cap_wait_s(count, caps.loads_per_site_per_hour) for count in of_site.values()),
     ]
     return max(len(trials) * (LOAD_S + queries_s + pings_s + OVERHEAD_S), *waits_s)
 
 
-def _capped_s(count: int, per_hour: int) -> float:
+def _compute_cap_wait_s(count: int, per_hour: int) -> float:
     """Return the wait for a cap, in s, when the first hour's quota is available at once."""
     return max(0, count - 1) // per_hour * HOUR_S
 
 
-def _intended(plan: Plan, trials: list[PlannedTrial], system: str | None) -> PlannedContacts:
+def _plan_contacts(plan: Plan, trials: list[PlannedTrial], system: str | None) -> PlannedContacts:
     live = plan.live
     assert live is not None
     loads_of = Counter(live.sites[trial.condition.page].url for trial in trials)

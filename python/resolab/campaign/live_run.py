@@ -26,5 +26,5 @@ def live_run(plan: Plan) -> LiveRun | None:
             name: {str(transport): endpoint.url for transport, endpoint in one.endpoints.items()}
             for name, one in live.resolvers.items()
         },
-        caps=asdict(HARD_CAPS.lowered(live.caps)),
+        caps=asdict(HARD_CAPS.lower(live.caps)),
     )

@@ -1,7 +1,7 @@
 """Run a campaign's loop: start the testbeds and run the scheduled trials, until done, decided, or stopped.
 
 For: running and stopping. Not for: beginning or resuming a dataset (`run`), a trial's file (`trial_file`), the
-remaining trials (`looks`).
+remaining trials (`remaining_trials`).
 
 Trials run on one path or, if the plan asks for several, on several at a time, each with its own testbed. Testbeds start
 and end together. The work on a testbed ends when all is done, or by a stop, a failure of the instrument, or a reduction
@@ -20,17 +20,17 @@ from rich.console import Console
 
 from resolab.campaign import manifests
 from resolab.campaign.interim_answer import InterimAnswer
-from resolab.campaign.looks import RemainingTrials
 from resolab.campaign.overload import LatenessWindow
 from resolab.campaign.progress import CampaignProgress
+from resolab.campaign.remaining_trials import RemainingTrials
 from resolab.campaign.schedule import PlannedTrial
-from resolab.campaign.stopping import StopRequest
+from resolab.campaign.stop_request import StopRequest
 from resolab.campaign.trial_file import TrialRunner, run_into_file
 from resolab.campaign.turns import TrialDispatcher
 from resolab.errors import ResolabError, StorageError
 from resolab.plan import Plan, trials_a_block
 from resolab.records import TrialFlag
-from resolab.store import Manifest, cpu_ticks, describe_environment, finished_trials, other_paths, save_manifest
+from resolab.store import Manifest, cpu_ticks, describe_environment, find_finished_trials, other_paths, save_manifest
 from resolab.testbed import TrialResult
 
 INSTRUMENT_FAILURES_LIMIT = 3
@@ -75,7 +75,7 @@ class Campaign:
         self._paths = min(manifest.paths, trials_a_block(plan))
         self._overload = LatenessWindow()
         self._has_warned_of_missing = False
-        self._looks = RemainingTrials(plan, manifest, finished_trials(folder), block=share.block)
+        self._looks = RemainingTrials(plan, manifest, find_finished_trials(folder), block=share.block)
         self._interim = InterimAnswer(plan)
         self._ticks = cpu_ticks()
 
@@ -178,7 +178,7 @@ class Campaign:
         look = self._looks.block_ended(trial.block + 1) if block_ends else None
         if look is not None:
             self._looks.drop(look)
-            progress.expect(self._looks.expected_trials(look), self._looks.text or "")
+            progress.expect(self._looks.estimate_trials(look), self._looks.text or "")
         progress.trial_done(failed=result.failed, flagged=bool(result.flags))
         if self._paths > 1:
             self._overload.add(late=TrialFlag.LATENESS_EXCEEDED in result.flags)
@@ -197,10 +197,10 @@ class Campaign:
     def _save_end(self) -> None:
         if not (self._folder / "manifest.json").exists():
             return
-        finished, look = finished_trials(self._folder), self._looks.last
+        finished, look = find_finished_trials(self._folder), self._looks.last
         environment = describe_environment(versions=self._versions, ticks_before=self._ticks)
         others = self._others(environment.other_paths_count)
-        self._manifest = manifests.ended(
+        self._manifest = manifests.end_manifest(
             self._manifest,
             self._looks.progress(finished),
             environment=msgspec.structs.replace(environment, other_paths_count=others),

@@ -13,9 +13,9 @@ import msgspec
 
 import resolab
 from resolab.browser.find import chromium_version, firefox_version
-from resolab.campaign.ground import differences, ground_now
+from resolab.campaign.interim_analysis import InterimAnalysis
 from resolab.campaign.live_run import live_run
-from resolab.campaign.look import InterimAnalysis
+from resolab.campaign.provenance import describe_provenance, list_differences
 from resolab.engine import find_core
 from resolab.plan import Corpus, Plan, trials_a_block
 from resolab.records import FORMAT_VERSION, BrowserName
@@ -38,7 +38,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
     now_ns = time.time_ns()
     browsers = _browser_versions(plan)
     core = _core_version()
-    ground = ground_now(plan, corpus, _named(core, browsers))
+    start = describe_provenance(plan, corpus, _join_versions(core, browsers))
     return Manifest(
         format_version=FORMAT_VERSION,
         dataset_id=dataset_id(plan.name, f"{now_ns:x}"),
@@ -61,31 +61,31 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
             browsers=browsers,
         ),
         machine=describe_machine(),
-        git_commit=ground.git_commit,
+        git_commit=start.git_commit,
         load_average_start=os.getloadavg()[0],
         trials_planned_count=plan.blocks * trials_a_block(plan),
-        starts=[ground],
-        environment_start=describe_environment(versions=_named(core, browsers)),
+        starts=[start],
+        environment_start=describe_environment(versions=_join_versions(core, browsers)),
     )
 
 
 def versions_now(plan: Plan) -> dict[str, str]:
     """Return the current versions, for a campaign resumed after days."""
-    return _named(_core_version(), _browser_versions(plan))
+    return _join_versions(_core_version(), _browser_versions(plan))
 
 
-def _named(core: str | None, browsers: dict[str, str]) -> dict[str, str]:
+def _join_versions(core: str | None, browsers: dict[str, str]) -> dict[str, str]:
     return {**({"resolab-core": core} if core else {}), **browsers}
 
 
-def resumed(manifest: Manifest, now: ProcessStart) -> Manifest:
+def resume_manifest(manifest: Manifest, now: ProcessStart) -> Manifest:
     """Return the manifest of a resumed campaign, with a warning for each difference from the previous start."""
     return msgspec.structs.replace(
         manifest,
         resume_count=manifest.resume_count + 1,
         status=RunStatus.RUNNING,
         starts=[*manifest.starts, now],
-        warnings=[*manifest.warnings, *differences(manifest, now)],
+        warnings=[*manifest.warnings, *list_differences(manifest, now)],
     )
 
 
@@ -101,7 +101,7 @@ class CampaignStatus:
     """The last interim analysis, for a plan with a stopping rule."""
 
 
-def ended(manifest: Manifest, progress: CampaignStatus, *, environment: Environment) -> Manifest:
+def end_manifest(manifest: Manifest, progress: CampaignStatus, *, environment: Environment) -> Manifest:
     """Return the updated manifest at the end of the process's work, done or not."""
     look, reason = progress.look, _stop_reason(progress)
     return msgspec.structs.replace(

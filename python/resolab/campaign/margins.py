@@ -20,5 +20,5 @@ def margins_ms(plan: Plan, profiles: Sequence[LinkProfile]) -> dict[str, float]:
         return {}
     rtt_ms = {one.name: access_rtt_ms(one) for one in profiles}
     # The real network has no round trip of its own, and its plans no margin in round trips.
-    found = {one.id: margin.of(rtt_ms.get(one.treatment.profile, 0.0)) for one in plan.comparisons()}
+    found = {one.id: margin.compute_ms(rtt_ms.get(one.treatment.profile, 0.0)) for one in plan.comparisons()}
     return {name: margin_ms for name, margin_ms in found.items() if margin_ms}

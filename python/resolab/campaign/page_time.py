@@ -39,7 +39,7 @@ class PageSize:
     names_count: int
 
     @classmethod
-    def of(cls, site: PageSite) -> Self:
+    def from_page(cls, site: PageSite) -> Self:
         """Count a page's files, in transferred form."""
         served = [(origin.serving, origin.folder) for origin in site.origins if origin.folder is not None]
         files = [file for serving, folder in served for file in serving.files(folder)]
@@ -65,7 +65,7 @@ class AccessLink:
     """The bytes passing at once before a policer's rate applies."""
 
     @classmethod
-    def of(cls, profile: LinkProfile, *, rtt_s: float, resolver_rtt_s: float) -> Self:
+    def from_profile(cls, profile: LinkProfile, *, rtt_s: float, resolver_rtt_s: float) -> Self:
         """Take the link's values from a profile; the round trips are arguments, as servers can be farther away."""
         up, down = profile.up.loss_ratio or 0.0, profile.down.loss_ratio or 0.0
         rate_bps, burst_bytes = profile.down.rate_bps or math.inf, 0.0
@@ -88,7 +88,7 @@ def query_link_s(transport: DnsTransport, link: AccessLink, *, names_count: int)
     The first query is cold; the other names follow over the same connection.
     """
     cold = lookup_round_trips(transport, HandshakeMode.FULL, "cold")
-    lost = longest_of(1, link.exchange_loss_ratio)
+    lost = estimate_most_losses(1, link.exchange_loss_ratio)
     connecting_s = 0.0 if transport is DnsTransport.DOUDP else lost * CONNECT_TIMEOUT_S
     asking_s = link.resolver_rtt_s * (cold + names_count - 1) + lost * names_count * _query_wait_s(transport, link)
     return asking_s + connecting_s
@@ -115,12 +115,12 @@ def load_link_s(
     if dns_transport is not None:
         first = lookup_round_trips(dns_transport, dns_handshake_mode, "warm" if warm_dns else "cold")
         further = 1 if size.names_count > 1 else 0
-        asked_again = longest_of(size.names_count, link.exchange_loss_ratio)
+        asked_again = estimate_most_losses(size.names_count, link.exchange_loss_ratio)
         lookup_s = (first + further) * link.resolver_rtt_s + asked_again * _query_wait_s(dns_transport, link)
     if size.requests_count > 1:
         page_round_trips += 1 + (connecting if size.names_count > 1 else 0)
     page_round_trips += _window_round_trips(size.body_bytes / size.names_count, link)
-    return lookup_s + page_round_trips * link.rtt_s + _held_s(size, link) + _stalls_s(size, link)
+    return lookup_s + page_round_trips * link.rtt_s + _compute_rate_limit_s(size, link) + _stalls_s(size, link)
 
 
 def clone_link_s(
@@ -133,10 +133,10 @@ def clone_link_s(
     opening_s = 0.0
     if dns_transport is not None and not warm_dns:
         opening_s = (lookup_round_trips(dns_transport, HandshakeMode.FULL, "cold") - 1) * link.resolver_rtt_s
-    return max(graph_s, _held_s(size, link)) + opening_s + _stalls_s(size, link)
+    return max(graph_s, _compute_rate_limit_s(size, link)) + opening_s + _stalls_s(size, link)
 
 
-def longest_of(count: int, loss_ratio: float) -> float:
+def estimate_most_losses(count: int, loss_ratio: float) -> float:
     """Return the expected number of losses of the unluckiest of `count` exchanges; infinite when all are lost."""
     if loss_ratio >= 1:
         return math.inf
@@ -174,7 +174,7 @@ def _window_round_trips(flow_bytes: float, link: AccessLink) -> float:
     return max(0.0, math.log2(1 + min(flow_bytes, filling_bytes) / INITIAL_WINDOW_BYTES) - 1)
 
 
-def _held_s(size: PageSize, link: AccessLink) -> float:
+def _compute_rate_limit_s(size: PageSize, link: AccessLink) -> float:
     """Return the seconds of a page's bytes at the link's rate."""
     wire_bytes = size.body_bytes * WIRE_BYTES_PER_BODY_BYTE + size.names_count * CONNECTION_WIRE_BYTES
     return wire_time_ms(max(0.0, wire_bytes - link.burst_bytes), link.rate_bps) / 1e3
@@ -182,6 +182,6 @@ def _held_s(size: PageSize, link: AccessLink) -> float:
 
 def _stalls_s(size: PageSize, link: AccessLink) -> float:
     """Return the seconds lost to packet losses: while opening connections, and during transfers."""
-    opening_s = longest_of(size.names_count, link.exchange_loss_ratio) * CONNECT_TIMEOUT_S
+    opening_s = estimate_most_losses(size.names_count, link.exchange_loss_ratio) * CONNECT_TIMEOUT_S
     lost_mean = size.body_bytes / SEGMENT_BYTES / size.names_count * link.down_loss_ratio
     return opening_s + most_losses(size.names_count, lost_mean) * max(LEAST_RETRANSMISSION_S, link.rtt_s)

@@ -19,8 +19,8 @@ from resolab.plan import (
     Condition,
     Plan,
     PlannedComparison,
-    over_pages,
     parse_plan,
+    pool_pages,
     stream_seed,
 )
 from resolab.plan.factors import EVERY_FACTOR
@@ -33,16 +33,16 @@ from resolab.stats import (
     aim_at_width,
     aim_within_margin,
     blocks_needed,
-    differences_of,
     excludes_zero,
     median,
     pairs,
+    subtract_pairs,
 )
 from resolab.stats.power import PAIRS_NEEDED, IntervalGoal
 from resolab.store import Dataset
-from resolab.store.outcomes import OUTCOMES, Outcome, contributions
+from resolab.store.outcomes import OUTCOMES, LoadOutcome, contributions
 from resolab.store.rows import LoadRow
-from resolab.wording import counted
+from resolab.wording import format_count
 
 MOST_BLOCKS = 1_000
 
@@ -94,7 +94,7 @@ class PlanPower:
 
 def plan_power(plan: Plan, pilot: Dataset, asked: PowerAims) -> PlanPower:
     """Return the result for every comparison of the plan except A/A."""
-    plan = over_pages(plan)
+    plan = pool_pages(plan)
     found = _PilotData(plan, pilot)
     margins = margins_ms(plan, pilot.manifest.profiles)
     compared = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
@@ -107,15 +107,15 @@ class _PilotData:
     """The loads and trial durations of a dataset by the levels of its conditions."""
 
     def __init__(self, plan: Plan, pilot: Dataset) -> None:
-        self.outcome: Outcome = OUTCOMES[plan.analysis.primary]
+        self.outcome: LoadOutcome = OUTCOMES[plan.analysis.primary]
         text, source = pilot.manifest.plan_text, str(pilot.folder / "plan.toml")
         own = parse_plan(text, source, corpus=None, begun_with=pilot.manifest.pages())
-        own = over_pages(replace(own, seed=pilot.manifest.seed))
+        own = pool_pages(replace(own, seed=pilot.manifest.seed))
         if own.samples_pages:
             pilot.take_pages_as_one(EVERY_PAGE)
         names = {_levels(one): one.id for one in own.conditions()}
         self._name_of: Callable[[Condition], str] = lambda one: names.get(_levels(one), "")
-        self._loads = _by_condition(self.outcome, pilot.measured_loads())
+        self._loads = _group_by_condition(self.outcome, pilot.measured_loads())
         self._seconds = pilot.trial_seconds()
 
     def samples(self, one: PlannedComparison) -> tuple[Sample, Sample]:
@@ -123,7 +123,7 @@ class _PilotData:
         own, other = (_first_rounds(self._loads.get(self._name_of(arm), [])) for arm in (one.treatment, one.baseline))
         treated, compared = pairs([load.block for load in own], [load.block for load in other])
         return tuple(  # type: ignore[return-value]
-            Sample.censored(*contributions(self.outcome, arm)).take(chosen)
+            Sample.from_censored(*contributions(self.outcome, arm)).take(chosen)
             for arm, chosen in ((own, treated), (other, compared))
         )
 
@@ -132,7 +132,7 @@ class _PilotData:
         return self._seconds.get(self._name_of(condition))
 
 
-def _by_condition(outcome: Outcome, loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
+def _group_by_condition(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
     found: dict[str, list[LoadRow]] = {}
     for load in loads:
         if outcome.contribution(load) is not None:
@@ -181,7 +181,7 @@ def _row(
     aims: Sequence[tuple[str, IntervalGoal | None]],
     asked: PowerAims,
 ) -> ComparisonPower:
-    differences = differences_of(*pilot.samples(one))
+    differences = subtract_pairs(*pilot.samples(one))
     rule = _rule(plan)
     seed = stream_seed(plan.seed, "power", one.id)
     answers = []
@@ -230,5 +230,5 @@ def pilot_problem(row: ComparisonPower) -> str:
     if row.pairs_count == 0:
         return "not in the pilot"
     if row.pairs_count < PAIRS_NEEDED:
-        return f"{counted(row.pairs_count, 'pair')} in the pilot, {PAIRS_NEEDED} needed"
+        return f"{format_count(row.pairs_count, 'pair')} in the pilot, {PAIRS_NEEDED} needed"
     return "too many failed loads"

@@ -10,19 +10,19 @@ after the same block.
 import math
 from collections.abc import Iterable
 
-from resolab.campaign.look import InterimAnalysis
-from resolab.campaign.measured import OutcomeContributions, sample_of
+from resolab.campaign.contributions import OutcomeContributions, make_sample
+from resolab.campaign.interim_analysis import InterimAnalysis
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopSettings, stream_seed
 from resolab.records import Record
-from resolab.stats import STOPPING_LEVEL, Estimate, paired_difference, pairs, relative_change, width_reached
+from resolab.stats import STOPPING_LEVEL, Estimate, estimate_paired_difference, pairs, relative_change, width_reached
 from resolab.store import IntervalWidth
-from resolab.store.outcomes import PLT, Outcome
+from resolab.store.outcomes import PLT, LoadOutcome
 
 
 class FixedWidthRule:
     """The values of an outcome needed by the stopping rule."""
 
-    def __init__(self, plan: Plan, stop: StopSettings, seed: int, outcome: Outcome = PLT) -> None:
+    def __init__(self, plan: Plan, stop: StopSettings, seed: int, outcome: LoadOutcome = PLT) -> None:
         self._stop, self._seed, self._measured = stop, seed, OutcomeContributions(outcome, plan.conditions())
         self._comparisons = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
 
@@ -59,7 +59,7 @@ class FixedWidthRule:
         width = "unbounded" if math.isinf(look.widest) else f"{look.widest * scale:.3g} {unit}"
         return f"widest interval {width} of {asked * scale:g} {unit} asked ({look.widest_name})"
 
-    def expected_blocks(self, look: InterimAnalysis, cap: int) -> int:
+    def estimate_blocks(self, look: InterimAnalysis, cap: int) -> int:
         """Return the expected number of blocks: a width falls with the square root of the number of values."""
         asked = self._stop.ci_width_ms or self._stop.ci_width_ratio or 0.0
         if math.isinf(look.widest):
@@ -67,11 +67,11 @@ class FixedWidthRule:
         return min(cap, max(look.blocks + 1, math.ceil(look.blocks * (look.widest / asked) ** 2)))
 
     def _estimate(self, one: PlannedComparison, blocks: int) -> Estimate:
-        own, other = (self._measured.before(arm.id, blocks) for arm in (one.treatment, one.baseline))
+        own, other = (self._measured.select_first_blocks(arm.id, blocks) for arm in (one.treatment, one.baseline))
         treated, compared = pairs(sorted(own), sorted(other))
-        treatment, baseline = sample_of(own).take(treated), sample_of(other).take(compared)
+        treatment, baseline = make_sample(own).take(treated), make_sample(other).take(compared)
         if self._stop.ci_width_ms is not None:
-            return paired_difference(treatment, baseline, level=STOPPING_LEVEL)
+            return estimate_paired_difference(treatment, baseline, level=STOPPING_LEVEL)
         seed = stream_seed(self._seed, self._measured.outcome.change_stream, one.id)
         return relative_change(treatment, baseline, seed=seed, level=STOPPING_LEVEL)
 

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from resolab.campaign.interim_answer import InterimRow
-from resolab.wording import counted
+from resolab.wording import format_count
 
 LINE_EVERY_S = 30.0
 LINES_BELOW_COUNT = 4
@@ -100,12 +100,12 @@ class CampaignProgress:
         """Show the answer so far: in place on a terminal; elsewhere as lines, the first time only."""
         if not rows:
             return
-        head = f"after {counted(blocks_count, 'block')}, {label}: median paired difference, without intervals"
+        head = f"after {format_count(blocks_count, 'block')}, {label}: median paired difference, without intervals"
         shown = rows[:INTERIM_ROWS_MAX_COUNT]
         width = max(len(one.treatment) for one in shown)
         lines = [head, *(_interim_line(one, unit, width) for one in shown)]
         if len(shown) < len(rows):
-            lines.append(f"  and {counted(len(rows) - len(shown), 'comparison')} more")
+            lines.append(f"  and {format_count(len(rows) - len(shown), 'comparison')} more")
         self._bar.answer = lines
         if not self._console.is_terminal and not self._has_answered:
             self.say("\n".join(lines))

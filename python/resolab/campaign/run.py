@@ -14,15 +14,15 @@ from pathlib import Path
 
 from rich.console import Console
 
-from resolab.campaign import ground, manifests
+from resolab.campaign import manifests, provenance
 from resolab.campaign.lock import dataset_lock
-from resolab.campaign.looks import RemainingTrials
 from resolab.campaign.loop import Campaign, MakeTestbed
+from resolab.campaign.remaining_trials import RemainingTrials
 from resolab.errors import ConfigurationError
 from resolab.live import LiveBed
 from resolab.plan import Corpus, Plan, parse_plan
-from resolab.plan.live.vantage import placed_at
-from resolab.store import Manifest, RunStatus, create_dataset_folder, finished_trials, load_manifest
+from resolab.plan.live.vantage import place_at
+from resolab.store import Manifest, RunStatus, create_dataset_folder, find_finished_trials, load_manifest
 from resolab.testbed import KeptFolders, Testbed
 
 
@@ -38,7 +38,7 @@ class CampaignOutcome:
         return self.manifest.status is not RunStatus.FINISHED
 
 
-def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed | LiveBed:
+def make_trial_runner(plan: Plan, seed: int, folder: Path, number: int) -> Testbed | LiveBed:
     """Make the runner of a campaign's trials: the testbed of a path, or the live bed."""
     # Chromium writes no log into a path with `..` in it, without a word.
     folder = folder.resolve()
@@ -59,7 +59,9 @@ def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed | Li
     )
 
 
-def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> CampaignOutcome:
+def run_campaign(
+    plan: Plan, folder: Path, console: Console, make_testbed: MakeTestbed = make_trial_runner
+) -> CampaignOutcome:
     """Run a plan into a new dataset folder; no folder is left when the testbed cannot start."""
     existed = folder.exists()
     create_dataset_folder(folder)
@@ -75,7 +77,7 @@ def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeT
                 remove_unstarted(folder, existed=existed)
 
 
-def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> CampaignOutcome:
+def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = make_trial_runner) -> CampaignOutcome:
     """Finish a dataset, with the plan, seed, blocks and stopping rule from its start."""
     load_manifest(folder)  # In what is no dataset there is nothing to lock.
     with dataset_lock(folder):
@@ -93,29 +95,29 @@ def _resume(manifest: Manifest, folder: Path, console: Console, make_testbed: Ma
     source, begun_with = str(folder / "plan.toml"), manifest.pages()
     plan = parse_plan(manifest.plan_text, source, Corpus.from_project(), base=base, begun_with=begun_with)
     corpus = Corpus.from_project(plan.own_pages)
-    plan = replace(_placed(plan, manifest), seed=manifest.seed, blocks=manifest.blocks)
+    plan = replace(_set_vantage(plan, manifest), seed=manifest.seed, blocks=manifest.blocks)
     if _is_whole(plan, manifest, folder):
         return CampaignOutcome(manifest)
     versions = manifests.versions_now(plan)
-    now = ground.ground_now(plan, corpus, versions)
-    ground.check_same_ground(manifest, plan, corpus, now)
+    now = provenance.describe_provenance(plan, corpus, versions)
+    provenance.check_same_provenance(manifest, plan, corpus, now)
     for partial in (folder / "trials").glob("*.partial"):
         partial.unlink()
-    for difference in ground.differences(manifest, now):
+    for difference in provenance.list_differences(manifest, now):
         console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
-    manifest = manifests.resumed(manifest, now)
+    manifest = manifests.resume_manifest(manifest, now)
     return CampaignOutcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))
 
 
 def _is_whole(plan: Plan, manifest: Manifest, folder: Path) -> bool:
     """Return True when no trial is left, so there is nothing to resume."""
-    looks = RemainingTrials(plan, manifest, finished_trials(folder))
+    looks = RemainingTrials(plan, manifest, find_finished_trials(folder))
     return manifest.status is RunStatus.FINISHED and (not looks.left or looks.is_enough)
 
 
-def _placed(plan: Plan, manifest: Manifest) -> Plan:
+def _set_vantage(plan: Plan, manifest: Manifest) -> Plan:
     """Set the plan's vantage point to the run's; live plans from before format 1.13 contain their own."""
-    return plan if manifest.vantage_point is None else placed_at(plan, manifest.vantage_point)
+    return plan if manifest.vantage_point is None else place_at(plan, manifest.vantage_point)
 
 
 def remove_unstarted(folder: Path, *, existed: bool) -> None:

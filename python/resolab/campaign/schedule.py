@@ -7,7 +7,7 @@ Every block gets each condition once, or each condition of the block's page. Not
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from resolab.plan import Condition, Plan, block_order, compared_as
+from resolab.plan import Condition, Plan, block_order, find_counting_condition
 from resolab.store import trial_id
 
 
@@ -31,17 +31,17 @@ def schedule(plan: Plan, seed: int, blocks: int) -> list[PlannedTrial]:
 def block_schedule(plan: Plan, seed: int, block: int) -> list[PlannedTrial]:
     """Return all trials of a block, in order."""
     return [
-        PlannedTrial(trial_id(block, position), block, position, condition, compared_as(plan, condition).id)
+        PlannedTrial(trial_id(block, position), block, position, condition, find_counting_condition(plan, condition).id)
         for position, condition in enumerate(block_order(plan, seed, block))
     ]
 
 
-def block_of(trial_id: str) -> str:
+def format_block(trial_id: str) -> str:
     """Return the block's part of a trial's identifier, e.g. `b003`."""
     return trial_id.partition("-")[0]
 
 
-def remaining(planned: list[PlannedTrial], finished: AbstractSet[str]) -> list[PlannedTrial]:
+def list_remaining(planned: list[PlannedTrial], finished: AbstractSet[str]) -> list[PlannedTrial]:
     """Return the trials without a finished file, in order."""
     return [trial for trial in planned if trial.trial_id not in finished]
 

@@ -14,13 +14,13 @@ import msgspec
 from rich.markup import escape
 from rich.table import Table
 
-from resolab.calibration import ProfileFile, Settings, all_within, calibrate, duration_s, find_profiles
+from resolab.calibration import ProfileFile, Settings, calibrate, duration_s, find_profiles, pass_all
 from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus
 from resolab.records import CalibrationCheck, CalibrationRecord, PathBackend
 from resolab.store import append_calibration, load_manifest, machine_errors
-from resolab.wording import counted
+from resolab.wording import format_count
 
 EXIT_OUTSIDE = 1
 SHORTEST_S, LONGEST_S = 2.0, 600.0
@@ -45,15 +45,15 @@ def run(
         raise ConfigurationError(f"--seconds {seconds:g} is outside {SHORTEST_S:g} to {LONGEST_S:g}")
     profiles = find_profiles(names, Corpus.from_project())
     if to.dataset is not None:
-        _check_of(to.dataset, profiles)
+        _check_profile(to.dataset, profiles)
     settings = Settings(
         seconds=seconds, seed=seed, keep_awake=keep_awake, backend=PathBackend(backend) if backend else None
     )
     records = asyncio.run(_calibrate_all(profiles, settings, to))
-    return 0 if all_within(records) else EXIT_OUTSIDE
+    return 0 if pass_all(records) else EXIT_OUTSIDE
 
 
-def _check_of(dataset: Path, profiles: Sequence[ProfileFile]) -> None:
+def _check_profile(dataset: Path, profiles: Sequence[ProfileFile]) -> None:
     """Raise for a profile without trials in the dataset: its calibration would be meaningless there."""
     own = [profile.name for profile in load_manifest(dataset).profiles]
     strangers = [profile.name for profile in profiles if profile.name not in own]
@@ -91,24 +91,24 @@ class _Progress:
 
     def begin(self) -> None:
         """Print the expected duration."""
-        what = counted(self._count, "profile")
+        what = format_count(self._count, "profile")
         self.console.print(f"calibrating {what}, about {_duration(self._count * self._estimate_s)}", highlight=False)
 
     def line(self, name: str, phase: str) -> str:
         """Return the current step as text."""
-        return escape(f"{self._done + 1}/{self._count} {name}: {phase}, ETA {_duration(self._left_s())}")
+        return escape(f"{self._done + 1}/{self._count} {name}: {phase}, ETA {_duration(self._estimate_left_s())}")
 
     def done(self, record: CalibrationRecord) -> None:
         """Count a finished profile."""
         self._done += 1
         if not self.console.is_terminal and self._done < self._count:
-            verdict = "within" if all_within([record]) else "OUTSIDE"
-            left = _duration(self._left_s())
+            verdict = "within" if pass_all([record]) else "OUTSIDE"
+            left = _duration(self._estimate_left_s())
             self.console.print(
                 f"{self._done}/{self._count} {record.profile.name}: {verdict}, ETA {left}", highlight=False
             )
 
-    def _left_s(self) -> float:
+    def _estimate_left_s(self) -> float:
         elapsed_s = time.monotonic() - self._started_s
         if not self._done:
             return max(0.0, self._count * self._estimate_s - elapsed_s)
@@ -153,7 +153,7 @@ def _table(record: CalibrationRecord) -> Table:
     conditions += ["real-time"] if record.realtime_scheduling else ["no real-time scheduling"]
     conditions += ["rootless"] if record.rootless else []
     conditions += ["kept awake"] if record.keep_awake else []
-    verdict = "within tolerance" if all_within([record]) else "[red]OUTSIDE TOLERANCE[/red]"
+    verdict = "within tolerance" if pass_all([record]) else "[red]OUTSIDE TOLERANCE[/red]"
     title = f"{escape(record.profile.name)}: {verdict} ({', '.join(conditions)})"
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for column in ("direction", "quantity", "unit"):

@@ -14,7 +14,7 @@ from resolab.browser import find_chromium, find_firefox
 from resolab.engine import find_core
 from resolab.errors import MachineError, ResolabError
 from resolab.fleet import readiness
-from resolab.live.ground import choose_ground, read_facts
+from resolab.live.network_access import choose_access, read_facts
 from resolab.plan import Corpus
 from resolab.records import LiveWay
 
@@ -31,7 +31,7 @@ def run(invitation: Path | None = None) -> int:
     With an invitation, also check the admission of this machine to its fleet.
     """
     lacking = 0
-    for what, check in (CHECKS | _of_a_fleet(invitation)).items():
+    for what, check in (CHECKS | _list_fleet_checks(invitation)).items():
         try:
             print(f"ok       {what}: {check()}")
         except ResolabError as error:
@@ -43,8 +43,8 @@ def run(invitation: Path | None = None) -> int:
     return EXIT_LACKING if lacking else 0
 
 
-def _of_a_fleet(invitation: Path | None) -> dict[str, Callable[[], str]]:
-    return {} if invitation is None else {f"invitation {invitation}": lambda: readiness.let_in(invitation)}
+def _list_fleet_checks(invitation: Path | None) -> dict[str, Callable[[], str]]:
+    return {} if invitation is None else {f"invitation {invitation}": lambda: readiness.check_admission(invitation)}
 
 
 def _core() -> str:
@@ -72,7 +72,7 @@ def _certutil() -> str:
 
 def _live() -> str:
     facts = read_facts()
-    choice = choose_ground(facts)
+    choice = choose_access(facts)
     pings = "ICMP" if facts.echo else "TCP or QUIC (ICMP: sudo sysctl -w net.ipv4.ping_group_range='0 2147483647')"
     if choice.way is LiveWay.DNS_ONLY:
         raise MachineError(f"{choice.note}; {choice.missing}")
@@ -94,6 +94,6 @@ CHECKS: dict[str, Callable[[], str]] = {
     "firefox": lambda: str(find_firefox()),
     "certutil": _certutil,
     LIVE: _live,
-    FLEET: readiness.installed,
+    FLEET: readiness.find_packages,
     "disk": _space,
 }

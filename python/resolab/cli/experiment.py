@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from resolab.cli.console import Console
 from resolab.errors import ConfigurationError, UsageError, is_interruption
-from resolab.wording import counted
+from resolab.wording import format_count
 
 if TYPE_CHECKING:
     from resolab.plan import Plan
@@ -34,7 +34,7 @@ def run(
 ) -> int:
     """Run a plan into a new dataset, or list the contacts of a live plan."""
     from resolab.campaign import run_campaign
-    from resolab.campaign.too_few import too_few_blocks
+    from resolab.campaign.block_count_check import too_few_blocks
     from resolab.plan import load_plan
     from resolab.plan.live.vantage import move_to_vantage
 
@@ -56,23 +56,23 @@ def run(
 
 
 def _dry_run(plan: "Plan", *, as_json: bool) -> int:
-    from resolab.campaign.live_expectation import expected_live
+    from resolab.campaign.live_expectation import estimate_live_run
     from resolab.campaign.progress import duration_text
     from resolab.cli.visit import objects
     from resolab.cli.visit.dry_run import contact_list
-    from resolab.live.ground import read_system_resolver
+    from resolab.live.network_access import read_system_resolver
 
     if plan.live is None:
         problem = "it runs in the lab and contacts nobody; `resolab plan check` says what it does"
         raise ConfigurationError(f"could not list contacts of {plan.name}: {problem}")
-    expected = expected_live(plan, read_system_resolver().address)
+    expected = estimate_live_run(plan, read_system_resolver().address)
     if as_json:
         for one in expected.contacts:
             print(json.dumps(objects.contact(one)))
         return 0
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
     console.print(contact_list(expected.contacts))
-    times = f"{counted(expected.trials_count, 'load')}, about {expected.loads_an_hour:.0f} an hour"
+    times = f"{format_count(expected.trials_count, 'load')}, about {expected.loads_an_hour:.0f} an hour"
     _say(console, f"{times}: {duration_text(expected.expected_s)}. Nobody was contacted.")
     return 0
 

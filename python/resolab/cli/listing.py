@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from resolab.cli.console import Console
-from resolab.pages.facts import facts_of
+from resolab.pages.facts import count_facts
 from resolab.pages.file import read_model
 from resolab.plan import Corpus, access_rtt_ms
-from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words, word_of
+from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, format_level, list_allowed_words
 
 Row = Mapping[str, object]
 _DIGITS = 10_000
@@ -58,17 +58,17 @@ def _cell(value: object) -> str:
 def _pages(corpus: Corpus) -> Iterator[Row]:
     models = corpus.models()
     for page in corpus.read_pages([name for name in corpus.pages() if name not in models]):
-        files = [file for host, folder in page.hosts.items() for file in page.served(host).files(folder)]
+        files = [file for host, folder in page.hosts.items() for file in page.find_serving(host).files(folder)]
         yield {
             "page": page.name,
             "names_count": len(page.hosts),
             "requests_count": page.request_count,
             "bytes": sum(file.stat().st_size for file in files),
-            "description": _told(corpus.page_folder(page.name) / "page.toml", "description"),
+            "description": _read_key(corpus.page_folder(page.name) / "page.toml", "description"),
         }
     for name, file in models.items():
         # From the model: to make every clone for a list would take its time.
-        facts = facts_of(read_model(file))
+        facts = count_facts(read_model(file))
         yield {
             "page": name,
             "names_count": facts.hosts_count,
@@ -94,12 +94,12 @@ def _profiles(corpus: Corpus) -> Iterator[Row]:
 
 def _plans(corpus: Corpus) -> Iterator[Row]:
     for name in corpus.plans():
-        yield {"plan": name, "question": _told(corpus.root / "plans" / f"{name}.toml", "question")}
+        yield {"plan": name, "question": _read_key(corpus.root / "plans" / f"{name}.toml", "question")}
 
 
 def _factors(_corpus: Corpus) -> Iterator[Row]:
     for factor in EVERY_FACTOR:
-        default = word_of(OPTIONAL_FACTORS[factor], factor) if factor in OPTIONAL_FACTORS else None
+        default = format_level(OPTIONAL_FACTORS[factor], factor) if factor in OPTIONAL_FACTORS else None
         yield {"factor": factor, "needed": factor in FACTORS, "levels": _levels(factor), "default": default}
 
 
@@ -109,8 +109,8 @@ def _levels(factor: str) -> list[str]:
     if factor in NUMBERS:
         low, high = NUMBERS[factor]
         return [f"{low:g} to {high:g}"]
-    return list(allowed_words(factor))
+    return list(list_allowed_words(factor))
 
 
-def _told(file: Path, key: str) -> str:
+def _read_key(file: Path, key: str) -> str:
     return str(tomllib.loads(file.read_text("utf-8-sig")).get(key, ""))

@@ -1,8 +1,8 @@
 """`resolab`: parse the arguments and run the named command.
 
 For: the names of the command line; each subcommand is called at once. Not for: the work, or the end of a command
-(`ending`). Imports of the rooms are inside the functions, so `--help` and a run's start do not wait for the plotting
-libraries.
+(`command_end`). Imports of the rooms are inside the functions, so `--help` and a run's start do not wait for the
+plotting libraries.
 """
 
 import argparse
@@ -14,28 +14,32 @@ from pathlib import Path
 
 import resolab
 from resolab.cli.calibrate_arguments import add_calibrate
-from resolab.cli.compare_arguments import add_compare
+from resolab.cli.command_end import begin_streams, end
 from resolab.cli.core_commands import add_core_commands, become_core, is_core_command
-from resolab.cli.ending import begin_streams, end
-from resolab.cli.evidence_arguments import add_evidence
+from resolab.cli.dataset.arguments import (
+    add_compare,
+    add_evidence,
+    add_export,
+    add_har,
+    add_merge,
+    add_waterfall,
+)
 from resolab.cli.experiment_arguments import add_report, add_resume, add_run
-from resolab.cli.export_arguments import add_export
 from resolab.cli.fleet.arguments import add_fleet
-from resolab.cli.har_arguments import add_har
 from resolab.cli.internet.arguments import add_internet
 from resolab.cli.list_arguments import add_list
-from resolab.cli.merge_arguments import add_merge
 from resolab.cli.page.arguments import add_page
 from resolab.cli.parser import Parser
 from resolab.cli.plan.arguments import add_plan
 from resolab.cli.query.arguments import add_query
 from resolab.cli.terminal_size import drop_unusable_size
 from resolab.cli.visit.arguments import add_visit
-from resolab.cli.waterfall_arguments import add_waterfall
 
 EPILOGUE = """exit codes: 0 done (failed loads and queries are data), 1 outside a tolerance (calibrate) or beyond
 a --fail, 2 usage, 3 bad configuration, 4 the machine lacks something, 5 deadline, 70 internal,
 127 unsupported combination, 130 interrupted (resume goes on), 141 nobody reads on"""
+_FORMER_NAMES: dict[tuple[str, ...], tuple[str, ...]] = {("page", "path"): ("page", "critical-path")}
+"""Renamed commands: the former name still works, and help shows the new name only."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,6 +72,7 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser, query = _parsers()
+    arguments = [*_FORMER_NAMES.get(tuple(arguments[:2]), arguments[:2]), *arguments[2:]]
     if arguments[:1] != ["query"]:
         return parser.parse_args(arguments)
     # As dig's users write it: options and @SERVER in any order. After `--` stand names alone.
@@ -147,7 +152,7 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from resolab.cli import compare
+    from resolab.cli.dataset import compare
 
     return compare.run(options)
 
@@ -159,31 +164,31 @@ def _plan(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from resolab.cli import export
+    from resolab.cli.dataset import export
 
     return export.run(options.dataset, options.output, options.format, options.table or [])
 
 
 def _merge(options: argparse.Namespace) -> int:
-    from resolab.cli import merge
+    from resolab.cli.dataset import merge
 
     return merge.run(options.output, options.datasets)
 
 
 def _har(options: argparse.Namespace) -> int:
-    from resolab.cli import har
+    from resolab.cli.dataset import har
 
     return har.run(options.dataset, options.trials, options.output)
 
 
 def _waterfall(options: argparse.Namespace) -> int:
-    from resolab.cli import waterfall
+    from resolab.cli.dataset import waterfall
 
     return waterfall.run(options)
 
 
 def _evidence(options: argparse.Namespace) -> int:
-    from resolab.cli import evidence
+    from resolab.cli.dataset import evidence
 
     return evidence.run(options)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 STANDARD_OUTPUT = Path("-")
 
 
-def named_place(text: str) -> Path:
+def read_output_place(text: str) -> Path:
     """Read a file or folder; refuse `-`, for commands that do not write their result to standard output."""
     if Path(text) == STANDARD_OUTPUT:
         raise argparse.ArgumentTypeError("- is standard output, and this needs a file or a folder with a name")

@@ -7,7 +7,7 @@ import argparse
 import re
 from typing import NoReturn
 
-from resolab.wording import meant
+from resolab.wording import suggest_word
 
 _CHOICE = re.compile(r"invalid choice: '(?P<given>[^']*)' \(choose from (?P<known>.*)\)$")
 
@@ -19,5 +19,5 @@ class Parser(argparse.ArgumentParser):
         """Print the error, and end with exit code 2."""
         found = _CHOICE.search(message)
         if found is not None:
-            message += meant(found["given"], re.findall(r"[\w.-]+", found["known"]))
+            message += suggest_word(found["given"], re.findall(r"[\w.-]+", found["known"]))
         super().error(message)

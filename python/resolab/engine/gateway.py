@@ -10,7 +10,7 @@ from typing import Self
 import msgspec
 
 from resolab.engine.process import CoreProcess
-from resolab.engine.programs import START_TIMEOUT_S, OnRecord, ResolverTarget, enter_prefix, measured_environment
+from resolab.engine.programs import START_TIMEOUT_S, OnRecord, ResolverTarget, build_environment, enter_prefix
 from resolab.installation import find_core
 from resolab.records import (
     ConnectionSharing,
@@ -65,7 +65,7 @@ class Gateway:
         command = [*enter_prefix(path_pid, "client"), str(find_core()), "gateway", "--listen", listen]
         command += ["--upstream", resolver.url, "--handshake", handshake.value, *resolver.arguments()]
         command += ["--ca-folder", str(ca_folder), "--claim-range", *settings.arguments()]
-        environment = measured_environment(key_log_file)
+        environment = build_environment(key_log_file)
         process = await CoreProcess.start("the gateway", command, on_record, environment=environment)
         try:
             return cls(process, await process.first(GatewayReadyRecord, START_TIMEOUT_S))

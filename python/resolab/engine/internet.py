@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from resolab.engine.process import CoreProcess
-from resolab.engine.programs import START_TIMEOUT_S, measured_environment
+from resolab.engine.programs import START_TIMEOUT_S, build_environment
 from resolab.errors import ResolabError
 from resolab.installation import find_core
 from resolab.records import InternetCount, InternetFlowsRecord, InternetReadyRecord, InternetSetHost, Record
@@ -48,7 +48,7 @@ class Internet:
             on_record(record)
 
         process = await CoreProcess.start(
-            "the internet", command, keep, line_limit_bytes=LINE_LIMIT_BYTES, environment=measured_environment()
+            "the internet", command, keep, line_limit_bytes=LINE_LIMIT_BYTES, environment=build_environment()
         )
         internet = cls(process, flows)
         try:

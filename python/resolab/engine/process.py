@@ -101,12 +101,12 @@ class CoreProcess:
         command = make(number)
         stdin = self._process.stdin
         if stdin is None or self._broken or not self.running:
-            raise self._ended()
+            raise self._build_end_error()
         try:
             stdin.write(msgspec.json.encode(command) + b"\n")
             await stdin.drain()
         except (BrokenPipeError, ConnectionResetError):
-            raise self._ended() from None
+            raise self._build_end_error() from None
         done = await self._wait(future, timeout_s, f"the answer to {type(command).__name__}")
         if done.error:
             raise ResolabError(f"{self.name} could not carry out {type(command).__name__}: {done.error}")
@@ -120,7 +120,7 @@ class CoreProcess:
             await self.close()
             raise DeadlineError(f"{self.name} did not end within {timeout_s:g} s and was stopped") from None
         if self._process.returncode != 0:
-            raise self._ended()
+            raise self._build_end_error()
 
     async def _end(self) -> None:
         await self._process.wait()
@@ -145,7 +145,7 @@ class CoreProcess:
             return await asyncio.wait_for(future, timeout_s)
         except TimeoutError:
             if not self.running:
-                raise self._ended() from None
+                raise self._build_end_error() from None
             raise DeadlineError(f"{self.name} did not write {what} within {timeout_s:g} s") from None
 
     async def _read_records(self) -> None:
@@ -174,12 +174,12 @@ class CoreProcess:
 
     def _fail_waiting(self) -> None:
         for answer in self._waiting.values():
-            _fail(answer, self._ended())
+            _fail(answer, self._build_end_error())
         for first in self._first.values():
-            _fail(first, self._ended())
+            _fail(first, self._build_end_error())
         self._waiting.clear()
 
-    def _ended(self) -> ResolabError:
+    def _build_end_error(self) -> ResolabError:
         if self._broken:
             return self._broken
         code = self._process.returncode

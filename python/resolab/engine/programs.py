@@ -103,11 +103,11 @@ async def _start(
     key_log_file: FilePath | None = None,
     line_limit_bytes: int = LINE_LIMIT_BYTES,
 ) -> CoreProcess:
-    environment = measured_environment(key_log_file)
+    environment = build_environment(key_log_file)
     return await CoreProcess.start(name, command, on_record, line_limit_bytes=line_limit_bytes, environment=environment)
 
 
-def measured_environment(key_log_file: FilePath | None = None) -> dict[str, str]:
+def build_environment(key_log_file: FilePath | None = None) -> dict[str, str]:
     """Copy the environment without the variables for log files, except the key log requested by a plan."""
     kept = {name: value for name, value in os.environ.items() if name not in LOGGING_VARIABLES}
     return kept if key_log_file is None else kept | {KEY_LOG_VARIABLE: str(key_log_file)}

@@ -1,13 +1,13 @@
 """The relay for ordinary users' browsers: `resolab-core relay` as a Python object.
 
-For: starting and ending the relay. Not for: the decision to use a relay (`live.ground`), or programs in the relay's
-host (`programs.enter_prefix` with the relay's pid and host).
+For: starting and ending the relay. Not for: the decision to use a relay (`live.network_access`), or programs in the
+relay's host (`programs.enter_prefix` with the relay's pid and host).
 """
 
 from typing import Self
 
 from resolab.engine.process import CoreProcess
-from resolab.engine.programs import START_TIMEOUT_S, measured_environment
+from resolab.engine.programs import START_TIMEOUT_S, build_environment
 from resolab.installation import find_core
 from resolab.records import RelayReadyRecord
 
@@ -24,7 +24,7 @@ class Relay:
     async def start(cls, *, ipv6: bool) -> Self:
         """Make the host and wait for the ready line."""
         command = [str(find_core()), "relay", *(["--ipv6"] if ipv6 else [])]
-        relay = cls(await CoreProcess.start("the relay", command, environment=measured_environment()))
+        relay = cls(await CoreProcess.start("the relay", command, environment=build_environment()))
         try:
             relay.ready = await relay.process.first(RelayReadyRecord, START_TIMEOUT_S)
         except BaseException:

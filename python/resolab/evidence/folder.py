@@ -23,7 +23,7 @@ from resolab.records import (
     TrialRecord,
 )
 from resolab.report import draw_load, waterfalls
-from resolab.store import dataset_folder, finished_trials, machine_errors, read_trial, write_private
+from resolab.store import dataset_folder, find_finished_trials, machine_errors, read_trial, write_private
 
 EVIDENCE = "evidence"
 PACKETS, KEYS, NETLOG, SCREENSHOT = "packets.pcapng", "keys.log", "netlog.json", "screenshot.png"
@@ -63,7 +63,7 @@ class _Trial:
         windows = (one for one in self.records if isinstance(one, PathSummaryRecord) and one.label == MEASURED_LABEL)
         return next((one.window_start_ns for one in windows), self.head.monotonic_ns)
 
-    def kept(self, name: str | None) -> Path | None:
+    def find_artifact(self, name: str | None) -> Path | None:
         """Find a file kept by the run beside the trial; the file may have been removed since, to save space."""
         file = None if name is None else self.dataset / name
         return file if file is not None and file.is_file() else None
@@ -85,7 +85,7 @@ def lay_out(dataset: Path, trial: str, folder: Path | None = None) -> Evidence:
 
 
 def _read(dataset: Path, trial: str) -> _Trial:
-    trials = finished_trials(dataset_folder(dataset))
+    trials = find_finished_trials(dataset_folder(dataset))
     if trial not in trials:
         has = f"it has {next(iter(trials))}, for example" if trials else "it has none"
         raise ConfigurationError(f"failed to lay out trial {trial!r} of {dataset}: no such finished trial; {has}")
@@ -108,9 +108,9 @@ def _always(trial: _Trial, target: Path) -> Iterator[EvidenceFile]:
         (load,) = waterfalls(trial.dataset, trial.head.trial_id)
         save_file(draw_load(load), target / "waterfall.svg")
         yield EvidenceFile("waterfall.svg", "the measured load, request by request (docs/guides/waterfall.md)")
-    capture = trial.kept(trial.end.capture_file)
+    capture = trial.find_artifact(trial.end.capture_file)
     stamps = [] if capture is None else list(pcapng.stamps(capture.read_bytes()))
-    tracks = timeline.tracks_of(trial.records, stamps)
+    tracks = timeline.list_tracks(trial.records, stamps)
     clocks = {"monotonic_ns": trial.head.monotonic_ns, "wall_time_unix_ns": trial.head.wall_time_unix_ns}
     (target / "trace.pftrace").write_bytes(timeline.trace_bytes(tracks, **clocks))
     yield EvidenceFile("trace.pftrace", "browser, client, stub, link and edge on one clock, for ui.perfetto.dev")
@@ -118,7 +118,7 @@ def _always(trial: _Trial, target: Path) -> Iterator[EvidenceFile]:
 
 def _where_kept(trial: _Trial, target: Path) -> Iterator[EvidenceFile]:
     """Write the files kept on the plan's request."""
-    capture, keys = trial.kept(trial.end.capture_file), trial.kept(trial.end.key_log_file)
+    capture, keys = trial.find_artifact(trial.end.capture_file), trial.find_artifact(trial.end.key_log_file)
     secrets = b"" if keys is None else keys.read_bytes()
     if capture is not None:
         write_private(
@@ -129,7 +129,7 @@ def _where_kept(trial: _Trial, target: Path) -> Iterator[EvidenceFile]:
     if keys is not None:
         write_private(target / KEYS, secrets)
         yield EvidenceFile(KEYS, "the secrets of the trial's TLS and QUIC connections (NSS key log)")
-    log = trial.kept(trial.end.netlog_file)
+    log = trial.find_artifact(trial.end.netlog_file)
     if log is not None:
         with (
             log.open(encoding="utf-8", errors="replace") as lines,
@@ -140,7 +140,7 @@ def _where_kept(trial: _Trial, target: Path) -> Iterator[EvidenceFile]:
             NETLOG, "Chromium's own log of its network stack during the trial, for netlog-viewer.appspot.com"
         )
     loads = [one for one in trial.records if isinstance(one, PageLoadRecord) and one.measured]
-    screenshot = trial.kept(loads[0].screenshot_file) if loads else None
+    screenshot = trial.find_artifact(loads[0].screenshot_file) if loads else None
     if screenshot is not None:
         shutil.copyfile(screenshot, target / SCREENSHOT)
         yield EvidenceFile(SCREENSHOT, "the page when the load had failed")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from resolab.fidelity.measures import Fidelity
 from resolab.records import BrowserName
-from resolab.wording import counted
+from resolab.wording import format_count
 
 ISSUED_RATIO = 0.995
 REDIRECTS_RATIO = 0.99
@@ -24,13 +24,13 @@ def shortfalls(one: Fidelity) -> Iterator[str]:
     """Yield a load's shortfalls, one phrase each."""
     issued = one.issued_count / one.requests_count
     if issued < ISSUED_RATIO:
-        yield f"{counted(one.requests_count - one.issued_count, 'request')} never asked for"
+        yield f"{format_count(one.requests_count - one.issued_count, 'request')} never asked for"
     if one.extra_count:
-        yield f"{counted(one.extra_count, 'request')} too many"
+        yield f"{format_count(one.extra_count, 'request')} too many"
     if one.hosts_asked_count < one.hosts_count:
-        yield f"{counted(one.hosts_count - one.hosts_asked_count, 'host')} never asked"
+        yield f"{format_count(one.hosts_count - one.hosts_asked_count, 'host')} never asked"
     if one.redirects_count and one.redirects_followed_count / one.redirects_count < REDIRECTS_RATIO:
-        yield f"{counted(one.redirects_count - one.redirects_followed_count, 'redirect')} not followed"
+        yield f"{format_count(one.redirects_count - one.redirects_followed_count, 'redirect')} not followed"
     if one.model_bytes and abs(one.body_bytes / one.model_bytes - 1) > BYTES_RATIO:
         yield f"bodies weigh {one.body_bytes / one.model_bytes:.1%} of the model's"
     if one.depth_seen is not None and one.depth_seen != one.depth:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.browser import ListeningRequest
-from resolab.fidelity.measures import Fidelity, fidelity_of
-from resolab.fidelity.seen import BrowserAccount, got_of, heard_of
+from resolab.fidelity.measures import Fidelity, measure_fidelity
+from resolab.fidelity.observed_load import BrowserAccount, read_account, read_edge_account
 from resolab.pages.file import read_model
 from resolab.pages.model import PageModel
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.draft import PlanDraft, plan_text
-from resolab.recordings.heard import recording_of_heard
+from resolab.recordings.browser_load import read_browser_load
 from resolab.records import BrowserName, EdgeRequestRecord
 from resolab.testbed import Testbed
 
@@ -58,16 +58,16 @@ async def check_clone(
         for number in range(1, settings.loads + 1):
             say(f"{model.name} in {settings.browser.value}, load {number} of {settings.loads}")
             asked = ListeningRequest(
-                url=testbed.url_of(condition.page),
+                url=testbed.build_url(condition.page),
                 timeout_s=until_s + LIMIT_BEYOND_S,
                 quiet_after_s=_longest_gap_s(model) + settings.quiet_after_s,
             )
-            told, records = await testbed.hear(condition, asked)
-            got = got_of(model, (one for one in records if isinstance(one, EdgeRequestRecord)))
-            heard = heard_of(model, recording_of_heard(told)) if told.messages or told.rows else BrowserAccount()
+            told, records = await testbed.listen(condition, asked)
+            got = read_edge_account(model, (one for one in records if isinstance(one, EdgeRequestRecord)))
+            heard = read_account(model, read_browser_load(told)) if told.messages or told.rows else BrowserAccount()
             failure = told.failure and (told.failure_detail or told.failure.value)
             starts = {place: one.start_ms for place, one in heard.asked.items()}
-            yield CloneCheck(fidelity_of(model, settings.browser.value, heard, got), starts, failure)
+            yield CloneCheck(measure_fidelity(model, settings.browser.value, heard, got), starts, failure)
 
 
 def _longest_gap_s(model: PageModel) -> float:

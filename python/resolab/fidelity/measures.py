@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from resolab.fidelity.seen import BrowserAccount, EdgeAccount
+from resolab.fidelity.observed_load import BrowserAccount, EdgeAccount
 from resolab.pages.clone.roles import has_body
 from resolab.pages.facts import evidence_ratio
 from resolab.pages.model import Discovery, Outcome, PageModel
@@ -61,7 +61,7 @@ class Fidelity(msgspec.Struct, frozen=True, kw_only=True):
     model_load_ms: float | None
 
 
-def fidelity_of(model: PageModel, browser: str, heard: BrowserAccount, got: EdgeAccount) -> Fidelity:
+def measure_fidelity(model: PageModel, browser: str, heard: BrowserAccount, got: EdgeAccount) -> Fidelity:
     """Hold a load against the model."""
     resources = model.resources
     places = range(len(resources))
@@ -109,7 +109,7 @@ def _is_once(model: PageModel, place: int, got: EdgeAccount) -> bool:
     return got.counts[place] > 0 and model.resources[place].outcome is not Outcome.FAILED
 
 
-def tau_between(one: Mapping[int, float], other: Mapping[int, float]) -> float | None:
+def compute_tau(one: Mapping[int, float], other: Mapping[int, float]) -> float | None:
     """Kendall's tau of two orders of starts, ties left out."""
     places = sorted(one.keys() & other.keys())
     return _kendall([one[place] for place in places], [other[place] for place in places], 0.0)

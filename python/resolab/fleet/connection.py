@@ -20,8 +20,8 @@ from nats.js.client import JetStreamContext
 
 from resolab.errors import ConfigurationError, MachineError, ResolabError
 from resolab.fleet.invitation import Invitation
-from resolab.fleet.server_config import AGENT_API, API, OPERATOR_INBOX, PING_INTERVAL_S, inbox_of
-from resolab.fleet.server_folder import ServerFolder
+from resolab.fleet.server.config import AGENT_API, API, OPERATOR_INBOX, PING_INTERVAL_S, format_inbox
+from resolab.fleet.server.folder import ServerFolder
 
 OnProblem = Callable[[str], None]
 CONNECT_TIMEOUT_S = 10
@@ -56,8 +56,8 @@ class FleetClient(Client):
         try:
             await self.connect(
                 self._url,
-                error_cb=self._failed,
-                reconnected_cb=self._reached_again,
+                error_cb=self._note_failure,
+                reconnected_cb=self._note_reconnection,
                 connect_timeout=CONNECT_TIMEOUT_S,
                 max_reconnect_attempts=-1,
                 reconnect_to_server_handler=_next_try,
@@ -72,7 +72,7 @@ class FleetClient(Client):
                 self._transport.close()  # type: ignore[no-untyped-call]
             self._status = Client.CLOSED
             if isinstance(error, _FirstTryError) and error.__cause__ is not None:
-                raise described(error.__cause__, self._url) from error.__cause__
+                raise describe_error(error.__cause__, self._url) from error.__cause__
             raise
         self._connected_once = True
 
@@ -84,22 +84,22 @@ class FleetClient(Client):
         with contextlib.suppress(TimeoutError, OSError, AttributeError):
             await asyncio.wait_for(super().close(), CLOSE_TIMEOUT_S)
 
-    async def _failed(self, error: Exception) -> None:
+    async def _note_failure(self, error: Exception) -> None:
         if not self._connected_once:
             raise _FirstTryError from error
-        problem = str(described(error, self._url))
+        problem = str(describe_error(error, self._url))
         if problem != self._last_problem:
             self._on_problem(problem)
         self._last_problem = problem
 
-    async def _reached_again(self) -> None:
+    async def _note_reconnection(self) -> None:
         self._last_problem = None
         self._on_problem(f"the fleet's server at {self._url} is reached again")
 
     async def _process_err(self, err_msg: str) -> None:
         """Treat an error from the server as a lost connection; the client's default is to end for good."""
         error = nats.errors.Error(f"nats: {err_msg}")
-        await self._failed(error)
+        await self._note_failure(error)
         if "permissions violation" not in err_msg.lower():
             await self._process_op_err(error)
 
@@ -125,7 +125,7 @@ async def connect(
     An error of the first attempt is raised: `MachineError` when another attempt may help, `ConfigurationError` when
     only another credential would. Later problems go to `on_problem`, each once until the server is reached again.
     """
-    logging.getLogger("asyncio").addFilter(_said_in_vain)
+    logging.getLogger("asyncio").addFilter(_drop_tls_messages)
     client = FleetClient(url, api, on_problem)
     await client.begin(tls=_tls(credential, authority), inbox_prefix=inbox_prefix, name=name)
     return client
@@ -133,7 +133,7 @@ async def connect(
 
 async def connect_agent(invitation: Invitation, on_problem: OnProblem, *, wait: bool = False) -> Client:
     """Connect as an agent; with `wait`, try an unreachable server until reached."""
-    inbox, tries = inbox_of(invitation.vantage), 0
+    inbox, tries = format_inbox(invitation.vantage), 0
     who = (invitation.url, invitation.credential, invitation.authority, inbox, invitation.vantage)
     while True:
         try:
@@ -149,7 +149,7 @@ async def connect_agent(invitation: Invitation, on_problem: OnProblem, *, wait: 
 
 async def connect_operator(folder: ServerFolder, on_problem: OnProblem) -> Client:
     """Connect as the fleet's operator."""
-    who = (folder.operator_url, folder.operator_credential(), folder.trusted(), OPERATOR_INBOX, "operator")
+    who = (folder.operator_url, folder.operator_credential(), folder.read_authority(), OPERATOR_INBOX, "operator")
     return await connect(*who, on_problem=on_problem)
 
 
@@ -166,10 +166,10 @@ def _tls(credential: str, authority: str) -> ssl.SSLContext:
     return context
 
 
-def described(error: BaseException, url: str) -> ResolabError:
+def describe_error(error: BaseException, url: str) -> ResolabError:
     """Return the error as a line with the problem and advice."""
     if isinstance(error, ssl.SSLError):
-        return _described_tls(error, url)
+        return _describe_tls_error(error, url)
     text = str(error) or type(error).__name__
     if "authorization violation" in text.lower():
         return ConfigurationError(
@@ -186,7 +186,7 @@ def described(error: BaseException, url: str) -> ResolabError:
     return MachineError(f"could not reach the fleet's server at {url}: {text.removeprefix('nats: ')}; {hint}")
 
 
-def _described_tls(error: ssl.SSLError, url: str) -> ResolabError:
+def _describe_tls_error(error: ssl.SSLError, url: str) -> ResolabError:
     if isinstance(error, ssl.SSLCertVerificationError):
         host = urlsplit(url).hostname
         what, hint = "its certificate is of another authority than the invitation's", "ask for a new invitation"
@@ -206,6 +206,6 @@ def _described_tls(error: ssl.SSLError, url: str) -> ResolabError:
     )
 
 
-def _said_in_vain(record: logging.LogRecord) -> bool:
+def _drop_tls_messages(record: logging.LogRecord) -> bool:
     """Drop asyncio's messages at the end of nats-py's TLS connections."""
     return "eof_received() has no effect when using ssl" not in record.getMessage()

@@ -12,8 +12,8 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import check_vantage
-from resolab.fleet.server_config import agent_name
-from resolab.fleet.server_folder import ServerFolder
+from resolab.fleet.server.config import agent_name
+from resolab.fleet.server.folder import ServerFolder
 from resolab.plan.live.settings import LAB
 from resolab.toml_text import key_lines
 
@@ -55,7 +55,7 @@ def invite(folder: ServerFolder, vantage: str) -> Path:
     invitation = Invitation(
         vantage=vantage,
         url=folder.url,
-        authority=folder.trusted(),
+        authority=folder.read_authority(),
         credential=folder.authority().client_credential(name, datetime.now(UTC)),
     )
     return folder.write_secret(vantage + SUFFIX, _toml(invitation))

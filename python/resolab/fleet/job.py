@@ -76,7 +76,7 @@ class FleetRun(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=
     blocks: int
     """The number of blocks at each vantage point."""
     ground: ProcessStart
-    """The ground required at every vantage point: code, pages and browsers at the run's start."""
+    """The provenance required at every vantage point: code, pages and browsers at the run's start."""
     vantages: list[str]
     created_unix_ns: int
     state: RunState = RunState.OPEN

@@ -14,9 +14,9 @@ from nats.aio.client import Client
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import AgentState, FleetRun, Job, RunState, decode, encode
-from resolab.fleet.results import ResultStore, StoreUse, content_of, stored_message
-from resolab.fleet.transfer import AGENTS, JOBS, RUNS, TIMEOUT_S, UnreachableError, asked
-from resolab.wording import shown
+from resolab.fleet.results.result_store import ResultStore, StoreUse, decode_content, read_message
+from resolab.fleet.transfer import AGENTS, JOBS, RUNS, TIMEOUT_S, UnreachableError, call_server
+from resolab.wording import clip_text
 
 PUBLISHED_AT_ONCE = 500
 JOB_ID = "Nats-Msg-Id"
@@ -61,7 +61,7 @@ class RunProgress:
         """Return the number of ordered blocks."""
         return sum(one.blocks_count for one in self.places)
 
-    def left_s(self, now_unix_ns: int) -> float | None:
+    def estimate_left_s(self, now_unix_ns: int) -> float | None:
         """Return the estimated seconds until the slowest vantage point is done; `None` if unknown.
 
         The estimate is from each vantage point's pace so far.
@@ -84,7 +84,7 @@ class FleetOperator:
         A run not queued completely is stopped: a part of a run would be useless.
         """
         try:
-            async with asked(f"begin run {run.id}"):
+            async with call_server(f"begin run {run.id}"):
                 await (await self._js.key_value(RUNS)).put(run.id, encode(run))
                 jobs = run.jobs()
                 for begin in range(0, len(jobs), PUBLISHED_AT_ONCE):
@@ -106,12 +106,12 @@ class FleetOperator:
         """Put jobs back into their queues; their rejected results are removed."""
         for job in jobs:
             await ResultStore(self._client, job.vantage).remove(job)
-            async with asked(f"queue {job.id} again"):
+            async with call_server(f"queue {job.id} again"):
                 # Under its old number the server would take it for a duplicate.
                 again = {JOB_ID: f"{job.id}.{time.time_ns()}"}
                 await self._js.publish(job.subject, encode(job), headers=again)
 
-    async def lost(self, run: FleetRun) -> list[Job]:
+    async def list_lost_jobs(self, run: FleetRun) -> list[Job]:
         """List an open run's jobs without a result, at vantage points with fewer jobs in the queue.
 
         The queue does not say which jobs are lost; a job queued twice is done once.
@@ -119,7 +119,7 @@ class FleetOperator:
         if run.state is not RunState.OPEN:
             return []
         # First the queue: a job that is done meanwhile has its result when these are looked at.
-        queued = await self._queued(run)
+        queued = await self._count_queued(run)
         lost: list[Job] = []
         for vantage in run.vantages:
             jobs = [Job(run=run.id, vantage=vantage, block=block) for block in range(run.blocks)]
@@ -158,19 +158,19 @@ class FleetOperator:
         use = await ResultStore(self._client, vantage).use(ours)
         return VantageProgress(vantage, len(ours & use.names), run.blocks, said, use)
 
-    async def queued_count(self, run: FleetRun) -> int:
+    async def count_queued_jobs(self, run: FleetRun) -> int:
         """Count a run's jobs waiting or taken by an agent."""
-        return sum((await self._queued(run)).values())
+        return sum((await self._count_queued(run)).values())
 
-    async def _queued(self, run: FleetRun) -> dict[str, int]:
+    async def _count_queued(self, run: FleetRun) -> dict[str, int]:
         """Count the jobs by their subjects."""
-        async with asked("count jobs"):
+        async with call_server("count jobs"):
             info = await self._js.stream_info(JOBS, subjects_filter=f"jobs.{run.id}.*")
         return dict(info.state.subjects or {})
 
     async def end(self, run: FleetRun, state: RunState) -> None:
         """Remove a run's remaining jobs from the queues; running blocks finish, and their results are kept."""
-        async with asked(f"stop run {run.id}"):
+        async with call_server(f"stop run {run.id}"):
             ended = encode(msgspec.structs.replace(run, state=state))
             await (await self._js.key_value(RUNS)).put(run.id, ended)
             await self._js.purge_stream(JOBS, subject=f"jobs.{run.id}.>")
@@ -182,13 +182,13 @@ class FleetOperator:
         the remaining keys, arrived but unread keys make the bucket look empty.
         """
         stream, before = f"KV_{name}", f"$KV.{name}."
-        async with asked(f"read the {name}"):
+        async with call_server(f"read the {name}"):
             info = await self._js.stream_info(stream, subjects_filter=f"{before}>")
         values = {}
         for subject in info.state.subjects or {}:
-            message = await stored_message(self._client, stream, {"last_by_subj": subject})
+            message = await read_message(self._client, stream, {"last_by_subj": subject})
             if message is not None and message.data:
-                values[subject.removeprefix(before)] = content_of(message)
+                values[subject.removeprefix(before)] = decode_content(message)
         return values
 
 
@@ -197,8 +197,8 @@ def _state(vantage: str, value: bytes) -> AgentState | UnreadableState:
     try:
         state = decode(value, AgentState, what="its state")
     except ConfigurationError as error:
-        return UnreadableState(shown(str(error.__cause__ or error)))
-    return state if state.vantage == vantage else UnreadableState(f"it calls itself {shown(state.vantage)}")
+        return UnreadableState(clip_text(str(error.__cause__ or error)))
+    return state if state.vantage == vantage else UnreadableState(f"it calls itself {clip_text(state.vantage)}")
 
 
 def new_run_id(plan_name: str, taken: Iterable[str], now: float) -> str:

@@ -14,24 +14,24 @@ EXTRA = {"nats": "nats-py", "cryptography": "cryptography"}
 """The packages of the extra `fleet`, by module."""
 
 
-def installed() -> str:
+def find_packages() -> str:
     """Return the installed packages of the extra as text; raises when missing."""
     missing = [name for module, name in EXTRA.items() if importlib.util.find_spec(module) is None]
     if missing:
         raise MachineError(f"{' and '.join(missing)} not installed: pip install 'resolab[fleet]'")
-    from resolab.fleet.server_process import find_program  # noqa: PLC0415 - only where nats-py is there
+    from resolab.fleet.server.process import find_program  # noqa: PLC0415 - only where nats-py is there
 
     find_program()
     return f"nats-py {importlib.metadata.version('nats-py')} and nats-server are there"
 
 
-def let_in(file: Path) -> str:
+def check_admission(file: Path) -> str:
     """Return an invitation's vantage point and server as text; raises without admission or an answer of the server."""
-    installed()
-    return asyncio.run(_let_in(file))
+    find_packages()
+    return asyncio.run(_check_admission(file))
 
 
-async def _let_in(file: Path) -> str:
+async def _check_admission(file: Path) -> str:
     from resolab.fleet.connection import connect_agent  # noqa: PLC0415 - only where nats-py is there
     from resolab.fleet.invitation import read_invitation  # noqa: PLC0415
     from resolab.fleet.transfer import AgentClient, UnreachableError  # noqa: PLC0415
@@ -39,7 +39,7 @@ async def _let_in(file: Path) -> str:
     invitation = read_invitation(file)
     client = await connect_agent(invitation, lambda _problem: None)
     try:
-        waiting = await AgentClient(client, invitation.vantage).waiting_count()
+        waiting = await AgentClient(client, invitation.vantage).count_waiting()
     except UnreachableError as error:
         raise MachineError(f"{error}; its server has no queue for {invitation.vantage}: start it again") from error
     finally:

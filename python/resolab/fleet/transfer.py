@@ -1,7 +1,7 @@
 """An agent's requests to the fleet's server, over JetStream.
 
 For: jobs, runs, results and states as calls with a single meaning, in any state of the connection. Not for: permissions
-(`server_config`), carrying a job out (`agent`).
+(`server.config`), carrying a job out (`agent`).
 
 Every call may fail with `UnreachableError`; the caller tries again. Nothing is lost: an unacknowledged job comes again,
 and a repeated result has the same name.
@@ -39,13 +39,13 @@ class UnreachableError(Exception):
     """A temporary failure of requests to the server."""
 
 
-def results_of(vantage: str) -> str:
+def format_store_name(vantage: str) -> str:
     """Return the store's name for a vantage point's results."""
     return f"results-{vantage}"
 
 
 @contextlib.asynccontextmanager
-async def asked(what: str) -> AsyncIterator[None]:
+async def call_server(what: str) -> AsyncIterator[None]:
     """Turn any error of the client into `UnreachableError`.
 
     All exceptions are included: a connection lost during a write also shows as an `AttributeError` of the TLS
@@ -73,7 +73,7 @@ class AgentClient:
         After any error the subscription is made anew: the client's old subscription may wait for ever.
         """
         try:
-            async with asked("ask for a job"):
+            async with call_server("ask for a job"):
                 if self._jobs is None:
                     self._jobs = await self._js.pull_subscribe_bind(self._vantage, JOBS)
                 try:
@@ -86,9 +86,9 @@ class AgentClient:
             await self._drop_subscription()
             raise
 
-    async def waiting_count(self) -> int:
+    async def count_waiting(self) -> int:
         """Count the jobs waiting for this vantage point or taken by its agent."""
-        async with asked("look into the queue"):
+        async with call_server("look into the queue"):
             jobs = await self._js.pull_subscribe_bind(self._vantage, JOBS)
             info = await jobs.consumer_info()
             await jobs.unsubscribe()
@@ -98,12 +98,12 @@ class AgentClient:
         jobs, self._jobs = self._jobs, None
         if jobs is not None:
             with contextlib.suppress(UnreachableError):
-                async with asked("leave the queue"):
+                async with call_server("leave the queue"):
                     await jobs.unsubscribe()
 
-    async def run_of(self, run: str) -> FleetRun:
+    async def fetch_run(self, run: str) -> FleetRun:
         """Return a run by its name."""
-        async with asked(f"read run {run}"):
+        async with call_server(f"read run {run}"):
             try:
                 entry = await (await self._js.key_value(RUNS)).get(run)
             except nats.js.errors.KeyNotFoundError as error:
@@ -112,7 +112,7 @@ class AgentClient:
 
     async def has_result(self, job: Job) -> bool:
         """Return True when the server already has this block."""
-        async with asked(f"ask for the result of {job.id}"):
+        async with call_server(f"ask for the result of {job.id}"):
             try:
                 return not (await (await self._store()).get_info(job.result)).deleted
             except nats.js.errors.NotFoundError:
@@ -120,47 +120,47 @@ class AgentClient:
 
     async def put_result(self, job: Job, file: Path, sha256: str) -> None:
         """Send a block to the server; stored whole with this digest, or not at all."""
-        async with asked(f"send the result of {job.id}"):
+        async with call_server(f"send the result of {job.id}"):
             with file.open("rb") as stream:
                 info = await (await self._store()).put(job.result, stream)
-        if info.digest != digest_of(sha256):
+        if info.digest != format_digest(sha256):
             raise UnreachableError(f"could not send the result of {job.id}: {file} changed on its way")
 
     async def tell(self, state: AgentState) -> None:
         """Report the agent's state; the last report is kept."""
-        async with asked("tell the agent's state"):
+        async with call_server("tell the agent's state"):
             await (await self._js.key_value(AGENTS)).put(self._vantage, encode(state))
 
     async def _store(self) -> ObjectStore:
-        return await self._js.object_store(results_of(self._vantage))
+        return await self._js.object_store(format_store_name(self._vantage))
 
 
-def digest_of(sha256: str) -> str:
+def format_digest(sha256: str) -> str:
     """Return a digest in the object store's form."""
     return f"SHA-256={base64.urlsafe_b64encode(bytes.fromhex(sha256)).decode()}"
 
 
 async def done(message: Msg) -> None:
     """Acknowledge a job, and wait for the server's confirmation."""
-    async with asked("acknowledge a job"):
+    async with call_server("acknowledge a job"):
         await message.ack_sync(timeout=TIMEOUT_S)
 
 
 async def not_now(message: Msg, again_in_s: float) -> None:
     """Leave a job in its queue for a later attempt."""
-    async with asked("give a job back"):
+    async with call_server("give a job back"):
         await message.nak(delay=again_in_s)
 
 
 @contextlib.asynccontextmanager
-async def held(message: Msg) -> AsyncIterator[None]:
+async def hold_lease(message: Msg) -> AsyncIterator[None]:
     """Keep the lease of a job while its block runs."""
 
     async def beat() -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_S)
             with contextlib.suppress(UnreachableError):
-                async with asked("keep a lease"):
+                async with call_server("keep a lease"):
                     await message.in_progress()
 
     beating = asyncio.create_task(beat())

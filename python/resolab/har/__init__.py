@@ -5,14 +5,14 @@ already.
 """
 
 from resolab.har.archive import archive
-from resolab.har.trial import ArchivedTrial, measured_trial
+from resolab.har.trial import ArchivedTrial, sort_records
 from resolab.har.write import har_text, write_archive, write_archives
 
 __all__ = [
     "ArchivedTrial",
     "archive",
     "har_text",
-    "measured_trial",
+    "sort_records",
     "write_archive",
     "write_archives",
 ]

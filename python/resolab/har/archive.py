@@ -17,8 +17,8 @@ from urllib.parse import parse_qsl
 import msgspec
 
 import resolab
-from resolab.har.timings import ABSENT, timings_of, total_ms
-from resolab.har.trial import ArchivedTrial, measured_trial
+from resolab.har.timings import ABSENT, compute_timings, total_ms
+from resolab.har.trial import ArchivedTrial, sort_records
 from resolab.records import EdgeRequestRecord, PageLoadRecord, Record, ResourceRecord
 from resolab.urls import split_url
 
@@ -28,7 +28,7 @@ UNKNOWN_TYPE = "x-unknown"
 
 def archive(records: Iterable[Record]) -> Json:
     """Make a trial's archive from the records of its file; a trial without a measured load has no pages."""
-    trial = measured_trial(records)
+    trial = sort_records(records)
     log: Json = {"version": "1.2", "creator": {"name": "resolab", "version": resolab.__version__}}
     if trial.load is not None:
         log["browser"] = {"name": trial.load.browser, "version": trial.load.browser_version}
@@ -37,7 +37,7 @@ def archive(records: Iterable[Record]) -> Json:
     return {"log": log}
 
 
-def _started(trial: ArchivedTrial) -> datetime:
+def _find_start(trial: ArchivedTrial) -> datetime:
     """Return the instant of navigationStart, or the trial's start for a browser unable to load."""
     if trial.load is not None and trial.load.navigation_start_unix_ms is not None:
         return datetime.fromtimestamp(trial.load.navigation_start_unix_ms / 1e3, UTC)
@@ -46,7 +46,7 @@ def _started(trial: ArchivedTrial) -> datetime:
 
 def _page(trial: ArchivedTrial, load: PageLoadRecord) -> Json:
     return {
-        "startedDateTime": _iso(_started(trial)),
+        "startedDateTime": _iso(_find_start(trial)),
         "id": trial.trial.trial_id,
         "title": load.url,
         "pageTimings": {"onContentLoad": _or_absent(load.dom_content_loaded_ms), "onLoad": _or_absent(load.plt_ms)},
@@ -61,11 +61,11 @@ def _page(trial: ArchivedTrial, load: PageLoadRecord) -> Json:
 
 
 def _entry(trial: ArchivedTrial, resource: ResourceRecord, seen: EdgeRequestRecord | None) -> Json:
-    timings = timings_of(resource)
+    timings = compute_timings(resource)
     version = resource.next_hop_protocol or "unknown"
     entry: Json = {
         "pageref": trial.trial.trial_id,
-        "startedDateTime": _iso(_started(trial) + timedelta(milliseconds=resource.start_ms)),
+        "startedDateTime": _iso(_find_start(trial) + timedelta(milliseconds=resource.start_ms)),
         "time": total_ms(timings),
         "request": _request(resource, seen, version),
         "response": _response(resource, seen, version),

@@ -13,7 +13,7 @@ from resolab.records import ResourceRecord
 ABSENT = -1.0
 
 
-def timings_of(resource: ResourceRecord) -> dict[str, float]:
+def compute_timings(resource: ResourceRecord) -> dict[str, float]:
     """Return the phases of one request in ms. Without the browser's instants, all of the time is `receive`."""
     request, response, end = resource.request_start_ms, resource.response_start_ms, resource.response_end_ms
     if request is None or response is None:
@@ -46,7 +46,7 @@ def _tls(resource: ResourceRecord, connect: float, connect_end: float | None) ->
 
 def total_ms(timings: dict[str, float]) -> float:
     """Sum the phases with a duration, as HAR defines an entry's time."""
-    return _rounded(sum(value for name, value in timings.items() if name != "ssl" and value > 0))
+    return _round(sum(value for name, value in timings.items() if name != "ssl" and value > 0))
 
 
 def _phases(
@@ -60,7 +60,7 @@ def _phases(
 ) -> dict[str, float]:
     phases = {"blocked": blocked, "dns": dns, "connect": connect, "ssl": ssl}
     phases |= {"send": 0.0, "wait": max(0.0, wait), "receive": receive}
-    return {name: _rounded(value) for name, value in phases.items()}
+    return {name: _round(value) for name, value in phases.items()}
 
 
 def _length(start: float | None, end: float | None) -> float:
@@ -70,5 +70,5 @@ def _length(start: float | None, end: float | None) -> float:
     return end - start
 
 
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     return round(value, 3)

@@ -33,7 +33,7 @@ class ArchivedTrial:
     connections: Mapping[int, ConnectionRecord]
 
 
-def measured_trial(records: Iterable[Record]) -> ArchivedTrial:
+def sort_records(records: Iterable[Record]) -> ArchivedTrial:
     """Sort the records of a trial's file."""
     all_records = list(records)
     since_ns = next(
@@ -49,13 +49,13 @@ def measured_trial(records: Iterable[Record]) -> ArchivedTrial:
         trial=trial,
         end=next((r for r in all_records if isinstance(r, TrialEndRecord)), None),
         load=load,
-        requests=_matched(resources, edge),
+        requests=_match_requests(resources, edge),
         queries=[r for r in all_records if isinstance(r, EdgeQueryRecord) and r.received_ns >= since_ns],
         connections={r.connection_id: r for r in all_records if isinstance(r, ConnectionRecord)},
     )
 
 
-def _matched(
+def _match_requests(
     resources: Sequence[ResourceRecord], edge: Sequence[EdgeRequestRecord]
 ) -> list[tuple[ResourceRecord, EdgeRequestRecord | None]]:
     """Match each request to the edge's record: same host and path, in order, each record used once."""

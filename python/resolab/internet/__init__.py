@@ -4,14 +4,14 @@ For: a whole small internet (root, top domains, zones, recursive resolvers, site
 its look-ups. Not for: the forwarding of packets (`crates/link`), live mode itself (`live`).
 """
 
-from resolab.internet.asking import LookUpBatch, errands, run_errand
 from resolab.internet.box import Box
 from resolab.internet.check import TruthCheck
 from resolab.internet.check import check as check_look_ups
-from resolab.internet.composing import compose
 from resolab.internet.folder import box_folder, folders_below, new_folder_below, read_layout
 from resolab.internet.home import run_at_home
 from resolab.internet.layout import BoxLayout, BoxResolver, BoxSite
+from resolab.internet.layout_builder import compose
+from resolab.internet.look_up_rounds import LookUpBatch, errands, run_errand
 from resolab.internet.recursion import RecursionLog, read_recursion
 from resolab.internet.truth import LookUpTruth, ResolverKnowledge, truth
 

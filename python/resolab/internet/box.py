@@ -1,6 +1,6 @@
 """The box: a layout as running programs in separate hosts, from start to end.
 
-For: an asynchronous context starting and ending a working internet. Not for: the content of the box (`composing`),
+For: an asynchronous context starting and ending a working internet. Not for: the content of the box (`layout_builder`),
 commands inside the box (`home`), its truth (`truth`).
 """
 
@@ -16,17 +16,17 @@ import msgspec
 
 from resolab.engine import CoreProcess, enter_prefix, find_core
 from resolab.engine.internet import Internet
-from resolab.engine.programs import measured_environment
+from resolab.engine.programs import build_environment
 from resolab.errors import MachineError, ResolabError
 from resolab.internet.certificates import certify, wait_for_authority
 from resolab.internet.contacts import ContactCounter
-from resolab.internet.edges import edges_of
+from resolab.internet.edges import configure_edges
+from resolab.internet.exchange_config import exchange_configuration
 from resolab.internet.failures import OPT_OUT_FILE, OPT_OUT_HOST
 from resolab.internet.folder import LAYOUT_FILE, OPT_OUT_FOLDER, STATE_FOLDER
-from resolab.internet.launching import ServerHandle, missing_programs
 from resolab.internet.layout import HOME, LOCAL, BoxLayout
+from resolab.internet.server_processes import ServerHandle, list_missing_programs
 from resolab.internet.servers import ServerProgram, authoritative, recursive
-from resolab.internet.wires import exchange_configuration
 from resolab.records import EdgeLoadSite, EdgeReadyRecord, QueryRecord, Record
 
 EDGE_TIMEOUT_S = 30.0
@@ -70,7 +70,7 @@ class Box:
     @property
     def pid(self) -> int:
         """Return the process id of the exchange, for `resolab-core enter --path`."""
-        return self._running_exchange().ready.pid
+        return self._require_exchange().ready.pid
 
     @property
     def near_address(self) -> str:
@@ -89,12 +89,12 @@ class Box:
     def environment(self) -> dict[str, str]:
         """Return the environment of programs at home."""
         own = {AUTHORITY_VARIABLE: self.authority_file, BOX_VARIABLE: self.folder, STATE_VARIABLE: self.state_folder}
-        return measured_environment() | {name: str(value) for name, value in own.items()}
+        return build_environment() | {name: str(value) for name, value in own.items()}
 
     async def __aenter__(self) -> Self:
         """Start every program of the box."""
         programs = self.programs()
-        if missing := missing_programs(programs):
+        if missing := list_missing_programs(programs):
             raise MachineError(f"this machine lacks {', '.join(missing)}: scripts/setup --interop installs them")
         try:
             await self._start(programs)
@@ -131,15 +131,15 @@ class Box:
             self.contacts.add_flows((await self._exchange.count()).flows)
         self.contacts.write(self.folder / CONTACTS_FILE)
 
-    async def until(self, ended: asyncio.Event) -> None:
+    async def wait_until(self, ended: asyncio.Event) -> None:
         """Wait for `ended`; raise when the exchange ends before."""
         while not ended.is_set():
-            if not self._running_exchange().process.running:
+            if not self._require_exchange().process.running:
                 raise ResolabError("the exchange of the box ended by itself")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(ended.wait(), LOOK_EVERY_S)
 
-    def _running_exchange(self) -> Internet:
+    def _require_exchange(self) -> Internet:
         if self._exchange is None:
             raise ResolabError("the box does not run")
         return self._exchange
@@ -158,7 +158,7 @@ class Box:
         ca_folder = self.folder / "ca"
         edges = [
             asyncio.create_task(self._start_edge(name, host, text))
-            for name, (host, text) in edges_of(self.layout, ca_folder).items()
+            for name, (host, text) in configure_edges(self.layout, ca_folder).items()
         ]
         try:
             await wait_for_authority(ca_folder)
@@ -179,7 +179,7 @@ class Box:
         def take(record: Record) -> None:
             self.contacts.take(name, record)
 
-        edge = await CoreProcess.start(f"the edge {name}", command, take, environment=measured_environment())
+        edge = await CoreProcess.start(f"the edge {name}", command, take, environment=build_environment())
         self._edges[name] = edge
         await edge.first(EdgeReadyRecord, EDGE_TIMEOUT_S)
 
@@ -190,7 +190,9 @@ class Box:
         server = await ServerHandle.start(program, folder, self.prefix(program.host))
         self._servers.append(server)
         ports = [("udp", program.port), ("tcp", program.port)]
-        await server.listening(program.address, ports + ([("tcp", 853), ("tcp", 443)] if program.certificate else []))
+        await server.wait_until_listening(
+            program.address, ports + ([("tcp", 853), ("tcp", 443)] if program.certificate else [])
+        )
 
     async def _start_watching(self) -> None:
         """Watch the queries to authoritative servers, and hold the silent ports open."""
@@ -215,9 +217,9 @@ class Box:
         while waiting:
             if loop.time() > deadline:
                 raise MachineError(f"no answer from {', '.join(sorted(waiting))} within {PRIMING_TIMEOUT_S:g} s")
-            waiting -= await self._answering(waiting)
+            waiting -= await self._find_answering(waiting)
 
-    async def _answering(self, addresses: set[str]) -> set[str]:
+    async def _find_answering(self, addresses: set[str]) -> set[str]:
         answered: set[str] = set()
 
         def take(record: Record) -> None:

@@ -1,6 +1,6 @@
 """Compare measured look-ups of the box with their truth, hits and misses apart. Pure.
 
-For: the table resolver x transport x connection x hit or miss. Not for: asking (`asking`), showing (`cli`).
+For: the table resolver x transport x connection x hit or miss. Not for: asking (`look_up_rounds`), showing (`cli`).
 """
 
 import enum
@@ -102,7 +102,7 @@ def check(layout: BoxLayout, recursion: RecursionLog, records: Iterable[QueryRec
     look_ups: list[CheckedLookUp] = []
     counts = dict.fromkeys(MissingTruth, 0)
     for record in records:
-        found = look_up_of(layout, recursion, record)
+        found = judge_look_up(layout, recursion, record)
         if isinstance(found, CheckedLookUp):
             look_ups.append(found)
         else:
@@ -124,7 +124,7 @@ class MissingTruth(enum.Enum):
     FOREIGN = enum.auto()
 
 
-def look_up_of(layout: BoxLayout, recursion: RecursionLog, record: QueryRecord) -> CheckedLookUp | MissingTruth:
+def judge_look_up(layout: BoxLayout, recursion: RecursionLog, record: QueryRecord) -> CheckedLookUp | MissingTruth:
     """Return a measured look-up with its truth, or the reason for a missing truth."""
     address = (record.resolver_address or "").rpartition(":")[0]
     resolver = next((one for one in layout.resolvers if one.address == address), None)
@@ -132,13 +132,13 @@ def look_up_of(layout: BoxLayout, recursion: RecursionLog, record: QueryRecord) 
         return MissingTruth.FOREIGN
     if record.query_response_time_ns is None or record.failure is not None:
         return MissingTruth.FAILED
-    true = _truth_of(layout, recursion, record, resolver)
+    true = _find_truth(layout, recursion, record, resolver)
     if true is None:
         return MissingTruth.UNTOLD
     return CheckedLookUp(measured_ms=_time_ns(record) / 1e6, truth=true, cache_state=record.cache_state)
 
 
-def _truth_of(
+def _find_truth(
     layout: BoxLayout, recursion: RecursionLog, record: QueryRecord, resolver: BoxResolver
 ) -> LookUpTruth | None:
     end_ns = record.time_origin_ns + (record.query_exchange_end_ns or 0)

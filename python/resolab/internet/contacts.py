@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from resolab.internet.layout import HOME, BoxLayout, BoxSite
-from resolab.plan.page import registrable_domain
+from resolab.plan.pages.page_file import registrable_domain
 from resolab.records import EdgeQueryRecord, EdgeRequestRecord, InternetFlow, Record
 
 HIGHEST_SERVER_PORT = 1023

@@ -32,12 +32,12 @@ def web_edge(ca_folder: Path, sites: Sequence[BoxSite]) -> str:
     tables: list[tuple[str, Mapping[str, object]]] = [
         ("[ca]", {"folder": ca_folder}),
         *(("[[site]]", origin.table) for site in sites for origin in site.origins),
-        *(("[[certificate]]", {"names": names}) for site in sites for names in _shared_certificates(site)),
+        *(("[[certificate]]", {"names": names}) for site in sites for names in _list_shared_certificates(site)),
     ]
     return _text(tables)
 
 
-def _shared_certificates(site: BoxSite) -> list[list[str]]:
+def _list_shared_certificates(site: BoxSite) -> list[list[str]]:
     groups: dict[int, list[str]] = defaultdict(list)
     for origin in site.origins:
         if origin.certificate is not None:
@@ -45,7 +45,7 @@ def _shared_certificates(site: BoxSite) -> list[list[str]]:
     return [names for names in groups.values() if len(names) > 1]
 
 
-def edges_of(layout: BoxLayout, ca_folder: Path) -> dict[str, tuple[str, str]]:
+def configure_edges(layout: BoxLayout, ca_folder: Path) -> dict[str, tuple[str, str]]:
     """Return each edge's host and configuration, by the edge's name."""
     resolvers = [one for one in layout.resolvers if one.software == "edge"]
     configured = {one.name: (one.name, resolver_edge(ca_folder, one)) for one in resolvers}

@@ -10,7 +10,7 @@ import msgspec
 from resolab.internet.layout import BoxOrigin, BoxSite, Zone, ZoneRecord
 from resolab.internet.sites import AddressAllocator
 from resolab.internet.standard import UNOWNED_ADDRESS, UNOWNED_SERVER
-from resolab.plan.page import registrable_domain
+from resolab.plan.pages.page_file import registrable_domain
 
 OPT_OUT_HOST = "optout.example"
 OPT_OUT_FILE = "opt-out.txt"
@@ -103,7 +103,7 @@ _ANSWERS: dict[str, dict[str, object]] = {
 }
 
 
-def failing_sites(addresses: AddressAllocator, opt_out_folder: Path) -> tuple[BoxSite, ...]:
+def place_failing_sites(addresses: AddressAllocator, opt_out_folder: Path) -> tuple[BoxSite, ...]:
     """Place the sites answering with a refusal, and the opt-out list."""
     sites = [
         _site(f"www.{name}.test", addresses, {"response": [{"path": "/", **answer}]})
@@ -121,7 +121,7 @@ def _site(host: str, addresses: AddressAllocator, settings: dict[str, object]) -
     return BoxSite(page=domain.partition(".")[0], url=f"https://{host}/", domain=domain, origins=(origin,))
 
 
-def failing_zones() -> tuple[Zone, ...]:
+def make_failing_zones() -> tuple[Zone, ...]:
     """Make the zones with a failure or a dead address; zones of failing sites are made like all others."""
     return (
         _zone("dead-site", "auth-a"),

@@ -24,12 +24,12 @@ def box_folder(kept: Path | None) -> Iterator[Path]:
         with scratch_folder() as folder:
             # An ordinary user at home reads the authority and the opt-out list.
             folder.chmod(0o755)
-            yield _prepared(folder)
+            yield _prepare(folder)
         return
     kept.mkdir(parents=True, exist_ok=True)
     if any(kept.iterdir()):
         raise UsageError(f"folder {kept} is not empty: a box needs one of its own")
-    yield _prepared(kept.resolve())
+    yield _prepare(kept.resolve())
 
 
 def new_folder_below(boxes: Path) -> Path:
@@ -53,7 +53,7 @@ def folders_below(boxes: Path) -> list[Path]:
     return found
 
 
-def _prepared(folder: Path) -> Path:
+def _prepare(folder: Path) -> Path:
     (folder / OPT_OUT_FOLDER).mkdir()
     (folder / STATE_FOLDER).mkdir()
     (folder / OPT_OUT_FOLDER / OPT_OUT_FILE).write_text("# one domain a line\n", "utf-8")

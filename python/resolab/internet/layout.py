@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from resolab.protocols import facts_of
+from resolab.protocols import find_facts
 from resolab.records import DnsTransport
 
 HOME, WEB, LOCAL = "home", "web", "local"
@@ -109,7 +109,7 @@ class BoxResolver(msgspec.Struct, frozen=True, kw_only=True):
         """Return the resolver's address for `-r` and for plans; over DoUDP the bare address."""
         if transport is DnsTransport.DOUDP:
             return self.address
-        return facts_of(transport).url(name=self.dns_name, address=self.address)
+        return find_facts(transport).url(name=self.dns_name, address=self.address)
 
     @property
     def addresses(self) -> dict[str, str]:
@@ -161,7 +161,7 @@ class BoxLayout(msgspec.Struct, frozen=True, kw_only=True):
         """Return the address of a zone's server: of a server by host name, or the given address itself."""
         return next((one.address for one in self.servers if one.host == server), server)
 
-    def zones_of(self, server: str) -> tuple[Zone, ...]:
+    def list_zones(self, server: str) -> tuple[Zone, ...]:
         """List the zones referred to a server."""
         return tuple(zone for zone in self.zones if zone.server == server)
 
@@ -191,6 +191,6 @@ def _number(address: str) -> int:
     return int.from_bytes(bytes(map(int, address.split("."))), "big")
 
 
-def names_of(sites: Sequence[BoxSite]) -> list[str]:
+def list_names(sites: Sequence[BoxSite]) -> list[str]:
     """List every host name of the sites."""
     return [origin.host for site in sites for origin in site.origins]

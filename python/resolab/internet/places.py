@@ -66,12 +66,12 @@ def find_vantage_point(name: str) -> VantagePoint:
     return places()[name]
 
 
-def stands_for() -> Mapping[str, str]:
+def map_to_paper() -> Mapping[str, str]:
     """Return the corresponding resolver in the paper for each resolver of the box."""
     return _file().stands_for
 
 
-def seen_from(place: VantagePoint, layout: BoxLayout) -> BoxLayout:
+def move_home(place: VantagePoint, layout: BoxLayout) -> BoxLayout:
     """Move a layout's home to a vantage point."""
     home_ms = _file().home_one_way_ms
     nearer_ms = layout.host(HOME).one_way_ms - home_ms
@@ -82,12 +82,12 @@ def seen_from(place: VantagePoint, layout: BoxLayout) -> BoxLayout:
     return msgspec.structs.replace(
         layout,
         place=place.name,
-        hosts=tuple(_moved(host, home_ms, nearer_ms, rtts_ms.get(host.name), place) for host in layout.hosts),
-        resolvers=tuple(_asking_from_beside(one) for one in layout.resolvers),
+        hosts=tuple(_move_host(host, home_ms, nearer_ms, rtts_ms.get(host.name), place) for host in layout.hosts),
+        resolvers=tuple(_set_recursion_address(one) for one in layout.resolvers),
     )
 
 
-def _moved(host: BoxHost, home_ms: float, nearer_ms: float, rtt_ms: float | None, place: VantagePoint) -> BoxHost:
+def _move_host(host: BoxHost, home_ms: float, nearer_ms: float, rtt_ms: float | None, place: VantagePoint) -> BoxHost:
     if host.name == HOME:
         return msgspec.structs.replace(host, one_way_ms=home_ms)
     if host.name == WEB:
@@ -102,15 +102,15 @@ def _moved(host: BoxHost, home_ms: float, nearer_ms: float, rtt_ms: float | None
         raise ValueError(f"{host.name} is nearer to {place.name} than home is to the exchange")
     asked = HostNetwork(prefix=f"{host.address}/32", extra_one_way_ms=extra_ms)
     return msgspec.structs.replace(
-        host, one_way_ms=one_way_ms, networks=(asked, HostNetwork(prefix=f"{_beside(host.address)}/32"))
+        host, one_way_ms=one_way_ms, networks=(asked, HostNetwork(prefix=f"{_compute_next_address(host.address)}/32"))
     )
 
 
-def _asking_from_beside(resolver: BoxResolver) -> BoxResolver:
-    return msgspec.structs.replace(resolver, recursion_address=_beside(resolver.address))
+def _set_recursion_address(resolver: BoxResolver) -> BoxResolver:
+    return msgspec.structs.replace(resolver, recursion_address=_compute_next_address(resolver.address))
 
 
-def _beside(address: str) -> str:
+def _compute_next_address(address: str) -> str:
     network, _, last = address.rpartition(".")
     return f"{network}.{int(last) + 1}"
 

@@ -51,17 +51,19 @@ class RecursionLog:
 
 def read_recursion(*box_folders: Path) -> RecursionLog:
     """Read the queries of a box, or of several boxes in sequence; an unfinished last line is left out."""
-    return RecursionLog(asked for folder in box_folders for file in _files_of(folder) for asked in _asked_in(file))
+    return RecursionLog(
+        asked for folder in box_folders for file in _list_files(folder) for asked in _read_queries(file)
+    )
 
 
-def _files_of(box_folder: Path) -> list[Path]:
+def _list_files(box_folder: Path) -> list[Path]:
     files = sorted((box_folder / "recursion").glob("*.jsonl"))
     if not files:
         raise ConfigurationError(f"failed to read {box_folder}: it is no folder of a box; give one kept with --folder")
     return files
 
 
-def _asked_in(file: Path) -> Iterator[RecursionQuery]:
+def _read_queries(file: Path) -> Iterator[RecursionQuery]:
     lines = [line for line in file.read_text("utf-8", errors="replace").splitlines(keepends=True) if line[-1] == "\n"]
     if not lines or not lines[0].startswith('{"watching"'):
         raise ConfigurationError(

@@ -50,10 +50,10 @@ class ServerProgram(msgspec.Struct, frozen=True, kw_only=True):
 
 def authoritative(layout: BoxLayout, server: NameServer, folder: Path) -> ServerProgram:
     """Configure an authoritative server with all its zones; the file of an unreadable zone is missing."""
-    zones = [zone for zone in layout.zones_of(server.host) if zone.is_served]
-    files = {_file_of(zone.origin): zone_file(layout, zone) for zone in zones if zone.is_readable}
+    zones = [zone for zone in layout.list_zones(server.host) if zone.is_served]
+    files = {_make_file(zone.origin): zone_file(layout, zone) for zone in zones if zone.is_readable}
     form = _ZONE_FORMS[server.software]
-    listed = "\n".join(form.format(zone.origin, _file_of(zone.origin)) for zone in zones)
+    listed = "\n".join(form.format(zone.origin, _make_file(zone.origin)) for zone in zones)
     values = {"ADDRESS": server.address, "ZONES": listed}
     return _program(server.host, server.host, server.software, folder, values, files, server.address)
 
@@ -115,12 +115,12 @@ def _program(
     places = {word: str(own / file) for word, file in _PLACES.items()} | {"FOLDER": str(own)}
     template = (TEMPLATES / f"{software}.conf").read_text("utf-8")
     # What stands for places may itself come in with a value.
-    text = filled(filled(template, dict(values)), places)
+    text = fill_template(fill_template(template, dict(values)), places)
     return ServerProgram(
         name=name,
         host=host,
         files=dict(files) | {_PLACES["CONFIGURATION"]: text},
-        command=tuple(filled(word, places) for word in _COMMANDS[software]),
+        command=tuple(fill_template(word, places) for word in _COMMANDS[software]),
         address=address,
         port=port,
         certificate=certificate,
@@ -130,10 +130,10 @@ def _program(
 _PLACES = {"CONFIGURATION": "configuration", "HINTS": "hints", "CERTIFICATE": "certificate.pem", "KEY": "key.pem"}
 
 
-def filled(text: str, values: Mapping[str, str]) -> str:
+def fill_template(text: str, values: Mapping[str, str]) -> str:
     """Replace the known words between at signs by their values."""
     return _WORD.sub(lambda found: values.get(found[0].strip("@"), found[0]), text)
 
 
-def _file_of(origin: str) -> str:
+def _make_file(origin: str) -> str:
     return f"{origin or 'root'}.zone"

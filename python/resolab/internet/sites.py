@@ -11,10 +11,10 @@ from typing import TypeVar
 from resolab.internet.layout import BoxOrigin, BoxSite, HostNetwork, Zone, ZoneRecord
 from resolab.internet.standard import SITE_SERVERS, SITES_NETWORK
 from resolab.plan import Corpus
-from resolab.plan.page import registrable_domain
+from resolab.plan.pages.page_file import registrable_domain
 from resolab.testbed.layout import Http3Offer, site_settings
 from resolab.testbed.layout import PageSite as LabSite
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 
 _T = TypeVar("_T")
 PAGES = (
@@ -68,10 +68,10 @@ class AddressAllocator:
 
 def corpus_sites(pages: Sequence[str], addresses: AddressAllocator) -> tuple[BoxSite, ...]:
     """Place pages of the corpus in the box."""
-    return tuple(_placed(site, addresses) for site in sites_of(Corpus.from_project(), pages).values())
+    return tuple(_assign_addresses(site, addresses) for site in assign_sites(Corpus.from_project(), pages).values())
 
 
-def _placed(site: LabSite, addresses: AddressAllocator) -> BoxSite:
+def _assign_addresses(site: LabSite, addresses: AddressAllocator) -> BoxSite:
     """Assign new addresses; names sharing an address keep sharing, at the nearest distance, as in the lab."""
     extra: dict[str, float] = {}
     for origin in site.origins:
@@ -108,15 +108,16 @@ def site_zones(sites: Sequence[BoxSite]) -> tuple[Zone, ...]:
             kept = records.setdefault(registrable_domain(origin.host), [])
             kept.append(ZoneRecord(owner=origin.host, kind="A", value=origin.address, ttl_s=ttl_s(origin.host)))
     return tuple(
-        Zone(origin=domain, server=drawn(SITE_SERVERS, domain), records=tuple(kept)) for domain, kept in records.items()
+        Zone(origin=domain, server=draw_by_name(SITE_SERVERS, domain), records=tuple(kept))
+        for domain, kept in records.items()
     )
 
 
 def ttl_s(host: str) -> int:
     """Return the TTL of a name's address, in s."""
-    return drawn(TTLS_S, host)
+    return draw_by_name(TTLS_S, host)
 
 
-def drawn(among: Sequence[_T], name: str) -> _T:
+def draw_by_name(among: Sequence[_T], name: str) -> _T:
     """Choose by a name, with the same result every time and on every machine."""
     return among[zlib.crc32(name.encode()) % len(among)]

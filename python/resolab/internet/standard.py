@@ -59,7 +59,7 @@ UNOWNED_SERVER = "198.18.250.53"
 CHROMIUM_PROBE = "www.gstatic.com"
 
 
-def address_of(host: str) -> str:
+def make_address(host: str) -> str:
     """Return the own address of a host."""
     return f"198.18.{list(ONE_WAY_MS).index(host)}.1"
 
@@ -71,7 +71,7 @@ def hosts(of_sites: Sequence[HostNetwork]) -> tuple[BoxHost, ...]:
         BoxHost(
             name=name,
             one_way_ms=one_way_ms,
-            networks=(HostNetwork(prefix=f"{address_of(name)}/32"), *(sites if name == WEB else ())),
+            networks=(HostNetwork(prefix=f"{make_address(name)}/32"), *(sites if name == WEB else ())),
         )
         for name, one_way_ms in ONE_WAY_MS.items()
     )
@@ -80,7 +80,7 @@ def hosts(of_sites: Sequence[HostNetwork]) -> tuple[BoxHost, ...]:
 def servers() -> tuple[NameServer, ...]:
     """List the authoritative servers."""
     return tuple(
-        NameServer(host=host, address=address_of(host), software=software) for host, software in SOFTWARE.items()
+        NameServer(host=host, address=make_address(host), software=software) for host, software in SOFTWARE.items()
     )
 
 
@@ -111,7 +111,7 @@ def _resolver(
         name=name,
         software=software,
         recursion_by=recursion_by or software,
-        address=address_of(name),
+        address=make_address(name),
         dns_name=f"dns.{name}.example",
         transports=transports,
         waits_for_tickets=waits_for_tickets,

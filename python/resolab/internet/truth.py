@@ -15,7 +15,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.internet.layout import HOME, BoxLayout, BoxResolver
-from resolab.internet.zones import parent_of, zone_of
+from resolab.internet.zones import find_parent, find_zone
 from resolab.protocols import lookup_round_trips
 from resolab.records import DnsTransport
 
@@ -110,7 +110,7 @@ def compute_truth_of_servers(
 
 def servers_asked(layout: BoxLayout, qname: str, knowledge: ResolverKnowledge) -> tuple[str, ...]:
     """List the servers queried by a resolver for a name, from the resolver's knowledge."""
-    chain = chain_of(layout, qname)
+    chain = find_chain(layout, qname)
     known = {
         ResolverKnowledge.ANSWER: len(chain),
         ResolverKnowledge.ZONE: len(chain) - 1,
@@ -125,10 +125,10 @@ def knowledge_behind(layout: BoxLayout, qname: str, asked: Sequence[str]) -> Res
     return next((one for one in ResolverKnowledge if servers_asked(layout, qname, one) == tuple(asked)), None)
 
 
-def chain_of(layout: BoxLayout, qname: str) -> list[str]:
+def find_chain(layout: BoxLayout, qname: str) -> list[str]:
     """List the servers from the root to a name's zone; raises `ConfigurationError` for a zone without a server."""
     zones = {zone.origin: zone for zone in layout.zones}
-    zone = zone_of(layout, qname)
+    zone = find_zone(layout, qname)
     origin = zone.origin
     if not (zone.is_served and zone.is_readable and any(one.host == zone.server for one in layout.servers)):
         raise ConfigurationError(
@@ -136,7 +136,7 @@ def chain_of(layout: BoxLayout, qname: str) -> list[str]:
         )
     origins = [origin]
     while origin:
-        origin = parent_of(origin)
+        origin = find_parent(origin)
         origins.append(origin)
     return [zones[one].server for one in reversed(origins)]
 

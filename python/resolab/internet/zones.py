@@ -22,7 +22,7 @@ def zone_file(layout: BoxLayout, zone: Zone) -> str:
         *(f"{_absolute(one.owner)} {one.ttl_s} IN {one.kind} {one.value}" for one in zone.records),
     ]
     for child in layout.zones:
-        if child.origin and parent_of(child.origin) == zone.origin:
+        if child.origin and find_parent(child.origin) == zone.origin:
             lines += _referral(layout, child)
     return "\n".join(lines) + "\n"
 
@@ -33,12 +33,12 @@ def root_hints(layout: BoxLayout) -> str:
     return "\n".join(_referral(layout, root)) + "\n"
 
 
-def parent_of(origin: str) -> str:
+def find_parent(origin: str) -> str:
     """Return the zone above; every zone has one label more than its parent."""
     return origin.partition(".")[2]
 
 
-def zone_of(layout: BoxLayout, name: str) -> Zone:
+def find_zone(layout: BoxLayout, name: str) -> Zone:
     """Find the closest zone around a name."""
     origins = {zone.origin: zone for zone in layout.zones}
     labels = name.rstrip(".").lower().split(".")

@@ -16,22 +16,30 @@ from pathlib import Path
 from resolab.browser import Browser, BrowserSettings
 from resolab.browser.find import chromium_version, firefox_version
 from resolab.errors import MachineError
-from resolab.live.asked_of_dataset import asked_of_dataset
-from resolab.live.asking import QueryClientSettings
+from resolab.live.access_interface import AccessInterface
 from resolab.live.authority import further_authority
-from resolab.live.browsers import MAKERS, LiveBrowsers, LiveBrowserSetup, browser_way_of, settings_of
-from resolab.live.ground import standing_ground
-from resolab.live.place import GroundInterface
-from resolab.live.reached import ByTransport, ResolverRoute, reach
+from resolab.live.browsers import MAKERS, LiveBrowsers, LiveBrowserSetup, build_settings, choose_browser_way
+from resolab.live.earlier_queries import read_earlier_queries
+from resolab.live.network_access import open_access
+from resolab.live.own_client import QueryClientSettings
+from resolab.live.resolver_addresses import ByTransport, ResolverRoute, reach
 from resolab.live.stubs import LiveStub
 from resolab.live.trial import LiveTrial, LiveTrialContext
 from resolab.live.user_agents import user_agent, version_number
-from resolab.manners import HARD_CAPS, Ledger, check_operator, fetch_opt_out, my_turn, opted_out, user_agent_suffix
+from resolab.manners import (
+    HARD_CAPS,
+    Ledger,
+    check_operator,
+    fetch_opt_out,
+    my_turn,
+    refuse_opted_out,
+    user_agent_suffix,
+)
 from resolab.plan import Condition, LiveSettings, Plan
 from resolab.records import BrowserName, Record, ResolverPath
 from resolab.testbed import TrialResult
+from resolab.testbed.running_parts import RunningParts
 from resolab.testbed.scratch import scratch_folder
-from resolab.testbed.standing import RunningParts
 
 VERSION_OF: Mapping[BrowserName, Callable[[], str]] = {
     BrowserName.CHROMIUM: chromium_version,
@@ -47,7 +55,7 @@ class LiveBed(RunningParts):
         plan: Plan,
         folder: Path,
         *,
-        place: GroundInterface | None = None,
+        place: AccessInterface | None = None,
         makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,
         on_wait: Callable[[float], None] = lambda _wait_s: None,
         client: QueryClientSettings | None = None,
@@ -76,7 +84,7 @@ class LiveBed(RunningParts):
         _check_place(place, self._plan, self._reached)
         bundle = None if self._authority is None else self._authority.bundle
         client = replace(self._client, bundle=bundle, groups=self._plan.key_exchange.client)
-        caps = HARD_CAPS.lowered(live.caps)
+        caps = HARD_CAPS.lower(live.caps)
         self._ledger = Ledger.open(caps=caps, run=str(self._folder.resolve()), now_s=time.time())
         self._agents = await asyncio.to_thread(_user_agents, self._plan, live)
         stub = LiveStub(place, client, self._records.append)
@@ -91,18 +99,18 @@ class LiveBed(RunningParts):
             browsers=browsers,
             stub=stub,
             stub_records=self._records,
-            asked=await asyncio.to_thread(asked_of_dataset, self._folder),
+            asked=await asyncio.to_thread(read_earlier_queries, self._folder),
             ipv6=ipv6,
             authority_sha256=None if self._authority is None else self._authority.sha256,
             page_timeout_s=self._plan.limits.page_timeout_s,
         )
 
-    async def _stand(self) -> tuple[GroundInterface, bool]:
-        """Set up the machine's ground; return the ground and True when the machine has IPv6."""
+    async def _stand(self) -> tuple[AccessInterface, bool]:
+        """Set up the machine's network access; return the access and True when the machine has IPv6."""
         if self._place is not None:
             return self._place, False
-        ground = await self._stack.enter_async_context(standing_ground())
-        return ground, ground.facts.ipv6
+        access = await self._stack.enter_async_context(open_access())
+        return access, access.facts.ipv6
 
     async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:
         """Run one trial during a turn; hosts to be left alone are not contacted."""
@@ -111,10 +119,10 @@ class LiveBed(RunningParts):
         site = self._live.sites[condition.page]
         trial = LiveTrial(self._surroundings, condition, site, reached, self._agents[condition.browser])
         if reached.address is not None and self._ledger.opt_out.covers(reached.address):
-            return trial.left_alone(opted_out(reached.address).detail, 0.0)
+            return trial.build_left_alone(refuse_opted_out(reached.address).detail, 0.0)
         async with my_turn(self._ledger, site=site.url, resolver=reached.host, on_wait=self._on_wait) as turn:
             if turn.refusal is not None:
-                return trial.left_alone(turn.refusal.detail, turn.waited_s)
+                return trial.build_left_alone(turn.refusal.detail, turn.waited_s)
             return await trial.run(turn)
 
     async def _begin_batch(self, trial_id: str) -> None:
@@ -133,11 +141,11 @@ class LiveBed(RunningParts):
         self._batch = batch
 
     def _settings(
-        self, scratch: Path, place: GroundInterface
+        self, scratch: Path, place: AccessInterface
     ) -> Callable[[LiveBrowserSetup, ResolverRoute], BrowserSettings]:
         hosts = tuple(dict.fromkeys(site.host for site in self._live.sites.values()))
         file = None if self._authority is None else self._authority.file
-        return lambda way, reached: settings_of(
+        return lambda way, reached: build_settings(
             way,
             reached,
             user_agent=self._agents[way.browser][0],
@@ -158,10 +166,10 @@ def _user_agents(plan: Plan, live: LiveSettings) -> dict[BrowserName, tuple[str,
     }
 
 
-def _check_place(place: GroundInterface, plan: Plan, reached: ByTransport) -> None:
+def _check_place(place: AccessInterface, plan: Plan, reached: ByTransport) -> None:
     """Raise `MachineError` for loads not possible with this machine's method."""
     for condition in plan.conditions():
-        way = browser_way_of(condition)
+        way = choose_browser_way(condition)
         by_stub = condition.resolver_path is ResolverPath.STUB
         nameserver = reached[condition.resolver, condition.dns_transport].address
         refusal = place.refusal(by_stub=by_stub, speaks_doh=way.speaks_doh, nameserver=nameserver)

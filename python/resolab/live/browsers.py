@@ -1,7 +1,7 @@
 """The browsers of a live bed: one process for each path to a resolver, a few alive at a time.
 
 For: the settings of a configuration, and finding or starting the matching browser. Not for: loads (`bed`), or
-connecting a browser to the machine's network (`ground`).
+connecting a browser to the machine's network (`network_access`).
 
 A browser with a resolver of its own gets the address at the start: in the browser's resolv.conf, or in the DoH
 settings. The stub always listens at the same address, so one browser behind the stub serves all resolvers.
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.browser import Browser, BrowserSettings, Chromium, DohSettings, Firefox, H3Discovery, LoadRequest
-from resolab.live.judged import LoadLog, log_settings
-from resolab.live.place import GroundInterface
-from resolab.live.reached import ResolverRoute
+from resolab.live.access_interface import AccessInterface
+from resolab.live.client_side import LoadLog, log_settings
 from resolab.live.rehearsal import TIMEOUT_S, rehearsal_url
+from resolab.live.resolver_addresses import ResolverRoute
 from resolab.plan import Condition
-from resolab.protocols import OVER_HTTP, facts_of
+from resolab.protocols import OVER_HTTP, find_facts
 from resolab.records import BrowserName, DnsTransport, DohMethod, HttpVersion, NameResolution, ResolverPath
 
 FEWEST, MOST = 3, 16
@@ -54,7 +54,7 @@ class LiveBrowserSetup:
         return self.dns_transport is not None and self.dns_transport in OVER_HTTP
 
 
-def browser_way_of(condition: Condition) -> LiveBrowserSetup:
+def choose_browser_way(condition: Condition) -> LiveBrowserSetup:
     """Return the settings of the browser process for a condition."""
     native = condition.resolver_path is ResolverPath.NATIVE
     speaks_doh = native and condition.dns_transport in OVER_HTTP
@@ -68,7 +68,7 @@ def browser_way_of(condition: Condition) -> LiveBrowserSetup:
     )
 
 
-def settings_of(
+def build_settings(
     way: LiveBrowserSetup,
     reached: ResolverRoute,
     *,
@@ -100,7 +100,7 @@ def settings_of(
 
 
 def _doh(way: LiveBrowserSetup, reached: ResolverRoute) -> DohSettings | None:
-    http_version = None if way.dns_transport is None else facts_of(way.dns_transport).http_version
+    http_version = None if way.dns_transport is None else find_facts(way.dns_transport).http_version
     if http_version is None:
         return None
     return DohSettings(
@@ -133,7 +133,7 @@ class LiveBrowsers:
 
     def __init__(
         self,
-        place: GroundInterface,
+        place: AccessInterface,
         settings_for: Callable[[LiveBrowserSetup, ResolverRoute], BrowserSettings],
         folder: Path,
         makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,

@@ -44,7 +44,7 @@ class QueryHistory:
 
     def note(self, resolver: str, query: QueryRecord) -> None:
         """Add a query with its answer; a query without information about a cache keeps the known state."""
-        name, ttl_s, now_s = name_of(query), kept_s(query), answered_s(query)
+        name, ttl_s, now_s = read_name(query), compute_lifetime_s(query), find_answer_instant_s(query)
         if ttl_s is not None:
             self._highest_s[name, query.qtype] = max(ttl_s, self._highest_s.get((name, query.qtype), 0.0))
         before = self._last.get((resolver, name, query.qtype))
@@ -54,7 +54,7 @@ class QueryHistory:
 
     def state(self, resolver: str, query: QueryRecord) -> CacheState | None:
         """Judge a query by the earlier queries and by its answer."""
-        name, now_s, ttl_s = name_of(query), query.time_origin_ns / 1e9, kept_s(query)
+        name, now_s, ttl_s = read_name(query), query.time_origin_ns / 1e9, compute_lifetime_s(query)
         before, highest_s = self._last.get((resolver, name, query.qtype)), self._highest_s.get((name, query.qtype))
         if _is_counted_down(query, ttl_s, highest_s, before, now_s):
             return CacheState.WITHIN_TTL
@@ -99,17 +99,17 @@ def _compare_with_lifetime(asked: _EarlierQuery, now_s: float, life_s: float, tt
     return None
 
 
-def kept_s(query: QueryRecord) -> float | None:
+def compute_lifetime_s(query: QueryRecord) -> float | None:
     """Return the lifetime of a response, in s; `None` without a response or without a TTL."""
     ttl_s = query.ttl_s if query.ttl_s is not None else query.negative_ttl_s
     return None if ttl_s is None else float(ttl_s)
 
 
-def name_of(query: QueryRecord) -> str:
+def read_name(query: QueryRecord) -> str:
     """Return the queried name, in lower case and without the final dot."""
     return query.qname.rstrip(".").lower()
 
 
-def answered_s(query: QueryRecord) -> float:
+def find_answer_instant_s(query: QueryRecord) -> float:
     """Return the instant of the answer, in s; for a query without an answer, the instant of the query."""
     return (query.time_origin_ns + (query.query_exchange_end_ns or 0)) / 1e9

@@ -1,6 +1,6 @@
 """The contacted hosts of a load: names, servers, and URLs without private parts.
 
-For: pure functions over a load's requests. Not for: judging the load (`judged`).
+For: pure functions over a load's requests. Not for: judging the load (`client_side`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,14 +26,14 @@ def metadata_url(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def names_of(load: PageLoad) -> list[str]:
+def list_names(load: PageLoad) -> list[str]:
     """List the host names requested by a load, the document's first, each once, including failed requests."""
     urls = [load.url, *(one.url for one in load.network), *(one.url for one in load.resources)]
     hosts = (_host(url) for url in urls)
     return list(dict.fromkeys(host for host in hosts if host and not _is_address(host)))
 
 
-def servers_of(load: PageLoad) -> list[str]:
+def list_servers(load: PageLoad) -> list[str]:
     """List the responding servers, `HOST=ADDRESS:PORT`, each once."""
     found: dict[str, None] = {}
     for one in load.network:
@@ -43,12 +43,12 @@ def servers_of(load: PageLoad) -> list[str]:
     return list(found)
 
 
-def statuses_of(load: PageLoad) -> list[int | None]:
+def list_statuses(load: PageLoad) -> list[int | None]:
     """List the HTTP statuses of all requests of a load."""
     return [*(one.status for one in load.network), *(one.status for one in load.resources)]
 
 
-def retry_after_of(load: PageLoad) -> str | None:
+def find_retry_after(load: PageLoad) -> str | None:
     """Return the Retry-After of the first request answered with 429 or 503."""
     asked = (one.retry_after for one in load.network if one.status in (429, 503))
     return next((one for one in asked if one is not None), None)

@@ -1,6 +1,6 @@
 """Make a live trial's records. Pure.
 
-For: the records of a trial's file, from given results. Not for: judging (`judged`, `cache_state`).
+For: the records of a trial's file, from given results. Not for: judging (`client_side`, `cache_state`).
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import msgspec
 
 from resolab.browser import LoadResult, PageLoad
 from resolab.live.cache_state import QueryHistory
-from resolab.live.judged import LiveLoadJudgement
+from resolab.live.client_side import LiveLoadJudgement
 from resolab.live.names import metadata_url
 from resolab.plan import Condition
 from resolab.records import (
@@ -45,7 +45,7 @@ def load_records(
     return [record, *(msgspec.structs.replace(one, url=metadata_url(one.url)) for one in measured.resources)]
 
 
-def left_alone_record(url: str, condition: Condition, version: str, limit_ms: float, why: str) -> PageLoadRecord:
+def make_left_alone_record(url: str, condition: Condition, version: str, limit_ms: float, why: str) -> PageLoadRecord:
     """Make the record of a forbidden load."""
     return PageLoadRecord(
         url=metadata_url(url),
@@ -59,7 +59,7 @@ def left_alone_record(url: str, condition: Condition, version: str, limit_ms: fl
     )
 
 
-def judged_queries(resolver: str, queries: Sequence[QueryRecord], asked: QueryHistory) -> list[QueryRecord]:
+def judge_queries(resolver: str, queries: Sequence[QueryRecord], asked: QueryHistory) -> list[QueryRecord]:
     """Set each query's cache state from earlier queries to the resolver, and add the query to `asked`."""
     told = []
     for query in sorted(queries, key=lambda one: one.time_origin_ns):
@@ -79,7 +79,7 @@ def unknown_lines(load: PageLoad, judged: LiveLoadJudgement) -> list[str]:
     return found
 
 
-def flags_of(judged: LiveLoadJudgement) -> list[TrialFlag]:
+def flag_look_up(judged: LiveLoadJudgement) -> list[TrialFlag]:
     """Return flags for a look-up unlike a fresh context's: not cold, or without a full handshake."""
     flags = []
     if judged.dns_connection_state is ConnectionState.WARM:

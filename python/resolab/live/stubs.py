@@ -6,10 +6,10 @@ For: starting and replacing the stub. Not for: browsers, with the stub always at
 from collections.abc import Callable
 
 from resolab.engine import CoreProcess, Stub, find_core
-from resolab.engine.programs import START_TIMEOUT_S, measured_environment
-from resolab.live.asking import QueryClientSettings
-from resolab.live.place import GroundInterface
-from resolab.live.reached import ResolverRoute
+from resolab.engine.programs import START_TIMEOUT_S, build_environment
+from resolab.live.access_interface import AccessInterface
+from resolab.live.own_client import QueryClientSettings
+from resolab.live.resolver_addresses import ResolverRoute
 from resolab.records import Record, StubReadyRecord
 
 
@@ -17,7 +17,7 @@ class LiveStub:
     """The single listening address for a stub."""
 
     def __init__(
-        self, place: GroundInterface, client: QueryClientSettings, on_record: Callable[[Record], None]
+        self, place: AccessInterface, client: QueryClientSettings, on_record: Callable[[Record], None]
     ) -> None:
         self._place, self._client, self._on_record = place, client, on_record
         self._reached: ResolverRoute | None = None
@@ -32,9 +32,9 @@ class LiveStub:
         command = [
             *self._place.stub_prefix(), str(find_core()), "stub", "--listen", f"{self._place.stub_address}:53",
             *self._place.stub_arguments(), "--upstream", reached.url, "--handshake", "full",
-            *self._client.trusting(), *reached.arguments(),
+            *self._client.build_trust_arguments(), *reached.arguments(),
         ]  # fmt: skip
-        process = await CoreProcess.start("the stub", command, self._on_record, environment=measured_environment())
+        process = await CoreProcess.start("the stub", command, self._on_record, environment=build_environment())
         stub = Stub(process)
         try:
             stub.ready = await process.first(StubReadyRecord, START_TIMEOUT_S)

@@ -1,7 +1,7 @@
 """A live trial during its turn: the load, our client's look-ups of its names, the pings, and the conclusions.
 
 For: the order of steps, and the records of the trial. Not for: waiting for the turn (`bed`), or the parts themselves
-(`browsers`, `asking`).
+(`browsers`, `own_client`).
 """
 
 import asyncio
@@ -13,22 +13,28 @@ from dataclasses import dataclass, field
 from resolab.browser import LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
 from resolab.errors import ConfigurationError
-from resolab.live.asking import QueryClientSettings, ask, ping, why_fewer
-from resolab.live.browsers import LiveBrowsers, RunningBrowser, browser_way_of
-from resolab.live.cache_state import QueryHistory, name_of
-from resolab.live.judged import judge_load
+from resolab.live.access_interface import AccessInterface
+from resolab.live.browsers import LiveBrowsers, RunningBrowser, choose_browser_way
+from resolab.live.cache_state import QueryHistory, read_name
+from resolab.live.client_side import judge_load
 from resolab.live.names import (
+    find_retry_after,
+    list_names,
+    list_servers,
+    list_statuses,
     look_up_spans,
     look_ups_expected,
     metadata_url,
-    names_of,
-    retry_after_of,
-    servers_of,
-    statuses_of,
 )
-from resolab.live.place import GroundInterface
-from resolab.live.reached import ResolverRoute
-from resolab.live.records_of_trial import flags_of, judged_queries, left_alone_record, load_records, unknown_lines
+from resolab.live.own_client import QueryClientSettings, ask, ping, why_fewer
+from resolab.live.records_of_trial import (
+    flag_look_up,
+    judge_queries,
+    load_records,
+    make_left_alone_record,
+    unknown_lines,
+)
+from resolab.live.resolver_addresses import ResolverRoute
 from resolab.live.stubs import LiveStub
 from resolab.manners import (
     ContactRefusal,
@@ -60,7 +66,7 @@ request."""
 class LiveTrialContext:
     """The state shared by all trials of a bed."""
 
-    place: GroundInterface
+    place: AccessInterface
     live: LiveSettings
     client: QueryClientSettings
     ledger: Ledger
@@ -95,10 +101,10 @@ class LiveTrial:
         self._unknown: list[str] = []
         self._since_s = self._until_s = 0.0
 
-    def left_alone(self, why: str, waited_s: float) -> TrialResult:
+    def build_left_alone(self, why: str, waited_s: float) -> TrialResult:
         """Return the result for a site not contacted: the reason, and the queries sent before."""
         limit_ms = self._around.page_timeout_s * 1e3
-        load = left_alone_record(self._site.url, self._condition, self._version, limit_ms, why)
+        load = make_left_alone_record(self._site.url, self._condition, self._version, limit_ms, why)
         own = self._record([], [], waited_s, os.getloadavg()[0])
         return TrialResult([load, *self._queries, own], flags=[], failed=True)
 
@@ -108,15 +114,15 @@ class LiveTrial:
             await self._ask(self._around.known_names.get(self._site.name, [self._site.host]))
             if (refused := self._signs.get(StopReason.REFUSED)) is not None:
                 turn.settle(0)
-                return self.left_alone(f"{self._reached.host} is left alone: {refused.detail}", turn.waited_s)
+                return self.build_left_alone(f"{self._reached.host} is left alone: {refused.detail}", turn.waited_s)
         load, running = await self._load()
         average = os.getloadavg()[0]
-        names = names_of(load.measured)
+        names = list_names(load.measured)
         self._around.known_names[self._site.name] = names
         turn.settle(self._note_look_ups(load, names))
         self._heed(self._signs_of(load, names))
         log = self._log_of(running)
-        asked = {name_of(query) for query in self._queries}
+        asked = {read_name(query) for query in self._queries}
         await self._ask([name for name in names if name not in asked])
         may_ping = StopReason.REFUSED not in self._signs
         pinged = await ping(self._around.client, self._reached) if may_ping else None
@@ -124,10 +130,10 @@ class LiveTrial:
         self._unknown += unknown_lines(load.measured, judged)
         loader = LoadContext(running.browser.name, running.browser.version, self._condition)
         pings = [] if pinged is None else [pinged]
-        own = self._record(names, servers_of(load.measured), turn.waited_s, average)
+        own = self._record(names, list_servers(load.measured), turn.waited_s, average)
         return TrialResult(
             [*load_records(load, judged, loader), *self._forwarded, *self._queries, *pings, own],
-            flags=flags_of(judged),
+            flags=flag_look_up(judged),
             failed=load.failure is not None,
             overhead_ms=load.overhead.total_ms,
         )
@@ -136,7 +142,7 @@ class LiveTrial:
         around = self._around
         if self._condition.resolver_path is ResolverPath.STUB:
             await around.stub.put(self._reached)
-        running = await around.browsers.get(browser_way_of(self._condition), self._reached)
+        running = await around.browsers.get(choose_browser_way(self._condition), self._reached)
         around.stub_records.clear()
         running.log.mark()
         self._since_s = time.monotonic()
@@ -152,7 +158,7 @@ class LiveTrial:
         around, resolver = self._around, self._condition.resolver
         if self._condition.resolver_path is ResolverPath.STUB:
             seen = [one for one in around.stub_records if isinstance(one, QueryRecord)]
-            self._forwarded = judged_queries(resolver, seen, around.asked)
+            self._forwarded = judge_queries(resolver, seen, around.asked)
             return len(self._forwarded)
         spans = self._spans(load)
         condition = self._condition
@@ -193,14 +199,14 @@ class LiveTrial:
         found = await ask(around.client, self._reached, names, interval_ms=around.ledger.caps.query_interval_ms)
         if len(found) < wanted_count:
             self._unknown.append(f"queries: {len(found)} of {wanted_count} were asked: {why_fewer(found)}")
-        self._queries += judged_queries(self._condition.resolver, found, around.asked)
+        self._queries += judge_queries(self._condition.resolver, found, around.asked)
         self._heed(stop_sign_of_query(one, self._reached.host, now_s=time.time()) for one in found)
 
     def _signs_of(self, load: LoadResult, names: Sequence[str]) -> Iterable[StopSign | None]:
         """Find stop signs in the load, in its hosts, and in the stub's responses."""
         url, now_s, page = self._site.url, time.time(), load.measured
         yield stop_sign_of_load(
-            url, now_s=now_s, status=page.status, statuses=statuses_of(page), retry_after=retry_after_of(page)
+            url, now_s=now_s, status=page.status, statuses=list_statuses(page), retry_after=find_retry_after(page)
         )
         yield stop_sign_of_hosts(url, names, self._around.ledger.opt_out, now_s=now_s)
         yield from (stop_sign_of_query(one, self._reached.host, now_s=now_s) for one in self._forwarded)

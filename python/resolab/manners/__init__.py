@@ -16,11 +16,11 @@ from resolab.manners.contacts import (
     contacts,
     names_contacted,
 )
-from resolab.manners.fetching import fetch_opt_out
 from resolab.manners.ledger import Ledger, LedgerNote, state_folder
 from resolab.manners.operator import check_operator, user_agent_suffix
 from resolab.manners.opt_out import NOBODY, OptOut
-from resolab.manners.refusals import ContactRefusal, RefusalReason, opted_out
+from resolab.manners.opt_out_fetch import fetch_opt_out
+from resolab.manners.refusals import ContactRefusal, RefusalReason, refuse_opted_out
 from resolab.manners.resolvers import (
     DOH_PATH,
     SYSTEM,
@@ -29,7 +29,7 @@ from resolab.manners.resolvers import (
     resolver_endpoint,
     resolver_host,
 )
-from resolab.manners.sites import host_of, plain_url, site_of
+from resolab.manners.sites import find_site, plain_url, read_host
 from resolab.manners.stop import (
     REFUSED,
     StopReason,
@@ -66,17 +66,17 @@ __all__ = [
     "check_operator",
     "contacts",
     "fetch_opt_out",
-    "host_of",
+    "find_site",
     "my_turn",
     "names_contacted",
-    "opted_out",
     "pause",
     "plain_resolver_url",
     "plain_url",
+    "read_host",
+    "refuse_opted_out",
     "resolver_endpoint",
     "resolver_host",
     "retry_after_s",
-    "site_of",
     "state_folder",
     "stop_sign_of_hosts",
     "stop_sign_of_load",

@@ -35,7 +35,7 @@ class Caps:
         """Return the pause between two queries of our client to the same resolver, in whole milliseconds."""
         return math.ceil(1000 / self.queries_per_resolver_per_second)
 
-    def lowered(self, by: Mapping[str, object], *, where: str = "[network.caps]") -> Self:
+    def lower(self, by: Mapping[str, object], *, where: str = "[network.caps]") -> Self:
         """Apply a plan's lower caps; raises `ConfigurationError` for an unknown, non-numeric or higher cap."""
         known = [one.name for one in fields(self)]
         for name, value in by.items():

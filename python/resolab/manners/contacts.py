@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from resolab.manners.caps import Caps
 from resolab.manners.resolvers import ResolverEndpoint, resolver_endpoint
-from resolab.manners.sites import host_of, is_looked_up
+from resolab.manners.sites import is_looked_up, read_host
 from resolab.protocols.dns_transports import Carrier
 
 UNKNOWN_BEFOREHAND = (
@@ -129,6 +129,10 @@ def _contact(
     parts = urlsplit(url if "://" in url else f"https://{url}")
     port = parts.port or (80 if parts.scheme == "http" else 443)
     return Contact(
-        reason=reason, host=host_of(url), port=port, carriers=carriers if port != 80 else ("tcp",), times_at_most=times,
+        reason=reason,
+        host=read_host(url),
+        port=port,
+        carriers=carriers if port != 80 else ("tcp",),
+        times_at_most=times,
         per_hour_at_most=times if per_hour is None else per_hour,
-    )  # fmt: skip
+    )

@@ -16,8 +16,8 @@ from resolab.errors import ConfigurationError
 from resolab.manners.caps import HARD_CAPS, QUERIES_PER_LOAD, Caps
 from resolab.manners.ledger_file import LedgerFile
 from resolab.manners.opt_out import NOBODY, OptOut
-from resolab.manners.refusals import ContactRefusal, opted_out, stopped
-from resolab.manners.sites import host_of, site_of
+from resolab.manners.refusals import ContactRefusal, refuse_after_stop_sign, refuse_opted_out
+from resolab.manners.sites import find_site, read_host
 from resolab.manners.stop import StopSign
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
@@ -65,7 +65,7 @@ class Ledger:
         `ConfigurationError` when the file is not a ledger of resolab.
         """
         ledger = cls(folder or state_folder(), caps, run=run)
-        with ledger._file.writing() as rows:
+        with ledger._file.open_for_writing() as rows:
             rows.execute("DELETE FROM loads WHERE at_s <= ?", (now_s - DAY_S,))
             rows.execute("DELETE FROM queries WHERE at_s <= ?", (now_s - DAY_S,))
             rows.execute("DELETE FROM stops WHERE until_s <= ? AND at_s <= ?", (now_s, now_s - STOPS_KEPT_S))
@@ -84,14 +84,14 @@ class Ledger:
         Without a `site` the wait is for our own client's queries; without a `resolver`, for a load with uncounted
         queries. A load may send up to `queries_count` queries until its number is settled.
         """
-        for host in (None if site is None else host_of(site), resolver):
+        for host in (None if site is None else read_host(site), resolver):
             if host is not None and self.opt_out.covers(host):
-                return opted_out(host)
+                return refuse_opted_out(host)
         most = self.caps.queries_per_resolver_per_hour
         if queries_count > most:
             raise ConfigurationError(f"{queries_count} queries at once are above the cap of {most} an hour: ask fewer")
-        name = None if site is None else site_of(site)
-        with self._file.reading() as rows:
+        name = None if site is None else find_site(site)
+        with self._file.open_for_reading() as rows:
             refusal = self._refusal(rows, now_s, name, resolver)
             if refusal is not None:
                 return refusal
@@ -115,9 +115,9 @@ class Ledger:
         Queries without a load are sent with pauses.
         """
         row = None
-        with self._file.writing() as rows:
+        with self._file.open_for_writing() as rows:
             if site is not None:
-                rows.execute("INSERT INTO loads (at_s, site) VALUES (?, ?)", (now_s, site_of(site)))
+                rows.execute("INSERT INTO loads (at_s, site) VALUES (?, ?)", (now_s, find_site(site)))
             if resolver is not None and queries_count:
                 row = _insert_queries(rows, now_s, resolver, queries_count, paced=site is None)
         return LedgerNote(at_s=now_s, resolver=resolver, queries_count=queries_count, row=row)
@@ -126,7 +126,7 @@ class Ledger:
         """Replace the reserved number of queries of a load by the counted number."""
         if noted.resolver is None or queries_count == noted.queries_count:
             return
-        with self._file.writing() as rows:
+        with self._file.open_for_writing() as rows:
             changed = rows.execute(
                 "UPDATE queries SET queries_count = ? WHERE id = ? AND at_s = ? AND resolver = ?",
                 (queries_count, noted.row, noted.at_s, noted.resolver),
@@ -137,8 +137,8 @@ class Ledger:
 
     def note_stop(self, now_s: float, sign: StopSign) -> None:
         """Leave a site or a resolver alone from now on: this run for good, other runs until the sign's instant."""
-        site = None if sign.site is None else site_of(sign.site)
-        with self._file.writing() as rows:
+        site = None if sign.site is None else find_site(sign.site)
+        with self._file.open_for_writing() as rows:
             rows.execute(
                 "INSERT INTO stops (at_s, reason, until_s, run, site, resolver, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (now_s, sign.reason.value, sign.until_s, self._run, site, sign.resolver, sign.detail),
@@ -155,7 +155,7 @@ class Ledger:
         if found is None:
             return None
         who, reason, detail, until_s, is_this_run = found
-        return stopped(who, detail or reason, None if is_this_run else until_s)
+        return refuse_after_stop_sign(who, detail or reason, None if is_this_run else until_s)
 
     def _waits_of_site(self, rows: sqlite3.Cursor, now_s: float, site: str) -> list[float]:
         """Return the waits until the load filling a cap leaves the cap's window: the `cap`-th load from the end."""

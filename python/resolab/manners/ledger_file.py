@@ -1,7 +1,7 @@
 """The ledger's database: an SQLite file in the user's state folder, safe for any number of processes at once.
 
 For: one transaction at a time, whole or not at all, and errors in one line with advice. Not for: the meaning of rows
-(`ledger`), or lines of former versions (`former_ledger`).
+(`ledger`), or lines of former versions (`legacy_ledger`).
 
 The file is opened for each transaction. A process without an open file cannot count in a file removed or replaced
 meanwhile. Reasons for SQLite, and for leaving out the write-ahead log: docs/decisions/0029.
@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from resolab.errors import ConfigurationError, StorageError
-from resolab.manners.former_ledger import former_lines
+from resolab.manners.legacy_ledger import former_lines
 
 LEDGER = "ledger.sqlite"
 BUSY_S = 60.0
@@ -44,21 +44,21 @@ class LedgerFile:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Cursor]:
+    def open_for_reading(self) -> Iterator[sqlite3.Cursor]:
         """Open a read transaction on a single state of the ledger."""
-        with self._errors(), closing(self._opened()) as ledger, closing(ledger.cursor()) as rows:
+        with self._errors(), closing(self._open()) as ledger, closing(ledger.cursor()) as rows:
             rows.execute("BEGIN")
             yield rows
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Cursor]:
+    def open_for_writing(self) -> Iterator[sqlite3.Cursor]:
         """Open a write transaction: on disk when the block ends, rolled back when the block raises."""
-        with self._errors(), closing(self._opened()) as ledger, closing(ledger.cursor()) as rows:
+        with self._errors(), closing(self._open()) as ledger, closing(ledger.cursor()) as rows:
             rows.execute("BEGIN IMMEDIATE")
             yield rows
             rows.execute("COMMIT")
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         # Without a transaction of its own: each begins and ends where it is written.
         ledger = sqlite3.connect(self._folder / LEDGER, timeout=BUSY_S, isolation_level=None)
         try:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import resolab
 from resolab.errors import ConfigurationError
-from resolab.manners.sites import host_of
+from resolab.manners.sites import read_host
 
 EXAMPLE_DOMAINS = ("example.com", "example.net", "example.org", "example", "invalid", "localhost", "local")
 """Domains without any server (RFC 2606, 6761, 6762); documents use these domains as placeholders for your own URL."""
@@ -30,9 +30,9 @@ def check_operator(operator_url: str, contacted: Iterable[str]) -> None:
     if not _is_below(_host(operator_url), TEST_DOMAIN):
         return
     for one in contacted:
-        if not _is_below(host_of(one), TEST_DOMAIN):
+        if not _is_below(read_host(one), TEST_DOMAIN):
             raise ConfigurationError(
-                f"operator_url {operator_url} leads nowhere outside an internet in a box, and {host_of(one)} is "
+                f"operator_url {operator_url} leads nowhere outside an internet in a box, and {read_host(one)} is "
                 f"outside: {ADVICE}"
             )
 
@@ -43,7 +43,7 @@ def _host(operator_url: str) -> str:
     scheme = operator_url.partition("://")[0].lower()
     if not printable or scheme not in {"http", "https"} or not urlsplit(operator_url).hostname:
         raise ConfigurationError(f"operator_url {operator_url!r} is no URL for a user agent: {ADVICE}")
-    host = host_of(operator_url)
+    host = read_host(operator_url)
     if any(_is_below(host, domain) for domain in EXAMPLE_DOMAINS) or _is_address(host) or "." not in host:
         raise ConfigurationError(f"operator_url {operator_url} leads to nobody: {ADVICE}")
     return host

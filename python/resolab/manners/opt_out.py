@@ -1,6 +1,6 @@
 """The opt-out list: domains never to be contacted, each with all names below.
 
-For: reading a list and matching hosts. Not for: fetching the list (`fetching`).
+For: reading a list and matching hosts. Not for: fetching the list (`opt_out_fetch`).
 
 A list has one domain or IP address a line; `#` begins a comment. Any other line makes the whole list unreadable: an
 error page instead of the list must not pass for a list without entries.

@@ -1,7 +1,7 @@
 """The reasons for leaving a host alone: a stop sign of the host, or the opt-out list.
 
 For: refusals in words for people. Not for: signs (`stop`), keeping the signs (`ledger`), or fetching the list
-(`fetching`).
+(`opt_out_fetch`).
 """
 
 import enum
@@ -25,12 +25,12 @@ class ContactRefusal:
     """A line for people: the refusing host, the answer and the end of the refusal."""
 
 
-def opted_out(host: str) -> ContactRefusal:
+def refuse_opted_out(host: str) -> ContactRefusal:
     """Return the refusal for a host on the list, or below a listed domain."""
     return ContactRefusal(reason=RefusalReason.OPTED_OUT, detail=f"{host} is on the opt-out list")
 
 
-def stopped(who: str, sign: str, until_s: float | None) -> ContactRefusal:
+def refuse_after_stop_sign(who: str, sign: str, until_s: float | None) -> ContactRefusal:
     """Return the refusal for a site's or resolver's sign; without `until_s`, for the rest of the run."""
     if until_s is None:
         until = "for the rest of the run"

@@ -28,7 +28,7 @@ def _suffixes() -> PublicSuffixList:
     return PublicSuffixList()
 
 
-def host_of(url: str) -> str:
+def read_host(url: str) -> str:
     """Return the host of an http or https URL, or of a bare host; lower case, in ASCII, without a final dot.
 
     Addresses are in canonical form, so each address is counted once. Raises `ConfigurationError` without a valid host.
@@ -66,7 +66,7 @@ def plain_url(url: str) -> str:
 
     Raises `ConfigurationError` for a URL without a host. Users and fragments stay, for the caller to refuse.
     """
-    host = host_of(url)
+    host = read_host(url)
     parts = urlsplit(url)
     try:
         port = parts.port
@@ -82,7 +82,7 @@ def plain_url(url: str) -> str:
 
 def is_looked_up(url: str) -> bool:
     """Return True when a URL's host is a name and needs a look-up."""
-    return not is_address(host_of(url))
+    return not is_address(read_host(url))
 
 
 def is_address(host: str) -> bool:
@@ -94,7 +94,7 @@ def is_address(host: str) -> bool:
     return True
 
 
-def site_of(url: str) -> str:
+def find_site(url: str) -> str:
     """Return the site of a URL or host: the registrable domain, or the host itself without a registrable domain."""
-    host = host_of(url)
+    host = read_host(url)
     return (_suffixes().privatesuffix(host) or host) if is_looked_up(url) else host

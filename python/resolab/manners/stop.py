@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 
 from resolab.manners.opt_out import OptOut
 from resolab.records import QueryRecord
-from resolab.wording import shown
+from resolab.wording import clip_text
 
 LEFT_ALONE_S = 3_600.0
 """The least time, in s, for which every run of this user leaves the sender of a sign alone. The run receiving the sign
@@ -68,7 +68,7 @@ def stop_sign_of_load(
     if 403 in of_document:
         return StopSign(reason=StopReason.FORBIDDEN, site=site, until_s=until_s, detail="HTTP status 403")
     if 503 in of_document and asked_s is not None:
-        detail = f"HTTP status 503, Retry-After {shown(retry_after or '')}"
+        detail = f"HTTP status 503, Retry-After {clip_text(retry_after or '')}"
         return StopSign(reason=StopReason.UNAVAILABLE, site=site, until_s=until_s, detail=detail)
     return None
 
@@ -77,7 +77,7 @@ def stop_sign_of_query(record: QueryRecord, resolver: str, *, now_s: float) -> S
     """Find a sign in a query's response; `resolver` is the resolver's name in the ledger."""
     if record.rcode != REFUSED:
         return None
-    detail = f"{REFUSED} for {shown(record.qname)} {record.qtype}"
+    detail = f"{REFUSED} for {clip_text(record.qname)} {record.qtype}"
     return StopSign(reason=StopReason.REFUSED, resolver=resolver, until_s=now_s + LEFT_ALONE_S, detail=detail)
 
 
@@ -90,13 +90,13 @@ def retry_after_s(value: str | None, *, now_s: float) -> float | None:
         return None
     text = value.strip()
     try:
-        asked_s = float(text) if text.isascii() and text.isdigit() else _seconds_until(text, now_s)
+        asked_s = float(text) if text.isascii() and text.isdigit() else _compute_seconds_until(text, now_s)
     except (ValueError, OverflowError, OSError):
         return None
     return min(max(0.0, asked_s), LEFT_ALONE_AT_MOST_S)
 
 
-def _seconds_until(date: str, now_s: float) -> float:
+def _compute_seconds_until(date: str, now_s: float) -> float:
     """Return the seconds until a date; raises `ValueError` for other text.
 
     A date without a zone is in GMT, like all dates of HTTP (RFC 9110 section 5.6.7).
@@ -112,5 +112,5 @@ def stop_sign_of_hosts(site: str, hosts: Iterable[str], opt_out: OptOut, *, now_
     listed = next((host for host in hosts if opt_out.covers(host)), None)
     if listed is None:
         return None
-    detail = f"with a page that asks {shown(listed)}, which is on the opt-out list"
+    detail = f"with a page that asks {clip_text(listed)}, which is on the opt-out list"
     return StopSign(reason=StopReason.REACHES_OPTED_OUT, site=site, until_s=now_s + LEFT_ALONE_S, detail=detail)

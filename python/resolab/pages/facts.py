@@ -37,7 +37,7 @@ class PageFacts(msgspec.Struct, frozen=True, kw_only=True):
     load_ms: float | None
 
 
-def facts_of(model: PageModel) -> PageFacts:
+def count_facts(model: PageModel) -> PageFacts:
     """Count the requests, hosts and bytes of a model."""
     resources = model.resources
     by_host = Counter(one.host for one in resources)
@@ -49,7 +49,7 @@ def facts_of(model: PageModel) -> PageFacts:
         hosts_count=len(by_host),
         sites_count=len({model.hosts[host].site for host in by_host}),
         single_request_hosts_count=sum(count == 1 for count in by_host.values()),
-        documents_count=sum(one.kind is Kind.DOCUMENT and not leads_on(one) for one in resources),
+        documents_count=sum(one.kind is Kind.DOCUMENT and not is_redirected(one) for one in resources),
         redirects_count=sum(one.discovery is Discovery.REDIRECT for one in resources),
         failed_count=sum(one.outcome is Outcome.FAILED for one in resources),
         after_load_count=sum(one.after_load for one in resources),
@@ -63,7 +63,7 @@ def facts_of(model: PageModel) -> PageFacts:
     )
 
 
-def leads_on(one: Resource) -> bool:
+def is_redirected(one: Resource) -> bool:
     """Return True when the answer was a redirect."""
     return 300 <= one.status < 400 and one.status != 304
 

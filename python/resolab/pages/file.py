@@ -41,16 +41,18 @@ def _check_version(content: bytes, file: Path) -> None:
 def model_text(model: PageModel) -> str:
     """Write a model as text."""
     lines = [f'"format": {_compact(model.format)}']
-    for key, value in _told(model).items():
+    for key, value in _list_changed_fields(model).items():
         if key in _LISTS:
-            rows = ",\n  ".join(_compact(_told(row)) for row in value)
+            rows = ",\n  ".join(_compact(_list_changed_fields(row)) for row in value)
             lines.append(f'"{key}": [\n  {rows}\n]')
         elif key != "format":
-            lines.append(f'"{key}": {_compact(_told(value) if isinstance(value, msgspec.Struct) else value)}')
+            lines.append(
+                f'"{key}": {_compact(_list_changed_fields(value) if isinstance(value, msgspec.Struct) else value)}'
+            )
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _told(shape: msgspec.Struct) -> dict[str, Any]:
+def _list_changed_fields(shape: msgspec.Struct) -> dict[str, Any]:
     """Return the fields different from their default; msgspec omits only fields with the identical default object."""
     fields = ((one.name, getattr(shape, one.name), one.default) for one in msgspec.structs.fields(shape))
     return {name: value for name, value, default in fields if value != default}

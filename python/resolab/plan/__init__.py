@@ -14,8 +14,8 @@ from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.live import LiveSettings, LiveSite
 from resolab.plan.load import load_plan, parse_plan
 from resolab.plan.model import Plan, Repeat
-from resolab.plan.order import block_order, page_of, page_order, stream_seed
-from resolab.plan.page import RESOLVER_NAME, Page
+from resolab.plan.order import block_order, find_page, page_order, stream_seed
+from resolab.plan.pages.page_file import RESOLVER_NAME, Page
 from resolab.plan.settings import (
     DecisionCriterion,
     Design,
@@ -31,7 +31,7 @@ from resolab.plan.settings import (
     StopSettings,
     Unit,
 )
-from resolab.plan.unit import EVERY_PAGE, compared_as, over_pages, trials_a_block
+from resolab.plan.unit import EVERY_PAGE, find_counting_condition, pool_pages, trials_a_block
 
 __all__ = [
     "EVERY_PAGE",
@@ -70,12 +70,12 @@ __all__ = [
     "Unit",
     "access_rtt_ms",
     "block_order",
-    "compared_as",
+    "find_counting_condition",
+    "find_page",
     "load_plan",
-    "over_pages",
-    "page_of",
     "page_order",
     "parse_plan",
+    "pool_pages",
     "stream_seed",
     "trials_a_block",
 ]

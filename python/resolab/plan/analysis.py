@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from resolab.plan.section import PlanSection
-from resolab.plan.settings import ChoiceOf, NumberBounds, table_in
+from resolab.plan.settings import ChoiceOf, NumberBounds, read_table
 
 
 class OutcomeName(StrEnum):
@@ -40,7 +40,7 @@ class EquivalenceMargin:
     ms: float | None = None
     rtts: float | None = None
 
-    def of(self, rtt_ms: float) -> float:
+    def compute_ms(self, rtt_ms: float) -> float:
         """Return the margin in ms for a given round trip."""
         return self.ms if self.ms is not None else (self.rtts or 0.0) * rtt_ms
 
@@ -62,9 +62,9 @@ class Analysis:
         return EquivalenceMargin(self.equivalence_margin_ms, self.equivalence_margin_rtts)
 
 
-def analysis_in(section: PlanSection) -> Analysis:
+def read_analysis(section: PlanSection) -> Analysis:
     """Read the deciding outcome, estimand and margin."""
-    analysis = table_in(section, Analysis)
+    analysis = read_table(section, Analysis)
     if analysis.equivalence_margin_ms is not None and analysis.equivalence_margin_rtts is not None:
         section.fail("", "takes one of equivalence_margin_ms and equivalence_margin_rtts, not both")
     return analysis

@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from resolab.plan.comparison import ComparisonRule
 from resolab.plan.condition import DECLARED, Baseline
 from resolab.plan.corpus import Corpus
-from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, NUMBERS, Selection, level_of
+from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, NUMBERS, Selection, parse_level
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.section import PlanSection
-from resolab.plan.settings import value_in
+from resolab.plan.settings import read_value
 
 _OF_CORPUS = ("page", "profile")
 BASELINE_FACTORS = tuple(factor for factor in (*FACTORS, *NAMED_ORDER) if factor not in _OF_CORPUS)
 """The factors available in a baseline: all except page and profile, as comparisons stay within these two."""
 
 
-def exclusion_in(section: PlanSection, corpus: Corpus | None) -> Selection:
+def read_exclusion(section: PlanSection, corpus: Corpus | None) -> Selection:
     """Read one table of levels by factor; levels absent from the plan are allowed."""
     selection = _selection(section, _vocabularies(corpus))
     section.finish()
@@ -27,21 +27,21 @@ def exclusion_in(section: PlanSection, corpus: Corpus | None) -> Selection:
     return selection
 
 
-def repeat_in(section: PlanSection, corpus: Corpus | None) -> Repeat:
+def read_repeat(section: PlanSection, corpus: Corpus | None) -> Repeat:
     """Read the conditions to run as copies, and the number of copies; without a factor, all conditions."""
     selection = _selection(section, _vocabularies(corpus))
-    repeat = Repeat(selection, times=value_in(section, Repeat, "times"))
+    repeat = Repeat(selection, times=read_value(section, Repeat, "times"))
     section.finish()
     return repeat
 
 
-def baseline_in(section: PlanSection, plan: Plan) -> Baseline:
+def read_baseline(section: PlanSection, plan: Plan) -> Baseline:
     """Read the levels conditions are compared with: of any factor but page and profile."""
     for factor in _OF_CORPUS:
         if factor in section:
             section.fail(factor, "no baseline: conditions are compared within their own page and profile")
     words = {
-        factor: section.optional_one_of(factor, plan.words(factor), NUMBERS.get(factor))
+        factor: section.take_optional_word(factor, plan.words(factor), NUMBERS.get(factor))
         for factor in EVERY_FACTOR
         if factor not in _OF_CORPUS
     }
@@ -49,10 +49,10 @@ def baseline_in(section: PlanSection, plan: Plan) -> Baseline:
     given = {factor: word for factor, word in words.items() if word is not None}
     if not given:
         section.fail("", f"names no level; give at least one of {', '.join(BASELINE_FACTORS)}")
-    return Baseline({factor: level_of(factor, word) for factor, word in given.items()})
+    return Baseline({factor: parse_level(factor, word) for factor, word in given.items()})
 
 
-def comparison_in(section: PlanSection, plan: Plan) -> ComparisonRule:
+def read_comparison(section: PlanSection, plan: Plan) -> ComparisonRule:
     """Read one comparison: the treated conditions, and the levels of their baseline."""
     name = section.text("name")
     treatment = section.section("treatment")
@@ -60,7 +60,7 @@ def comparison_in(section: PlanSection, plan: Plan) -> ComparisonRule:
     treatment.finish()
     if not selection:
         treatment.fail("", f"names no level; give at least one of {', '.join(EVERY_FACTOR)}")
-    rule = ComparisonRule(name, selection, baseline_in(section.section("baseline"), plan))
+    rule = ComparisonRule(name, selection, read_baseline(section.section("baseline"), plan))
     section.finish()
     return rule
 

@@ -63,7 +63,7 @@ class PlannedComparison:
         return f"{self.kind}/{self.name}/{self.treatment.id}/{self.baseline.id}"
 
 
-def planned_comparisons(
+def list_comparisons(
     conditions: Sequence[Condition],
     rules: Sequence[ComparisonRule],
     *,
@@ -80,10 +80,10 @@ def planned_comparisons(
             for one, reference in pairs
             if one != reference
         ]
-    return named + _of_copies(conditions)
+    return named + _compare_copies(conditions)
 
 
-def _of_copies(conditions: Sequence[Condition]) -> list[PlannedComparison]:
+def _compare_copies(conditions: Sequence[Condition]) -> list[PlannedComparison]:
     """Compare every copy with each earlier copy."""
     copies: dict[Condition, list[Condition]] = {}
     for one in conditions:

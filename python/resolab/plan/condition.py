@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from resolab.plan.factor import ConditionLevels, Factor, FactorOptions, FactorSubject, factors_in
+from resolab.plan.factor import ConditionLevels, Factor, FactorOptions, FactorSubject, read_factors
 from resolab.plan.live.settings import LAB
 from resolab.protocols import OVER_HTTP, WITHOUT_CONNECTION, has_handshake
 from resolab.records import (
@@ -183,11 +183,11 @@ class Condition:
         The levels of the optional factors the plan names follow, e.g. `example.4g.doh.h3.full.firefox.native`, then
         `copy2` for a second copy.
         """
-        words = [DECLARED[factor].word_of(getattr(self, factor)) for factor in (*_IN_EVERY_PLAN, *self.named)]
+        words = [DECLARED[factor].format_level(getattr(self, factor)) for factor in (*_IN_EVERY_PLAN, *self.named)]
         return ".".join([*words, *([f"copy{self.replicate}"] if self.replicate > 1 else [])])
 
 
-DECLARED: Mapping[str, Factor] = factors_in(Condition)
+DECLARED: Mapping[str, Factor] = read_factors(Condition)
 """Every factor by name, in the order of the levels in a condition's identifier."""
 _IN_EVERY_PLAN = [name for name, one in DECLARED.items() if not one.is_optional and not one.about.of_transport]
 
@@ -226,4 +226,4 @@ class Baseline:
     levels: Mapping[str, Any]
 
     def __str__(self) -> str:
-        return ", ".join(f"{factor} {DECLARED[factor].word_of(level)}" for factor, level in self.levels.items())
+        return ", ".join(f"{factor} {DECLARED[factor].format_level(level)}" for factor, level in self.levels.items())

@@ -1,6 +1,6 @@
 """The pages and access profiles available to a plan, and the included plans: folders and files, read by name.
 
-For: the existence and location of each. Not for: the content of a `page.toml` (`page`).
+For: the existence and location of each. Not for: the content of a `page.toml` (`pages.page_file`).
 """
 
 import tomllib
@@ -13,13 +13,13 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.installation import project_root
-from resolab.pages.clone.kept import kept_clone, kept_clone_of
+from resolab.pages.clone.clone_cache import find_or_make_clone, find_or_make_clone_of_model
 from resolab.pages.clone.names import host_name
 from resolab.pages.file import ENDING, read_model
 from resolab.pages.generated import generate
 from resolab.pages.model import PageModel
-from resolab.plan.own_pages import GeneratedPage, PlanPageSource, is_model
-from resolab.plan.page import Page, read_pages
+from resolab.plan.pages.own_pages import GeneratedPage, PlanPageSource, is_model
+from resolab.plan.pages.page_file import Page, read_pages
 from resolab.records import LinkProfile
 
 PROJECT_ROOT = project_root()
@@ -75,8 +75,8 @@ class Corpus:
             raise ConfigurationError(_unknown("page", page, self.pages()))
         place = self._place(page)
         if isinstance(place, GeneratedPage):
-            return kept_clone_of(generate(place.seed, place.number))
-        return kept_clone(place) if is_model(place) else place
+            return find_or_make_clone_of_model(generate(place.seed, place.number))
+        return find_or_make_clone(place) if is_model(place) else place
 
     def is_model(self, page: str) -> bool:
         """Return True when a page is a model, loaded as a clone."""

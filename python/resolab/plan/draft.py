@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.plan.corpus import Corpus
-from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
 from resolab.plan.load import parse_plan
+from resolab.plan.pages.certificate_check import BY_CERTIFICATE
 from resolab.plan.settings import PageCertificates
-from resolab.plan.shared_names import BY_CERTIFICATE
 from resolab.plan.support import baselines_lack, exclusions_needed
 from resolab.protocols import transport_label
 from resolab.records import DnsTransport, ResolverPath
@@ -103,10 +103,10 @@ def _level(factor: str, word: str) -> str:
     return word if factor in NUMBERS else value_text(word)
 
 
-def question_of(levels: Mapping[str, Sequence[str]]) -> str:
+def write_question(levels: Mapping[str, Sequence[str]]) -> str:
     """Return a question about the varying levels, for a plan without an author's question."""
     # A word that is no transport is refused with the rest of the plan.
-    known = allowed_words("dns_transport")
+    known = list_allowed_words("dns_transport")
     first, *others = (transport_label(one) if one in known else one for one in levels["dns_transport"])
     varying = [factor for factor, words in levels.items() if len(words) > 1 and factor not in {"page", "profile"}]
     if others:

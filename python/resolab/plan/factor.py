@@ -89,18 +89,18 @@ class Factor:
         absent = self.about.absent_word
         return (*([absent] if absent else []), *(str(level) for level in self.kind))
 
-    def level_of(self, word: str) -> Any:
+    def parse_level(self, word: str) -> Any:
         """Turn a plan's word into the level a condition has."""
         return None if word == self.about.absent_word else self.kind(word)
 
-    def word_of(self, level: object) -> str:
+    def format_level(self, level: object) -> str:
         """Turn a condition's level into the plan's word."""
         if level is None and self.about.absent_word is not None:
             return self.about.absent_word
         return f"{level:g}" if isinstance(level, float) else str(level)
 
 
-def factors_in(condition: type) -> dict[str, Factor]:
+def read_factors(condition: type) -> dict[str, Factor]:
     """Read the declarations of a condition's fields, in their order."""
     hints = get_type_hints(condition, include_extras=True)
     return {

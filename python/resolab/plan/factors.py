@@ -34,19 +34,19 @@ FREE_NAMES = tuple(
 """The optional factors with names declared by the plan as levels."""
 
 
-def factors_about(*subjects: FactorSubject) -> tuple[str, ...]:
+def select_factors(*subjects: FactorSubject) -> tuple[str, ...]:
     """List the factors about one of these subjects, for separating or pooling in a table."""
     return tuple(name for name in EVERY_FACTOR if DECLARED[name].about.subject in subjects)
 
 
-QUERY_FACTORS = factors_about(FactorSubject.NETWORK, FactorSubject.RESOLVER)
+QUERY_FACTORS = select_factors(FactorSubject.NETWORK, FactorSubject.RESOLVER)
 """The factors affecting our own client's queries beside a load; the queries are alike over all other factors."""
 
 Selection = Mapping[str, Sequence[str]]
 """Levels by factor; selects the conditions with a listed level in every named factor."""
 
 
-def allowed_words(factor: str) -> tuple[str, ...]:
+def list_allowed_words(factor: str) -> tuple[str, ...]:
     """List a factor's closed vocabulary; pages, profiles and numbers have no vocabulary."""
     words = DECLARED[factor].words
     if words is None:
@@ -54,17 +54,17 @@ def allowed_words(factor: str) -> tuple[str, ...]:
     return words
 
 
-def level_of(factor: str, word: str) -> Any:
+def parse_level(factor: str, word: str) -> Any:
     """Turn a plan's word into the level a condition has."""
-    return DECLARED[factor].level_of(word)
+    return DECLARED[factor].parse_level(word)
 
 
-def word_of(level: object, factor: str) -> str:
+def format_level(level: object, factor: str) -> str:
     """Turn a condition's level into the plan's word; the factor defines the word for `None`."""
-    return DECLARED[factor].word_of(level)
+    return DECLARED[factor].format_level(level)
 
 
-def label_of(factor: str, word: str) -> str | None:
+def find_label(factor: str, word: str) -> str | None:
     """Return a level's label for people, complete by itself; `None` when the factor has no labels."""
     return DECLARED[factor].about.labels.get(word)
 
@@ -76,4 +76,4 @@ def applies(factor: str, one: ConditionLevels) -> bool:
 
 def selects(selection: Selection, condition: object) -> bool:
     """Return True when a condition has a level of the selection in every factor of the selection."""
-    return all(word_of(getattr(condition, factor), factor) in words for factor, words in selection.items())
+    return all(format_level(getattr(condition, factor), factor) in words for factor, words in selection.items())

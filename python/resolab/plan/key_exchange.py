@@ -22,7 +22,7 @@ class KeyExchange:
     edge: tuple[KeyExchangeGroup, ...] = EVERY_GROUP
 
 
-def key_exchange_in(section: PlanSection) -> KeyExchange:
+def read_key_exchange(section: PlanSection) -> KeyExchange:
     """Read the groups; missing keys have their default."""
     words = [group.value for group in EVERY_GROUP]
     given = {one.name: section.optional_levels(one.name, words) for one in fields(KeyExchange)}

@@ -11,16 +11,27 @@ from pathlib import Path
 from typing import Any
 
 from resolab.errors import ConfigurationError
-from resolab.plan.analysis import analysis_in
-from resolab.plan.choices import baseline_in, comparison_in, exclusion_in, repeat_in
+from resolab.plan.analysis import read_analysis
+from resolab.plan.choices import read_baseline, read_comparison, read_exclusion, read_repeat
 from resolab.plan.condition import Baseline, Factors
 from resolab.plan.corpus import Corpus
-from resolab.plan.factors import FACTORS, FREE_NAMES, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words, level_of
-from resolab.plan.key_exchange import key_exchange_in
+from resolab.plan.factors import (
+    FACTORS,
+    FREE_NAMES,
+    NAMED_ORDER,
+    NUMBERS,
+    OPTIONAL_FACTORS,
+    list_allowed_words,
+    parse_level,
+)
+from resolab.plan.key_exchange import read_key_exchange
 from resolab.plan.live.network import live_table
+from resolab.plan.live.settings import LiveSettings
 from resolab.plan.model import HIGHEST_SEED, Plan
-from resolab.plan.own_pages import GeneratedPage, PlanPageSource, is_model, is_path, name_of
-from resolab.plan.page_levels import page_levels, pages_in, replace_pages
+from resolab.plan.pages.certificate_check import check_shared_names
+from resolab.plan.pages.command_line_check import check_told_names, tells_names
+from resolab.plan.pages.own_pages import GeneratedPage, PlanPageSource, is_model, is_path, read_page_name
+from resolab.plan.pages.page_levels import page_levels, read_pages, replace_pages
 from resolab.plan.section import NAME, PlanSection
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
@@ -28,17 +39,16 @@ from resolab.plan.settings import (
     EdgeSettings,
     Instrument,
     Limits,
+    PageSettings,
     QuerySettings,
     ResolverSettings,
     Unit,
-    stop_in,
-    table_in,
-    value_in,
+    read_stop,
+    read_table,
+    read_value,
 )
-from resolab.plan.shared_names import check_shared_names
 from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_gateway, check_repeats
-from resolab.plan.told_names import check_told_names, tells_names
-from resolab.plan.unit import check_unit, over_pages
+from resolab.plan.unit import check_unit, pool_pages
 from resolab.records import DnsTransport, HttpVersion, ResolverPath
 
 
@@ -93,46 +103,57 @@ def parse_plan(
     """
     base = base or Path.cwd()
     read = live_table(source, _table(text, source), base, begun_with, at_hand=corpus is not None)
-    table, live = read.table, read.settings
-    generated, pages = pages_in(PlanSection(source, table).section("pages", required=False))
+    top, own, pages = _read_pages(source, read.table, base, corpus, begun_with)
+    if corpus is not None:
+        corpus = replace(corpus, own_pages=own)
+    plan = _build_plan(top, corpus, live=read.settings, pages=pages, own_pages=own, source_text=text, base=base)
+    top.finish()
+    check_unit(source, plan)
+    if corpus is not None:
+        _check_whole(source, plan, corpus)
+    return plan
+
+
+def _read_pages(
+    source: str, table: Mapping[str, Any], base: Path, corpus: Corpus | None, begun_with: Sequence[str] | None
+) -> tuple[PlanSection, Mapping[str, PlanPageSource], PageSettings]:
+    """Return the plan's table with the levels of `page` expanded, the plan's own pages, and the settings of pages."""
+    generated, pages = read_pages(PlanSection(source, table).section("pages", required=False))
     levels = page_levels(source, _page_level(table), generated, base, corpus, begun_with)
     top, own = PlanSection(source, replace_pages(table, levels)), levels.own if levels else generated
     top.section("pages", required=False)
     if corpus is not None:
         _check_own_pages(top, own, corpus)
-        corpus = replace(corpus, own_pages=own)
+    return top, own, pages
+
+
+def _build_plan(top: PlanSection, corpus: Corpus | None, *, live: LiveSettings | None, **given: Any) -> Plan:
     # Sites and the machine's own network stand in no corpus.
     named_in = None if live is not None else corpus
     factors = _factors(top.section("factors"), named_in)
     if live is None:
         _refuse_the_lives(top, factors)
     paths, factors = _resolver_paths(top.section("resolver_path"), factors)
-    design = table_in(top.section("design", required=False), Design)
+    design = read_table(top.section("design", required=False), Design)
     plan = Plan(
         name=_name(top, corpus),
         question=top.text("question"),
-        seed=value_in(top, Plan, "seed"),
-        blocks=len(factors.page) if "blocks" not in top and design.unit is Unit.PAGE else value_in(top, Plan, "blocks"),
+        seed=read_value(top, Plan, "seed"),
+        blocks=len(factors.page)
+        if "blocks" not in top and design.unit is Unit.PAGE
+        else read_value(top, Plan, "blocks"),
         factors=factors,
         resolver_path=paths,
         baseline=Baseline({}),
-        exclude=tuple(exclusion_in(one, named_in) for one in top.tables("exclude")),
-        source_text=text,
-        base=base,
-        own_pages=own,
-        repeat=tuple(repeat_in(one, named_in) for one in top.tables("repeat")),
+        exclude=tuple(read_exclusion(one, named_in) for one in top.tables("exclude")),
+        repeat=tuple(read_repeat(one, named_in) for one in top.tables("repeat")),
         design=design,
-        pages=pages,
         live=live,
+        **given,
         **_settings(top),
     )
-    plan = replace(plan, baseline=baseline_in(top.section("baseline"), plan))
-    plan = replace(plan, comparison_rules=tuple(comparison_in(one, plan) for one in top.tables("comparison")))
-    top.finish()
-    check_unit(source, plan)
-    if corpus is not None:
-        _check_whole(source, plan, corpus)
-    return plan
+    plan = replace(plan, baseline=read_baseline(top.section("baseline"), plan))
+    return replace(plan, comparison_rules=tuple(read_comparison(one, plan) for one in top.tables("comparison")))
 
 
 def _table(text: str, source: str) -> Mapping[str, Any]:
@@ -152,16 +173,16 @@ def _settings(top: PlanSection) -> dict[str, Any]:
         "queries": QuerySettings,
     }
     return {
-        **{key: table_in(top.section(key, required=False), table) for key, table in tables.items()},
-        "stop": stop_in(top.section("stop", required=False)) if "stop" in top else None,
-        "key_exchange": key_exchange_in(top.section("key_exchange", required=False)),
-        "analysis": analysis_in(top.section("analysis", required=False)),
+        **{key: read_table(top.section(key, required=False), table) for key, table in tables.items()},
+        "stop": read_stop(top.section("stop", required=False)) if "stop" in top else None,
+        "key_exchange": read_key_exchange(top.section("key_exchange", required=False)),
+        "analysis": read_analysis(top.section("analysis", required=False)),
     }
 
 
 def _check_whole(source: str, plan: Plan, corpus: Corpus) -> None:
     """Check rules across the whole plan; pages alike in a rule represent each other."""
-    compared = over_pages(plan)
+    compared = pool_pages(plan)
     check_combinations(source, compared)
     check_baselines(source, compared)
     check_gateway(source, compared)
@@ -215,15 +236,15 @@ def _factors(section: PlanSection, corpus: Corpus | None) -> Factors:
         "profile": _names(section, "profile", corpus.profiles() if corpus else None),
     }
     for factor in FACTORS[2:]:
-        words = section.levels(factor, allowed_words(factor))
-        levels[factor] = tuple(level_of(factor, word) for word in words)
+        words = section.levels(factor, list_allowed_words(factor))
+        levels[factor] = tuple(parse_level(factor, word) for word in words)
     named = set()
     for factor in OPTIONAL_FACTORS:
         bounds = NUMBERS.get(factor)
-        known = None if bounds or factor in FREE_NAMES else allowed_words(factor)
+        known = None if bounds or factor in FREE_NAMES else list_allowed_words(factor)
         given = section.optional_levels(factor, known, bounds)
         if given is not None:
-            levels[factor] = tuple(level_of(factor, word) for word in given)
+            levels[factor] = tuple(parse_level(factor, word) for word in given)
             named.add(factor)
     section.finish()
     return Factors(levels, named=tuple(factor for factor in NAMED_ORDER if factor in named))
@@ -240,7 +261,7 @@ def _refuse_the_lives(top: PlanSection, factors: Factors) -> None:
 def _page_names(section: PlanSection, corpus: Corpus | None) -> tuple[str, ...]:
     own = [word for word in section.levels("page", None) if is_path(word)]
     known = None if corpus is None else [*corpus.pages(), *own]
-    names = tuple(name_of(word) for word in section.levels("page", known))
+    names = tuple(read_page_name(word) for word in section.levels("page", known))
     if len(set(names)) < len(names):
         section.fail("page", "two folders or page models have one name; rename one of them")
     _check_names(section, "page", names)
@@ -263,7 +284,7 @@ def _resolver_paths(
     section: PlanSection, factors: Factors
 ) -> tuple[Mapping[DnsTransport, tuple[ResolverPath, ...]], Factors]:
     """Read the path to each transport; a list for any transport makes `resolver_path` a named factor."""
-    allowed = allowed_words("resolver_path")
+    allowed = list_allowed_words("resolver_path")
     # A transport that is not among the levels may stand here, so that a plan can be narrowed by one line.
     given = {transport: _paths(section, transport, allowed) for transport in DnsTransport}
     for transport in factors.dns_transport:
@@ -281,5 +302,5 @@ def _resolver_paths(
 def _paths(section: PlanSection, transport: str, allowed: tuple[str, ...]) -> tuple[ResolverPath, ...]:
     if section.is_list(transport):
         return tuple(ResolverPath(word) for word in section.levels(transport, allowed))
-    word = section.optional_one_of(transport, allowed)
+    word = section.take_optional_word(transport, allowed)
     return () if word is None else (ResolverPath(word),)

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from resolab.plan.analysis import Analysis
-from resolab.plan.comparison import ComparisonRule, PlannedComparison, planned_comparisons
+from resolab.plan.comparison import ComparisonRule, PlannedComparison, list_comparisons
 from resolab.plan.condition import Baseline, Condition, Factors
-from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, selects, word_of
+from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, format_level, selects
 from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.live.settings import LAB, LiveSettings
-from resolab.plan.own_pages import PlanPageSource
-from resolab.plan.preset_levels import fixed_levels
+from resolab.plan.pages.own_pages import PlanPageSource
+from resolab.plan.preset_levels import find_fixed_levels
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
     Design,
@@ -96,7 +96,7 @@ class Plan:
         names = (*FACTORS, *OPTIONAL_FACTORS)
         given = (dict(zip(names, levels, strict=True)) for levels in itertools.product(*map(self._levels, names)))
         return [
-            self._settled(Condition(**levels, resolver_path=path, named=self.factors.named))
+            self._set_absent_factors(Condition(**levels, resolver_path=path, named=self.factors.named))
             for levels in given
             for path in self.resolver_path[levels["dns_transport"]]
         ]
@@ -112,20 +112,20 @@ class Plan:
 
     def comparisons(self) -> list[PlannedComparison]:
         """List the comparisons: the named ones or, without any, all with the baseline; then the copies."""
-        return planned_comparisons(
-            self.conditions(), self.comparison_rules, with_levels=self.find_with_levels, baseline_of=self.baseline_of
+        return list_comparisons(
+            self.conditions(), self.comparison_rules, with_levels=self.find_with_levels, baseline_of=self.find_baseline
         )
 
     def words(self, factor: str) -> tuple[str, ...]:
         """List the plan's levels of a factor, named or not, as words."""
-        return tuple(word_of(level, factor) for level in self._levels(factor))
+        return tuple(format_level(level, factor) for level in self._levels(factor))
 
-    def varying(self) -> tuple[str, ...]:
+    def list_varying_factors(self) -> tuple[str, ...]:
         """List the named optional factors with differing levels in the conditions, in the order of identifiers."""
         conditions = self.conditions()
         return tuple(factor for factor in self.factors.named if len({getattr(one, factor) for one in conditions}) > 1)
 
-    def baseline_of(self, condition: Condition) -> Condition:
+    def find_baseline(self, condition: Condition) -> Condition:
         """Find the baseline of `condition`, on the same page and profile; may be the condition itself.
 
         A copy is compared only with the first copy of its condition.
@@ -140,13 +140,13 @@ class Plan:
         paths = self.resolver_path[reference.dns_transport]
         if "resolver_path" not in baseline.levels and reference.resolver_path not in paths:
             reference = replace(reference, resolver_path=paths[0])
-        return self._settled(reference)
+        return self._set_absent_factors(reference)
 
-    def _settled(self, condition: Condition) -> Condition:
+    def _set_absent_factors(self, condition: Condition) -> Condition:
         """Set factors absent from the plan to the level fixed by a preset, or else to their default."""
         if not any(self._levels("browser_preset")):
             return condition
-        levels = {**OPTIONAL_FACTORS, **fixed_levels(condition)}
+        levels = {**OPTIONAL_FACTORS, **find_fixed_levels(condition)}
         others = {
             factor: level
             for factor, level in levels.items()

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from resolab.plan.condition import Condition
 from resolab.plan.model import Plan
-from resolab.plan.unit import over_pages
+from resolab.plan.unit import pool_pages
 
 
 def stream_seed(run_seed: int, *labels: str | int) -> int:
@@ -24,7 +24,9 @@ def block_order(plan: Plan, seed: int, block: int) -> list[Condition]:
     levels in the plan, of earlier blocks, and of any library's shuffle: a resumed run meets the same order. For a plan
     with sampled pages, a block has one page with all conditions.
     """
-    conditions = plan.conditions() if not plan.samples_pages else _of_page(plan, page_of(plan, seed, block))
+    conditions = (
+        plan.conditions() if not plan.samples_pages else _list_page_conditions(plan, find_page(plan, seed, block))
+    )
     return sorted(conditions, key=lambda one: stream_seed(seed, "block_order", block, one.id))
 
 
@@ -33,10 +35,10 @@ def page_order(plan: Plan, seed: int) -> list[str]:
     return sorted(plan.factors.page, key=lambda page: (stream_seed(seed, "page_order", page), page))
 
 
-def page_of(plan: Plan, seed: int, block: int) -> str:
+def find_page(plan: Plan, seed: int, block: int) -> str:
     """Return the page of a block, for a plan with sampled pages; after the last page the first comes again."""
     return page_order(plan, seed)[block % len(plan.factors.page)]
 
 
-def _of_page(plan: Plan, page: str) -> list[Condition]:
-    return [replace(one, page=page) for one in over_pages(plan).conditions()]
+def _list_page_conditions(plan: Plan, page: str) -> list[Condition]:
+    return [replace(one, page=page) for one in pool_pages(plan).conditions()]

@@ -9,7 +9,7 @@ from resolab.plan.condition import Condition, sends_doh
 from resolab.records import BrowserPreset, DohMethod, NameResolution
 
 
-def fixed_levels(condition: Condition) -> dict[str, Any]:
+def find_fixed_levels(condition: Condition) -> dict[str, Any]:
     """Return the levels of the optional factors set by the condition's preset, regardless of their defaults.
 
     Hounsel et al. used getaddrinfo for Do53 and for the queries to their DoT stub, and POST for DoH.

@@ -9,11 +9,11 @@ from typing import Any
 
 from resolab.plan.analysis import Analysis
 from resolab.plan.choices import BASELINE_FACTORS
-from resolab.plan.factors import EVERY_FACTOR, FACTORS, FREE_NAMES, NUMBERS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.factors import EVERY_FACTOR, FACTORS, FREE_NAMES, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
 from resolab.plan.key_exchange import key_exchange_schema
 from resolab.plan.live.schema import live_tables
 from resolab.plan.model import Plan, Repeat
-from resolab.plan.page_levels import GeneratedPages
+from resolab.plan.pages.page_levels import GeneratedPages
 from resolab.plan.settings import (
     Design,
     EdgeSettings,
@@ -24,7 +24,7 @@ from resolab.plan.settings import (
     ResolverSettings,
     StopSettings,
     Unit,
-    schema_of,
+    describe_setting,
 )
 from resolab.records import DnsTransport
 
@@ -43,8 +43,8 @@ def plan_schema() -> Schema:
             {
                 "name": {"type": "string", "description": "Goes into the dataset's name."},
                 "question": {"type": "string"},
-                "seed": schema_of(Plan, "seed"),
-                "blocks": schema_of(Plan, "blocks"),
+                "seed": describe_setting(Plan, "seed"),
+                "blocks": describe_setting(Plan, "blocks"),
                 "factors": _factors(),
                 "pages": _table(
                     {"generated": _table(_keys(GeneratedPages), required=("count",)), **_keys(PageSettings)}
@@ -96,7 +96,9 @@ def _word(factor: str) -> Schema:
     if factor in NUMBERS:
         low, high = NUMBERS[factor]
         return {"type": "number", "minimum": low, "maximum": high}
-    return {"type": "string"} if factor in {"page", "profile", *FREE_NAMES} else {"enum": list(allowed_words(factor))}
+    return (
+        {"type": "string"} if factor in {"page", "profile", *FREE_NAMES} else {"enum": list(list_allowed_words(factor))}
+    )
 
 
 def _levels(factor: str) -> Schema:
@@ -121,7 +123,7 @@ def _exclusion() -> Schema:
 
 
 def _repeat() -> Schema:
-    return _table({**_selection(), "times": schema_of(Repeat, "times")})
+    return _table({**_selection(), "times": describe_setting(Repeat, "times")})
 
 
 def _comparison() -> Schema:
@@ -134,7 +136,7 @@ def _settings(table: type) -> Schema:
 
 
 def _keys(table: type) -> Schema:
-    return {one.name: schema_of(table, one.name) for one in fields(table)}
+    return {one.name: describe_setting(table, one.name) for one in fields(table)}
 
 
 def _baseline() -> Schema:

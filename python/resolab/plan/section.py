@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from resolab.errors import ConfigurationError
-from resolab.wording import meant
+from resolab.wording import suggest_word
 
 MISSING = object()
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -69,14 +69,14 @@ class PlanSection:
         self._known.append(key)
         return None
 
-    def optional_one_of(self, key: str, allowed: Sequence[str], bounds: Bounds | None = None) -> str | None:
+    def take_optional_word(self, key: str, allowed: Sequence[str], bounds: Bounds | None = None) -> str | None:
         """Take a word of a closed list, or `None` when the key is absent; with bounds, a number as its word."""
         if key not in self._table:
             self._known.append(key)
             return None
-        value = self._spelled(key, self._take(key), bounds)
+        value = self._spell_number(key, self._take(key), bounds)
         if not isinstance(value, str) or value not in allowed:
-            self.fail(key, f"unknown level {value!r}; allowed: {_listed(allowed)}{meant(value, allowed)}")
+            self.fail(key, f"unknown level {value!r}; allowed: {_join_words(allowed)}{suggest_word(value, allowed)}")
         return value
 
     def levels(self, key: str, allowed: Sequence[str] | None, bounds: Bounds | None = None) -> tuple[str, ...]:
@@ -85,15 +85,15 @@ class PlanSection:
         With bounds the levels are numbers within [low, high], returned as words.
         """
         value = self._take(key)
-        hint = f"; allowed: {_listed(allowed)}" if allowed is not None else ""
+        hint = f"; allowed: {_join_words(allowed)}" if allowed is not None else ""
         if not isinstance(value, list):
             self.fail(key, f"must be a list of levels, not {value!r}{hint}")
         if not value:
             self.fail(key, f"has no level; give at least one{hint}")
-        words = [self._spelled(key, level, bounds) for level in value]
+        words = [self._spell_number(key, level, bounds) for level in value]
         for level in words:
             if not isinstance(level, str) or (allowed is not None and level not in allowed):
-                self.fail(key, f"unknown level {level!r}{hint}{meant(level, allowed or ())}")
+                self.fail(key, f"unknown level {level!r}{hint}{suggest_word(level, allowed or ())}")
         if len(set(words)) < len(words):
             self.fail(key, "names a level twice; name each once")
         return tuple(str(word) for word in words)
@@ -107,7 +107,7 @@ class PlanSection:
         self._known.append(key)
         return None
 
-    def _spelled(self, key: str, value: object, bounds: Bounds | None) -> object:
+    def _spell_number(self, key: str, value: object, bounds: Bounds | None) -> object:
         """Turn a number within bounds into a word."""
         if bounds is None:
             return value
@@ -120,11 +120,11 @@ class PlanSection:
         """Return True when a key exists and holds a list."""
         return isinstance(self._table.get(key), list)
 
-    def one_of(self, key: str, allowed: Sequence[str]) -> str:
+    def take_word(self, key: str, allowed: Sequence[str]) -> str:
         """Take a required word of a closed list."""
         value = self._take(key)
         if value not in allowed:
-            self.fail(key, f"must be one of {_listed(allowed)}, not {value!r}")
+            self.fail(key, f"must be one of {_join_words(allowed)}, not {value!r}")
         return str(value)
 
     def values(self, key: str) -> Mapping[str, object]:
@@ -156,7 +156,7 @@ class PlanSection:
         """Fail if the table holds an unrequested key."""
         for key in self._table:
             if key not in self._known:
-                self.fail(key, f"unknown key; allowed: {_listed(self._known)}{meant(key, self._known)}")
+                self.fail(key, f"unknown key; allowed: {_join_words(self._known)}{suggest_word(key, self._known)}")
 
     def _take(self, key: str, default: object = MISSING) -> object:
         self._known.append(key)
@@ -167,5 +167,5 @@ class PlanSection:
         return value
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(words)) or "none"

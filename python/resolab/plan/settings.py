@@ -193,17 +193,17 @@ class _Settings(Protocol):
 Table = TypeVar("Table", bound=_Settings)
 
 
-def table_in(section: PlanSection, table: type[Table]) -> Table:
+def read_table(section: PlanSection, table: type[Table]) -> Table:
     """Read a table of settings; missing keys have their default."""
-    values = {one.name: value_in(section, table, one.name) for one in fields(table)}
+    values = {one.name: read_value(section, table, one.name) for one in fields(table)}
     section.finish()
     return table(**values)
 
 
-def stop_in(section: PlanSection) -> StopSettings:
+def read_stop(section: PlanSection) -> StopSettings:
     """Read when a campaign has seen enough."""
     has_least = "min_blocks" in section
-    stop = table_in(section, StopSettings)
+    stop = read_table(section, StopSettings)
     widths = (stop.ci_width_ms, stop.ci_width_ratio)
     has_width = any(one is not None for one in widths)
     if stop.rule is StopRule.FIXED_WIDTH:
@@ -221,12 +221,12 @@ def stop_in(section: PlanSection) -> StopSettings:
     return stop if has_least else replace(stop, min_blocks=SEQUENCE_MIN_BLOCKS)
 
 
-def value_in(section: PlanSection, table: type, key: str) -> Any:
+def read_value(section: PlanSection, table: type, key: str) -> Any:
     """Read one setting, with the declaration of its field."""
-    kind, bounds = _declared(table, key)
+    kind, bounds = _read_declaration(table, key)
     default: Any = next(one.default for one in fields(table) if one.name == key)
     if isinstance(bounds, ChoiceOf):
-        given = section.optional_one_of(key, [word.value for word in bounds.words])
+        given = section.take_optional_word(key, [word.value for word in bounds.words])
         return default if given is None else type(bounds.words[0])(given)
     if isinstance(bounds, SubsetOf):
         chosen = section.optional_levels(key, [word.value for word in bounds.words], None)
@@ -241,9 +241,9 @@ def value_in(section: PlanSection, table: type, key: str) -> Any:
     return section.number(key, above=bounds.low, high=bounds.high, default=default)
 
 
-def schema_of(table: type, key: str) -> dict[str, Any]:
+def describe_setting(table: type, key: str) -> dict[str, Any]:
     """Describe one setting by the declaration of its field."""
-    kind, bounds = _declared(table, key)
+    kind, bounds = _read_declaration(table, key)
     if isinstance(bounds, ChoiceOf):
         return {"enum": [word.value for word in bounds.words]}
     if isinstance(bounds, SubsetOf):
@@ -257,7 +257,7 @@ def schema_of(table: type, key: str) -> dict[str, Any]:
     return {"type": "number", "exclusiveMinimum": bounds.low, "maximum": bounds.high, **note}
 
 
-def _declared(table: type, key: str) -> tuple[type, NumberBounds | ChoiceOf | SubsetOf]:
+def _read_declaration(table: type, key: str) -> tuple[type, NumberBounds | ChoiceOf | SubsetOf]:
     """Return a setting's type, `None` left out, and its bounds; for a switch the bounds are unused."""
     hint = get_type_hints(table, include_extras=True)[key]
     if hint is bool:

@@ -11,7 +11,7 @@ from resolab.errors import ConfigurationError
 from resolab.plan.analysis import Estimand
 from resolab.plan.comparison import ComparisonKind
 from resolab.plan.condition import Baseline, Condition
-from resolab.plan.factors import NAMED_ORDER, Selection, allowed_words, selects, word_of
+from resolab.plan.factors import NAMED_ORDER, Selection, format_level, list_allowed_words, selects
 from resolab.plan.model import Plan
 from resolab.plan.settings import DecisionCriterion, StopSettings
 from resolab.protocols import (
@@ -33,14 +33,14 @@ class ImpossibleLevels:
     reason: str
 
 
-def _named(transports: Sequence[str], joint: str) -> str:
+def _join_names(transports: Sequence[str], joint: str) -> str:
     *first, last = (transport_label(one) for one in transports)
     return f"{', '.join(first)} {joint} {last}" if first else last
 
 
 def _but(factor: str, *words: str) -> tuple[str, ...]:
     """List a factor's other levels: a new level is refused until declared possible."""
-    return tuple(word for word in allowed_words(factor) if word not in words)
+    return tuple(word for word in list_allowed_words(factor) if word not in words)
 
 
 _BROWSERS_SPEAK = (DnsTransport.DOUDP, DnsTransport.DOH, DnsTransport.DOH3)
@@ -67,7 +67,7 @@ _OF_LOOKUPS: Selection = {
 IMPOSSIBLE = (
     ImpossibleLevels(
         {"resolver_path": ("native",), "dns_transport": _BEYOND_BROWSERS},
-        f"no browser's own resolver speaks {_named(_BEYOND_BROWSERS, 'or')}",
+        f"no browser's own resolver speaks {_join_names(_BEYOND_BROWSERS, 'or')}",
     ),
     ImpossibleLevels(
         {"browser": ("chromium",), "http_version": _OVER_TCP, "requested_handshake_mode": ("zero_rtt",)},
@@ -96,7 +96,7 @@ IMPOSSIBLE = (
     ),
     ImpossibleLevels(
         {"dns_transport": WITHOUT_CONNECTION, "dns_connection_state": ("warm",)},
-        f"there is no connection over {_named(WITHOUT_CONNECTION, 'or')}",
+        f"there is no connection over {_join_names(WITHOUT_CONNECTION, 'or')}",
     ),
     ImpossibleLevels(
         {"dns_connection_state": ("warm",), "requested_dns_handshake_mode": _NOT_FULL},
@@ -104,7 +104,7 @@ IMPOSSIBLE = (
     ),
     ImpossibleLevels(
         {"dns_transport": WITHOUT_HANDSHAKE, "requested_dns_handshake_mode": _NOT_FULL},
-        f"there is no TLS or QUIC handshake over {_named(WITHOUT_HANDSHAKE, 'or')}",
+        f"there is no TLS or QUIC handshake over {_join_names(WITHOUT_HANDSHAKE, 'or')}",
     ),
     ImpossibleLevels(
         {
@@ -183,7 +183,7 @@ IMPOSSIBLE = (
 
 
 @functools.cache
-def _missed_twice(ratio: str) -> ImpossibleLevels:
+def _forbid_two_misses(ratio: str) -> ImpossibleLevels:
     levels = {"resolver_cache": ("miss",), "resolver_miss_ratio": (ratio,)}
     return ImpossibleLevels(levels, "a resolver that lacks every name lacks no share of them beside")
 
@@ -191,7 +191,7 @@ def _missed_twice(ratio: str) -> ImpossibleLevels:
 def impossible(condition: Condition) -> ImpossibleLevels | None:
     """Find out why a condition cannot be."""
     if condition.resolver_miss_ratio and condition.resolver_cache is ResolverCache.MISS:
-        return _missed_twice(word_of(condition.resolver_miss_ratio, "resolver_miss_ratio"))
+        return _forbid_two_misses(format_level(condition.resolver_miss_ratio, "resolver_miss_ratio"))
     return next((one for one in IMPOSSIBLE if selects(one.levels, condition)), None)
 
 
@@ -204,16 +204,16 @@ def check_combinations(source: str, plan: Plan) -> None:
     for condition in conditions:
         found = impossible(condition)
         if found is not None:
-            firsts.setdefault(f"{_key_of(condition, found)}: {_way_out(plan, found)}", (condition, found))
+            firsts.setdefault(f"{_find_key(condition, found)}: {_way_out(plan, found)}", (condition, found))
     problems = [
-        f"{_key_of(condition, found)}: {condition.id}: {found.reason}; {_way_out(plan, found)}"
+        f"{_find_key(condition, found)}: {condition.id}: {found.reason}; {_way_out(plan, found)}"
         for condition, found in firsts.values()
     ]
     if problems:
         raise ConfigurationError(f"{source}: {'; also '.join(problems)}")
 
 
-def _key_of(condition: Condition, found: ImpossibleLevels) -> str:
+def _find_key(condition: Condition, found: ImpossibleLevels) -> str:
     """Return the faulty key: a transport's path, or the factor beyond the factors of every plan."""
     if set(found.levels) == {"resolver_path", "dns_transport"}:
         return f"resolver_path.{condition.dns_transport}"
@@ -225,14 +225,14 @@ def _way_out(plan: Plan, found: ImpossibleLevels) -> str:
     """Return the remedy: an exclusion or another level."""
     if set(found.levels) == {"resolver_path", "dns_transport"}:
         return 'use "stub"'
-    keys = [f"{factor} = {value_text(words)}" for factor, words in _narrowed(plan, found).items()]
+    keys = [f"{factor} = {value_text(words)}" for factor, words in _narrow(plan, found).items()]
     if keys:
         return f"add [[exclude]] with {', '.join(keys)}"
     *most, last = found.levels
     return f"every condition of the plan is like that: change {', '.join(most)} or {last}"
 
 
-def _narrowed(plan: Plan, found: ImpossibleLevels) -> dict[str, list[str]]:
+def _narrow(plan: Plan, found: ImpossibleLevels) -> dict[str, list[str]]:
     """Choose the impossible conditions by the fewest keys and levels for this plan."""
     meant = {factor: [word for word in plan.words(factor) if word in words] for factor, words in found.levels.items()}
     return {factor: words for factor, words in meant.items() if len(words) < len(plan.words(factor))}
@@ -241,7 +241,7 @@ def _narrowed(plan: Plan, found: ImpossibleLevels) -> dict[str, list[str]]:
 def exclusions_needed(plan: Plan) -> list[tuple[Selection, str]]:
     """List the necessary exclusions of a plan, with the reasons; omit faults without a mending exclusion."""
     found = {id(rule): rule for rule in map(impossible, plan.conditions()) if rule is not None}
-    needed = ((_narrowed(plan, rule), rule.reason) for rule in found.values())
+    needed = ((_narrow(plan, rule), rule.reason) for rule in found.values())
     return [(levels, reason) for levels, reason in needed if levels]
 
 
@@ -251,7 +251,7 @@ def baselines_lack(plan: Plan) -> list[str]:
     known = set(conditions)
     lacking = []
     for condition in conditions:
-        if plan.baseline_of(condition) in known:
+        if plan.find_baseline(condition) in known:
             continue
         for factor in plan.factors.named:
             levels = {**plan.baseline.levels, factor: getattr(conditions[0], factor)}
@@ -266,7 +266,7 @@ def check_baselines(source: str, plan: Plan) -> None:
     conditions = plan.conditions()
     known = set(conditions)
     for condition in conditions:
-        reference = plan.baseline_of(condition)
+        reference = plan.find_baseline(condition)
         if reference in known:
             continue
         missing = [factor for factor in plan.factors.named if factor not in plan.baseline.levels]

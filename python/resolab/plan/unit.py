@@ -17,7 +17,7 @@ EVERY_PAGE = "all-pages"
 """The page's word in identifiers of comparisons over pages."""
 
 
-def over_pages(plan: Plan) -> Plan:
+def pool_pages(plan: Plan) -> Plan:
     """Return the plan for comparisons: with one page for all when pages are sampled, else unchanged."""
     if not plan.samples_pages:
         return plan
@@ -25,14 +25,14 @@ def over_pages(plan: Plan) -> Plan:
     return replace(plan, factors=replace(plan.factors, levels=levels))
 
 
-def compared_as(plan: Plan, condition: Condition) -> Condition:
+def find_counting_condition(plan: Plan, condition: Condition) -> Condition:
     """Return the condition counting this condition's trials."""
     return replace(condition, page=EVERY_PAGE) if plan.samples_pages else condition
 
 
 def trials_a_block(plan: Plan) -> int:
     """Count a block's trials."""
-    return len(over_pages(plan).conditions())
+    return len(pool_pages(plan).conditions())
 
 
 def check_unit(source: str, plan: Plan) -> None:

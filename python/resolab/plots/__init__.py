@@ -3,16 +3,16 @@
 For: drawing estimates from other modules, in a single style readable in grey print. Not for: computing them.
 """
 
-from resolab.plots.by_connections import PagePoint, draw_by_connections
-from resolab.plots.by_names import NamesPoint, draw_by_names
 from resolab.plots.cdf import CdfAxis, Curve, CurveStyle, draw_cdfs, resolver_look, transport_look
+from resolab.plots.connection_savings import PagePoint, draw_by_connections
 from resolab.plots.difference import DifferenceRow, draw_differences
 from resolab.plots.exchange import ExchangeSeries, draw_exchanges
 from resolab.plots.heat_map import HeatCell, draw_heat_map
+from resolab.plots.name_counts import NamesPoint, draw_by_names
 from resolab.plots.save import Drawing, save_drawing, save_file, write_csv
 from resolab.plots.save_all import save_drawings
 from resolab.plots.shift_function import ShiftLine, draw_shift_functions
-from resolab.plots.waterfall import Event, Span, WaterfallRequest, draw_waterfall, shortened
+from resolab.plots.waterfall import PageEvent, Span, WaterfallRequest, draw_waterfall, shorten_label
 from resolab.plots.words import (
     ABSENT,
     combination_label,
@@ -31,10 +31,10 @@ __all__ = [
     "CurveStyle",
     "DifferenceRow",
     "Drawing",
-    "Event",
     "ExchangeSeries",
     "HeatCell",
     "NamesPoint",
+    "PageEvent",
     "PagePoint",
     "ShiftLine",
     "Span",
@@ -57,7 +57,7 @@ __all__ = [
     "save_drawing",
     "save_drawings",
     "save_file",
-    "shortened",
+    "shorten_label",
     "transport_label",
     "transport_look",
     "write_csv",

@@ -151,12 +151,12 @@ def _reach(curves: Sequence[Curve]) -> tuple[float, float]:
     """Return the limits of the axis, without the slowest twentieth of a curve, to leave room for the other curves."""
     drawn = [points for curve in curves for points in (curve.points, curve.reference) if points]
     low = min((points[0][0] for points in drawn), default=0.0)
-    high = max((_value_at(points, SHOWN_SHARE) for points in drawn), default=1.0)
+    high = max((_find_value(points, SHOWN_SHARE) for points in drawn), default=1.0)
     pad = 0.04 * (high - low) or max(abs(high), 1.0) * 0.04
     return low - pad, high + pad
 
 
-def _value_at(points: Sequence[tuple[float, float]], share: float) -> float:
+def _find_value(points: Sequence[tuple[float, float]], share: float) -> float:
     return next((value for value, reached in points if reached >= share), points[-1][0])
 
 

@@ -156,8 +156,8 @@ def _curve(axes: Axes, panel: DifferencePanel, dash: object) -> None:
     label = _label(panel)
     # Beyond the outermost known differences the edges keep their shares.
     x = [-_FAR_MS, *(point.difference_ms for point in curve.points), _FAR_MS]
-    least = _extended([point.least for point in curve.points], 0.0)
-    most = _extended([point.most for point in curve.points], curve.most_before)
+    least = _extend([point.least for point in curve.points], 0.0)
+    most = _extend([point.most for point in curve.points], curve.most_before)
     axes.fill_between(x, least, most, step="post", color=colour, alpha=0.18, linewidth=0)
     for edge in (least, most):
         axes.step(x, edge, where="post", color=colour, linestyle=dash, linewidth=1.4, label=label)
@@ -186,7 +186,7 @@ def _label(panel: DifferencePanel) -> str:
     return f"{value}\n{counts}" + (f", {middle.censored_count} bounds" if middle.censored_count else "")
 
 
-def _extended(shares: Sequence[float], before: float) -> list[float]:
+def _extend(shares: Sequence[float], before: float) -> list[float]:
     return [before, *shares, shares[-1] if shares else before]
 
 

@@ -59,7 +59,7 @@ class MatrixCell:
     curve: DifferenceCurve
 
 
-def band_of(median_ms: Estimate) -> str:
+def choose_band(median_ms: Estimate) -> str:
     """Return the band of a median; for a median known only within bounds, the band holding both bounds."""
     if median_ms.low is None or median_ms.high is None:
         return "not determined"
@@ -87,8 +87,8 @@ def draw_difference_matrix(name: str, caption: str, cells: Sequence[MatrixCell])
         axes.set_aspect("equal")
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0, labeltop=True, labelbottom=False)
-        axes.set_xticks(np.arange(len(names)) + 0.5, [_wrapped(one) for one in names], fontsize=7.5)
-        axes.set_yticks(np.arange(len(names)) + 0.5, [_wrapped(one) for one in names], fontsize=7.5)
+        axes.set_xticks(np.arange(len(names)) + 0.5, [_wrap(one) for one in names], fontsize=7.5)
+        axes.set_yticks(np.arange(len(names)) + 0.5, [_wrap(one) for one in names], fontsize=7.5)
         for place in range(len(names)):
             axes.add_patch(Rectangle((place, place), 1, 1, facecolor="#f4f4f4", edgecolor="#bbbbbb", linewidth=0.6))
         for cell in cells:
@@ -97,12 +97,12 @@ def draw_difference_matrix(name: str, caption: str, cells: Sequence[MatrixCell])
     return Drawing(name, caption, figure, [row for cell in cells for row in _rows(cell)])
 
 
-def _wrapped(name: str) -> str:
+def _wrap(name: str) -> str:
     return name.replace(", ", "\n")
 
 
 def _cell(axes: Axes, cell: MatrixCell, column: int, row: int, reach: float) -> None:
-    band = _BANDS[band_of(cell.curve.median_ms)]
+    band = _BANDS[choose_band(cell.curve.median_ms)]
     where = (column, row)
     axes.add_patch(Rectangle(where, 1, 1, facecolor=band.colour, edgecolor="#cccccc", hatch=band.hatch, linewidth=0.4))
     axes.add_patch(Rectangle(where, 1, 1, fill=False, edgecolor="#999999", linewidth=0.6))
@@ -158,6 +158,6 @@ def _legend(axes: Axes, reach: float) -> None:
 
 
 def _rows(cell: MatrixCell) -> list[dict[str, str | int | float | None]]:
-    band = band_of(cell.curve.median_ms)
-    survivors = band_of(cell.curve.survivors_median_ms)
+    band = choose_band(cell.curve.median_ms)
+    survivors = choose_band(cell.curve.survivors_median_ms)
     return [{**row, "band": band, "survivor_band": survivors} for row in csv_rows(cell.curve)]

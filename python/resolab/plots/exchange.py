@@ -79,7 +79,7 @@ def _right_end(series: Sequence[ExchangeSeries]) -> float:
     expected = max(one.expected_round_trips for one in series)
     slowest = max((one.round_trips[-1] for one in series if one.round_trips), default=expected)
     # A single straggler must not squeeze everybody else to the left; the caption says where the axis ends.
-    most = max((_shown(one) for one in series), default=expected)
+    most = max((_choose_range(one) for one in series), default=expected)
     return max(expected + 0.7, min(slowest * 1.05, _usual_end(series)), most * 1.05)
 
 
@@ -87,7 +87,7 @@ def _usual_end(series: Sequence[ExchangeSeries]) -> float:
     return max(one.expected_round_trips for one in series) + 2.0
 
 
-def _shown(one: ExchangeSeries) -> float:
+def _choose_range(one: ExchangeSeries) -> float:
     """Return the time of most of the completed exchanges, in round trips."""
     ended = one.shares[-1] if one.shares else 0.0
     steps = zip(one.round_trips, one.shares, strict=True)

@@ -14,7 +14,7 @@ _LAYOUT = ("GDEF", "GPOS", "GSUB", "MATH")
 
 
 @contextmanager
-def without_layout_tables() -> Iterator[None]:
+def drop_layout_tables() -> Iterator[None]:
     """Embed fonts without their layout tables while the context is open."""
     load_font = subset.load_font
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from resolab.plots.pdf_fonts import without_layout_tables
+from resolab.plots.pdf_fonts import drop_layout_tables
 from resolab.plots.style import house_style
 from resolab.store import write_named
 from resolab.wording import clean, escape_xml_controls
@@ -39,7 +39,7 @@ def save_drawing(drawing: Drawing, folder: Path) -> str:
         _lay_out(drawing.figure)
         drawing.figure.savefig(stream, format="svg", metadata={"Date": None, "Title": title})
         pdf = folder / f"{drawing.name}.pdf"
-        with without_layout_tables():
+        with drop_layout_tables():
             drawing.figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Title": title})
     (folder / f"{drawing.name}.svg").write_text(stream.getvalue(), "utf-8")
     write_csv(drawing.rows, folder / f"{drawing.name}.csv")

@@ -48,7 +48,7 @@ class WaterfallRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class PageEvent:
     """An instant of the whole page."""
 
     name: str
@@ -69,7 +69,7 @@ _EVENT_DASHES: Sequence[Any] = ((0, (1, 1.5)), (0, (4, 2)), "-")
 
 
 def draw_waterfall(
-    name: str, title: str, requests: Sequence[WaterfallRequest], events: Sequence[Event], caption: str
+    name: str, title: str, requests: Sequence[WaterfallRequest], events: Sequence[PageEvent], caption: str
 ) -> Drawing:
     """Draw the requests from top to bottom in the given order."""
     with house_style():
@@ -81,14 +81,14 @@ def draw_waterfall(
             axes.axvline(
                 event.at_ms, color="#333333", linewidth=1, linestyle=dash, label=f"{event.name} {event.at_ms:.0f}"
             )
-        axes.set_yticks(range(len(requests)), [clean(shortened(one.label, LABEL_LETTERS)) for one in requests])
+        axes.set_yticks(range(len(requests)), [clean(shorten_label(one.label, LABEL_LETTERS)) for one in requests])
         axes.set_ylim(len(requests) - 0.4, -0.6)
         last = max([0.0, *(request.end_ms for request in requests), *(event.at_ms for event in events)])
         axes.set_xlim(0, (last or 1.0) * 1.02)
         axes.tick_params(axis="y", length=0)
         axes.grid(visible=True, axis="x")
         axes.set_xlabel("ms since navigationStart")
-        axes.set_title(clean(shortened(title, TITLE_LETTERS)), loc="left")
+        axes.set_title(clean(shorten_label(title, TITLE_LETTERS)), loc="left")
         _legend(axes, requests)
     return Drawing(name, caption, figure, [request.row for request in requests])
 
@@ -111,7 +111,7 @@ def _request(axes: Axes, line: int, request: WaterfallRequest) -> None:
         )
 
 
-def shortened(label: str, letters: int) -> str:
+def shorten_label(label: str, letters: int) -> str:
     """Shorten a label by cutting out its middle, keeping the host at the start and the file at the end."""
     if len(label) <= letters:
         return label

@@ -6,7 +6,7 @@ For: labels of levels, numbers with signs, estimates known only within bounds. N
 import math
 from collections.abc import Sequence
 
-from resolab.plan.factors import label_of
+from resolab.plan.factors import find_label
 from resolab.protocols import transport_label
 from resolab.stats import Estimate
 
@@ -15,12 +15,12 @@ ABSENT = "n/a"
 
 def mode_label(handshake_mode: str) -> str:
     """Return the spelling of a handshake mode."""
-    return label_of("requested_handshake_mode", handshake_mode) or handshake_mode
+    return find_label("requested_handshake_mode", handshake_mode) or handshake_mode
 
 
 def level_label(factor: str, level: str) -> str:
     """Return a level's name, understandable without naming its optional factor."""
-    return label_of(factor, level) or f"{factor} {level}"
+    return find_label(factor, level) or f"{factor} {level}"
 
 
 def combination_label(dns_transport: str, http_version: str, handshake_mode: str, further: Sequence[str] = ()) -> str:
@@ -44,7 +44,7 @@ def number_text(number: float | None, digits: int = 1, *, signed: bool = False) 
 
 def estimate_text(estimate: Estimate, digits: int = 1, *, scale: float = 1, signed: bool = False) -> str:
     """Format an estimate, or its bounds when censoring leaves no single number."""
-    low, high = _scaled(estimate.low, scale), _scaled(estimate.high, scale)
+    low, high = _scale(estimate.low, scale), _scale(estimate.high, scale)
     if low is None or high is None:
         return ABSENT
     if low == high and math.isfinite(low):
@@ -60,11 +60,11 @@ def estimate_text(estimate: Estimate, digits: int = 1, *, scale: float = 1, sign
 
 def interval_text(estimate: Estimate, digits: int = 1, *, scale: float = 1, signed: bool = False) -> str:
     """Format a confidence interval; without an interval, return an empty string."""
-    low, high = _scaled(estimate.ci_low, scale), _scaled(estimate.ci_high, scale)
+    low, high = _scale(estimate.ci_low, scale), _scale(estimate.ci_high, scale)
     if low is None or high is None:
         return ""
     return f"[{number_text(low, digits, signed=signed)}, {number_text(high, digits, signed=signed)}]"
 
 
-def _scaled(number: float | None, scale: float) -> float | None:
+def _scale(number: float | None, scale: float) -> float | None:
     return None if number is None else number * scale

@@ -6,10 +6,10 @@ transport in figures (`plots.style`), or measured values.
 
 from resolab.protocols.closed_form import (
     cold_exchange_round_trips,
+    express_in_round_trips,
     lookup_round_trips,
     page_handshake_round_trips,
     remainder_ms,
-    to_round_trips,
     wire_time_ms,
 )
 from resolab.protocols.dns_transports import (
@@ -21,7 +21,7 @@ from resolab.protocols.dns_transports import (
     WITHOUT_HTTP,
     Carrier,
     TransportFacts,
-    facts_of,
+    find_facts,
     has_handshake,
     transport_label,
     transport_position,
@@ -40,7 +40,8 @@ __all__ = [
     "PathBytes",
     "TransportFacts",
     "cold_exchange_round_trips",
-    "facts_of",
+    "express_in_round_trips",
+    "find_facts",
     "first_byte_bytes",
     "has_handshake",
     "is_class",
@@ -48,7 +49,6 @@ __all__ = [
     "lookup_round_trips",
     "page_handshake_round_trips",
     "remainder_ms",
-    "to_round_trips",
     "transport_label",
     "transport_position",
     "wire_time_ms",

@@ -5,7 +5,7 @@ For: the expected times, to compare measured times with. Not for: estimates from
 
 from collections.abc import Mapping
 
-from resolab.protocols.dns_transports import facts_of
+from resolab.protocols.dns_transports import find_facts
 from resolab.records import HttpVersion
 
 PAGE_HANDSHAKES: Mapping[str, int] = {
@@ -23,7 +23,7 @@ def lookup_round_trips(dns_transport: str, handshake_mode: str, connection_state
 
 def cold_exchange_round_trips(dns_transport: str, handshake_mode: str = "full") -> int:
     """Count the round trips from the request for an answer to the answer, without an open connection."""
-    facts = facts_of(dns_transport)
+    facts = find_facts(dns_transport)
     # A resumed TLS 1.3 handshake still takes its round trip; only early data saves it (RFC 8446 section 2.3).
     saved = handshake_mode == "zero_rtt" and facts.has_handshake
     return facts.cold_round_trips - saved
@@ -34,7 +34,7 @@ def page_handshake_round_trips(http_version: str, handshake_mode: str) -> int:
     return PAGE_HANDSHAKES[http_version] - (handshake_mode == "zero_rtt")
 
 
-def to_round_trips(time_ns: float, rtt_ms: float) -> float:
+def express_in_round_trips(time_ns: float, rtt_ms: float) -> float:
     """Express a time in round trips of the access link."""
     return time_ns / 1e6 / rtt_ms
 

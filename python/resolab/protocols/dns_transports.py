@@ -116,7 +116,7 @@ OVER_HTTP = _those(lambda facts: facts.is_over_http)
 WITHOUT_HTTP = _those(lambda facts: not facts.is_over_http)
 
 
-def facts_of(dns_transport: str) -> TransportFacts:
+def find_facts(dns_transport: str) -> TransportFacts:
     """Return the facts about a transport."""
     return DNS_TRANSPORTS[DnsTransport(dns_transport)]
 
@@ -128,9 +128,9 @@ def transport_position(dns_transport: str) -> int:
 
 def has_handshake(dns_transport: str) -> bool:
     """Return True when the transport has a TLS handshake."""
-    return facts_of(dns_transport).has_handshake
+    return find_facts(dns_transport).has_handshake
 
 
 def transport_label(dns_transport: str) -> str:
     """Return the transport's spelling as used by people and papers."""
-    return facts_of(dns_transport).label
+    return find_facts(dns_transport).label

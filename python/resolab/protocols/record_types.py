@@ -21,14 +21,14 @@ _NUMBERED = re.compile(r"(TYPE|CLASS)[0-9]{1,5}")
 
 def is_record_type(word: str) -> bool:
     """Return True when a word is a type, by name or as `TYPE65280` (RFC 3597 section 5), in any case."""
-    return word.upper() in RECORD_TYPES or _numbered(word) == "TYPE"
+    return word.upper() in RECORD_TYPES or _read_number(word) == "TYPE"
 
 
 def is_class(word: str) -> bool:
     """Return True when a word is a class, by name or as `CLASS32`, in any case."""
-    return word.upper() in CLASSES or _numbered(word) == "CLASS"
+    return word.upper() in CLASSES or _read_number(word) == "CLASS"
 
 
-def _numbered(word: str) -> str | None:
+def _read_number(word: str) -> str | None:
     found = _NUMBERED.fullmatch(word.upper())
     return None if found is None else found[1]

@@ -4,20 +4,20 @@ For: the content of `resolab query`. Not for: its output, page loads, datasets. 
 single query should not wait for the statistics libraries.
 """
 
-from resolab.queries.arms import Arm, arms_of, measured
-from resolab.queries.asking import ask
-from resolab.queries.phases import Phase, Split, timeline, wire_exchange_ns
-from resolab.queries.system_resolver import RESOLV_CONF, as_recorded, system_resolver
+from resolab.queries.arms import Arm, group_arms, select_measured
+from resolab.queries.phases import QueryPhase, Split, timeline, wire_exchange_ns
+from resolab.queries.query_process import ask
+from resolab.queries.system_resolver import RESOLV_CONF, format_recorded_name, system_resolver
 
 __all__ = [
     "RESOLV_CONF",
     "Arm",
-    "Phase",
+    "QueryPhase",
     "Split",
-    "arms_of",
-    "as_recorded",
     "ask",
-    "measured",
+    "format_recorded_name",
+    "group_arms",
+    "select_measured",
     "system_resolver",
     "timeline",
     "wire_exchange_ns",

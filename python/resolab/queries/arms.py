@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from resolab.queries.system_resolver import as_recorded
+from resolab.queries.system_resolver import format_recorded_name
 from resolab.records import ConnectionState, DnsTransport, QueryPurpose, QueryRecord
 
 Key = tuple[str, str, int]
@@ -25,12 +25,12 @@ class Arm:
     records: dict[Key, QueryRecord] = field(default_factory=dict)
 
 
-def measured(records: Iterable[QueryRecord]) -> list[QueryRecord]:
+def select_measured(records: Iterable[QueryRecord]) -> list[QueryRecord]:
     """Return the queries without the ones sent only to fetch a ticket."""
     return [record for record in records if record.purpose is QueryPurpose.MEASURED]
 
 
-def arms_of(records: Sequence[QueryRecord], resolvers: Sequence[str], *, keeps_connections: bool) -> list[Arm]:
+def group_arms(records: Sequence[QueryRecord], resolvers: Sequence[str], *, keeps_connections: bool) -> list[Arm]:
     """Sort records by resolver in the given order; with kept connections, the opening queries are an arm apart."""
     rounds: Counter[tuple[str, str, str]] = Counter()
     found: dict[tuple[str, bool], Arm] = {}
@@ -40,5 +40,5 @@ def arms_of(records: Sequence[QueryRecord], resolvers: Sequence[str], *, keeps_c
         arm = found.setdefault((record.resolver, opening), Arm(record.resolver, record.dns_transport, opening))
         arm.records[record.qname, record.qtype, rounds[asked]] = record
         rounds[asked] += 1
-    order = {as_recorded(resolver): position for position, resolver in enumerate(resolvers)}
+    order = {format_recorded_name(resolver): position for position, resolver in enumerate(resolvers)}
     return sorted(found.values(), key=lambda arm: (order.get(arm.resolver, len(order)), arm.opening))

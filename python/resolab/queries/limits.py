@@ -35,10 +35,10 @@ class Limit:
 
     def holds(self, one: "ArmSummary") -> bool:
         """Return True when a resolver's queries exceed the limit; without any measured time, every time is too long."""
-        found = self._found(one)
+        found = self._find_value(one)
         return found > self.value if self.above else found < self.value
 
-    def _found(self, one: "ArmSummary") -> float:
+    def _find_value(self, one: "ArmSummary") -> float:
         if self.name == "failed":
             failed = one.failures.total()
             return failed / one.count if self.is_share else failed
@@ -63,7 +63,7 @@ def limit(text: str) -> Limit:
     return Limit(text.strip(), name, sign == ">", value * scale, unit == "%")
 
 
-def passed(limits: Sequence[Limit], summaries: Sequence["ArmSummary"]) -> list[str]:
+def list_exceeded(limits: Sequence[Limit], summaries: Sequence["ArmSummary"]) -> list[str]:
     """Return the exceeded limits with their resolvers, one line each."""
     return [
         f"{one.arm.resolver}{' (opening)' if one.arm.opening else ''}: {limit.text}"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from resolab.records import QueryRecord
 
 
-class Phase(enum.StrEnum):
+class QueryPhase(enum.StrEnum):
     """The phases in the order of their beginnings (glossary), and the remaining time."""
 
     BOOTSTRAP = "bootstrap"
@@ -21,7 +21,7 @@ class Phase(enum.StrEnum):
     OTHER = "other"
 
 
-Split = list[tuple[Phase, int]]
+Split = list[tuple[QueryPhase, int]]
 """Phases with their times in ns, in order; an interrupted phase occurs twice."""
 
 
@@ -38,7 +38,7 @@ def timeline(record: QueryRecord) -> Split:
     borders = sorted({0, end_ns, *(min(border, end_ns) for _, start, end in spans for border in (start, end))})
     found: Split = []
     for start, end in itertools.pairwise(borders):
-        phase = _phase_at(spans, start)
+        phase = _find_phase(spans, start)
         if found and found[-1][0] is phase:
             found[-1] = (phase, found[-1][1] + end - start)
         else:
@@ -46,9 +46,9 @@ def timeline(record: QueryRecord) -> Split:
     return found
 
 
-def sum_by_phase(record: QueryRecord) -> dict[Phase, int]:
+def sum_by_phase(record: QueryRecord) -> dict[QueryPhase, int]:
     """Add up each phase of a query with a response time."""
-    totals = dict.fromkeys(Phase, 0)
+    totals = dict.fromkeys(QueryPhase, 0)
     for phase, length_ns in timeline(record):
         totals[phase] += length_ns
     return totals
@@ -61,18 +61,18 @@ def wire_exchange_ns(record: QueryRecord) -> int | None:
     return record.kernel_receive_ns - record.kernel_transmit_ns
 
 
-def _spans(record: QueryRecord) -> list[tuple[Phase, int, int]]:
-    found: list[tuple[Phase, int, int]] = []
-    for phase in Phase:
-        if phase is not Phase.OTHER:
+def _spans(record: QueryRecord) -> list[tuple[QueryPhase, int, int]]:
+    found: list[tuple[QueryPhase, int, int]] = []
+    for phase in QueryPhase:
+        if phase is not QueryPhase.OTHER:
             start, end = (getattr(record, f"{phase.value}_{which}_ns") for which in ("start", "end"))
             if start is not None and end is not None:
                 found.append((phase, start, end))
     return found
 
 
-def _phase_at(spans: Sequence[tuple[Phase, int, int]], instant_ns: int) -> Phase:
+def _find_phase(spans: Sequence[tuple[QueryPhase, int, int]], instant_ns: int) -> QueryPhase:
     under_way = [(start, phase) for phase, start, end in spans if start <= instant_ns < end]
     # Of two that began at once the later one in the order of phases goes first, as in early data.
-    order = list(Phase)
-    return max(under_way, key=lambda one: (one[0], order.index(one[1])))[1] if under_way else Phase.OTHER
+    order = list(QueryPhase)
+    return max(under_way, key=lambda one: (one[0], order.index(one[1])))[1] if under_way else QueryPhase.OTHER

@@ -12,7 +12,7 @@ import numpy as np
 
 from resolab import stats
 from resolab.queries.arms import Arm, Key
-from resolab.queries.phases import Phase, sum_by_phase, wire_exchange_ns
+from resolab.queries.phases import QueryPhase, sum_by_phase, wire_exchange_ns
 from resolab.records import QueryRecord
 
 SEED = 1
@@ -41,7 +41,7 @@ class ArmSummary:
     failures: Counter[str]
     times: ResponseTimeSummary | None
     """`None` without any answer or timeout."""
-    phases_ms: Mapping[Phase, float]
+    phases_ms: Mapping[QueryPhase, float]
     """Medians over the answered queries; they need not add up to the median time."""
     wire_exchange_ms: float | None
     """Median by the kernel's stamps."""
@@ -103,7 +103,7 @@ def _summary(arm: Arm, timeout_ms: float, difference: stats.Estimate | None) -> 
         arm=arm,
         failures=failures,
         times=_times(_sample(arm, sorted(_usable(arm)), timeout_ms)),
-        phases_ms={phase: _median_ms([split[phase] for split in splits]) for phase in Phase} if splits else {},
+        phases_ms={phase: _median_ms([split[phase] for split in splits]) for phase in QueryPhase} if splits else {},
         wire_exchange_ms=_median_ms(wire) if wire else None,
         difference=difference,
     )
@@ -129,12 +129,12 @@ def _difference(arm: Arm, first: Arm, timeout_ms: float) -> stats.Estimate | Non
         return None
     if len(keys) > PAIRS_AT_MOST:
         keys = [keys[index] for index in np.linspace(0, len(keys) - 1, PAIRS_AT_MOST).astype(int)]
-    return stats.paired_difference(_sample(arm, keys, timeout_ms), _sample(first, keys, timeout_ms), seed=SEED)
+    return stats.estimate_paired_difference(_sample(arm, keys, timeout_ms), _sample(first, keys, timeout_ms), seed=SEED)
 
 
 def _sample(arm: Arm, keys: Sequence[Key], timeout_ms: float) -> stats.Sample:
     times = [arm.records[key].query_response_time_ns for key in keys]
-    return stats.Sample.censored([None if ns is None else ns / 1e6 for ns in times], [timeout_ms] * len(times))
+    return stats.Sample.from_censored([None if ns is None else ns / 1e6 for ns in times], [timeout_ms] * len(times))
 
 
 def _usable(arm: Arm) -> set[Key]:

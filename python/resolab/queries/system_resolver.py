@@ -25,7 +25,7 @@ def system_resolver(file: Path = RESOLV_CONF) -> str:
     raise ConfigurationError(f"{file} has no nameserver line with an address: name a resolver with -r")
 
 
-def as_recorded(resolver: str) -> str:
+def format_recorded_name(resolver: str) -> str:
     """Return a resolver's name as in records: a bare address means plain DNS over UDP."""
     host, port = resolver, 53
     if resolver.count(":") == 1 or resolver.startswith("["):

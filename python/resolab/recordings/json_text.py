@@ -24,7 +24,7 @@ _ODD_ESCAPE = re.compile(
 _PAIR_BYTES, _LONE_BYTES = 12, 6
 
 
-def decoded(content: bytes | memoryview, shape: type[Shape]) -> Shape:
+def decode_json(content: bytes | memoryview, shape: type[Shape]) -> Shape:
     """Decode JSON text; raise one of `JSON_ERRORS`."""
     try:
         return msgspec.json.decode(content, type=shape)
@@ -35,7 +35,7 @@ def decoded(content: bytes | memoryview, shape: type[Shape]) -> Shape:
         return msgspec.json.decode(mended, type=shape)
 
 
-def decoded_lines(content: bytes | memoryview) -> list[Any]:
+def decode_json_lines(content: bytes | memoryview) -> list[Any]:
     """Decode an object a line; raise one of `JSON_ERRORS`."""
     try:
         return msgspec.json.Decoder().decode_lines(content)

@@ -61,22 +61,22 @@ UNKEPT = {"websocket", "eventsource", "manifest", "prefetch"}
 """Recorders' words for requests not repeated by a clone."""
 
 
-def kind_of(*, word: str | None, mime: str | None, url: str, destination: str | None, accept: str | None) -> Kind:
+def classify_kind(*, word: str | None, mime: str | None, url: str, destination: str | None, accept: str | None) -> Kind:
     """Tell the kind, by the surest sign there is."""
     for said in (word, destination):
         if said and (known := _WORDS.get(said.lower())):
             return known
-    asked = _by_accept(accept)
+    asked = _classify_accept(accept)
     if asked:
         return asked
-    answered = _by_mime(mime)
+    answered = _classify_mime(mime)
     if answered is Kind.DOCUMENT and accept:
         # Who navigates accepts text/html by name: this is a script's request, or an answer nobody wanted.
-        return _by_ending(url) or Kind.XHR
-    return answered or _by_ending(url) or Kind.OTHER
+        return _classify_ending(url) or Kind.XHR
+    return answered or _classify_ending(url) or Kind.OTHER
 
 
-def _by_mime(mime: str | None) -> Kind | None:
+def _classify_mime(mime: str | None) -> Kind | None:
     essence = (mime or "").partition(";")[0].strip().lower()
     if "javascript" in essence or "ecmascript" in essence:
         return Kind.SCRIPT
@@ -92,7 +92,7 @@ def _by_mime(mime: str | None) -> Kind | None:
     return by_type.get(essence.partition("/")[0])
 
 
-def _by_ending(url: str) -> Kind | None:
+def _classify_ending(url: str) -> Kind | None:
     try:
         path = urlsplit(url).path
     except ValueError:
@@ -100,7 +100,7 @@ def _by_ending(url: str) -> Kind | None:
     return _ENDINGS.get(path.rpartition(".")[2].lower()) if "." in path.rpartition("/")[2] else None
 
 
-def _by_accept(accept: str | None) -> Kind | None:
+def _classify_accept(accept: str | None) -> Kind | None:
     first = (accept or "").partition(",")[0].strip().lower()
     if first == "text/html":
         return Kind.DOCUMENT

@@ -1,6 +1,7 @@
 """A recorded page load, from any form of file: the requests, and the unknown facts about them.
 
-For: the output of the file readers and the input of `building`. Not for: the page model (`pages.model`), free of URLs.
+For: the output of the file readers and the input of `model_builder`. Not for: the page model (`pages.model`), free of
+URLs.
 """
 
 from collections import Counter
@@ -49,7 +50,7 @@ class Timings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class RecordedExchange:
     """One request with its answer."""
 
     url: str
@@ -104,7 +105,7 @@ class Exchange:
         """Return True when the answer redirects to another URL."""
         return self.redirect_to is not None and 300 <= self.status < 400
 
-    def asked_from(self, start_ms: float) -> "Exchange":
+    def move_start(self, start_ms: float) -> "RecordedExchange":
         """Return the exchange with an earlier start, blocked until its real start; its end stays."""
         waited = max(0.0, self.start_ms - start_ms)
         timings = replace(self.timings, blocked=(self.timings.blocked or 0.0) + waited)
@@ -116,7 +117,7 @@ class Recording:
     """A load: its exchanges in the order of their start."""
 
     form: str
-    exchanges: list[Exchange]
+    exchanges: list[RecordedExchange]
     url: str | None = None
     """The page's URL, if recorded."""
     loaded_ms: float | None = None

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from resolab.har.archive import archive
-from resolab.recordings.har import read_har
+from resolab.recordings.har.reader import read_har
 from resolab.recordings.recording import Recording
 from resolab.store import trial_records
 

@@ -75,7 +75,7 @@ def protocol(value: object) -> str | None:
     return next((name for pattern, name in _PROTOCOLS if pattern.match(written)), None)
 
 
-def host_of(url: str) -> str | None:
+def read_host(url: str) -> str | None:
     """Return the host of an http or https URL as looked up: in A-labels, without the final dot."""
     try:
         parts = urlsplit(url)
@@ -100,7 +100,7 @@ def same_url(url: str) -> str:
     return parts._replace(path=parts.path or "/", netloc=netloc).geturl()
 
 
-def target_of(url: str, location: str) -> str:
+def resolve_target(url: str, location: str) -> str:
     """Return a redirect's target URL; an invalid location is returned unchanged."""
     try:
         return same_url(urljoin(url, location))

@@ -10,7 +10,7 @@ from resolab.plots.save import Value
 from resolab.report.comparison_tables import p_text
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.parts import AdjustedComparison
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate
@@ -33,14 +33,18 @@ _NOTE = (
 )
 
 
-def adjusted_tables(findings: Findings) -> list[NamedTable]:
+def build_adjusted_tables(findings: Findings) -> list[NamedTable]:
     """Return a list with the table, or an empty list without rows."""
     found = findings.adjusted
     if not found:
         return []
     table = Table(_COLUMNS, [_cells(findings, one) for one in found], frozenset((0, 1, 2, 3, 5, 9)))
     title = "Adjusted by what the treatment cannot move"
-    return [NamedTable(NAME, title, table, [adjusted_row(one) for one in found], f"{_NOTE} {_saved(findings)}")]
+    return [
+        NamedTable(
+            NAME, title, table, [build_adjusted_row(one) for one in found], f"{_NOTE} {_describe_saving(findings)}"
+        )
+    ]
 
 
 def _cells(findings: Findings, one: AdjustedComparison) -> tuple[str, ...]:
@@ -48,8 +52,8 @@ def _cells(findings: Findings, one: AdjustedComparison) -> tuple[str, ...]:
     return (
         treatment.page,
         treatment.profile,
-        combination_of(findings, treatment),
-        combination_of(findings, baseline),
+        name_combination(findings, treatment),
+        name_combination(findings, baseline),
         str(one.plain_ms.n),
         _WORDS[one.part.name],
         both_text(one.moved_ms, signed=True),
@@ -61,7 +65,7 @@ def _cells(findings: Findings, one: AdjustedComparison) -> tuple[str, ...]:
     )
 
 
-def _saved(findings: Findings) -> str:
+def _describe_saving(findings: Findings) -> str:
     """Return a sentence with the median of the remaining variance for each part."""
     texts = []
     for name, words in _WORDS.items():
@@ -73,7 +77,7 @@ def _saved(findings: Findings) -> str:
     return f"Median of the variance left: {'; '.join(texts)}." if texts else ""
 
 
-def adjusted_row(one: AdjustedComparison) -> dict[str, Value]:
+def build_adjusted_row(one: AdjustedComparison) -> dict[str, Value]:
     """Return a comparison as numbers for the CSV."""
     return {
         "page": one.comparison.treatment.page,

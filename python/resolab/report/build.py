@@ -14,33 +14,34 @@ import jinja2
 from markupsafe import Markup
 
 from resolab.plots import Drawing, save_drawings, write_csv
-from resolab.report.adjusted import adjusted_tables
-from resolab.report.by_names import names_drawing
+from resolab.report.adjusted import build_adjusted_tables
 from resolab.report.calibrations import calibration_table, outside_count
-from resolab.report.closed_form import closed_form_table
+from resolab.report.closed_form import build_closed_form_table
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
 from resolab.report.connections.hellos import hello_table
 from resolab.report.connections.section import connection_section
 from resolab.report.decisions import decision_table
 from resolab.report.effects import effect_tables, slope_sentences
 from resolab.report.environment import command_line, environment, profiles
+from resolab.report.failures import failures_line, trouble_sentence
 from resolab.report.figures import drawings
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings, OutcomeFindings
-from resolab.report.findings.interval_level import level_of, level_text, significance_of
+from resolab.report.findings.interval_level import find_level, find_significance, level_text
 from resolab.report.h20.section import H20Section
 from resolab.report.h20.study import has_h20_network
 from resolab.report.labels import baseline_label
 from resolab.report.live.answers import live_answers
-from resolab.report.live.ground import live_environment, live_lines
+from resolab.report.live.circumstances import live_environment, live_lines
 from resolab.report.live.section import LiveSection
+from resolab.report.name_counts import names_drawing
 from resolab.report.named_table import NamedTable
 from resolab.report.outcome_tables import further_outcomes, outcome_table, sum_table
 from resolab.report.paths.section import PathSection, path_section
-from resolab.report.places.across import across_table
+from resolab.report.places.comparison_table import build_across_table
 from resolab.report.plain_answers import plain_answers, too_few_sentence
-from resolab.report.s24.beside import paper_exchange_table, paper_load_table
-from resolab.report.s24.printed import CITATION
+from resolab.report.s24.paper_comparison import paper_exchange_table, paper_load_table
+from resolab.report.s24.paper_numbers import CITATION
 from resolab.report.s24.section import S24Section
 from resolab.report.sensitivity import sensitivity_table
 from resolab.report.sentences import answers
@@ -48,15 +49,14 @@ from resolab.report.shift_functions import shift_drawings, shift_table
 from resolab.report.statuses import CITATION as STATUSES_CITATION
 from resolab.report.tables import (
     Table,
-    as_live,
     exchange_table,
     failure_table,
     flag_table,
     handshake_table,
     lateness_table,
+    rename_live_columns,
     status_table,
 )
-from resolab.report.trouble import failures_line, trouble_sentence
 from resolab.store import Dataset, build_tables, machine_errors, open_dataset
 from resolab.store.folder import REPORT
 from resolab.wording import escape_xml_controls
@@ -170,11 +170,11 @@ def _draw(findings: Findings, folder: Path, further: Sequence[Drawing]) -> dict[
 def _effects(findings: Findings) -> list[NamedTable]:
     """List the tables of the conditions' effects, beside the tables of each outcome."""
     tables = (
-        across_table(findings),
+        build_across_table(findings),
         *effect_tables(findings),
-        closed_form_table(findings),
+        build_closed_form_table(findings),
         shift_table(findings),
-        *adjusted_tables(findings),
+        *build_adjusted_tables(findings),
     )
     return [_told_named(findings, one) for one in tables if one is not None]
 
@@ -196,13 +196,13 @@ def _content(findings: Findings) -> dict[str, Any]:
         "plain_answers": plain_answers(findings),
         "trouble": trouble_sentence(findings),
         "failures_line": failures_line(findings),
-        "too_few": too_few_sentence(findings.primary, significance_of(findings.plan)),
+        "too_few": too_few_sentence(findings.primary, find_significance(findings.plan)),
         "live_lines": live_lines(findings),
         "live_answers": live_answers(findings),
         "answers": answers(findings),
         "baseline": baseline_label(findings),
-        "level": level_text(level_of(findings.plan)),
-        "significance": level_text(significance_of(findings.plan)),
+        "level": level_text(find_level(findings.plan)),
+        "significance": level_text(find_significance(findings.plan)),
         "citation": CITATION,
         "statuses_citation": STATUSES_CITATION,
         "tables": _told(findings, _tables(findings)),
@@ -221,14 +221,14 @@ def _content(findings: Findings) -> dict[str, Any]:
 
 
 def _told_named(findings: Findings, one: NamedTable) -> NamedTable:
-    return one if findings.live is None else replace(one, table=as_live(one.table))
+    return one if findings.live is None else replace(one, table=rename_live_columns(one.table))
 
 
 def _told(findings: Findings, parts: dict[str, Any]) -> dict[str, Any]:
     """Adapt the tables' words to the live network."""
     if findings.live is None:
         return parts
-    return {name: as_live(one) if isinstance(one, Table) else one for name, one in parts.items()}
+    return {name: rename_live_columns(one) if isinstance(one, Table) else one for name, one in parts.items()}
 
 
 def _tables(findings: Findings) -> dict[str, Table]:

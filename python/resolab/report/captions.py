@@ -6,13 +6,13 @@ For: the text under figures. Not for: the figures.
 from collections.abc import Iterable, Sequence
 
 from resolab.plots import NamesPoint
+from resolab.report.failures import flags_and_drops
+from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_text
-from resolab.report.findings.planned import is_live
 from resolab.report.labels import baseline_label
-from resolab.report.trouble import flags_and_drops
 from resolab.stats import Estimate, Method
-from resolab.store.outcomes import PLT, Outcome
+from resolab.store.outcomes import PLT, LoadOutcome
 
 _METHODS = {
     Method.ORDER_STATISTIC: "order statistics",
@@ -58,7 +58,7 @@ def heat_map_caption(findings: Findings, found: OutcomeFindings) -> str:
     return (
         f"Relative change of the median {found.outcome.phrase} against {baseline_label(findings)} "
         f"{_same(findings)}. A dashed frame marks cells whose interval contains 0. "
-        f"{how_sure(compared)} {_failed_loads(findings, found.outcome)} {_dataset(findings)}"
+        f"{how_sure(compared)} {_describe_failed_loads(findings, found.outcome)} {_dataset(findings)}"
     )
 
 
@@ -67,7 +67,7 @@ def by_names_caption(findings: Findings, points: Sequence[NamesPoint]) -> str:
     return (
         f"Median of the paired differences of {findings.plt.outcome.phrase} against {baseline_label(findings)} by the "
         f"names a page has, with its interval; grey: the closed form. Pages of a panel differ in the number at the end "
-        f"of their names. {how_sure(one.difference_ms for one in points)} {_failed_loads(findings)} "
+        f"of their names. {how_sure(one.difference_ms for one in points)} {_describe_failed_loads(findings)} "
         f"{_dataset(findings)}"
     )
 
@@ -78,8 +78,8 @@ def connections_caption(findings: Findings, medians: Iterable[Estimate]) -> str:
         f"Change of {findings.plt.outcome.phrase} by how many connections fewer the treatment opens for a page's "
         "names, used or not; each circle is a page, one load under the treatment less one under the baseline, and has "
         "no interval of its own. Line and band: the median of the paired differences over pages, with its interval. "
-        f"Axes are logarithmic beyond 200 ms and 10 connections. {how_sure(medians)} {_failed_loads(findings)} "
-        f"{_dataset(findings)}"
+        f"Axes are logarithmic beyond 200 ms and 10 connections. {how_sure(medians)} "
+        f"{_describe_failed_loads(findings)} {_dataset(findings)}"
     )
 
 
@@ -89,7 +89,7 @@ def difference_caption(findings: Findings, found: OutcomeFindings) -> str:
     return (
         f"Median of the paired differences of {found.outcome.phrase} against {baseline_label(findings)}, with its "
         f"interval; small dots: single {_singles(findings)}. "
-        f"{how_sure(compared)} {_failed_loads(findings, found.outcome)} {_dataset(findings)}"
+        f"{how_sure(compared)} {_describe_failed_loads(findings, found.outcome)} {_dataset(findings)}"
     )
 
 
@@ -98,7 +98,7 @@ def shift_caption(findings: Findings, offered: Iterable[Estimate]) -> str:
     return (
         f"Quantiles of {findings.primary.outcome.phrase} under each treatment less those of its baseline: a level line "
         "is a shift of all loads alike, one that falls towards P90 a gain of the slow ones. "
-        f"{how_sure(offered)} {_failed_loads(findings, findings.primary.outcome)} {_dataset(findings)}"
+        f"{how_sure(offered)} {_describe_failed_loads(findings, findings.primary.outcome)} {_dataset(findings)}"
     )
 
 
@@ -128,7 +128,7 @@ def _singles(findings: Findings) -> str:
     return "blocks; grey tick: closed form, round trips times RTT and, where known, bytes over the rate"
 
 
-def _failed_loads(findings: Findings, outcome: Outcome = PLT) -> str:
+def _describe_failed_loads(findings: Findings, outcome: LoadOutcome = PLT) -> str:
     failed = sum(one.failed_count for one in findings.conditions)
     unusable = sum(one.unusable_count for one in findings.conditions)
     text = f"{failed} of {findings.trials_count} loads failed and count as {outcome.failed_load_meaning}"

@@ -11,12 +11,12 @@ from resolab.plots import ABSENT, number_text
 from resolab.plots.save import Value
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
 from resolab.report.findings.oracle import ExpectedDifference
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate
 from resolab.store.outcomes import OUTCOMES, PLT
-from resolab.wording import counted
+from resolab.wording import format_count
 
 _COLUMNS = (
     "outcome", "page", "profile", "treatment", "against", "pairs", "difference ms", "round trips ms", "with bytes ms",
@@ -39,7 +39,7 @@ class _Row:
         return None if expected_ms is None else _holds(self.pair.difference_ms, expected_ms)
 
 
-def closed_form_table(findings: Findings) -> NamedTable | None:
+def build_closed_form_table(findings: Findings) -> NamedTable | None:
     """Show page load time and first byte beside the closed form; `None` without known bytes."""
     outcomes = (findings.find_outcome(one) for one in (PLT, OUTCOMES["response_start"]))
     rows = [
@@ -64,7 +64,7 @@ def _words(findings: Findings, row: _Row) -> tuple[str, ...]:
         row.found.outcome.label,
         treatment.page,
         treatment.profile,
-        *(combination_of(findings, one) for one in (treatment, baseline)),
+        *(name_combination(findings, one) for one in (treatment, baseline)),
         str(row.pair.difference_ms.n),
         both_text(row.pair.difference_ms, signed=True),
         number_text(row.expected.round_trips_ms, signed=True),
@@ -111,7 +111,7 @@ def _note(rows: Sequence[_Row]) -> str:
         with_bytes = sum(row.holds(row.expected.total_ms) is True for row in own)
         trips = sum(row.holds(row.expected.round_trips_ms) is True for row in own)
         parts.append(f"of {label} {with_bytes} of {len(own)} ({trips} by round trips alone)")
-    lacking = f"{counted(without, 'comparison')} without an interval left out. " if without else ""
+    lacking = f"{format_count(without, 'comparison')} without an interval left out. " if without else ""
     return (
         f"The interval of the paired difference holds the closed form: {'; '.join(parts)}. {lacking}Closed form: "
         "round trips before the first byte times RTT, and the bytes on that way over the profile's rates, as captured "

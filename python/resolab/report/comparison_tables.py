@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from resolab.plots import estimate_text, interval_text, number_text
 from resolab.report.findings.findings import Findings, Noise, OutcomeFindings, PairResult
-from resolab.report.findings.interval_level import level_text, significance_of
-from resolab.report.labels import combination_of
+from resolab.report.findings.interval_level import find_significance, level_text
+from resolab.report.labels import name_combination
 from resolab.report.tables import Table, both_text, percent_text
-from resolab.store.outcomes import Outcome
+from resolab.store.outcomes import LoadOutcome
 
 
-def _columns(outcome: Outcome) -> tuple[str, ...]:
+def _columns(outcome: LoadOutcome) -> tuple[str, ...]:
     return (
         "page", "profile", "treatment", "against", "pairs", f"paired difference of {outcome.label}, {outcome.unit}",
         f"Hodges-Lehmann shift {outcome.unit}", f"change of median {outcome.label}", "Cliff's delta", "p",
@@ -46,8 +46,8 @@ def _cells(findings: Findings, one: PairResult) -> tuple[str, ...]:
     return (
         treatment.page,
         treatment.profile,
-        combination_of(findings, treatment),
-        combination_of(findings, baseline),
+        name_combination(findings, treatment),
+        name_combination(findings, baseline),
         str(one.difference_ms.n),
         both_text(one.difference_ms, signed=True),
         both_text(one.shift_ms, signed=True),
@@ -62,7 +62,7 @@ def p_text(p: float | None) -> str:
     return "" if p is None else "< 0.0001" if p < 1e-4 else number_text(p, 4)
 
 
-def named_answers(findings: Findings) -> list[str]:
+def answer_comparisons(findings: Findings) -> list[str]:
     """Answer each comparison of the plan in a sentence, corrected for the number of all their cells."""
     groups: dict[str, list[PairResult]] = {}
     for one in findings.plt.comparisons if findings.plan.comparison_rules else ():
@@ -71,7 +71,7 @@ def named_answers(findings: Findings) -> list[str]:
 
 
 def _answer(findings: Findings, name: str, group: Sequence[PairResult]) -> str:
-    baselines = dict.fromkeys(combination_of(findings, one.comparison.baseline) for one in group)
+    baselines = dict.fromkeys(name_combination(findings, one.comparison.baseline) for one in group)
     start = f"{name} against {next(iter(baselines)) if len(baselines) == 1 else 'its baseline'}: "
     known = sorted((one for one in group if one.change.value is not None), key=lambda one: one.change.value or 0.0)
     if not known:
@@ -89,7 +89,7 @@ def _clear(findings: Findings, group: Sequence[PairResult]) -> str:
         return (
             f"{clear} of {len(group)} paired differences have a confidence sequence without 0, each at 95 % for itself"
         )
-    significance = significance_of(findings.plan)
+    significance = find_significance(findings.plan)
     clear = sum(one.adjusted_p_value <= significance for one in group if one.adjusted_p_value is not None)
     return (
         f"{clear} of {len(group)} differ from 0 at {level_text(significance)} after Holm's correction over the plan's "
@@ -110,7 +110,7 @@ def aa_sentences(findings: Findings) -> list[str]:
     noise = findings.plt.noise
     if noise is None:
         return []
-    return [_false_alarms(noise), *_by_interval(noise), *_floor(noise)]
+    return [_false_alarms(noise), *_count_excluding_zero(noise), *_floor(noise)]
 
 
 def _floor(noise: Noise) -> list[str]:
@@ -144,7 +144,7 @@ def _false_alarms(noise: Noise) -> str:
     )
 
 
-def _by_interval(noise: Noise) -> list[str]:
+def _count_excluding_zero(noise: Noise) -> list[str]:
     """Return the number of intervals excluding 0, and so missing the truth; empty without intervals."""
     told = [
         f"of the {name} {found.count} of {found.n}, {found.share * 100:.1f} % "

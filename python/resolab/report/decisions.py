@@ -6,7 +6,7 @@ For: plans stopping by confidence sequences. Not for: the final intervals, shown
 from resolab.plan import DecisionCriterion
 from resolab.plots import number_text
 from resolab.report.findings.findings import Findings
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 from resolab.report.tables import Table
 from resolab.store import Decision
 
@@ -33,8 +33,8 @@ def _cells(findings: Findings, one: Decision) -> tuple[str, ...]:
         "" if one.name == treatment.id else one.name,
         treatment.page,
         treatment.profile,
-        combination_of(findings, treatment),
-        combination_of(findings, baseline),
+        name_combination(findings, treatment),
+        name_combination(findings, baseline),
         "not decided" if one.after_blocks is None else str(one.after_blocks),
         ", ".join(_BECAUSE[reason] for reason in one.reasons),
         str(one.pairs_count),

@@ -11,12 +11,12 @@ from resolab.plots.save import Value
 from resolab.report.comparison_tables import p_text
 from resolab.report.findings.effects import SLOW_MS
 from resolab.report.findings.findings import EquivalenceResult, Findings, SlopeResult, TailResult
-from resolab.report.findings.interval_level import level_text, significance_of
-from resolab.report.labels import combination_of
+from resolab.report.findings.interval_level import find_significance, level_text
+from resolab.report.labels import name_combination
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate
-from resolab.wording import counted
+from resolab.wording import format_count
 
 
 def effect_tables(findings: Findings) -> list[NamedTable]:
@@ -33,13 +33,13 @@ def slope_sentences(findings: Findings) -> list[str]:
 def _slope_sentence(findings: Findings, one: SlopeResult) -> str:
     treatment, baseline = _label(findings, one.treatment), _label(findings, one.baseline)
     slope = both_text(one.slope, 2, signed=True)
-    of = f"{one.profiles_count} profiles, n = {counted(one.slope.n, 'block')}"
+    of = f"{one.profiles_count} profiles, n = {format_count(one.slope.n, 'block')}"
     where = f"{one.treatment.page}, {one.outcome.phrase}, {of}"
     return f"{treatment} takes {slope} round trips of the link more than {baseline} ({where})."
 
 
 def _label(findings: Findings, one: Condition) -> str:
-    return combination_of(findings, one)
+    return name_combination(findings, one)
 
 
 def _slopes(findings: Findings) -> NamedTable:
@@ -96,7 +96,7 @@ def _equivalences(findings: Findings) -> NamedTable:
     ]
     alike = sum(one.tested.is_alike for one in findings.equivalences)
     note = (
-        f"{alike} of {len(rows)} comparisons are alike at {level_text(significance_of(findings.plan))}: "
+        f"{alike} of {len(rows)} comparisons are alike at {level_text(find_significance(findings.plan))}: "
         f"{findings.primary.outcome.label} lies neither lower nor higher by the margin that the plan "
         "declared (Schuirmann 1987; two one-sided tests, each for itself and not corrected for their number). What is "
         "not shown to be alike need not differ."

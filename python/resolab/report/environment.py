@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from resolab.plan.access_link import access_rtt_ms
 from resolab.records import DirectionProfile
 from resolab.report.findings.findings import Findings
-from resolab.report.labels import held_factors
+from resolab.report.labels import list_constant_factors
 from resolab.store import Environment, Manifest, MergedRun
 
 
@@ -36,7 +36,7 @@ def environment(findings: Findings) -> list[tuple[str, str]]:
         ("started", _wall_time(manifest.created_unix_ns)),
         ("ended", _wall_time(manifest.ended_unix_ns)),
         ("browsers", ", ".join(browsers) or ", ".join(versions.browsers.values()) or versions.browser or "none"),
-        ("factors held", ", ".join(held_factors(findings)) or "none"),
+        ("factors held", ", ".join(list_constant_factors(findings)) or "none"),
         ("resolab", f"{versions.resolab}, git {manifest.git_commit or 'unknown'}"),
         ("resolab-core", versions.resolab_core or "unknown"),
         ("Python", versions.python),

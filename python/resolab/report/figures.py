@@ -16,7 +16,7 @@ from resolab.plots import (
 )
 from resolab.report.captions import difference_caption, exchange_caption, heat_map_caption
 from resolab.report.findings.findings import ExchangeResult, Findings, OutcomeFindings
-from resolab.report.labels import combination_of, exchange_place
+from resolab.report.labels import exchange_place, name_combination
 from resolab.report.outcome_tables import further_outcomes
 
 
@@ -46,7 +46,9 @@ def outcome_drawings(findings: Findings, found: OutcomeFindings) -> Iterator[Dra
 
 def _cells(findings: Findings, found: OutcomeFindings) -> list[HeatCell]:
     return [
-        HeatCell(combination_of(findings, one.condition), one.condition.page, one.condition.profile, comparison.change)
+        HeatCell(
+            name_combination(findings, one.condition), one.condition.page, one.condition.profile, comparison.change
+        )
         for one, comparison in found.compared
     ]
 
@@ -56,7 +58,7 @@ def _differences(findings: Findings, found: OutcomeFindings) -> list[DifferenceR
         DifferenceRow(
             page=one.condition.page,
             profile=one.condition.profile,
-            combination=combination_of(findings, one.condition),
+            combination=name_combination(findings, one.condition),
             dns_transport=one.condition.dns_transport,
             difference_ms=comparison.difference_ms,
             blocks_ms=comparison.blocks_ms,

@@ -4,27 +4,27 @@ For: equal labels of a condition in figures, tables and sentences. Not for: spel
 """
 
 from resolab.plan import Condition
-from resolab.plan.factors import OPTIONAL_FACTORS, applies, word_of
+from resolab.plan.factors import OPTIONAL_FACTORS, applies, format_level
 from resolab.plan.live.network import LEVELS
 from resolab.plots import combination_label, level_label, transport_label
+from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import ExchangeResult, Findings
-from resolab.report.findings.planned import is_live
-from resolab.report.findings.resolvers import resolver_of, resolvers_of
+from resolab.report.findings.resolvers import list_resolvers, make_resolver
 
 
-def combination_of(findings: Findings, condition: Condition) -> str:
+def name_combination(findings: Findings, condition: Condition) -> str:
     """Name a condition within its page and profile; on the live network by transport and resolver."""
     if is_live(findings.plan):
-        return ", ".join((transport_label(condition.dns_transport), *varying_levels(findings, condition)))
+        return ", ".join((transport_label(condition.dns_transport), *list_varying_levels(findings, condition)))
     return combination_label(
         condition.dns_transport,
         condition.http_version,
         condition.requested_handshake_mode,
-        varying_levels(findings, condition),
+        list_varying_levels(findings, condition),
     )
 
 
-def varying_levels(findings: Findings, condition: Condition) -> list[str]:
+def list_varying_levels(findings: Findings, condition: Condition) -> list[str]:
     """Return the condition's levels of the varying optional factors, and its copy number."""
     levels = [_level(factor, condition) for factor in findings.varying if applies(factor, condition)]
     return [*levels, *([f"copy {condition.replicate}"] if condition.replicate > 1 else [])]
@@ -53,16 +53,16 @@ def baseline_label(findings: Findings) -> str:
 
 def exchange_place(findings: Findings, one: ExchangeResult) -> str:
     """Return an exchange's profile and, with several resolvers, its resolver."""
-    resolver = resolver_of(one).label(resolvers_of(findings.exchanges))
+    resolver = make_resolver(one).label(list_resolvers(findings.exchanges))
     return ", ".join(part for part in (one.profile, resolver) if part)
 
 
-def held_factors(findings: Findings) -> list[str]:
+def list_constant_factors(findings: Findings) -> list[str]:
     """List the optional factors with equal levels in every condition, with their level."""
     conditions = findings.plan.conditions()
     elsewhere = _OF_THE_LAB if is_live(findings.plan) else frozenset(("resolver",))
     words = {
-        factor: dict.fromkeys(word_of(getattr(one, factor), factor) for one in conditions)
+        factor: dict.fromkeys(format_level(getattr(one, factor), factor) for one in conditions)
         for factor in OPTIONAL_FACTORS
         if factor not in findings.varying
         and factor not in elsewhere
@@ -77,6 +77,6 @@ _OF_THE_LAB = frozenset(OPTIONAL_FACTORS) - frozenset(LEVELS)
 
 
 def _level(factor: str, condition: Condition) -> str:
-    word = word_of(getattr(condition, factor), factor)
+    word = format_level(getattr(condition, factor), factor)
     # A resolver's name stands for itself.
     return word if factor == "resolver" else level_label(factor, word)

@@ -6,7 +6,7 @@ For: rounding and words, for any outcome. Not for: the plan's comparisons and co
 from resolab.plan import Condition
 from resolab.plots import ABSENT, estimate_text, number_text
 from resolab.report.findings.findings import ConditionResult, Findings, OutcomeFindings
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 from resolab.report.tables import Table, both_text, percent_text
 from resolab.store.outcomes import LAST_BYTE, PLT, PLT_SUM, RESPONSE_START
 
@@ -28,7 +28,7 @@ def outcome_table(findings: Findings, found: OutcomeFindings) -> Table:
         f"Hodges-Lehmann shift {unit}", f"change of median {label}", "Cliff's delta", "method",
     )  # fmt: skip
     rows = [
-        (*_loads(findings, one), *(_parts(findings, one.condition) if parts else ()), *_against_baseline(one))
+        (*_loads(findings, one), *(_parts(findings, one.condition) if parts else ()), *_format_difference(one))
         for one in (found.conditions if found.outcome == PLT else found.told)
     ]
     return Table(columns, rows, frozenset(range(4)))
@@ -38,7 +38,7 @@ def _loads(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
     return (
         one.condition.page,
         one.condition.profile,
-        combination_of(findings, one.condition),
+        name_combination(findings, one.condition),
         str(one.condition.resolver_path),
         str(one.trials_count),
         str(one.failed_count) + (f" + {one.unusable_count} lost" if one.unusable_count else ""),
@@ -60,7 +60,7 @@ def _median(found: OutcomeFindings | None, condition: Condition) -> str:
     return ABSENT if one is None or not one.told_count else estimate_text(one.median_ms)
 
 
-def _against_baseline(one: ConditionResult) -> tuple[str, ...]:
+def _format_difference(one: ConditionResult) -> tuple[str, ...]:
     if one.comparison is None:
         return place_word(one), "", "", "", "", ""
     difference = one.comparison.difference_ms
@@ -91,7 +91,7 @@ def sum_table(findings: Findings) -> Table:
         (
             one.condition.page,
             one.condition.profile,
-            combination_of(findings, one.condition),
+            name_combination(findings, one.condition),
             str(one.median_ms.n),
             both_text(within.other_ms),
             both_text(one.median_ms),

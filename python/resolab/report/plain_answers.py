@@ -1,21 +1,21 @@
 """The answer to each question of a plan in one plain sentence.
 
 For: separating the differences distinguishable from 0 from the others, each with interval and pairs, by the plan's
-primary estimand and outcome. Not for: details (`sentences`), estimates (`findings`), or failures (`trouble`).
+primary estimand and outcome. Not for: details (`sentences`), estimates (`findings`), or failures (`failures`).
 """
 
 from collections.abc import Iterable, Sequence
 
 from resolab.plan import Estimand
 from resolab.plots import estimate_text, interval_text
-from resolab.report.findings.estimands import WORDS, deciding, pairs_needed
-from resolab.report.findings.estimators import estimators_of
+from resolab.report.findings.estimands import WORDS, choose_deciding, pairs_needed
+from resolab.report.findings.estimators import choose_estimators
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
-from resolab.report.findings.interval_level import level_text, significance_of
-from resolab.report.findings.page_loads import group_by_condition, unpaired_count
-from resolab.report.labels import combination_of
+from resolab.report.findings.interval_level import find_significance, level_text
+from resolab.report.findings.page_loads import count_unpaired, group_by_condition
+from resolab.report.labels import name_combination
 from resolab.stats import Estimate, least_paired_p_value, pairs_for_significance
-from resolab.wording import counted
+from resolab.wording import format_count
 
 NAMED_COUNT = 3
 """The largest number of places named in a sentence; a larger number of places is only counted."""
@@ -29,7 +29,7 @@ def plain_answers(findings: Findings) -> list[str]:
         name = (
             one.comparison.name
             if findings.plan.comparison_rules
-            else combination_of(findings, one.comparison.treatment)
+            else name_combination(findings, one.comparison.treatment)
         )
         groups.setdefault(name, []).append(one)
     answers = [_answer(findings, found, name, group) for name, group in groups.items()]
@@ -55,17 +55,17 @@ def _unpaired(findings: Findings) -> str:
     """Count the loads left out of comparisons because the other side of their round has no usable load."""
     grouped, found = group_by_condition(findings.loads), findings.primary
     arms = [(one.comparison.treatment.id, one.comparison.baseline.id) for one in found.comparisons]
-    count = sum(unpaired_count(found.outcome, *(grouped.get(name, []) for name in pair)) for pair in arms)
+    count = sum(count_unpaired(found.outcome, *(grouped.get(name, []) for name in pair)) for pair in arms)
     if not count:
         return ""
     return (
-        f"Comparisons leave out {counted(count, 'load')}, each counted once a comparison: in the same round the other "
-        "side has none, or one that was lost to the instrument or left alone. "
+        f"Comparisons leave out {format_count(count, 'load')}, each counted once a comparison: in the same round the "
+        "other side has none, or one that was lost to the instrument or left alone. "
     )
 
 
 def _answer(findings: Findings, found: OutcomeFindings, name: str, group: Sequence[PairResult]) -> str:
-    baselines = dict.fromkeys(combination_of(findings, one.comparison.baseline) for one in group)
+    baselines = dict.fromkeys(name_combination(findings, one.comparison.baseline) for one in group)
     against = next(iter(baselines)) if len(baselines) == 1 else "its baseline"
     estimand = findings.plan.analysis.estimand
     longer, shorter, undecided = _sorted(group, estimand)
@@ -83,7 +83,7 @@ def _answer(findings: Findings, found: OutcomeFindings, name: str, group: Sequen
 def _after_holm(findings: Findings, found: OutcomeFindings, decided: Sequence[PairResult]) -> str:
     """Count the decided comparisons still significant by signed ranks, corrected for the number of all comparisons."""
     adjusted = [one.adjusted_p_value for one in decided if one.adjusted_p_value is not None]
-    significance = significance_of(findings.plan)
+    significance = find_significance(findings.plan)
     if not adjusted or too_few_sentence(found, significance) is not None:
         return ""
     tested = sum(one.adjusted_p_value is not None for one in found.comparisons)
@@ -95,10 +95,12 @@ def _after_holm(findings: Findings, found: OutcomeFindings, decided: Sequence[Pa
 
 def _too_few(findings: Findings, estimand: Estimand, group: Sequence[PairResult]) -> str:
     pairs = max(_deciding(one, estimand).n for one in group)
-    needed = pairs_needed(estimators_of(findings.plan), estimand)
+    needed = pairs_needed(choose_estimators(findings.plan), estimand)
     if pairs >= needed:  # of ratios, whose medians loads must have ended for
         return "undecided: too many of its loads failed for an interval."
-    return f"too few {findings.plan.design.unit}s to tell: {counted(pairs, 'pair')} where an interval takes {needed}."
+    return (
+        f"too few {findings.plan.design.unit}s to tell: {format_count(pairs, 'pair')} where an interval takes {needed}."
+    )
 
 
 def _sorted(
@@ -118,7 +120,7 @@ def _sorted(
 
 
 def _deciding(one: PairResult, estimand: Estimand) -> Estimate:
-    found = deciding(one, estimand)
+    found = choose_deciding(one, estimand)
     assert found is not None  # a pair's result has them all
     return found
 
@@ -149,8 +151,8 @@ def too_few_sentence(found: OutcomeFindings, significance: float) -> str | None:
         return None
     has_intervals = any(one.difference_ms.ci_low is not None for one in tested)
     return (
-        f"With {counted(pairs, 'pair')} the test's least p is {least:.2g}; corrected for {len(tested)} comparisons "
-        f"nothing could be significant at {level_text(significance)}, however large: "
+        f"With {format_count(pairs, 'pair')} the test's least p is {least:.2g}; corrected for {len(tested)} "
+        f"comparisons nothing could be significant at {level_text(significance)}, however large: "
         f"that takes {pairs_for_significance(len(tested), significance)} pairs."
         f"{' The intervals stand each for itself.' if has_intervals else ''}"
     )

@@ -7,8 +7,8 @@ from resolab.plan import Estimand
 from resolab.plots.save import Value
 from resolab.report.findings.estimands import WORDS
 from resolab.report.findings.findings import Findings, Sensitivity
-from resolab.report.findings.sensitivity import choices_of
-from resolab.report.labels import combination_of
+from resolab.report.findings.sensitivity import list_choices
+from resolab.report.labels import name_combination
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text, percent_text
 from resolab.stats import Estimate
@@ -20,7 +20,7 @@ NAME = "sensitivity"
 def sensitivity_table(findings: Findings) -> NamedTable:
     """List every comparison for each choice of its loads."""
     outcome, estimand = OUTCOMES[findings.plan.analysis.primary], findings.plan.analysis.estimand
-    choices = choices_of(findings.plan)
+    choices = list_choices(findings.plan)
     heads = [part for name in choices for part in (name, "pairs")]
     columns = ("page", "profile", "treatment", "against", *heads, "says")
     rows = [_cells(findings, one, estimand) for one in findings.sensitivities]
@@ -46,8 +46,8 @@ def _cells(findings: Findings, one: Sensitivity, estimand: Estimand) -> tuple[st
     return (
         treatment.page,
         treatment.profile,
-        combination_of(findings, treatment),
-        combination_of(findings, baseline),
+        name_combination(findings, treatment),
+        name_combination(findings, baseline),
         *estimates,
         _says(one),
     )

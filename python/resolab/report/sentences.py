@@ -6,11 +6,11 @@ For: a reader's summary. Not for: the full tables, or the significance of change
 from collections.abc import Sequence
 
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
-from resolab.report.comparison_tables import named_answers
+from resolab.report.comparison_tables import answer_comparisons
 from resolab.report.findings.findings import Comparison, ConditionResult, ExchangeResult, Findings
-from resolab.report.findings.resolvers import resolver_of, resolvers_of, several_caches
-from resolab.report.labels import baseline_label, combination_of
-from resolab.wording import counted
+from resolab.report.findings.resolvers import list_resolvers, make_resolver, several_caches
+from resolab.report.labels import baseline_label, name_combination
+from resolab.wording import format_count
 
 Compared = tuple[ConditionResult, Comparison]
 
@@ -22,15 +22,15 @@ def answers(findings: Findings) -> list[str]:
     """
     groups: dict[str, list[Compared]] = {}
     for compared in findings.plt.compared:
-        groups.setdefault(combination_of(findings, compared[0].condition), []).append(compared)
+        groups.setdefault(name_combination(findings, compared[0].condition), []).append(compared)
     baseline = baseline_label(findings)
-    named = named_answers(findings)
+    named = answer_comparisons(findings)
     phrase = findings.plt.outcome.phrase
     sentences = named or [_combination(name, baseline, group, phrase) for name, group in groups.items()]
     exchanges: dict[tuple[str, str, str], list[ExchangeResult]] = {}
     for one in findings.exchanges:
         exchanges.setdefault((one.dns_transport, one.requested_handshake_mode, one.resolver_cache), []).append(one)
-    caches = several_caches(resolvers_of(findings.exchanges))
+    caches = several_caches(list_resolvers(findings.exchanges))
     return sentences + [_lookup(group, caches=caches) for group in exchanges.values()]
 
 
@@ -62,7 +62,7 @@ def _lookup(group: Sequence[ExchangeResult], *, caches: bool) -> str:
     label = transport_label(first.dns_transport)
     cache = f" (cache {first.resolver_cache})" if caches else ""
     mode = cache if first.requested_handshake_mode == "full" else f" asking for {first.requested_handshake_mode}{cache}"
-    trips = counted(first.expected_round_trips, "round trip")
+    trips = format_count(first.expected_round_trips, "round trip")
     known = [one.remainder_ms.value for one in group if one.remainder_ms.value is not None]
     if not known:
         return f"A cold {label} exchange{mode}: no median; half or more of the exchanges failed."
@@ -75,5 +75,5 @@ def _lookup(group: Sequence[ExchangeResult], *, caches: bool) -> str:
 
 
 def _where(one: ExchangeResult, group: Sequence[ExchangeResult]) -> str:
-    resolver = resolver_of(one).label(resolvers_of(group))
+    resolver = make_resolver(one).label(list_resolvers(group))
     return f"{one.profile} ({resolver})" if resolver else one.profile

@@ -9,7 +9,7 @@ from resolab.plots import Drawing, ShiftLine, draw_shift_functions
 from resolab.plots.save import Value
 from resolab.report.captions import shift_caption
 from resolab.report.findings.findings import Findings, ShiftResult
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
 from resolab.stats import QuantileDifference, pairs_for_quantile
@@ -49,7 +49,7 @@ def shift_drawings(findings: Findings) -> list[Drawing]:
 
 
 def _line(findings: Findings, one: ShiftResult) -> ShiftLine:
-    treatment, baseline = (combination_of(findings, each) for each in (one.treatment, one.baseline))
+    treatment, baseline = (name_combination(findings, each) for each in (one.treatment, one.baseline))
     return ShiftLine(
         place=f"{one.treatment.page}, {one.treatment.profile}",
         label=f"{treatment} against {baseline}",
@@ -60,7 +60,7 @@ def _line(findings: Findings, one: ShiftResult) -> ShiftLine:
 
 
 def _words(findings: Findings, one: ShiftResult) -> tuple[str, ...]:
-    labels = (combination_of(findings, each) for each in (one.treatment, one.baseline))
+    labels = (name_combination(findings, each) for each in (one.treatment, one.baseline))
     count = one.found[0].difference.n
     cells = ("" if found.difference.ci_low is None else both_text(found.difference, signed=True) for found in one.found)
     return one.treatment.page, one.treatment.profile, *labels, str(count), *cells

@@ -12,7 +12,7 @@ from resolab.plots import ABSENT, estimate_text, interval_text, level_label, mod
 from resolab.protocols import has_handshake
 from resolab.records import TRIAL_FLAG_MEANINGS, PageFailure
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.resolvers import resolvers_of, several_caches, several_distances
+from resolab.report.findings.resolvers import list_resolvers, several_caches, several_distances
 from resolab.report.statuses import H20Status, h20_status, status_counts
 from resolab.stats import Estimate
 
@@ -39,13 +39,13 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int) ->
     return Table(columns, rows, frozenset(range(words)))
 
 
-def _meaning(flag: str) -> str:
+def _find_meaning(flag: str) -> str:
     """Return the meaning of a flag; flags of other versions of resolab have no known meaning."""
     sentence = TRIAL_FLAG_MEANINGS.get(flag, "")
     return sentence[:1].lower() + sentence[1:].removesuffix(".")
 
 
-def as_live(table: Table) -> Table:
+def rename_live_columns(table: Table) -> Table:
     """Rename profile to vantage point, and leave out the columns of an emulated network."""
     kept = [place for place, column in enumerate(table.columns) if column not in _OF_THE_LAB]
     columns = ["vantage point" if table.columns[place] in _PLACES else table.columns[place] for place in kept]
@@ -99,7 +99,7 @@ def flag_table(findings: Findings) -> Table:
     rows = [
         (
             flag,
-            _meaning(flag),
+            _find_meaning(flag),
             str(sum(one.count for one in found)),
             ", ".join(f"{one.condition} {one.count}" for one in found),
         )
@@ -114,7 +114,7 @@ def handshake_table(findings: Findings) -> Table:
     for one in findings.handshakes:
         path = f" ({one.resolver_path})" if one.resolver_path else ""
         where = transport_label(one.dns_transport) + path
-        groups.setdefault((one.kind, _browser_of(one), where, one.requested_handshake_mode), []).append(one)
+        groups.setdefault((one.kind, _name_browser(one), where, one.requested_handshake_mode), []).append(one)
     rows = []
     for (kind, browser, where, asked), found in groups.items():
         total = sum(one.count for one in found)
@@ -125,7 +125,7 @@ def handshake_table(findings: Findings) -> Table:
     return _table(("what", "browser, HTTP", "DNS transport", "asked for", "happened", "n", "reached"), rows, 5)
 
 
-def _browser_of(one: "HandshakeRow") -> str:
+def _name_browser(one: "HandshakeRow") -> str:
     if one.browser is None:
         return "none"
     version = one.http_version.upper() if one.http_version else ""
@@ -136,7 +136,7 @@ def _browser_of(one: "HandshakeRow") -> str:
 
 def exchange_table(findings: Findings) -> Table:
     """List the cold DNS exchanges against the closed form, separately for each resolver."""
-    among = resolvers_of(findings.exchanges)
+    among = list_resolvers(findings.exchanges)
     distances, caches = several_distances(among), several_caches(among)
     resolver = (*(("resolver beyond the link",) * distances), *(("cache",) * caches))
     columns = (

@@ -10,18 +10,18 @@ from rich.text import Text
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.report.findings.findings import ConditionResult, Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_of_loads, level_text
-from resolab.report.labels import baseline_label, combination_of, exchange_place
-from resolab.report.live.ground import live_lines
+from resolab.report.labels import baseline_label, exchange_place, name_combination
+from resolab.report.live.circumstances import live_lines
 from resolab.report.live.terminal import lookups_for_terminal
-from resolab.report.narrow import TerminalTable
+from resolab.report.narrow_table import TerminalTable
 from resolab.stats import Estimate
-from resolab.store.outcomes import PLT, Outcome
-from resolab.wording import counted
+from resolab.store.outcomes import PLT, LoadOutcome
+from resolab.wording import format_count
 
 _AGAINST = "against the baseline"
 
 
-def terminal_summary(findings: Findings, outcome: Outcome = PLT) -> RenderableType:
+def terminal_summary(findings: Findings, outcome: LoadOutcome = PLT) -> RenderableType:
     """Summarise a dataset, with one outcome of its page loads."""
     found = findings.find_outcome(outcome)
     parts: list[RenderableType] = [_head(findings), *map(Text, live_lines(findings)), _failures(findings)]
@@ -92,7 +92,7 @@ def _loads(findings: Findings, found: OutcomeFindings) -> TerminalTable:
 def _load(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
     low_high = "" if one.range_ms is None else " … ".join(number_text(end) for end in one.range_ms)
     return (
-        f"  {combination_of(findings, one.condition)}",
+        f"  {name_combination(findings, one.condition)}",
         f"{estimate_text(one.median_ms)} {interval_text(one.median_ms)}",
         low_high,
         str(one.median_ms.n),
@@ -106,7 +106,7 @@ def times_text(change: Estimate) -> str:
     if change.value is None:
         return estimate_text(change, scale=100, signed=True) + (" %" if change.n else "")
     if change.ci_low is None or change.ci_high is None:
-        return f"{counted(change.n, 'pair')}: too few to tell"
+        return f"{format_count(change.n, 'pair')}: too few to tell"
     low, high = (number_text(1 + end, 2) for end in (change.ci_low, change.ci_high))
     unsure = " (interval contains 1)" if change.ci_contains_zero else ""
     return f"{number_text(1 + change.value, 2)} times as long [{low}, {high}]{unsure}"

@@ -5,8 +5,7 @@ Definitions and sources: docs/method/statistics.md. Not for: knowing the source 
 resolab is imported here); closed forms (`protocols`).
 """
 
-from resolab.stats.adjusted import ADJUSTABLE_FROM, MOST_VARIANCE_LEFT, adjusted_difference, variance_ratio
-from resolab.stats.beyond import TailShares, beyond
+from resolab.stats.adjusted import ADJUSTABLE_FROM, MOST_VARIANCE_LEFT, estimate_adjusted_difference, variance_ratio
 from resolab.stats.break_even import (
     BATCHES_FOR_CROSSING,
     BATCHES_FOR_MEANS,
@@ -15,27 +14,27 @@ from resolab.stats.break_even import (
     amortisation,
     break_even,
 )
-from resolab.stats.clusters import CLUSTERS_NEEDED, clustered_median, median_of_clusters
+from resolab.stats.clusters import CLUSTERS_NEEDED, estimate_clustered_median, median_of_clusters
 from resolab.stats.dominance import cliffs_delta
 from resolab.stats.equivalence import Equivalence, EquivalenceTest, equivalence
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.false_alarms import FalseAlarms, clopper_pearson, false_alarms
 from resolab.stats.medians import (
     PAIRS_FOR_CHANGE,
-    differences_of,
+    estimate_paired_difference,
     median,
-    paired_difference,
     pairs,
     pairs_for_interval,
     relative_change,
+    subtract_pairs,
 )
 from resolab.stats.order import LEVEL, median_interval_ranks, quantile
-from resolab.stats.overhead import remaining_share
+from resolab.stats.overhead import estimate_remaining_share
 from resolab.stats.power import BlocksNeeded, aim_at_width, aim_within_margin, blocks_needed, excludes_zero
 from resolab.stats.power import IntervalRule as PowerRule
 from resolab.stats.proportion import proportion
 from resolab.stats.quantile_shift import QuantileDifference, pairs_for_quantile, quantile_differences
-from resolab.stats.replication import PrintedChange, Replication, printed_change, replication
+from resolab.stats.replication import PrintedChange, Replication, make_printed_change, replication
 from resolab.stats.sample import FloatArray, Sample, ecdf
 from resolab.stats.sequence import (
     MedianSequence,
@@ -47,15 +46,16 @@ from resolab.stats.sequence import (
 from resolab.stats.shift import hodges_lehmann
 from resolab.stats.significance import (
     SignificantShare,
+    compute_paired_p_value,
     holm,
     least_paired_p_value,
-    paired_p_value,
     pairs_for_significance,
     significant_share,
     two_sample_p_value,
 )
-from resolab.stats.slope import slope_of, slope_over_blocks
+from resolab.stats.slope import compute_slope, slope_over_blocks
 from resolab.stats.stopping import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, width_reached
+from resolab.stats.tail_share import TailShares, compare_shares_beyond
 from resolab.stats.two_medians import change_of_medians
 
 __all__ = [
@@ -85,48 +85,48 @@ __all__ = [
     "Sample",
     "SignificantShare",
     "TailShares",
-    "adjusted_difference",
     "aim_at_width",
     "aim_within_margin",
     "amortisation",
-    "beyond",
     "blocks_needed",
     "break_even",
     "change_at_any_look",
     "change_of_medians",
     "cliffs_delta",
     "clopper_pearson",
-    "clustered_median",
+    "compare_shares_beyond",
+    "compute_paired_p_value",
+    "compute_slope",
     "difference_at_any_look",
-    "differences_of",
     "ecdf",
     "equivalence",
+    "estimate_adjusted_difference",
+    "estimate_clustered_median",
+    "estimate_paired_difference",
+    "estimate_remaining_share",
     "excludes_zero",
     "false_alarms",
     "hodges_lehmann",
     "holm",
     "least_paired_p_value",
     "lower_rank",
+    "make_printed_change",
     "median",
     "median_at_any_look",
     "median_interval_ranks",
     "median_of_clusters",
-    "paired_difference",
-    "paired_p_value",
     "pairs",
     "pairs_for_interval",
     "pairs_for_quantile",
     "pairs_for_significance",
-    "printed_change",
     "proportion",
     "quantile",
     "quantile_differences",
     "relative_change",
-    "remaining_share",
     "replication",
     "significant_share",
-    "slope_of",
     "slope_over_blocks",
+    "subtract_pairs",
     "two_sample_p_value",
     "variance_ratio",
     "width_reached",

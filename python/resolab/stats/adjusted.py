@@ -28,14 +28,14 @@ SHIFTS_COUNT = 1_000
 """Largest number of shifts tried, evenly thinned; up to 25 pairs have at most this number of sign changes."""
 
 
-def adjusted_difference(outcome: FloatArray, part: FloatArray, *, level: float = LEVEL) -> Estimate:
+def estimate_adjusted_difference(outcome: FloatArray, part: FloatArray, *, level: float = LEVEL) -> Estimate:
     """Estimate the median of the outcome's differences, adjusted by a part's; position i of both is one pair."""
     if outcome.size != part.size or not (np.isfinite(outcome).all() and np.isfinite(part).all()):
         raise ValueError("an adjusted difference needs a known outcome and a known part of each pair")
     size = int(outcome.size)
     if size < ADJUSTABLE_FROM:
         return Estimate(None, None, None, None, size, 0, level, Method.NONE)
-    found = quantile(_ordered(outcome, part), 0.5, level=level)
+    found = quantile(_sort_shifts(outcome, part), 0.5, level=level)
     middle = _middle(found)
     return Estimate(middle, middle, found.ci_low, found.ci_high, size, 0, found.level, Method.ADJUSTED_SIGN)
 
@@ -48,7 +48,7 @@ def variance_ratio(outcome: FloatArray, part: FloatArray, shift: float | None = 
     if outcome.size < 3 or float(np.ptp(outcome)) == 0:
         return None
     if shift is None:
-        shift = _middle(quantile(_ordered(outcome, part), 0.5))
+        shift = _middle(quantile(_sort_shifts(outcome, part), 0.5))
     rest = outcome - coefficients(outcome, part, np.array([shift]))[0] * part
     return float(rest.var(ddof=1)) * (outcome.size - 1) / (outcome.size - 2) / float(outcome.var(ddof=1))
 
@@ -76,7 +76,7 @@ def _middle(found: Estimate) -> float:
     return (found.low + found.high) / 2
 
 
-def _ordered(outcome: FloatArray, part: FloatArray) -> Sample:
+def _sort_shifts(outcome: FloatArray, part: FloatArray) -> Sample:
     """Return n - 1 shifts in ascending order, for use as the values of a plain sample.
 
     At each shift the number of negative residuals grows by one. Each shift has bounds: the first shift with at least

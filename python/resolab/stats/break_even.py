@@ -76,7 +76,7 @@ def break_even(cold: ArrayLike, warm: ArrayLike, unconnected: ArrayLike) -> Floa
     return np.where(c <= u, 1.0, np.where(w < u, np.maximum(crossing, 1.0), np.inf))
 
 
-def cumulated_extra(cold: ArrayLike, warm: ArrayLike, unconnected: ArrayLike, counts: ArrayLike) -> FloatArray:
+def cumulate_extra(cold: ArrayLike, warm: ArrayLike, unconnected: ArrayLike, counts: ArrayLike) -> FloatArray:
     """Return C + (k - 1) W - k U for every k; a leading axis of the costs is kept."""
     c, w, u = (np.asarray(one, dtype=np.float64)[..., np.newaxis] for one in (cold, warm, unconnected))
     k = np.asarray(counts, dtype=np.float64)
@@ -98,7 +98,7 @@ def amortisation(
     if any(one.totals.shape != (size,) or one.counts.shape != (size,) for one in costs):
         raise ValueError("all costs need the same batches")
     c, w, u = (one.value for one in costs)
-    crossing, extra = float(break_even(c, w, u)), cumulated_extra(c, w, u, counts)
+    crossing, extra = float(break_even(c, w, u)), cumulate_extra(c, w, u, counts)
     at = crossing if crossing <= MOST_COUNT else np.inf
 
     def estimate(value: float, ends: tuple[float, float] | None) -> Estimate:
@@ -112,7 +112,7 @@ def amortisation(
     residuals = np.array([one.residuals() for one in costs])
     saved_half = float(_half_width(np.array([[0.0, -1.0, 1.0]]), residuals, level)[0])
     half = _half_width(_weights(counts), residuals, level)
-    ends = _crossing_ends((c, w, u), residuals, level) if size >= BATCHES_FOR_CROSSING else None
+    ends = _find_crossing_ends((c, w, u), residuals, level) if size >= BATCHES_FOR_CROSSING else None
     return Amortisation(
         estimate(at, ends), estimate(u - w, (u - w - saved_half, u - w + saved_half)), extra, extra - half, extra + half
     )
@@ -131,9 +131,9 @@ def _half_width(weights: FloatArray, residuals: FloatArray, level: float) -> Flo
     return np.asarray(float(scipy.stats.t.ppf((1 + level) / 2, size - 1)) * np.sqrt(variance))
 
 
-def _crossing_ends(means: tuple[float, float, float], residuals: FloatArray, level: float) -> tuple[float, float]:
+def _find_crossing_ends(means: tuple[float, float, float], residuals: FloatArray, level: float) -> tuple[float, float]:
     """Return the first counts with the lower and with the upper interval end at or below 0 (Fieller 1954)."""
     counts = np.arange(1, MOST_COUNT + 1)
-    extra, half = cumulated_extra(*means, counts), _half_width(_weights(counts), residuals, level)
+    extra, half = cumulate_extra(*means, counts), _half_width(_weights(counts), residuals, level)
     low, high = (counts[reached <= _SLACK] for reached in (extra - half, extra + half))
     return float(low[0]) if low.size else np.inf, float(high[0]) if high.size else np.inf

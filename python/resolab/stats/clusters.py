@@ -24,7 +24,7 @@ CLUSTERS_NEEDED = 6
 """With five clusters of equal values, the interval would be the range, with a level of 93.75 % and often less."""
 
 
-def clustered_median(
+def estimate_clustered_median(
     sample: Sample, clusters: Sequence[Hashable], *, needed: int = CLUSTERS_NEEDED, level: float = LEVEL
 ) -> Estimate:
     """Estimate the median over all values; `clusters` names each value's cluster.

@@ -14,7 +14,7 @@ from enum import StrEnum
 import numpy as np
 import scipy
 
-from resolab.stats.ranks import signed_rank_tail
+from resolab.stats.ranks import compute_signed_rank_tail
 from resolab.stats.sample import FloatArray, Sample
 
 SIGNIFICANCE = 0.05
@@ -52,7 +52,7 @@ def equivalence(
         raise ValueError("a margin of equivalence is greater than 0")
     if not len(differences):
         return Equivalence(margin, None, 0, test, significance)
-    tail = _sign_tail if test is EquivalenceTest.SIGN else signed_rank_tail
+    tail = _sign_tail if test is EquivalenceTest.SIGN else compute_signed_rank_tail
     p_value = max(tail(differences.low + margin), tail(margin - differences.high))
     return Equivalence(margin, p_value, len(differences), test, significance)
 

@@ -28,11 +28,11 @@ def median(sample: Sample, *, seed: int | None = None, level: float = LEVEL) -> 
     return quantile(sample, 0.5, level=level)
 
 
-def paired_difference(
+def estimate_paired_difference(
     treatment: Sample, baseline: Sample, *, seed: int | None = None, level: float = LEVEL
 ) -> Estimate:
     """Estimate the median of the differences within pairs; position i of both is one pair."""
-    return median(differences_of(treatment, baseline), seed=seed, level=level)
+    return median(subtract_pairs(treatment, baseline), seed=seed, level=level)
 
 
 @lru_cache
@@ -46,7 +46,7 @@ def pairs_for_interval(level: float = LEVEL) -> int:
     return next(size for size, found in widths if found is not None and math.isfinite(found))
 
 
-def differences_of(treatment: Sample, baseline: Sample) -> Sample:
+def subtract_pairs(treatment: Sample, baseline: Sample) -> Sample:
     """Subtract pair by pair; the difference of two bounds is a bound."""
     return Sample(_subtract(treatment.low, baseline.high, -np.inf), _subtract(treatment.high, baseline.low, np.inf))
 
@@ -56,7 +56,7 @@ def relative_change(treatment: Sample, baseline: Sample, *, seed: int, level: fl
     if len(treatment) != len(baseline):
         raise ValueError("a relative change needs pairs: samples of one length")
     size = len(treatment)
-    low, high, count = change_of(treatment, baseline)
+    low, high, count = bound_change(treatment, baseline)
     if size == 0:
         return Estimate(None, None, None, None, 0, 0, level, Method.NONE)
     lows, highs = (treatment.low, baseline.high), (treatment.high, baseline.low)
@@ -70,7 +70,7 @@ def relative_change(treatment: Sample, baseline: Sample, *, seed: int, level: fl
     return Estimate(low, high, ci_low, ci_high, size, count, level, Method.PERCENTILE)
 
 
-def change_of(treatment: Sample, baseline: Sample) -> tuple[float | None, float | None, int]:
+def bound_change(treatment: Sample, baseline: Sample) -> tuple[float | None, float | None, int]:
     """Return the least and greatest change of the medians within the bounds, and the number of censored pairs."""
     if len(treatment) == 0:
         return None, None, 0

@@ -17,7 +17,7 @@ BLOCKS_FOR_SHARE = PAIRS_FOR_CHANGE
 91.7 to 96.6 % of cases."""
 
 
-def remaining_share(
+def estimate_remaining_share(
     treatment: Sample, reference: Sample, baseline: Sample, *, seed: int, level: float = LEVEL
 ) -> Estimate:
     """Estimate the share; position i of all three is one block.

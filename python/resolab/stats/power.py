@@ -89,12 +89,12 @@ def blocks_needed(
     if size < PAIRS_NEEDED:
         return None
     widths = _kernel_widths(pilot)
-    own = _needed(pilot, widths, np.arange(size), aim, rule, most, power)
+    own = _find_needed(pilot, widths, np.arange(size), aim, rule, most, power)
     if own is None:
         return None
     rng = np.random.default_rng(seed)
     again = [
-        _needed(pilot, widths, rng.integers(0, size, size), aim, rule, most, power) for _ in range(RESAMPLES_COUNT)
+        _find_needed(pilot, widths, rng.integers(0, size, size), aim, rule, most, power) for _ in range(RESAMPLES_COUNT)
     ]
     # A resample without a known median would take for ever.
     found = np.array([math.inf if one is None else one for one in again])
@@ -107,7 +107,7 @@ def _whole(blocks: float) -> int | None:
     return int(blocks) if math.isfinite(blocks) else None
 
 
-def _needed(
+def _find_needed(
     pilot: Sample,
     widths: FloatArray,
     chosen: NDArray[np.int_],
@@ -117,7 +117,7 @@ def _needed(
     power: float,
 ) -> float | None:
     """Find the smallest sufficient number of blocks by bisection; infinite when even the largest is not sufficient."""
-    lows, highs = (_smoothed(values[chosen], widths[chosen]) for values in (pilot.low, pilot.high))
+    lows, highs = (_smooth(values[chosen], widths[chosen]) for values in (pilot.low, pilot.high))
     middle = lows[lows.size // 2]
     if aim.truth is not None:
         if not (np.isfinite(middle) and np.isfinite(highs[highs.size // 2])):
@@ -186,7 +186,7 @@ def _kernel_widths(pilot: Sample) -> FloatArray:
     return np.asarray(np.nan_to_num(np.minimum(near, silverman) / 2), dtype=np.float64)
 
 
-def _smoothed(values: FloatArray, widths: FloatArray) -> FloatArray:
+def _smooth(values: FloatArray, widths: FloatArray) -> FloatArray:
     """Return the ordered values of the smoothed distribution, with equal weights; infinite values stay infinite."""
     kernel = scipy.special.ndtri((np.arange(KERNEL_COUNT) + 0.5) / KERNEL_COUNT)
     return np.sort((values[:, None] + widths[:, None] * kernel[None, :]).ravel())

@@ -88,8 +88,14 @@ def _intervals(
     """Resample the pairs once for all probabilities; each end uses the bounds moving it outwards."""
     chosen = np.random.default_rng(seed).integers(0, len(treatment), (RESAMPLES_COUNT, len(treatment)))
     exact = treatment.is_exact and baseline.is_exact
-    least = _resampled((treatment.low, baseline.high), chosen, probabilities, None if exact else ("lower", "higher"))
-    most = least if exact else _resampled((treatment.high, baseline.low), chosen, probabilities, ("higher", "lower"))
+    least = _resample_differences(
+        (treatment.low, baseline.high), chosen, probabilities, None if exact else ("lower", "higher")
+    )
+    most = (
+        least
+        if exact
+        else _resample_differences((treatment.high, baseline.low), chosen, probabilities, ("higher", "lower"))
+    )
     least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
     # A value of the distribution itself: between a number and infinity there is none.
     lows = np.quantile(least, (1 - level) / 2, axis=1, method="lower")
@@ -97,7 +103,7 @@ def _intervals(
     return [(float(low), float(high)) for low, high in zip(lows, highs, strict=True)]
 
 
-def _resampled(
+def _resample_differences(
     both: tuple[FloatArray, FloatArray],
     chosen: NDArray[np.integer],
     probabilities: Sequence[float],

@@ -15,7 +15,7 @@ EXACT_UP_TO = 60
 
 
 @lru_cache(maxsize=256)
-def signed_rank_cdf(n: int) -> FloatArray:
+def compute_signed_rank_cdf(n: int) -> FloatArray:
     """Return P(W <= w) for w = 0 .. n(n+1)/2; W sums the ranks 1..n, each included with probability 1/2."""
     total = n * (n + 1) // 2
     if n > EXACT_UP_TO:
@@ -63,7 +63,7 @@ def lower_end(ordered: FloatArray, cdf: FloatArray, tail: float) -> float | None
     return outer + share * (inner - outer) if np.isfinite(inner) else outer
 
 
-def signed_rank_tail(differences: FloatArray) -> float:
+def compute_signed_rank_tail(differences: FloatArray) -> float:
     """Return P(a signed-rank sum at least as great as observed) for signs by fair coins.
 
     Ties have their mean rank; zeros are ranked, then dropped (Pratt 1959). Exact given the absolute values.

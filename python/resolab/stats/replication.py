@@ -59,7 +59,7 @@ class Replication:
         return self.prediction_low <= self.theirs.value <= self.prediction_high
 
 
-def printed_change(value: float, quartiles: tuple[float, float], n: int, *, level: float = LEVEL) -> PrintedChange:
+def make_printed_change(value: float, quartiles: tuple[float, float], n: int, *, level: float = LEVEL) -> PrintedChange:
     """Return a printed change of medians with its interval.
 
     The baseline's median is assumed to have the same uncertainty, from the same number of loads.

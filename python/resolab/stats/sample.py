@@ -33,7 +33,7 @@ class Sample:
         return cls(array, array)
 
     @classmethod
-    def censored(cls, values: Sequence[float | None], at_least: Sequence[float]) -> Self:
+    def from_censored(cls, values: Sequence[float | None], at_least: Sequence[float]) -> Self:
         """Make a sample with `None` for censored values, each at least the number in `at_least`."""
         both = list(zip(values, at_least, strict=True))
         low = [limit if value is None else value for value, limit in both]

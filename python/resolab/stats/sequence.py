@@ -20,7 +20,7 @@ from functools import lru_cache
 import numpy as np
 
 from resolab.stats.estimate import Estimate, Method
-from resolab.stats.medians import change_of, differences_of
+from resolab.stats.medians import bound_change, subtract_pairs
 from resolab.stats.order import LEVEL, quantile
 from resolab.stats.sample import Sample
 
@@ -29,7 +29,7 @@ HALF_SPENT_AT = 30
 hundred values."""
 
 
-def spent(size: int, level: float) -> float:
+def compute_spent_error(size: int, level: float) -> float:
     """Return the error of one end spent after `size` values; the whole error is spent only in the limit."""
     return (1 - level) / 2 * size / (size + HALF_SPENT_AT)
 
@@ -54,7 +54,7 @@ def _ranks(most: int, level: float) -> tuple[int, ...]:
         low = ranks[-1]
         # What is below the last end has left already, so the search begins there.
         leaving = np.cumsum(staying[low : size + 1])
-        more = int(np.searchsorted(leaving, spent(size, level) - gone, side="right"))
+        more = int(np.searchsorted(leaving, compute_spent_error(size, level) - gone, side="right"))
         if more:
             gone += float(leaving[more - 1])
             staying[low : low + more] = 0.0
@@ -115,7 +115,7 @@ def median_at_any_look(sample: Sample, *, level: float = LEVEL) -> Estimate:
 
 def difference_at_any_look(treatment: Sample, baseline: Sample, *, level: float = LEVEL) -> Estimate:
     """Estimate the median of the differences within pairs, given in the order of their blocks."""
-    return median_at_any_look(differences_of(treatment, baseline), level=level)
+    return median_at_any_look(subtract_pairs(treatment, baseline), level=level)
 
 
 def change_at_any_look(treatment: Sample, baseline: Sample, *, level: float = LEVEL) -> Estimate:
@@ -125,7 +125,7 @@ def change_at_any_look(treatment: Sample, baseline: Sample, *, level: float = LE
     """
     half = (1 + level) / 2
     top, bottom = (median_at_any_look(one, level=half) for one in (treatment, baseline))
-    low, high, count = change_of(treatment, baseline)
+    low, high, count = bound_change(treatment, baseline)
     if top.ci_low is None or top.ci_high is None or bottom.ci_low is None or bottom.ci_high is None:
         return Estimate(low, high, None, None, len(treatment), count, level, Method.NONE)
     least = -1.0 if math.isinf(bottom.ci_high) else top.ci_low / bottom.ci_high - 1

@@ -8,9 +8,9 @@ Hodges and Lehmann 1963. The cost is n^2 values: suitable for blocks, not for mi
 import numpy as np
 
 from resolab.stats.estimate import Estimate, Method
-from resolab.stats.medians import differences_of
+from resolab.stats.medians import subtract_pairs
 from resolab.stats.order import LEVEL
-from resolab.stats.ranks import lower_end, rank_sum_cdf, signed_rank_cdf
+from resolab.stats.ranks import compute_signed_rank_cdf, lower_end, rank_sum_cdf
 from resolab.stats.sample import FloatArray, Sample
 
 
@@ -28,17 +28,17 @@ def hodges_lehmann(
         lows = _pairwise(treatment.low, baseline.high, -np.inf)
         highs = _pairwise(treatment.high, baseline.low, np.inf)
         cdf = rank_sum_cdf(len(treatment), len(baseline))
-        return _between(lows, highs, cdf, len(treatment) + len(baseline), count, level, Method.RANK_SUM)
-    differences = treatment if baseline is None else differences_of(treatment, baseline)
+        return _estimate_between(lows, highs, cdf, len(treatment) + len(baseline), count, level, Method.RANK_SUM)
+    differences = treatment if baseline is None else subtract_pairs(treatment, baseline)
     if not len(differences):
         return Estimate(None, None, None, None, 0, 0, level, Method.NONE)
     lows, highs = _walsh(differences.low, -np.inf), _walsh(differences.high, np.inf)
-    cdf = signed_rank_cdf(len(differences))
+    cdf = compute_signed_rank_cdf(len(differences))
     count = differences.censored_count
-    return _between(lows, highs, cdf, len(differences), count, level, Method.SIGNED_RANK)
+    return _estimate_between(lows, highs, cdf, len(differences), count, level, Method.SIGNED_RANK)
 
 
-def _between(
+def _estimate_between(
     lows: FloatArray, highs: FloatArray, cdf: FloatArray, n: int, censored_count: int, level: float, method: Method
 ) -> Estimate:
     low, high = float(np.quantile(lows, 0.5, method="lower")), float(np.quantile(highs, 0.5, method="higher"))
@@ -53,14 +53,14 @@ def _between(
 
 def _walsh(values: FloatArray, unknown: float) -> FloatArray:
     first, second = np.triu_indices(values.size)
-    return _ordered(values[first] / 2 + values[second] / 2, unknown)
+    return _sort(values[first] / 2 + values[second] / 2, unknown)
 
 
 def _pairwise(left: FloatArray, right: FloatArray, unknown: float) -> FloatArray:
     with np.errstate(invalid="ignore"):
-        return _ordered(np.subtract.outer(left, right).ravel(), unknown)
+        return _sort(np.subtract.outer(left, right).ravel(), unknown)
 
 
-def _ordered(values: FloatArray, unknown: float) -> FloatArray:
+def _sort(values: FloatArray, unknown: float) -> FloatArray:
     """Sort; undefined results of two infinities become `unknown`."""
     return np.sort(np.where(np.isnan(values), unknown, values))

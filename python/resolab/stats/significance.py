@@ -13,24 +13,24 @@ import scipy
 from numpy.typing import ArrayLike
 
 from resolab.stats.false_alarms import false_alarms
-from resolab.stats.medians import differences_of
-from resolab.stats.ranks import signed_rank_tail
+from resolab.stats.medians import subtract_pairs
+from resolab.stats.ranks import compute_signed_rank_tail
 from resolab.stats.sample import FloatArray, Sample
 
 SIGNIFICANCE = 0.05
 
 
-def paired_p_value(treatment: Sample, baseline: Sample) -> float | None:
+def compute_paired_p_value(treatment: Sample, baseline: Sample) -> float | None:
     """Test pairs by signed ranks (Wilcoxon 1945), two-sided; return `None` without pairs.
 
     Exact for up to 60 pairs with different values, otherwise by the normal distribution with the ties' variance.
 
     With censored values, the result is the greatest p of any values within the bounds.
     """
-    differences = differences_of(treatment, baseline)
+    differences = subtract_pairs(treatment, baseline)
     if not len(differences):
         return None
-    greater, smaller = signed_rank_tail(differences.low), signed_rank_tail(-differences.high)
+    greater, smaller = compute_signed_rank_tail(differences.low), compute_signed_rank_tail(-differences.high)
     return min(1.0, 2 * min(greater, smaller))
 
 

@@ -33,7 +33,7 @@ def slope_over_blocks(blocks: Sequence[Points], *, level: float = LEVEL) -> Esti
     return median(Sample(lows, highs), level=level)
 
 
-def slope_of(points: Sequence[tuple[float, float]]) -> float | None:
+def compute_slope(points: Sequence[tuple[float, float]]) -> float | None:
     """Return the slope through known points."""
     known = [(level, (value, value)) for level, value in points]
     return _slope(known)[0] if _has_enough(known) else None

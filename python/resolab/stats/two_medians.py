@@ -29,8 +29,8 @@ def change_of_medians(treatment: Sample, baseline: Sample, *, level: float = LEV
     # The range of five or six values reaches another level than asked; as a normal's interval it scales with z.
     asked = scipy.stats.norm.ppf((1 + level) / 2)
     at = tuple(float(asked / scipy.stats.norm.ppf((1 + one.level) / 2)) for one in (over, under))
-    down = _joined(_factor(over.low, over.ci_low), _factor(under.ci_high, under.high), at)
-    up = _joined(_factor(over.ci_high, over.high), _factor(under.low, under.ci_low), at)
+    down = _combine(_factor(over.low, over.ci_low), _factor(under.ci_high, under.high), at)
+    up = _combine(_factor(over.ci_high, over.high), _factor(under.low, under.ci_low), at)
     ci_low, ci_high = (1 + low) / down - 1, np.inf if np.isinf(high) else (1 + high) * up - 1
     return Estimate(low, high, float(ci_low), float(ci_high), n, count, level, Method.MOVER)
 
@@ -48,5 +48,5 @@ def _ratio(over: float, under: float, unknown: float) -> float:
     return unknown if np.isnan(found) else found
 
 
-def _joined(one: float, other: float, scale: tuple[float, ...]) -> float:
+def _combine(one: float, other: float, scale: tuple[float, ...]) -> float:
     return float(np.exp(np.hypot(scale[0] * np.log(one), scale[1] * np.log(other))))

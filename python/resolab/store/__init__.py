@@ -27,7 +27,7 @@ from resolab.store.manifest import (
     save_manifest,
 )
 from resolab.store.merge import merge_datasets
-from resolab.store.trials import TrialWriter, finished_trials, read_trial, trial_id, trial_records
+from resolab.store.trials import TrialWriter, find_finished_trials, read_trial, trial_id, trial_records
 
 if TYPE_CHECKING:
     from resolab.store.dataset import Dataset, open_dataset
@@ -70,7 +70,7 @@ __all__ = [
     "describe_machine",
     "ensure_tables",
     "export_tables",
-    "finished_trials",
+    "find_finished_trials",
     "git_commit",
     "load_manifest",
     "machine_errors",

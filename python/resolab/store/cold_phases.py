@@ -10,7 +10,7 @@ answer; their bins are microseconds. Every exchange on an open connection has bi
 from collections.abc import Mapping, Sequence
 
 from resolab.plan.factor import FactorSubject
-from resolab.plan.factors import OPTIONAL_FACTORS, QUERY_FACTORS, factors_about
+from resolab.plan.factors import OPTIONAL_FACTORS, QUERY_FACTORS, select_factors
 from resolab.protocols import DNS_TRANSPORTS, OVER_TCP
 from resolab.store.dataset import Dataset
 from resolab.store.literals import literal, literal_list
@@ -26,7 +26,7 @@ EXCHANGE = "exchange"
 """The quantity with logarithmic bins."""
 BINS_PER_E_FOLD = 10_000
 LEVELS = ", ".join(QUERY_FACTORS)
-_NEAR = " AND ".join(f"{one} = {literal(str(OPTIONAL_FACTORS[one]))}" for one in factors_about(FactorSubject.RESOLVER))
+_NEAR = " AND ".join(f"{one} = {literal(str(OPTIONAL_FACTORS[one]))}" for one in select_factors(FactorSubject.RESOLVER))
 """The default resolver of a plan: at the pages' distance, with the answers in the cache."""
 
 # Levels as one number for each trial: 1e8 queries are grouped by small integers.

@@ -81,11 +81,11 @@ class Column:
     made: Callable[[Mapping[str, Any]], Any] | None = None
 
 
-def columns_of(table: str) -> list[Column]:
+def list_columns(table: str) -> list[Column]:
     """Columns of a table, the trial's identifier first."""
-    columns = [column for column in _of_struct(TABLES[table]) if column.name != "trial_id"]
+    columns = [column for column in _list_struct_columns(TABLES[table]) if column.name != "trial_id"]
     if table == "trials":
-        end = {column.name: column for column in _of_struct(TrialEndRecord)}
+        end = {column.name: column for column in _list_struct_columns(TrialEndRecord)}
         columns += [replace(end[field], name=name, path=(name,)) for name, field in END_COLUMNS.items()]
     columns += [
         Column(name, kind, (), meaning, None, made) for name, (kind, meaning, made) in DERIVED.get(table, {}).items()
@@ -93,17 +93,17 @@ def columns_of(table: str) -> list[Column]:
     return [Column("trial_id", "VARCHAR", ("trial_id",), "The trial this row belongs to."), *columns]
 
 
-def _of_struct(struct: type[msgspec.Struct], above: tuple[str, ...] = ()) -> Iterator[Column]:
+def _list_struct_columns(struct: type[msgspec.Struct], above: tuple[str, ...] = ()) -> Iterator[Column]:
     descriptions, defaults = _descriptions(struct.__name__), _defaults(struct)
     for name, annotation in get_type_hints(struct).items():
         if name not in struct.__struct_fields__:
             continue
-        kind = _without_none(annotation)
+        kind = _strip_none(annotation)
         path = (*above, name)
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             # Without the shape above there is none of its values.
             absent = defaults[name] is None
-            yield from (replace(one, default=None) if absent else one for one in _of_struct(kind, path))
+            yield from (replace(one, default=None) if absent else one for one in _list_struct_columns(kind, path))
         else:
             yield Column("_".join(path), _duckdb_type(kind), path, descriptions.get(name, ""), defaults[name])
 
@@ -117,7 +117,7 @@ def _defaults(struct: type[msgspec.Struct]) -> dict[str, Any]:
     return found
 
 
-def _without_none(annotation: Any) -> Any:
+def _strip_none(annotation: Any) -> Any:
     if isinstance(annotation, UnionType):
         (kind,) = [part for part in get_args(annotation) if part is not type(None)]
         return kind
@@ -126,7 +126,7 @@ def _without_none(annotation: Any) -> Any:
 
 def _duckdb_type(kind: Any) -> str:
     if get_origin(kind) is list:
-        return _duckdb_type(_without_none(get_args(kind)[0])) + "[]"
+        return _duckdb_type(_strip_none(get_args(kind)[0])) + "[]"
     if issubclass(kind, msgspec.Struct):
         # Of a list: each as JSON, which every format of tables can hold.
         return _SCALARS[str]
@@ -157,5 +157,7 @@ def data_dictionary() -> str:
     for table in TABLES:
         summary = _schema()[TABLES[table].__name__].get("description", "")
         lines += ["", f"## {table}", "", " ".join(summary.split()), "", "| column | type | meaning |", "|---|---|---|"]
-        lines += [f"| `{column.name}` | {column.duckdb_type} | {column.description} |" for column in columns_of(table)]
+        lines += [
+            f"| `{column.name}` | {column.duckdb_type} | {column.description} |" for column in list_columns(table)
+        ]
     return "\n".join(lines) + "\n"

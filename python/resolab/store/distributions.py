@@ -78,7 +78,9 @@ class DistributionSource:
             group_of_cell[groups[levels]] = number
         return [
             _distribution(dict(zip(by, levels, strict=True)), histogram, bucket, count, level)
-            for levels, (bucket, count) in zip(numbered, _grouped(histogram, group_of_cell, len(numbered)), strict=True)
+            for levels, (bucket, count) in zip(
+                numbered, _group_buckets(histogram, group_of_cell, len(numbered)), strict=True
+            )
         ]
 
     def _histogram(self, keys: frozenset[str]) -> Histogram:
@@ -90,7 +92,7 @@ class DistributionSource:
         return made
 
 
-def _grouped(
+def _group_buckets(
     histogram: Histogram, group_of_cell: IntegerArray, groups_count: int
 ) -> list[tuple[IntegerArray, IntegerArray]]:
     """Buckets and counts of each group, fastest first, the failed last."""

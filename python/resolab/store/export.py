@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 
 from resolab.errors import MachineError, UsageError
-from resolab.store.columns import TABLES, columns_of, data_dictionary
+from resolab.store.columns import TABLES, data_dictionary, list_columns
 from resolab.store.dataset import open_dataset
 from resolab.store.files import machine_errors, write_whole
 from resolab.store.tables import ensure_tables
@@ -70,7 +70,7 @@ def _selection(table: str, file_format: ExportFormat) -> str:
         f'to_json("{one.name}")::VARCHAR AS "{one.name}"'
         if texts and one.duckdb_type.endswith("[]")
         else f'"{one.name}"'
-        for one in columns_of(table)
+        for one in list_columns(table)
     )
     return f"SELECT {columns} FROM {table}"  # noqa: S608 - names of the records
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from resolab.errors import ConfigurationError
 from resolab.plan.condition import DECLARED
 from resolab.records import CacheState, ConnectionState, DnsTransport, HandshakeMode
-from resolab.store.columns import columns_of
+from resolab.store.columns import list_columns
 
 EXACT_ROWS_COUNT = 200_000
 BUCKETS_PER_E_FOLD = 4_096
@@ -69,7 +69,7 @@ class Histogram:
 
 def trial_keys() -> frozenset[str]:
     """Return the columns of `trials` usable as keys."""
-    return frozenset(one.name for one in columns_of("trials") if not one.duckdb_type.endswith("[]")) - {"trial_id"}
+    return frozenset(one.name for one in list_columns("trials") if not one.duckdb_type.endswith("[]")) - {"trial_id"}
 
 
 def check_keys(keys: Sequence[str]) -> None:

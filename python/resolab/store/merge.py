@@ -16,9 +16,9 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.records import FORMAT_VERSION
+from resolab.store.artifacts import line_taken_along
 from resolab.store.files import machine_errors
 from resolab.store.folder import CALIBRATION, MANIFEST, TRIALS
-from resolab.store.kept_files import line_taken_along
 from resolab.store.manifest import (
     LiveRun,
     Manifest,
@@ -29,8 +29,8 @@ from resolab.store.manifest import (
     load_manifest,
     save_manifest,
 )
-from resolab.store.mergeable import check_mergeable, differences
-from resolab.store.trials import SUFFIX, finished_trials, read_trial, trial_id
+from resolab.store.merge_check import check_mergeable, differences
+from resolab.store.trials import SUFFIX, find_finished_trials, read_trial, trial_id
 
 MANIFESTS = "manifests"
 
@@ -78,7 +78,7 @@ def _copy_run(place: _MergeTarget, folder: Path, manifest: Manifest) -> list[Mer
     Returns the run's blocks in the merged dataset.
     """
     fresh, first_block = place.fresh, place.first_block
-    blocks = [_copy_trial(place, folder, file) for file in finished_trials(folder).values()]
+    blocks = [_copy_trial(place, folder, file) for file in find_finished_trials(folder).values()]
     shutil.copyfile(folder / MANIFEST, fresh / MANIFESTS / f"{manifest.dataset_id}.json")
     if (folder / CALIBRATION).is_file():
         with (fresh / CALIBRATION).open("ab") as stream:

@@ -70,7 +70,7 @@ class LoadWithTimes(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class LoadOutcome:
     """A time of a page load in milliseconds; the unit is also in the column's name."""
 
     name: str
@@ -124,7 +124,7 @@ class Outcome:
         """Return the contribution of a row, or `None`."""
         if not load.loaded:
             return None
-        return self._counted(
+        return self._build_contribution(
             self.value_of_load(load), load.failure, load.limit_ms, exchange_failed=load.exchange_failed
         )
 
@@ -136,9 +136,9 @@ class Outcome:
         if load is None:
             return None
         value, failed = getattr(load, self.column), any(_is_failed_exchange(one, exchange) for one in records)
-        return self._counted(value, load.failure, load.limit_ms, exchange_failed=failed)
+        return self._build_contribution(value, load.failure, load.limit_ms, exchange_failed=failed)
 
-    def _counted(
+    def _build_contribution(
         self, value_ms: float | None, failure: str | None, limit_ms: float | None, *, exchange_failed: bool
     ) -> Contribution | None:
         if failure in SAY_NOTHING:
@@ -161,7 +161,7 @@ def _is_failed_exchange(record: Record, dns_transport: DnsTransport | None) -> b
     )
 
 
-PLT = Outcome(
+PLT = LoadOutcome(
     name="plt",
     column="plt_ms",
     label="PLT",
@@ -169,7 +169,7 @@ PLT = Outcome(
     meaning="page load time (PLT, look-up inside the load)",
     untold=MissingValueMeaning.AT_LEAST_ITS_LIMIT,
 )
-PLT_SUM = Outcome(
+PLT_SUM = LoadOutcome(
     name="plt_sum",
     column="plt_sum_ms",
     label="PLT sum",
@@ -177,7 +177,7 @@ PLT_SUM = Outcome(
     meaning="page load time as a sum (PLT sum: a load without look-up plus a look-up apart, the paper's own way)",
     holds_exchange=True,
 )
-RESPONSE_START = Outcome(
+RESPONSE_START = LoadOutcome(
     name="response_start",
     column="response_start_ms",
     label="responseStart",
@@ -186,28 +186,28 @@ RESPONSE_START = Outcome(
     untold=MissingValueMeaning.AT_LEAST_ITS_LIMIT,
     seen_before=frozenset((PageFailure.INCOMPLETE, PageFailure.PAGE_TIMEOUT)),
 )
-LAST_BYTE = Outcome(
+LAST_BYTE = LoadOutcome(
     name="last_byte",
     column="last_byte_ms",
     label="last byte",
     phrase="time to the page's last byte",
     meaning="time to the page's last byte (latest responseEnd before the load event; the rest of PLT is the browser's)",
 )
-FCP = Outcome(
+FCP = LoadOutcome(
     name="fcp",
     column="fcp_ms",
     label="FCP",
     phrase="time to the first contentful paint",
     meaning="time to the first contentful paint (FCP, W3C Paint Timing)",
 )
-LCP = Outcome(
+LCP = LoadOutcome(
     name="lcp",
     column="lcp_ms",
     label="LCP",
     phrase="time to the largest contentful paint",
     meaning="time to the largest contentful paint (LCP)",
 )
-OUTCOMES: Mapping[str, Outcome] = {one.name: one for one in (PLT, PLT_SUM, RESPONSE_START, LAST_BYTE, FCP, LCP)}
+OUTCOMES: Mapping[str, LoadOutcome] = {one.name: one for one in (PLT, PLT_SUM, RESPONSE_START, LAST_BYTE, FCP, LCP)}
 """In the order of reports; the page load time comes first."""
 
 
@@ -233,7 +233,7 @@ def times_as_sql(page_loads: str) -> str:
     )
 
 
-def contributions(outcome: Outcome, loads: Iterable[LoadWithTimes]) -> tuple[list[float | None], list[float]]:
+def contributions(outcome: LoadOutcome, loads: Iterable[LoadWithTimes]) -> tuple[list[float | None], list[float]]:
     """Return the values and limits of loads, as input of a censored sample; each load must contribute."""
     told = [outcome.contribution(load) for load in loads]
     known = [one for one in told if one is not None]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from resolab.store.columns import TABLES
 from resolab.store.manifest import Manifest
-from resolab.wording import counted
+from resolab.wording import format_count
 
 _TABLE_WORDS = {
     "trials": "one trial: block, position, condition and its levels, clocks, load average, flags",
@@ -100,7 +100,7 @@ def dataset_readme(manifest: Manifest, rows_count: Mapping[str, int]) -> str:
 
 def _head(manifest: Manifest) -> list[str]:
     trials = f"{manifest.trials_finished_count} of {manifest.trials_planned_count} trials"
-    done = f"{trials} in {counted(manifest.blocks, 'block')}"
+    done = f"{trials} in {format_count(manifest.blocks, 'block')}"
     lines = [
         f"# Dataset {manifest.dataset_id}",
         "",

@@ -15,13 +15,13 @@ import msgspec
 
 from resolab.errors import ConfigurationError, MachineError
 from resolab.records import Record, TrialEndRecord, TrialRecord
-from resolab.store.columns import END_COLUMNS, SINCE, TABLES, Column, columns_of, data_dictionary
+from resolab.store.columns import END_COLUMNS, SINCE, TABLES, Column, data_dictionary, list_columns
 from resolab.store.files import escape_for_duckdb, machine_errors, write_whole
 from resolab.store.folder import README, dataset_folder
 from resolab.store.folder import TABLES as TABLES_FOLDER
 from resolab.store.manifest import load_manifest
 from resolab.store.readme import dataset_readme
-from resolab.store.trials import finished_trials, read_trial
+from resolab.store.trials import find_finished_trials, read_trial
 
 _TABLE_OF = {struct: table for table, struct in TABLES.items()}
 
@@ -29,7 +29,7 @@ _TABLE_OF = {struct: table for table, struct in TABLES.items()}
 def ensure_tables(folder: Path) -> Path:
     """Make `tables/` unless the tables match the trials and are newer than each, or the dataset has no trials."""
     target = dataset_folder(folder) / TABLES_FOLDER
-    trials = finished_trials(folder)
+    trials = find_finished_trials(folder)
     # Of a dataset without its trials no table can be made that it lacks.
     needed = _tables_of(folder) if trials else [table for table in TABLES if table not in SINCE]
     whole = all((target / f"{table}.parquet").is_file() for table in needed)
@@ -59,7 +59,7 @@ def _trials_in(tables: Path) -> set[str]:
 def build_tables(folder: Path) -> Path:
     """Make `tables/` from the finished trials; the old tables stay until the new ones are whole."""
     manifest = load_manifest(folder)
-    if manifest.trials_finished_count and not finished_trials(folder):
+    if manifest.trials_finished_count and not find_finished_trials(folder):
         problem = f"none of the {manifest.trials_finished_count} trials that its manifest counts is there"
         raise ConfigurationError(f"failed to make the tables of {folder}: {problem}; restore its trials")
     target = folder / TABLES_FOLDER
@@ -86,13 +86,13 @@ def build_tables(folder: Path) -> Path:
 
 def _write_rows(folder: Path, fresh: Path) -> None:
     """Write one JSON Lines file of rows per table; DuckDB reads such files in bulk, with our types."""
-    columns = {table: columns_of(table) for table in TABLES}
+    columns = {table: list_columns(table) for table in TABLES}
     encoder = msgspec.json.Encoder()
     with ExitStack() as stack:
         streams: dict[str, BinaryIO] = {
             table: stack.enter_context((fresh / f"{table}.jsonl").open("wb")) for table in TABLES
         }
-        for trial, file in finished_trials(folder).items():
+        for trial, file in find_finished_trials(folder).items():
             for table, record in _table_records(trial, file):
                 row = {column.name: _value(record, column) for column in columns[table]}
                 streams[table].write(encoder.encode(row) + b"\n")
@@ -135,7 +135,7 @@ def _write_parquet(fresh: Path) -> dict[str, int]:
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
         for table in TABLES:
             rows = fresh / f"{table}.jsonl"
-            types = {column.name: column.duckdb_type for column in columns_of(table)}
+            types = {column.name: column.duckdb_type for column in list_columns(table)}
             relation = connection.read_json(escape_for_duckdb(rows), columns=types, format="newline_delimited")
             file = fresh / f"{table}.parquet"
             relation.write_parquet(str(file), compression="zstd")

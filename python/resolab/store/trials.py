@@ -31,7 +31,7 @@ def trial_id(block: int, position: int) -> str:
     return f"b{block:03}-t{position:03}"
 
 
-def finished_trials(folder: Path) -> dict[str, Path]:
+def find_finished_trials(folder: Path) -> dict[str, Path]:
     """Map the identifier of every finished trial to the trial's file, in the order of the run."""
     return {file.stem: file for file in sorted((folder / TRIALS).glob(f"*{SUFFIX}"), key=_sort_key)}
 

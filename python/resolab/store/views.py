@@ -13,7 +13,7 @@ import duckdb
 
 from resolab.errors import ConfigurationError
 from resolab.records import PageFailure, TrialFlag
-from resolab.store.columns import REQUIRED, SINCE, TABLES, Column, columns_of
+from resolab.store.columns import REQUIRED, SINCE, TABLES, Column, list_columns
 from resolab.store.files import escape_for_duckdb
 from resolab.store.folder import TABLES as TABLES_FOLDER
 from resolab.store.literals import literal
@@ -66,7 +66,7 @@ def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
         try:
             relation = connection.read_parquet(escape_for_duckdb(file))
             found = dict(zip(relation.columns, map(str, relation.types), strict=True))
-            missing = _missing(file, folder, found, columns_of(table))
+            missing = _list_missing_columns(file, folder, found, list_columns(table))
             if missing:
                 relation = relation.project(", ".join(["*", *map(_default, missing)]))
             relation.create_view(_RECORDED if table == "page_loads" else table)
@@ -78,7 +78,7 @@ def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
 
 def _empty(table: str) -> str:
     """Write the view of a table missing in an older dataset."""
-    columns = ", ".join(f'NULL::{column.duckdb_type} AS "{column.name}"' for column in columns_of(table))
+    columns = ", ".join(f'NULL::{column.duckdb_type} AS "{column.name}"' for column in list_columns(table))
     return f"CREATE VIEW {table} AS SELECT {columns} WHERE false"
 
 
@@ -100,7 +100,7 @@ def unreadable(folder: Path, error: duckdb.Error) -> ConfigurationError:
     return ConfigurationError(f"failed to read the tables of {folder}: {reason}; {_hint(folder)}")
 
 
-def _missing(file: Path, folder: Path, found: dict[str, str], expected: list[Column]) -> list[Column]:
+def _list_missing_columns(file: Path, folder: Path, found: dict[str, str], expected: list[Column]) -> list[Column]:
     for column in expected:
         kind = found.get(column.name)
         if kind is None and column.default is REQUIRED:

@@ -3,7 +3,7 @@
 For: `Testbed.run_trial(condition)`. Not for: order, repetition and files (`campaign`).
 """
 
-from resolab.testbed.kept import KeptFolders
+from resolab.testbed.artifacts import KeptFolders
 from resolab.testbed.testbed import Testbed
 from resolab.testbed.trial_result import TrialResult
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from resolab.browser import Browser, Chromium, Firefox
 from resolab.records import BrowserName
-from resolab.testbed.ways import BrowserSetup, TestbedPaths, prefix_of, probes, settings_of
+from resolab.testbed.ways import BrowserSetup, TestbedPaths, build_prefix, build_settings, probes
 
 LIVE_LIMIT = 4
 RENEWED_AFTER_COUNT = 250
@@ -25,7 +25,7 @@ MAKERS: Mapping[BrowserName, Callable[[], Browser]] = {
 }
 
 
-def started_first(ways: Iterable[BrowserSetup]) -> list[BrowserSetup]:
+def choose_first_browsers(ways: Iterable[BrowserSetup]) -> list[BrowserSetup]:
     """Return the settings of browsers to start before the first trial, in order: as many as may live.
 
     A browser with background queries to its resolver starts with its first trial, and the trial's load waits for the
@@ -36,7 +36,7 @@ def started_first(ways: Iterable[BrowserSetup]) -> list[BrowserSetup]:
     return (silent or distinct[:1])[:LIVE_LIMIT]
 
 
-def logged_count(folder: Path | None) -> int:
+def find_log_number(folder: Path | None) -> int:
     """Return the highest number of an existing log: earlier testbeds' or processes' trials refer to these logs."""
     names = [] if folder is None or not folder.is_dir() else [file.name for file in folder.glob("[0-9]*.json")]
     return max((int(name.partition(".")[0]) for name in names), default=0)
@@ -54,7 +54,7 @@ class BrowserPool:
     ) -> None:
         self._surroundings, self._live_limit, self._makers = surroundings, live_limit, makers
         self._browsers: OrderedDict[BrowserSetup, Browser] = OrderedDict()
-        self._started_count = logged_count(surroundings.kept.netlog_folder)
+        self._started_count = find_log_number(surroundings.kept.netlog_folder)
         self._trials_counts: dict[BrowserSetup, int] = {}
         self._netlog_files: dict[BrowserSetup, Path | None] = {}
 
@@ -73,8 +73,8 @@ class BrowserPool:
             await self._make_room()
             browser = self._makers[way.browser]()
             self._started_count += 1
-            settings = settings_of(way, self._surroundings, start_number=self._started_count)
-            await browser.start(prefix_of(way, self._surroundings), settings)
+            settings = build_settings(way, self._surroundings, start_number=self._started_count)
+            await browser.start(build_prefix(way, self._surroundings), settings)
             self._trials_counts[way] = 0
             self._netlog_files[way] = settings.netlog_file
         self._browsers[way] = browser

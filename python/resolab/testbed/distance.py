@@ -19,7 +19,7 @@ _FURTHER_NETWORKS = tuple(f"10.77.{1 << bits}.0/{24 - bits}" for bits in range(1
 
 def move_resolver(profile: LinkProfile, extra_rtt_ms: float) -> LinkProfile:
     """Move the resolver away by half of `extra_rtt_ms` in each direction, beyond the profile's distance."""
-    return profile if extra_rtt_ms == 0 else _moved(profile, {RESOLVER_ADDRESS: extra_rtt_ms})
+    return profile if extra_rtt_ms == 0 else _add_addresses(profile, {RESOLVER_ADDRESS: extra_rtt_ms})
 
 
 def move_page(profile: LinkProfile, site: PageSite) -> LinkProfile:
@@ -33,7 +33,7 @@ def move_page(profile: LinkProfile, site: PageSite) -> LinkProfile:
     for origin in site.origins:
         own_ms = origin.serving.extra_rtt_ms
         extra_ms[origin.address] = min(own_ms, extra_ms.get(origin.address, own_ms))
-    return _moved(profile, {address: one_ms for address, one_ms in extra_ms.items() if one_ms > 0})
+    return _add_addresses(profile, {address: one_ms for address, one_ms in extra_ms.items() if one_ms > 0})
 
 
 def resolver_rtt_ms(profile: LinkProfile) -> float:
@@ -52,7 +52,7 @@ def longest_rtt_ms(profile: LinkProfile) -> float:
     return access_rtt_ms(profile) + extra_ms
 
 
-def _moved(profile: LinkProfile, extra_rtt_ms: dict[str, float]) -> LinkProfile:
+def _add_addresses(profile: LinkProfile, extra_rtt_ms: dict[str, float]) -> LinkProfile:
     """Add entries for single addresses, with precedence over the current entries of these addresses."""
     if not extra_rtt_ms:
         return profile

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.draft import PlanDraft, plan_text
-from resolab.plan.own_pages import name_of
+from resolab.plan.pages.own_pages import read_page_name
 from resolab.records import EdgeQueryRecord, EdgeRequestRecord, PageLoadRecord, Record, ResourceRecord
-from resolab.testbed.judgement import answered_requests
+from resolab.testbed.judgement import list_answered_requests
 from resolab.testbed.layout import PageSite
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 from resolab.testbed.testbed import Testbed
 from resolab.urls import split_url
 
@@ -40,11 +40,11 @@ async def load_first(folder: str) -> PageCensus:
     plan = _plan(folder)
     corpus = Corpus.from_project(plan.own_pages)
     (condition,) = plan.conditions()
-    site = sites_of(corpus, plan.factors.page, plan.pages.distances)[name_of(folder)]
+    site = assign_sites(corpus, plan.factors.page, plan.pages.distances)[read_page_name(folder)]
     async with Testbed(plan, corpus, plan.seed) as testbed:
         result = await testbed.run_trial(condition, "first")
     requests = [one for one in result.records if isinstance(one, EdgeRequestRecord)]
-    given = answered_requests(requests, site)
+    given = list_answered_requests(requests, site)
     refused = {
         f"https://{one.authority}{one.path} ({one.status})"
         for one in requests

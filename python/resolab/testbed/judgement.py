@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from resolab.browser import PageLoad
 from resolab.plan import Condition
-from resolab.plan.serving import Serving
+from resolab.plan.pages.serving import Serving
 from resolab.protocols import has_handshake
 from resolab.records import (
     ConnectionRecord,
@@ -34,13 +34,13 @@ from resolab.testbed.layout import PageSite
 from resolab.testbed.lookup import (
     LoadSpan,
     PageLookup,
-    connection_of,
     dns_failure,
     edge_queries,
+    find_connection,
     foreign_names,
-    name_of,
+    judge_state,
     page_lookup,
-    state_of,
+    read_name,
 )
 from resolab.testbed.ways import looks_up
 
@@ -202,8 +202,8 @@ def lookup_flags(
     further names, and the browser does not look these names up.
     """
     hosts = frozenset(site.hosts)
-    of_page = [query for query in edge_queries(records, span) if name_of(query) in hosts]
-    asked = {name_of(query) for query in of_page}
+    of_page = [query for query in edge_queries(records, span) if read_name(query) in hosts]
+    asked = {read_name(query) for query in of_page}
     needed = {site.host} if failed or _may_be_told_names(condition) else site.needed_hosts
     flags: list[TrialFlag] = []
     if looks_up(condition) and not needed <= asked:
@@ -235,7 +235,7 @@ def _dns_connection_flags(condition: Condition, lookup: PageLookup) -> list[Tria
     return []
 
 
-def gathering_flags(records: Iterable[Record], condition: Condition, span: LoadSpan) -> list[TrialFlag]:
+def flag_gathering(records: Iterable[Record], condition: Condition, span: LoadSpan) -> list[TrialFlag]:
     """Flag a load with gathering requested but each query sent alone: refused by the resolver, or never simultaneous.
 
     A lost message counts as gathered.
@@ -259,7 +259,7 @@ def connection_flags(records: Sequence[Record], judged: LoadJudgement, span: Loa
     flags: list[TrialFlag] = []
     if judged.request is not None and _socket_state(records, judged.request, span) is ConnectionState.WARM:
         flags.append(TrialFlag.PAGE_CONNECTION_MISMATCH)
-    if any(number is not None and connection_of(records, number) is None for number in used):
+    if any(number is not None and find_connection(records, number) is None for number in used):
         flags.append(TrialFlag.CONNECTION_RECORD_MISSING)
     return flags
 
@@ -270,16 +270,16 @@ def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion, sit
     return [] if request is None or request.http_version is expected else [TrialFlag.HTTP_VERSION_MISMATCH]
 
 
-def missing_requests(records: Iterable[Record], site: PageSite, span: LoadSpan) -> str | None:
+def count_answered_if_incomplete(records: Iterable[Record], site: PageSite, span: LoadSpan) -> str | None:
     """Return the number of a page's answered requests, if not all: a part's look-up or connection had failed."""
     in_load = (one for one in records if isinstance(one, EdgeRequestRecord) and span.has(one.received_ns))
-    answered = answered_requests(in_load, site)
+    answered = list_answered_requests(in_load, site)
     if site.request_count is None or len(answered) >= site.request_count:
         return None
     return f"{len(answered)} of the page's {site.request_count} requests were answered"
 
 
-def answered_requests(requests: Iterable[EdgeRequestRecord], site: PageSite) -> set[tuple[str, str]]:
+def list_answered_requests(requests: Iterable[EdgeRequestRecord], site: PageSite) -> set[tuple[str, str]]:
     """List the page's requests answered before its load event, each once: host name and path.
 
     A resource with its own response in the page's settings counts as answered with this response's status. Resources
@@ -331,4 +331,4 @@ def _states_seen(
 
 
 def _socket_state(records: Sequence[Record], request: EdgeRequestRecord, span: LoadSpan) -> ConnectionState:
-    return state_of(connection_of(records, request.connection_id), span)
+    return judge_state(find_connection(records, request.connection_id), span)

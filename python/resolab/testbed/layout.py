@@ -14,9 +14,9 @@ import msgspec
 
 from resolab.engine import ResolverTarget
 from resolab.plan import RESOLVER_NAME, EdgeSettings, PageCertificates
-from resolab.plan.page import PAGES_DOMAIN, TOP_DOMAIN, registrable_domain
-from resolab.plan.serving import ORDINARY, Serving
-from resolab.protocols import facts_of
+from resolab.plan.pages.page_file import PAGES_DOMAIN, TOP_DOMAIN, registrable_domain
+from resolab.plan.pages.serving import ORDINARY, Serving
+from resolab.protocols import find_facts
 from resolab.records import DnsTransport, HttpVersion, KeyExchangeGroup, TicketPolicy
 from resolab.toml_text import key_lines
 
@@ -125,7 +125,7 @@ def resolver(
     """
     at_https = carries_pages and dns_transport is DnsTransport.DOQ
     name = f"{RESOLVER_NAME}:{HTTPS_PORT}" if at_https else RESOLVER_NAME
-    url = facts_of(dns_transport).url(name=name, address=RESOLVER_ADDRESS)
+    url = find_facts(dns_transport).url(name=name, address=RESOLVER_ADDRESS)
     return ResolverTarget(url=url, name=RESOLVER_NAME, address=RESOLVER_ADDRESS, ca_file=ca_file, groups=tuple(groups))
 
 
@@ -165,7 +165,7 @@ def edge_configuration(
         *(
             ("[[certificate]]", {"names": names} | ({"origin_frame": True} if tells_origins else {}))
             for site in sites
-            for names in shared_certificates(site, certificates)
+            for names in list_shared_certificates(site, certificates)
         ),
         ("[[zone]]", {"name": DOH_PROBE_NAME, "type": "A", "value": DOH_PROBE_ADDRESS}),
     ]
@@ -203,12 +203,12 @@ def site_settings(offer: Http3Offer, of_page: Mapping[str, Any] | None = None) -
     return settings
 
 
-def shared_certificates(
+def list_shared_certificates(
     site: PageSite, certificates: PageCertificates = PageCertificates.RECORDED
 ) -> Iterator[list[str]]:
     """List the names or wildcards of each shared certificate; every other name has its own certificate."""
     if certificates is PageCertificates.SITE:
-        yield from (_below(domain, hosts) for domain, hosts in _by_domain(site).items() if len(hosts) > 1)
+        yield from (_below(domain, hosts) for domain, hosts in _group_by_domain(site).items() if len(hosts) > 1)
         return
     groups: dict[int, list[str]] = defaultdict(list)
     for origin in site.origins:
@@ -219,10 +219,10 @@ def shared_certificates(
 
 def resolver_covers(site: PageSite) -> list[str]:
     """List the names of the resolver's certificate for a page on the resolver's connections, as shorter wildcards."""
-    return [name for domain, hosts in _by_domain(site).items() for name in _below(domain, hosts)]
+    return [name for domain, hosts in _group_by_domain(site).items() for name in _below(domain, hosts)]
 
 
-def _by_domain(site: PageSite) -> Mapping[str, list[str]]:
+def _group_by_domain(site: PageSite) -> Mapping[str, list[str]]:
     domains: dict[str, list[str]] = defaultdict(list)
     for host in site.hosts:
         domains[registrable_domain(host)].append(host)

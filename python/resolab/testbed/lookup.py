@@ -64,28 +64,28 @@ def edge_queries(records: Iterable[Record], span: LoadSpan) -> list[EdgeQueryRec
     return sorted(found, key=lambda query: query.received_ns)
 
 
-def name_of(query: EdgeQueryRecord | QueryRecord) -> str:
+def read_name(query: EdgeQueryRecord | QueryRecord) -> str:
     """Return the queried name, in lower case and without its final dot."""
     return query.qname.rstrip(".").lower()
 
 
 def page_lookup(records: Sequence[Record], host: str, span: LoadSpan) -> PageLookup:
     """Judge the first query for the page's name; the edge must have been flushed."""
-    query = next((query for query in edge_queries(records, span) if name_of(query) == host), None)
+    query = next((query for query in edge_queries(records, span) if read_name(query) == host), None)
     if query is None or query.connection_id is None:
         return PageLookup(query, None, None)
-    connection = connection_of(records, query.connection_id)
+    connection = find_connection(records, query.connection_id)
     mode = None if connection is None else connection.handshake_mode
-    return PageLookup(query, state_of(connection, span), _handshake(query, mode))
+    return PageLookup(query, judge_state(connection, span), _handshake(query, mode))
 
 
-def state_of(connection: ConnectionRecord | None, span: LoadSpan) -> ConnectionState:
+def judge_state(connection: ConnectionRecord | None, span: LoadSpan) -> ConnectionState:
     """Return warm when the connection was open before the span; also for a connection without a record."""
     opened_here = connection is not None and span.has(connection.accepted_ns)
     return ConnectionState.COLD if opened_here else ConnectionState.WARM
 
 
-def connection_of(records: Sequence[Record], connection_id: int | None) -> ConnectionRecord | None:
+def find_connection(records: Sequence[Record], connection_id: int | None) -> ConnectionRecord | None:
     """Return the edge's last record of a connection."""
     if connection_id is None:
         return None
@@ -105,7 +105,7 @@ def _handshake(query: EdgeQueryRecord, of_connection: HandshakeMode | None) -> H
 def foreign_names(records: Iterable[Record], needed: Iterable[str], span: LoadSpan) -> list[str]:
     """List the names queried in a span but not needed, each once, in order."""
     wanted = {name.lower() for name in needed}
-    asked = (name_of(query) for query in edge_queries(records, span))
+    asked = (read_name(query) for query in edge_queries(records, span))
     return [name for name in dict.fromkeys(asked) if name not in wanted]
 
 
@@ -114,19 +114,19 @@ def dns_failure(records: Sequence[Record], host: str, span: LoadSpan) -> DnsFail
 
     The last answer counts: browsers ask again, and give up after the last answer.
     """
-    queries = [query for query in edge_queries(records, span) if name_of(query) == host]
+    queries = [query for query in edge_queries(records, span) if read_name(query) == host]
     # Names without HTTPS records have good answers without any; addresses are what a browser cannot do without.
     queries = [query for query in queries if query.qtype in ADDRESS_TYPES] or queries
     answered = [query for query in queries if query.rcode in RCODES]
     if answered:
         return RCODES[answered[-1].rcode or ""]
-    if any(_swallowed(query) for query in queries) or _stub_waited_in_vain(records, host, span):
+    if any(_is_swallowed(query) for query in queries) or _stub_waited_in_vain(records, host, span):
         return DnsFailure.TIMEOUT
     # Nothing came, or what was answered did not arrive.
     return DnsFailure.TRANSPORT
 
 
-def _swallowed(query: EdgeQueryRecord) -> bool:
+def _is_swallowed(query: EdgeQueryRecord) -> bool:
     return query.failure_mode is FailureMode.DROP or (query.answered_ns is None and query.connection_id is None)
 
 
@@ -137,6 +137,6 @@ def _stub_waited_in_vain(records: Iterable[Record], host: str, span: LoadSpan) -
         if isinstance(r, QueryRecord)
         and r.purpose is QueryPurpose.FORWARDED
         and span.has(r.time_origin_ns)
-        and name_of(r) == host
+        and read_name(r) == host
     ]
     return bool(forwarded) and forwarded[-1].failure in TIMEOUTS

@@ -1,6 +1,7 @@
 """Check the machine's memory for the pages of a testbed, before starting anything.
 
-For: the only place with the memory cost of a page of many hosts. Not for: the content of a page (`plan.page`).
+For: the only place with the memory cost of a page of many hosts. Not for: the content of a page
+(`plan.pages.page_file`).
 
 Both browsers have a process for each site with a document in a frame, and share processes beyond some number. Files of
 pages are in the edge's memory, all of them or the largest page's (`layout.are_resident`).
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.errors import MachineError
-from resolab.plan.page import registrable_domain
+from resolab.plan.pages.page_file import registrable_domain
 from resolab.testbed.layout import PageOrigin, PageSite, are_resident
 
 BASE_MB = 300

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from resolab.plan import Corpus, Page, PageDistances
-from resolab.plan.serving import has_files
+from resolab.plan.pages.serving import has_files
 from resolab.testbed.layout import PageOrigin, PageSite, site_address
 
 
-def sites_of(
+def assign_sites(
     corpus: Corpus, pages: Sequence[str], distances: PageDistances = PageDistances.RECORDED
 ) -> dict[str, PageSite]:
     """Assign an address to each name of each page: a separate address, unless the page lets names share."""
@@ -22,7 +22,7 @@ def _site(page: Page, numbers: Iterator[int], distances: PageDistances) -> PageS
     of_groups: dict[int, str] = {}
     origins = []
     for host, folder in page.hosts.items():
-        serving = page.served(host)
+        serving = page.find_serving(host)
         if distances is PageDistances.NONE and serving.extra_rtt_ms:
             serving = msgspec.structs.replace(serving, extra_rtt_ms=0.0)
         group = serving.address_group

@@ -35,21 +35,21 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.testbed import layout
-from resolab.testbed.between import ClientProgramSlot
-from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, started_first
+from resolab.testbed.artifacts import NOTHING_KEPT, KeptFolders, TrialFileKeeper
+from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, choose_first_browsers
+from resolab.testbed.cache_misses import draw_missed_names
+from resolab.testbed.client_program import ClientProgramSlot
 from resolab.testbed.distance import longest_rtt_ms, move_page, move_resolver
-from resolab.testbed.forgetting import WarmUpActivity, without_open_connections
-from resolab.testbed.in_force import AppliedEdgeState
-from resolab.testbed.kept import NOTHING_KEPT, KeptFolders, TrialFileKeeper
+from resolab.testbed.edge_state import AppliedEdgeState
 from resolab.testbed.layout import PageSite
 from resolab.testbed.memory import check_memory
-from resolab.testbed.misses import missed_names
 from resolab.testbed.records_of_load import LoadContext
+from resolab.testbed.running_parts import RunningParts
 from resolab.testbed.scratch import scratch_folder
-from resolab.testbed.sites import sites_of
-from resolab.testbed.standing import RunningParts
+from resolab.testbed.sites import assign_sites
 from resolab.testbed.trial_result import TrialInstants, TrialObservations, TrialResult, trial_result
-from resolab.testbed.ways import TestbedPaths, cleared_for, warms_up, way_of
+from resolab.testbed.warmup_activity import WarmUpActivity, drop_open_connections
+from resolab.testbed.ways import TestbedPaths, choose_forgotten_state, choose_way, warms_up
 
 SETTLE_MS = 60.0
 """The time beyond a round trip, in ms, for closes to arrive and acknowledgements to pass before the measured load."""
@@ -82,7 +82,7 @@ class Testbed(RunningParts):
         self._corpus = corpus
         self._kept = kept
         self._profiles: dict[str, LinkProfile] = {name: corpus.profile(name) for name in plan.factors.profile}
-        self._sites: dict[str, PageSite] = sites_of(corpus, plan.factors.page, plan.pages.distances)
+        self._sites: dict[str, PageSite] = assign_sites(corpus, plan.factors.page, plan.pages.distances)
         self._records: list[Record] = []
         self._left_open = False
         self._servers_view = WarmUpActivity()
@@ -92,7 +92,7 @@ class Testbed(RunningParts):
         or observing a load; campaigns do not set the hook."""
 
     async def _start(self) -> None:
-        ways = [way_of(condition) for condition in self._plan.conditions()]
+        ways = [choose_way(condition) for condition in self._plan.conditions()]
         check_memory(list(self._sites.values()), min(len({*ways}), LIVE_LIMIT))
         folder = self._stack.enter_context(scratch_folder())
         self._kept.make_folders()
@@ -115,7 +115,7 @@ class Testbed(RunningParts):
         self._stack.push_async_callback(self.between.close)
         self._browsers = BrowserPool(surroundings)
         self._stack.push_async_callback(self._browsers.close)
-        for way in started_first(ways):
+        for way in choose_first_browsers(ways):
             await self._browsers.get(way)
 
     async def _start_path(self) -> engine.Path:
@@ -174,30 +174,30 @@ class Testbed(RunningParts):
         """Run one trial: each transport's cold exchange by our client, then one page load in a fresh context."""
         await self._replace_dead()
         site = self._sites[condition.page]
-        await self._put_in_force(condition, trial_id)
-        browser, rehearsed = await self._rehearsed(condition, site)
+        await self._apply_condition(condition, trial_id)
+        browser, rehearsed = await self._rehearse(condition, site)
         if rehearsed:
             await self._set_profile(condition, trial_id)
-        async with self._keeper.keeping(self.path, trial_id) as files:
+        async with self._keeper.keep(self.path, trial_id) as files:
             result = await self._measure(browser, condition, site, trial_id)
-        netlog_file = self._browsers.netlog_file(way_of(condition))
+        netlog_file = self._browsers.netlog_file(choose_way(condition))
         return replace(result, files=replace(files, netlog_file=netlog_file))
 
-    async def hear(self, condition: Condition, asked: ListeningRequest) -> tuple[LoadEvents, list[Record]]:
+    async def listen(self, condition: Condition, asked: ListeningRequest) -> tuple[LoadEvents, list[Record]]:
         """Load a page once and record all its requests: for the page's content, not for times."""
         await self._replace_dead()
-        await self._put_in_force(condition, HEARING_LABEL)
-        browser = await self._browsers.get(way_of(condition))
+        await self._apply_condition(condition, HEARING_LABEL)
+        browser = await self._browsers.get(choose_way(condition))
         self._records.clear()
-        heard = await browser.hear(asked)
+        heard = await browser.listen(asked)
         await self._unless_dead(self.edge, self.edge.flush())
         return heard, self._records.copy()
 
-    async def browser_of(self, condition: Condition) -> Browser:
+    async def find_browser(self, condition: Condition) -> Browser:
         """Return the browser for a condition's pages; a new browser after the previous has ended."""
-        return await self._browsers.get(way_of(condition))
+        return await self._browsers.get(choose_way(condition))
 
-    def url_of(self, page: str) -> str:
+    def build_url(self, page: str) -> str:
         """Return the URL of a page's document."""
         return self._sites[page].url
 
@@ -205,7 +205,7 @@ class Testbed(RunningParts):
         self._records.clear()
         trial_ns = time.monotonic_ns()
         exchanges = await self._exchanges(site, trial_id)
-        missed = missed_names(site.hosts, self._seed, trial_id, ratio=condition.resolver_miss_ratio)
+        missed = draw_missed_names(site.hosts, self._seed, trial_id, ratio=condition.resolver_miss_ratio)
         await self._unless_dead(self.edge, self._in_force.miss(missed))
         load_ns = time.monotonic_ns()
         load, measured_ns = await self._load(browser, condition, site)
@@ -225,7 +225,7 @@ class Testbed(RunningParts):
         loader = LoadContext(browser.name, browser.version, condition)
         return trial_result(seen, loader, lateness_p99_ms=self._plan.limits.lateness_p99_ms)
 
-    async def _rehearsed(self, condition: Condition, site: PageSite) -> tuple[Browser, bool]:
+    async def _rehearse(self, condition: Condition, site: PageSite) -> tuple[Browser, bool]:
         """Return the browser of a condition, after a first load of the page, and True when this load was just now.
 
         A browser's first load includes one-time start-up work, and Firefox always uses h2 for this load, regardless of
@@ -233,7 +233,7 @@ class Testbed(RunningParts):
         """
         request = LoadRequest(url=site.url, timeout_s=self._plan.limits.page_timeout_s, warmup=False)
         for attempt in range(REHEARSALS):
-            browser = await self._browsers.get(way_of(condition))
+            browser = await self._browsers.get(choose_way(condition))
             if browser in self._rehearsed_browsers:
                 return browser, attempt > 0
             await browser.load(request)
@@ -261,7 +261,7 @@ class Testbed(RunningParts):
             await self._close_edge()
             self._in_force = await self._start_edge()
 
-    async def _put_in_force(self, condition: Condition, trial_id: str) -> None:
+    async def _apply_condition(self, condition: Condition, trial_id: str) -> None:
         await self._set_profile(condition, trial_id)
         await self._in_force.put(condition)
         await self.between.put(condition)
@@ -307,7 +307,7 @@ class Testbed(RunningParts):
             url=site.url,
             timeout_s=self._plan.limits.page_timeout_s,
             warmup=warms_up(condition),
-            cleared=cleared_for(condition),
+            cleared=choose_forgotten_state(condition),
             settle=partial(self._settle, condition),
             between=between,
         )
@@ -326,10 +326,10 @@ class Testbed(RunningParts):
         await self._close_connections(condition)
         await self._unless_dead(self.edge, self.edge.flush())
         is_kept = condition.dns_connection_state is ConnectionState.WARM
-        found = self._servers_view.under_way(
+        found = self._servers_view.list_under_way(
             self._records, cleared_ns, kept_address=layout.RESOLVER_ADDRESS if is_kept else None
         )
-        self._records[:] = without_open_connections(self._records)
+        self._records[:] = drop_open_connections(self._records)
         if not found:
             return True
         if self._attempts_count >= FORGETTING_ATTEMPTS:

@@ -22,8 +22,8 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.testbed import judgement, records_of_load
+from resolab.testbed.artifacts import NO_FILES, TrialFiles
 from resolab.testbed.judgement import LoadJudgement
-from resolab.testbed.kept import NO_FILES, TrialFiles
 from resolab.testbed.layout import PageSite
 from resolab.testbed.lookup import LoadSpan
 from resolab.testbed.records_of_load import LoadContext
@@ -111,14 +111,14 @@ def _loads(
         # Navigation Timing tells the look-up of the document that came in the end, not that of the page's own name.
         plt_sum_ms = None
     failed = load.failure is not None
-    missing = None if failed else judgement.missing_requests(records, site, span)
+    missing = None if failed else judgement.count_answered_if_incomplete(records, site, span)
     if missing is not None:
         judged = replace(judged, failure=PageFailure.INCOMPLETE, detail=missing)
     judged = _unless_the_lab_ended(judged, seen)
     found.append(records_of_load.page_load_record(load.measured, judged, loader, plt_sum_ms=plt_sum_ms))
     flags = [
         *judgement.lookup_flags(records, condition, site, span, judged, failed=failed),
-        *judgement.gathering_flags(records, condition, span),
+        *judgement.flag_gathering(records, condition, span),
         *([] if missing is None else [TrialFlag.RESOURCES_MISSING]),
         *judgement.http_flags(judged.request, condition.http_version, site),
         *judgement.connection_flags(records, judged, span),

@@ -1,7 +1,7 @@
 """The settings of a condition fixed at a browser's start, and the offers needed from the page's site.
 
 For: pure mapping from a condition to a browser's settings and to a site's. Not for: starting browsers (`browsers`) or
-commands to the edge (`in_force`).
+commands to the edge (`edge_state`).
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from resolab.browser.presets import preset
 from resolab.plan import RESOLVER_NAME, Condition
 from resolab.plan.condition import sends_doh
 from resolab.plan.factors import applies
-from resolab.protocols import OVER_HTTP, facts_of
+from resolab.protocols import OVER_HTTP, find_facts
 from resolab.records import (
     BrowserName,
     BrowserPreset,
@@ -29,7 +29,7 @@ from resolab.records import (
     TicketPolicy,
 )
 from resolab.testbed import layout
-from resolab.testbed.kept import NOTHING_KEPT, KeptFolders
+from resolab.testbed.artifacts import NOTHING_KEPT, KeptFolders
 from resolab.testbed.layout import Http3Offer
 
 NAMES_OF_THE_LAB = (layout.EVERY_PAGES_NAME,)
@@ -63,7 +63,7 @@ class BrowserSetup:
     browser_preset: BrowserPreset | None = None
 
 
-def way_of(condition: Condition) -> BrowserSetup:
+def choose_way(condition: Condition) -> BrowserSetup:
     """Return the browser settings for a condition; conditions with other differences share the browser."""
     native = condition.resolver_path is ResolverPath.NATIVE
     return BrowserSetup(
@@ -104,18 +104,18 @@ def warms_up(condition: Condition) -> bool:
     return tickets or condition.dns_connection_state is ConnectionState.WARM
 
 
-def offer_of(condition: Condition) -> Http3Offer:
+def choose_offer(condition: Condition) -> Http3Offer:
     """Return the HTTP/3 offer of the page's site: only the offer meant for the browser's discovery."""
     return OFFERS[condition.h3_discovery] if applies("h3_discovery", condition) else Http3Offer.NOTHING
 
 
-def cleared_for(condition: Condition) -> ClearedState:
+def choose_forgotten_state(condition: Condition) -> ClearedState:
     """Return the browser's state to forget after the warm-up; tickets are controlled by the edge."""
     keeps_doh = _keeps_doh_connection(condition)
     chromium = condition.browser is BrowserName.CHROMIUM
     return ClearedState(
         # A site that is found by Alt-Svc lets nothing be stored.
-        http_cache=offer_of(condition) is not Http3Offer.ALT_SVC,
+        http_cache=choose_offer(condition) is not Http3Offer.ALT_SVC,
         # Chromium closes all or none: then the page's connections are closed by the edge alone.
         sockets=not (keeps_doh and chromium),
         doh_connection=not keeps_doh,
@@ -143,7 +143,7 @@ class TestbedPaths:
     """The file for the browsers' secrets."""
 
 
-def settings_of(way: BrowserSetup, surroundings: TestbedPaths, *, start_number: int = 1) -> BrowserSettings:
+def build_settings(way: BrowserSetup, surroundings: TestbedPaths, *, start_number: int = 1) -> BrowserSettings:
     """Return a browser's settings; `start_number` counts the testbed's browsers and distinguishes their logs."""
     settings = BrowserSettings(
         resolvable_names=NAMES_OF_THE_LAB,
@@ -173,7 +173,7 @@ def _netlog_file(way: BrowserSetup, surroundings: TestbedPaths, start_number: in
     return folder / f"{start_number:04}.{words}.json"
 
 
-def prefix_of(way: BrowserSetup, surroundings: TestbedPaths) -> list[str]:
+def build_prefix(way: BrowserSetup, surroundings: TestbedPaths) -> list[str]:
     """Return the prefix placing the browser in the path's client host with its name server."""
     asks_edge = way.resolver_path is ResolverPath.NATIVE
     return engine.enter_prefix(
@@ -185,7 +185,7 @@ def prefix_of(way: BrowserSetup, surroundings: TestbedPaths) -> list[str]:
 
 
 def _doh(way: BrowserSetup) -> DohSettings | None:
-    http_version = None if way.dns_transport is None else facts_of(way.dns_transport).http_version
+    http_version = None if way.dns_transport is None else find_facts(way.dns_transport).http_version
     if http_version is None:
         return None
     return DohSettings(

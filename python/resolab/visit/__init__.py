@@ -4,13 +4,13 @@ For: configurations, order, the number of loads for the time, verdicts. Not for:
 (`resolab.cli`).
 """
 
-from resolab.visit.comparison import MARGIN_MS, ConfigurationSummary, VisitVerdict, baseline_of, summaries
+from resolab.visit.comparison import MARGIN_MS, ConfigurationSummary, VisitVerdict, choose_baseline, summaries
 from resolab.visit.configurations import LOCAL, ResolverConfiguration, configurations
-from resolab.visit.fitting import JOINT_LEVEL, VisitExtent, extent, pairs_needed, told_in_words
-from resolab.visit.loaded import VisitLoad, loaded
+from resolab.visit.load_budget import JOINT_LEVEL, VisitExtent, extent, pairs_needed, warn_of_few_pairs
+from resolab.visit.load_result import VisitLoad, read_load_result
 from resolab.visit.order import PlannedVisitLoad, order
-from resolab.visit.plan_text import VisitRequest, conditions_of, page_url, plan_of
-from resolab.visit.visiting import VisitLoader, visit_all
+from resolab.visit.plan_text import VisitRequest, find_conditions, page_url, write_plan
+from resolab.visit.visit_loop import VisitLoader, visit_all
 
 __all__ = [
     "JOINT_LEVEL",
@@ -24,16 +24,16 @@ __all__ = [
     "VisitLoader",
     "VisitRequest",
     "VisitVerdict",
-    "baseline_of",
-    "conditions_of",
+    "choose_baseline",
     "configurations",
     "extent",
-    "loaded",
+    "find_conditions",
     "order",
     "page_url",
     "pairs_needed",
-    "plan_of",
+    "read_load_result",
     "summaries",
-    "told_in_words",
     "visit_all",
+    "warn_of_few_pairs",
+    "write_plan",
 ]

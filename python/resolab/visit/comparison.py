@@ -20,8 +20,8 @@ import numpy as np
 
 from resolab import stats
 from resolab.visit.configurations import LOCAL, ResolverConfiguration
-from resolab.visit.fitting import FIRST_ROUNDS, joint_level
-from resolab.visit.loaded import VisitLoad
+from resolab.visit.load_budget import FIRST_ROUNDS, joint_level
+from resolab.visit.load_result import VisitLoad
 
 MARGIN_MS = 10.0
 """The equivalence margin, in ms, set before any load. Configurations with a difference shown to be smaller are called
@@ -75,7 +75,7 @@ class ConfigurationSummary:
         return self.behind is not None and self.behind.verdict > 0
 
 
-def baseline_of(compared: Sequence[ResolverConfiguration]) -> ResolverConfiguration:
+def choose_baseline(compared: Sequence[ResolverConfiguration]) -> ResolverConfiguration:
     """Return `local` when compared, otherwise the first configuration."""
     return next((one for one in compared if one.name == LOCAL), compared[0])
 
@@ -86,11 +86,11 @@ def summaries(
     """Summarise each configuration, the fastest first; configurations without a valid load come last."""
     apart = _first_apart(loads)
     later = [one for one in loads if not (apart and one.visit.round < FIRST_ROUNDS)]
-    baseline = baseline_of(compared)
+    baseline = choose_baseline(compared)
     by_key = {one: _index_by_key(later, one) for one in compared}
     level = joint_level(len(compared))
     differences = {one: _difference(by_key[one], by_key[baseline], level) for one in compared if one != baseline}
-    ranked = _ranked(compared, by_key, differences)
+    ranked = _rank(compared, by_key, differences)
     fastest = ranked[0] if ranked else None
     found = []
     for one in [*ranked, *(other for other in compared if other not in ranked)]:
@@ -126,7 +126,7 @@ def _index_by_key(loads: Sequence[VisitLoad], configuration: ResolverConfigurati
     return {(one.visit.url, one.visit.round): one for one in of_it}
 
 
-def _ranked(
+def _rank(
     compared: Sequence[ResolverConfiguration],
     by_key: Mapping[ResolverConfiguration, Mapping[Key, VisitLoad]],
     differences: Mapping[ResolverConfiguration, stats.Estimate | None],
@@ -151,7 +151,7 @@ def _difference(
     keys = sorted(treatment.keys() & baseline.keys())
     if not keys:
         return None
-    differences = stats.differences_of(_sample(treatment, keys), _sample(baseline, keys))
+    differences = stats.subtract_pairs(_sample(treatment, keys), _sample(baseline, keys))
     if differences.is_exact:
         return stats.hodges_lehmann(differences, level=level)
     return _require_two_ends(stats.median(differences, level=level))
@@ -184,7 +184,7 @@ def _verdict(difference: stats.Estimate | None, margin_ms: float) -> VisitVerdic
 
 def _sample(loads: Mapping[Key, VisitLoad], keys: Sequence[Key]) -> stats.Sample:
     chosen = [loads[key] for key in keys]
-    return stats.Sample.censored([one.plt_ms for one in chosen], [one.limit_ms for one in chosen])
+    return stats.Sample.from_censored([one.plt_ms for one in chosen], [one.limit_ms for one in chosen])
 
 
 def _median(loads: Sequence[VisitLoad]) -> float | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from resolab.errors import UsageError
 from resolab.manners import SYSTEM, ResolverEndpoint, plain_resolver_url, resolver_endpoint
-from resolab.protocols import facts_of
+from resolab.protocols import find_facts
 from resolab.records import DnsTransport
 
 LOCAL = "local"
@@ -38,7 +38,7 @@ class ResolverConfiguration:
     @property
     def label(self) -> str:
         """Return the text for lists and headings: resolver and transport."""
-        return f"{self.words} {facts_of(self.dns_transport).label}"
+        return f"{self.words} {find_facts(self.dns_transport).label}"
 
 
 def configurations(resolvers: Sequence[str], transports: Sequence[DnsTransport]) -> list[ResolverConfiguration]:
@@ -68,15 +68,15 @@ def _read_words(words: str, transports: Sequence[DnsTransport]) -> list[Resolver
         return [ResolverConfiguration(name, _short(words), endpoint.dns_transport, url, endpoint.host)]
     if endpoint.port != 53 and any(one is not DnsTransport.DOUDP for one in transports):
         raise UsageError(f"{words} has a port, which is of one transport: write it as a URL, such as tls://{words}")
-    return [_over(endpoint, one) for one in transports or [DnsTransport.DOUDP]]
+    return [_configure(endpoint, one) for one in transports or [DnsTransport.DOUDP]]
 
 
-def _over(endpoint: ResolverEndpoint, transport: DnsTransport) -> ResolverConfiguration:
+def _configure(endpoint: ResolverEndpoint, transport: DnsTransport) -> ResolverConfiguration:
     host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
     if transport is DnsTransport.DOUDP:
         return ResolverConfiguration(_name(endpoint), host, transport, endpoint.url, endpoint.host)
     return ResolverConfiguration(
-        _name(endpoint), host, transport, facts_of(transport).url(name=host, address=host), endpoint.host
+        _name(endpoint), host, transport, find_facts(transport).url(name=host, address=host), endpoint.host
     )
 
 

@@ -15,14 +15,14 @@ from resolab.campaign.trial_file import run_into_file
 from resolab.errors import StorageError
 from resolab.har import archive
 from resolab.live import LiveBed
-from resolab.live.asking import QueryClientSettings
+from resolab.live.own_client import QueryClientSettings
 from resolab.plan import Condition, Plan
 from resolab.records import Record
-from resolab.store import finished_trials, read_trial, trial_id
+from resolab.store import find_finished_trials, read_trial, trial_id
 from resolab.store.folder import TRIALS
 from resolab.testbed.scratch import scratch_folder
 from resolab.visit.order import PlannedVisitLoad
-from resolab.visit.plan_text import conditions_of
+from resolab.visit.plan_text import find_conditions
 
 WAIT_WORTH_TELLING_S = 2.0
 ASKED_BESIDE = QueryClientSettings(rounds=1, pings_count=2)
@@ -45,7 +45,7 @@ class LiveLoader:
         condition = self.conditions[visit]
         trial = PlannedTrial(trial_id(visit.round, number), visit.round, number, condition, condition.id)
         await run_into_file(self.folder, self.bed, trial)
-        file = finished_trials(self.folder)[trial.trial_id]
+        file = find_finished_trials(self.folder)[trial.trial_id]
         records = list(read_trial(file))
         if self.har_folder is not None:
             _write_archive(self.har_folder / f"{trial.trial_id}.har", records)
@@ -57,7 +57,7 @@ async def live_loader(
     plan: Plan, visits: Sequence[PlannedVisitLoad], *, har_folder: Path | None, on_note: Callable[[str], None]
 ) -> AsyncIterator[LiveLoader]:
     """Start browsers, stub and client for these visits; stop all when the block ends, also after an error."""
-    conditions = conditions_of(plan, visits)
+    conditions = find_conditions(plan, visits)
     if har_folder is not None:
         _make(har_folder)
 

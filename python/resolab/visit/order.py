@@ -1,6 +1,6 @@
 """The order of page loads: rounds over all pages, for each page all configurations in a row; both in random order.
 
-For: pairs of loads close together in time, as in Hounsel et al. 2020. Not for: the number of loads (`fitting`).
+For: pairs of loads close together in time, as in Hounsel et al. 2020. Not for: the number of loads (`load_budget`).
 """
 
 import random

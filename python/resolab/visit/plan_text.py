@@ -1,6 +1,6 @@
 """A visit as a live plan: the loads take the same steps, under the same rules, as the loads of a campaign.
 
-For: the plan's text, and the plan's condition for each visit. Not for: running the plan (`visiting`).
+For: the plan's text, and the plan's condition for each visit. Not for: running the plan (`visit_loop`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.protocols import transport_position
 from resolab.records import BrowserName
 from resolab.toml_text import key_text, value_text
-from resolab.visit.comparison import baseline_of
+from resolab.visit.comparison import choose_baseline
 from resolab.visit.configurations import ResolverConfiguration
 from resolab.visit.order import PlannedVisitLoad
 
@@ -38,7 +38,7 @@ def page_url(text: str) -> str:
     return plain_url(text if "://" in text else f"https://{text}")
 
 
-def plan_of(asked: VisitRequest, corpus: Corpus | None = None) -> Plan:
+def write_plan(asked: VisitRequest, corpus: Corpus | None = None) -> Plan:
     """Write the plan and parse the text as any plan; raises `ConfigurationError` for invalid values."""
     return parse_plan(plan_text(asked), SOURCE, corpus or Corpus.from_project())
 
@@ -47,7 +47,7 @@ def plan_text(asked: VisitRequest) -> str:
     """Write the plan as TOML."""
     transports = sorted({one.dns_transport for one in asked.compared}, key=transport_position)
     names = list(dict.fromkeys(one.name for one in asked.compared))
-    baseline = baseline_of(asked.compared)
+    baseline = choose_baseline(asked.compared)
     lines = [
         f"name = {value_text(NAME)}",
         'question = "Over which resolver and transport do these pages load fastest?"',
@@ -78,7 +78,7 @@ def _resolver(name: str, compared: Sequence[ResolverConfiguration]) -> list[str]
     return [f"[resolvers.{key_text(name)}]", *addresses]
 
 
-def conditions_of(plan: Plan, visits: Sequence[PlannedVisitLoad]) -> Mapping[PlannedVisitLoad, Condition]:
+def find_conditions(plan: Plan, visits: Sequence[PlannedVisitLoad]) -> Mapping[PlannedVisitLoad, Condition]:
     """Find the condition of each visit."""
     assert plan.live is not None
     pages = {site.url: name for name, site in plan.live.sites.items()}

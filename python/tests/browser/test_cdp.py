@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from resolab.browser.chromium.cdp import Connection, FrameDecoder, Session, encode_call
+from resolab.browser.chromium.cdp import CdpConnection, FrameDecoder, Session, encode_call
 from resolab.browser.remote import BrowserGoneError, CallError, CallTimeoutError
 
 
@@ -23,10 +23,10 @@ class Writer:
         self.closed = True
 
 
-def over_pipe(scene: Callable[[Connection, asyncio.StreamReader, Writer], Awaitable[None]]) -> None:
+def over_pipe(scene: Callable[[CdpConnection, asyncio.StreamReader, Writer], Awaitable[None]]) -> None:
     async def play() -> None:
         reader, writer = asyncio.StreamReader(), Writer()
-        connection = Connection(reader, writer)  # type: ignore[arg-type]
+        connection = CdpConnection(reader, writer)  # type: ignore[arg-type]
         async with asyncio.timeout(5):
             await scene(connection, reader, writer)
         await connection.close()
@@ -53,7 +53,7 @@ def test_a_call_ends_with_a_zero_byte_and_names_its_session() -> None:
 
 
 def test_answers_find_their_calls_in_any_order() -> None:
-    async def scene(connection: Connection, reader: asyncio.StreamReader, writer: Writer) -> None:
+    async def scene(connection: CdpConnection, reader: asyncio.StreamReader, writer: Writer) -> None:
         first = asyncio.create_task(connection.call("A"))
         second = asyncio.create_task(Session(connection, "S").call("B", {"x": 1}))
         await asyncio.sleep(0)
@@ -68,7 +68,7 @@ def test_answers_find_their_calls_in_any_order() -> None:
 
 
 def test_a_call_without_answer_ends_at_its_deadline_and_its_late_answer_is_ignored() -> None:
-    async def scene(connection: Connection, reader: asyncio.StreamReader, writer: Writer) -> None:
+    async def scene(connection: CdpConnection, reader: asyncio.StreamReader, writer: Writer) -> None:
         with pytest.raises(CallTimeoutError, match=r"A: no answer within 0\.01 s"):
             await connection.call("A", timeout_s=0.01)
         say(reader, id=writer.calls[0]["id"], result={})
@@ -81,7 +81,7 @@ def test_a_call_without_answer_ends_at_its_deadline_and_its_late_answer_is_ignor
 
 
 def test_events_go_to_their_session_only() -> None:
-    async def scene(connection: Connection, reader: asyncio.StreamReader, _writer: Writer) -> None:
+    async def scene(connection: CdpConnection, reader: asyncio.StreamReader, _writer: Writer) -> None:
         seen: list[tuple[str, str]] = []
         Session(connection, "S").listen(lambda event, _params: seen.append(("S", event)))
         connection.listen(None, lambda event, _params: seen.append(("browser", event)))
@@ -96,7 +96,7 @@ def test_events_go_to_their_session_only() -> None:
 
 @pytest.mark.parametrize("end", [b"", b"not json\0"])
 def test_when_the_browser_goes_every_waiting_call_ends(end: bytes) -> None:
-    async def scene(connection: Connection, reader: asyncio.StreamReader, _writer: Writer) -> None:
+    async def scene(connection: CdpConnection, reader: asyncio.StreamReader, _writer: Writer) -> None:
         waiting = asyncio.create_task(connection.call("A"))
         await asyncio.sleep(0)
         reader.feed_data(end) if end else reader.feed_eof()
@@ -110,7 +110,7 @@ def test_when_the_browser_goes_every_waiting_call_ends(end: bytes) -> None:
 
 
 def test_half_a_surrogate_pair_on_a_pages_console_breaks_no_connection() -> None:
-    async def scene(connection: Connection, reader: asyncio.StreamReader, _writer: Writer) -> None:
+    async def scene(connection: CdpConnection, reader: asyncio.StreamReader, _writer: Writer) -> None:
         call = asyncio.create_task(connection.call("A"))
         await asyncio.sleep(0)
         reader.feed_data(b'{"id":1,"result":{"said":"a\\ud83d","well":"\\ud83d\\ude00"}}\0')

@@ -13,8 +13,8 @@ import pytest
 from resolab.browser import Chromium, LoadRequest
 from resolab.browser.chromium import page_load
 from resolab.browser.chromium.context import Context
-from resolab.browser.chromium.page import Page
-from resolab.browser.chromium.renderers import renderers_of
+from resolab.browser.chromium.page import ChromiumPage
+from resolab.browser.chromium.renderers import list_renderers
 from resolab.records import PageFailure
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -60,17 +60,17 @@ def test_the_warm_up_s_renderers_are_waited_for_before_connections_are_closed(
 ) -> None:
     """What they still want is else sent over new ones (seen with a page of hundreds of requests, and with no small one)."""
     order: list[str] = []
-    wait, clear = page_load.until_ended, Context.clear
+    wait, clear = page_load.wait_until_ended, Context.clear
 
     async def waiting(browser_pid: int, before: frozenset[int]) -> None:
         await wait(browser_pid, before)
-        order.append("ended" if before - renderers_of(browser_pid) else "there")
+        order.append("ended" if before - list_renderers(browser_pid) else "there")
 
     async def clearing(*arguments: Any, **more: Any) -> None:
         order.append("cleared")
         await clear(*arguments, **more)
 
-    monkeypatch.setattr(page_load, "until_ended", waiting)
+    monkeypatch.setattr(page_load, "wait_until_ended", waiting)
     monkeypatch.setattr(Context, "clear", clearing)
 
     async def scene(chromium: Chromium) -> None:
@@ -179,6 +179,6 @@ def test_nothing_is_kept_of_loads_that_are_over(play: Play, server: PageServer) 
             check_whole((await chromium.load(LoadRequest(url=f"{server.url}/", timeout_s=20))).measured)
         assert (await failing(chromium, "https://127.0.0.1:9/")).failure is not None
         gc.collect()
-        assert [one for one in gc.get_objects() if isinstance(one, Page)] == []
+        assert [one for one in gc.get_objects() if isinstance(one, ChromiumPage)] == []
 
     play(scene)

@@ -16,7 +16,7 @@ import pytest
 from resolab.browser.chromium.flags import command_line
 from resolab.browser.chromium.profile import ChromiumHome
 from resolab.browser.locked_folder import NAME
-from resolab.browser.process import BrowserProcess, piped_command
+from resolab.browser.process import BrowserProcess, build_piped_command
 from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings, H3Discovery, NameResolution
 from resolab.errors import ConfigurationError, MachineError, UnsupportedError
 from resolab.records import HttpVersion
@@ -157,7 +157,7 @@ ECHO = (
 
 def test_the_pipe_reaches_descriptors_3_and_4_through_a_prefix(tmp_path: Path) -> None:
     async def play() -> None:
-        command = piped_command(["env", "-u", "NOTHING"], [sys.executable, "-c", ECHO])
+        command = build_piped_command(["env", "-u", "NOTHING"], [sys.executable, "-c", ECHO])
         process = await BrowserProcess.start(command, tmp_path)
         reader, writer = process.streams
         writer.write(b"over the pipe")
@@ -175,9 +175,9 @@ def test_a_line_without_end_on_standard_error_does_not_stop_the_browser(tmp_path
     talks = "import sys; sys.stderr.write('x' * 200_000 + '\\n' + 'y\\n' * 500_000 + 'last\\n')"
 
     async def play() -> None:
-        process = await BrowserProcess.start(piped_command([], [sys.executable, "-c", talks]), tmp_path)
+        process = await BrowserProcess.start(build_piped_command([], [sys.executable, "-c", talks]), tmp_path)
         async with asyncio.timeout(20):
-            await process.ended()
+            await process.wait_for_end()
             while process.last_words() != "last":
                 await asyncio.sleep(0.01)
         await process.end(timeout_s=1)
@@ -189,7 +189,7 @@ def test_a_program_that_ignores_the_end_is_killed_with_its_children(tmp_path: Pa
     stubborn = "trap '' TERM HUP INT; sleep 600 & echo $! >&4; while :; do sleep 600; done"
 
     async def play() -> int:
-        process = await BrowserProcess.start(piped_command([], ["/bin/sh", "-c", stubborn]), tmp_path)
+        process = await BrowserProcess.start(build_piped_command([], ["/bin/sh", "-c", stubborn]), tmp_path)
         child = int((await process.streams[0].readline()).decode())
         os.kill(child, 0)
         await process.end(timeout_s=0.1)
@@ -206,7 +206,9 @@ def test_a_program_that_ignores_the_end_is_killed_with_its_children(tmp_path: Pa
 
 def test_what_a_browser_leaves_running_is_killed_when_its_end_is_noticed(tmp_path: Path) -> None:
     async def play() -> int:
-        process = await BrowserProcess.start(piped_command([], ["/bin/sh", "-c", "sleep 600 & echo $! >&4"]), tmp_path)
+        process = await BrowserProcess.start(
+            build_piped_command([], ["/bin/sh", "-c", "sleep 600 & echo $! >&4"]), tmp_path
+        )
         child = int((await process.streams[0].readline()).decode())
         for _ in range(200):
             if _is_gone(child):
@@ -223,8 +225,8 @@ def test_a_group_whose_first_process_ended_long_ago_is_left_alone(tmp_path: Path
     killed: list[int] = []
 
     async def play() -> None:
-        process = await BrowserProcess.start(piped_command([], ["/bin/true"]), tmp_path)
-        await process.ended()
+        process = await BrowserProcess.start(build_piped_command([], ["/bin/true"]), tmp_path)
+        await process.wait_for_end()
         await asyncio.sleep(0.2)
         monkeypatch.setattr(os, "killpg", lambda group, _signal: killed.append(group))
         await process.end(timeout_s=5)
@@ -239,7 +241,7 @@ def test_browsers_log_no_keys_and_keep_their_temporary_files_where_they_are_told
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys"))
 
     async def play() -> str:
-        command = piped_command([], ["/bin/sh", "-c", 'echo "keys=$SSLKEYLOGFILE tmp=$TMPDIR" >&4'])
+        command = build_piped_command([], ["/bin/sh", "-c", 'echo "keys=$SSLKEYLOGFILE tmp=$TMPDIR" >&4'])
         process = await BrowserProcess.start(command, tmp_path, tmp_path / "tmp")
         said = (await process.streams[0].readline()).decode().strip()
         await process.end(timeout_s=5)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from resolab.browser.firefox import failures
-from resolab.browser.firefox.account import read_account
 from resolab.browser.firefox.connector import PORT_FILE, connect
-from resolab.browser.firefox.marionette import Connection, FrameDecoder, encode_command
+from resolab.browser.firefox.marionette import FrameDecoder, MarionetteConnection, encode_command
 from resolab.browser.firefox.network_log import document_status, network_requests
+from resolab.browser.firefox.page_report import read_account
 from resolab.browser.remote import BrowserGoneError, CallError, CallTimeoutError
 from resolab.errors import MachineError
 from resolab.records import PageFailure
@@ -50,7 +50,7 @@ def frame(message: Any) -> bytes:
     return b"%d:%b" % (len(text), text)
 
 
-async def with_connection(scene: Callable[[Connection], Awaitable[None]], *answers: bytes | None) -> None:
+async def with_connection(scene: Callable[[MarionetteConnection], Awaitable[None]], *answers: bytes | None) -> None:
     """A browser that greets and gives these answers, one for each piece it reads; `None` ends it."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -65,7 +65,7 @@ async def with_connection(scene: Callable[[Connection], Awaitable[None]], *answe
         writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    connection = Connection(*await asyncio.open_connection(*server.sockets[0].getsockname()))
+    connection = MarionetteConnection(*await asyncio.open_connection(*server.sockets[0].getsockname()))
     try:
         async with asyncio.timeout(10):
             await scene(connection)
@@ -75,7 +75,7 @@ async def with_connection(scene: Callable[[Connection], Awaitable[None]], *answe
 
 
 def test_answers_go_to_their_calls_and_errors_are_raised() -> None:
-    async def scene(connection: Connection) -> None:
+    async def scene(connection: MarionetteConnection) -> None:
         assert await connection.call("A") == 3
         with pytest.raises(CallError, match="B: no such"):
             await connection.call("B")
@@ -87,7 +87,7 @@ def test_answers_go_to_their_calls_and_errors_are_raised() -> None:
 
 
 def test_a_late_answer_is_a_timeout_and_harms_nobody() -> None:
-    async def scene(connection: Connection) -> None:
+    async def scene(connection: MarionetteConnection) -> None:
         with pytest.raises(CallTimeoutError, match=r"A: no answer within 0\.1 s"):
             await connection.call("A", timeout_s=0.1)
         assert await connection.call("B") == "second"
@@ -98,7 +98,7 @@ def test_a_late_answer_is_a_timeout_and_harms_nobody() -> None:
 
 @pytest.mark.parametrize("end", [None, b"nonsense"])
 def test_an_end_or_nonsense_fails_every_call(end: bytes | None) -> None:
-    async def scene(connection: Connection) -> None:
+    async def scene(connection: MarionetteConnection) -> None:
         for _ in range(2):
             with pytest.raises(BrowserGoneError, match="A: the browser is gone"):
                 await connection.call("A")

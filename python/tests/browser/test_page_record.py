@@ -10,9 +10,9 @@ import pytest
 from resolab.browser import BrowserSettings, Chromium, Firefox, ListeningRequest, LoadEvents
 from resolab.cli.main import main
 from resolab.pages.model import Discovery, Evidence, PageModel, Resource
-from resolab.recordings.building import build
-from resolab.recordings.heard import recording_of_heard
-from resolab.recordings.parents import LATE_AFTER_MS
+from resolab.recordings.browser_load import read_browser_load
+from resolab.recordings.inference.discoverers import LATE_AFTER_MS
+from resolab.recordings.model_builder import build
 from resolab.records import PageFailure
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -47,7 +47,7 @@ def site(authority: Authority) -> Iterator[HeardSite]:
 
 def model_of(heard: LoadEvents) -> tuple[PageModel, dict[str, int], float]:
     """The model, the place of each path in it, the secret word left out, and how long after its document a frame was asked for."""
-    recording = recording_of_heard(heard)
+    recording = read_browser_load(heard)
     model = build(recording, "heard")
     assert len(recording.exchanges) == len(model.resources)
     paths = [f"/{one.url.partition('?')[0].split('/', 3)[3]}" for one in recording.exchanges]
@@ -85,7 +85,7 @@ def test_each_request_has_its_discoverer_and_a_second_load_nothing_of_the_first(
         request = ListeningRequest(url=f"{site.url()}/", timeout_s=LIMIT_S)
         for _ in range(2):
             site.asked.clear()
-            heard = await driver.hear(request)
+            heard = await driver.listen(request)
             assert (heard.failure, heard.failure_detail, heard.status) == (None, None, 200)
             model, places, frame_ms = model_of(heard)
             check_what_both_tell(model, places, site, frame_ms)
@@ -118,8 +118,8 @@ def test_workers_of_every_kind_are_heard_and_what_no_clone_repeats_is_named(play
     unkept = {f"/{SECRET}-socket", f"/{SECRET}-events"}
 
     async def scene(driver: Driver) -> None:
-        heard = await driver.hear(ListeningRequest(url=f"{site.url()}/{SECRET}-workers", timeout_s=LIMIT_S))
-        recording = recording_of_heard(heard)
+        heard = await driver.listen(ListeningRequest(url=f"{site.url()}/{SECRET}-workers", timeout_s=LIMIT_S))
+        recording = read_browser_load(heard)
         asked = sorted(one.url.removeprefix(site.url()) for one in recording.exchanges)
         assert asked == sorted(path for path in site.asked if path not in unkept)
         assert {f"/{SECRET}-of-service.json", f"/{SECRET}-of-shared.json"} <= set(asked)
@@ -131,10 +131,10 @@ def test_workers_of_every_kind_are_heard_and_what_no_clone_repeats_is_named(play
 def test_a_page_with_a_dialog_that_goes_elsewhere_is_where_it_went(play: Play, site: HeardSite) -> None:
     async def scene(driver: Driver) -> None:
         request = ListeningRequest(url=f"{site.url()}/{SECRET}-elsewhere", timeout_s=LIMIT_S, quiet_after_s=2)
-        heard = await driver.hear(request)
+        heard = await driver.listen(request)
         assert (heard.failure, heard.failure_detail, heard.status) == (None, None, 200)
         assert heard.load_ms is not None
-        asked = {one.url.removeprefix(site.url()) for one in recording_of_heard(heard).exchanges}
+        asked = {one.url.removeprefix(site.url()) for one in read_browser_load(heard).exchanges}
         assert {f"/{SECRET}-elsewhere", "/", f"/{SECRET}-timer.svg"} <= asked
 
     play(scene)
@@ -144,9 +144,9 @@ def test_a_load_without_an_end_fails_in_its_time_and_tells_what_it_had(play: Pla
     silent = HeardSite(authority, silent=frozenset({f"/{SECRET}-1.svg"}))
 
     async def scene(driver: Driver) -> None:
-        heard = await driver.hear(ListeningRequest(url=f"{silent.url()}/", timeout_s=8))
+        heard = await driver.listen(ListeningRequest(url=f"{silent.url()}/", timeout_s=8))
         assert (heard.failure, heard.load_ms) == (PageFailure.PAGE_TIMEOUT, None)
-        assert len(recording_of_heard(heard).exchanges) > 5
+        assert len(read_browser_load(heard).exchanges) > 5
         assert driver.usable
 
     try:

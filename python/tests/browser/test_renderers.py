@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from resolab.browser.chromium import renderers
-from resolab.browser.chromium.renderers import end_renderers, renderers_of
+from resolab.browser.chromium.renderers import end_renderers, list_renderers
 
 WITHIN_S = 10.0
 PRETENDED = """
@@ -40,19 +40,19 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def test_all_but_the_spared_are_ended_and_other_processes_are_not(browser_pid: int) -> None:
-    until(lambda: len(renderers_of(browser_pid)) == 2)
-    spared, ended = sorted(renderers_of(browser_pid))
+    until(lambda: len(list_renderers(browser_pid)) == 2)
+    spared, ended = sorted(list_renderers(browser_pid))
     end_renderers(browser_pid, frozenset([spared]))
-    until(lambda: ended not in renderers_of(browser_pid))
+    until(lambda: ended not in list_renderers(browser_pid))
     children = subprocess.run(["pgrep", "-P", str(browser_pid)], capture_output=True, text=True, check=True).stdout
     assert len(children.split()) == 2  # The other renderer, and what is none.
-    assert renderers_of(browser_pid) == {spared}
+    assert list_renderers(browser_pid) == {spared}
 
 
 def test_of_a_browser_that_is_gone_there_are_none() -> None:
     with subprocess.Popen(["true"]) as process:
         process.wait()
-    assert not renderers_of(process.pid)
+    assert not list_renderers(process.pid)
     end_renderers(process.pid, frozenset())
 
 
@@ -85,15 +85,15 @@ def test_a_closed_tab_is_waited_for_until_none_of_its_renderers_ends_any_more(
 ) -> None:
     """Two of five end, within 20 and 40 ms, and none in the 30 ms after."""
     monkeypatch.setattr(
-        renderers, "renderers_of", lambda _pid: frozenset(range(5 - (clock.now > 0.0175) - (clock.now > 0.0375)))
+        renderers, "list_renderers", lambda _pid: frozenset(range(5 - (clock.now > 0.0175) - (clock.now > 0.0375)))
     )
-    asyncio.run(renderers.until_ended(1, frozenset(range(5))))
+    asyncio.run(renderers.wait_until_ended(1, frozenset(range(5))))
     assert clock.now == pytest.approx(0.04 + 0.03, abs=0.006)
 
 
 def test_renderers_that_go_on_ending_are_not_waited_for_without_a_limit(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(renderers, "renderers_of", lambda _pid: frozenset(range(1000 - round(clock.now * 100))))
-    asyncio.run(renderers.until_ended(1, frozenset(range(1000))))
+    monkeypatch.setattr(renderers, "list_renderers", lambda _pid: frozenset(range(1000 - round(clock.now * 100))))
+    asyncio.run(renderers.wait_until_ended(1, frozenset(range(1000))))
     assert clock.now == pytest.approx(1.0, abs=0.006)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from resolab.browser.heard import ListeningRequest, LoadEvents
 from resolab.browser.home import BrowserHome
-from resolab.browser.process import BrowserProcess, piped_command
+from resolab.browser.load_events import ListeningRequest, LoadEvents
+from resolab.browser.process import BrowserProcess, build_piped_command
 from resolab.browser.remote import BrowserGoneError, CallTimeoutError, RemoteConnection
 from resolab.browser.result import LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings
@@ -33,7 +33,7 @@ class Pipe(RemoteConnection):
         return await self._ask(name, lambda number: b"%d\n" % number, timeout_s)
 
     def _dispatch(self, message: Any) -> None:
-        self._answered(message, None, "answer")
+        self._deliver_answer(message, None, "answer")
 
 
 class Home(BrowserHome):
@@ -61,7 +61,7 @@ class Shell(StockBrowser[Pipe]):
 
     async def _begin(self, binary: Path, command_prefix: Sequence[str], settings: BrowserSettings) -> str:
         self._home = Home(settings)
-        command = piped_command(command_prefix, [str(binary), "-c", self.script])
+        command = build_piped_command(command_prefix, [str(binary), "-c", self.script])
         self._process = await BrowserProcess.start(command, self._home.folder)
         self._connection = Pipe(*self._process.streams, Lines())
         assert await self._connection.call("version", timeout_s=10) == "answer"
@@ -83,7 +83,7 @@ class Shell(StockBrowser[Pipe]):
         self.steps.append("asked to end" if not connection.closed.is_set() else "already closed")
         return False
 
-    def _after_end(self) -> None:
+    def _finish_after_end(self) -> None:
         assert self._process is not None
         assert self._home is not None
         left = "home is left" if self._home.folder.exists() else "home is gone"
@@ -103,7 +103,7 @@ def test_a_life_from_start_to_end_leaves_nothing(tmp_path: Path) -> None:
         assert (browser.name, browser.version, browser.usable) == ("shell", "1.2", True)
         assert browser.pid is not None
         assert (await browser.load(REQUEST)).failure is None
-        assert (await browser.hear(ListeningRequest(url=REQUEST.url, timeout_s=3))).failure is None
+        assert (await browser.listen(ListeningRequest(url=REQUEST.url, timeout_s=3))).failure is None
         assert browser.steps == []
         await browser.close()
         assert browser.steps == ["asked to end", "ended, home is left"]
@@ -146,7 +146,7 @@ def test_after_a_failed_load_a_browser_is_used_on_only_when_it_answers(
         browser = Shell()
         await browser.start([], settings_in(tmp_path))
         browser.failure, browser.alive = failure, alive
-        await (browser.hear(ListeningRequest(url=REQUEST.url, timeout_s=3)) if listening else browser.load(REQUEST))
+        await (browser.listen(ListeningRequest(url=REQUEST.url, timeout_s=3)) if listening else browser.load(REQUEST))
         assert (browser.steps, browser.usable) == (["asked whether it is alive"] * asked, usable)
         await browser.start([], settings_in(tmp_path))
         assert browser.usable

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from resolab.calibration.asked import charged_bytes
+from resolab.calibration.requested_values import compute_charged_bytes
 from resolab.calibration.train import Train
 from resolab.records import DirectionProfile, Jitter, LinkDirection
 
@@ -19,7 +19,7 @@ def through(way, *, packets_count, packet_bytes, interval_us, lateness_ms=0.03, 
     received = np.full(packets_count, np.nan)
     lost = random.random(packets_count) < way.loss_ratio
     busy_until, starts = 0.0, []
-    packet_ms = charged_bytes(way, packet_bytes) * 8e3 / way.rate_bps if way.rate_bps else 0.0
+    packet_ms = compute_charged_bytes(way, packet_bytes) * 8e3 / way.rate_bps if way.rate_bps else 0.0
     limit = math.inf if way.queue_bytes is None else way.queue_bytes // packet_bytes
     for index, at in enumerate(sent):
         starts = [one for one in starts if one > at]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from made_up import UP, jittered, link, only, through
 
-from resolab.calibration import probing
+from resolab.calibration import probe_design
 from resolab.calibration.lateness import path_checks
 from resolab.calibration.saturation import saturation_checks
 from resolab.calibration.transfer import bulk_check
@@ -21,7 +21,7 @@ from resolab.records import (
 
 
 def saturated(way, seconds=20.0, **more):
-    plan = probing.saturation_train(way, 1_500, seconds)
+    plan = probe_design.saturation_train(way, 1_500, seconds)
     assert plan is not None
     return through(
         way, packets_count=plan.packets_count, packet_bytes=plan.packet_bytes, interval_us=plan.interval_us, **more
@@ -61,7 +61,7 @@ def test_a_queue_of_another_size_is_outside(factor):
 
 def test_a_queue_without_end_is_outside():
     endless = dataclasses_replace(DSL, queue_bytes=None)
-    plan = probing.saturation_train(DSL, 1_500, 20.0)
+    plan = probe_design.saturation_train(DSL, 1_500, 20.0)
     train = through(
         endless, packets_count=plan.packets_count, packet_bytes=plan.packet_bytes, interval_us=plan.interval_us
     )
@@ -116,7 +116,7 @@ def test_codel_has_no_queue_to_be_full():
 
 
 def test_no_rate_is_not_asked_for():
-    assert probing.saturation_train(link(), 1_500, 20.0) is None
+    assert probe_design.saturation_train(link(), 1_500, 20.0) is None
     train = through(link(), packets_count=100, packet_bytes=100, interval_us=100.0)
     assert saturation_checks(train, link()) == []
 
@@ -198,34 +198,34 @@ def test_lateness_and_lost_packets_of_the_path_itself_are_judged():
 
 def test_probes_of_a_slow_link_stay_sparse_and_of_a_fast_one_bounded():
     slow, fast = link(rate_bps=149_747), link(rate_bps=165e6, queue_bytes=520_000)
-    plan = probing.sparse_train(slow, 20.0)
+    plan = probe_design.sparse_train(slow, 20.0)
     assert plan.packet_bytes * 8e6 / plan.interval_us <= 0.1001 * slow.rate_bps
-    fill = probing.saturation_train(fast, 1_500, 20.0)
+    fill = probe_design.saturation_train(fast, 1_500, 20.0)
     assert fill.packet_bytes == 1_500
     assert fill.packets_count < 100_000
     assert 1_500 * 8e6 / fill.interval_us == pytest.approx(1.3 * 165e6)
-    assert probing.saturation_train(slow, 1_500, 20.0).packets_count >= 300
-    assert probing.saturation_train(link(rate_bps=5e9), 1_500, 20.0) is None
+    assert probe_design.saturation_train(slow, 1_500, 20.0).packets_count >= 300
+    assert probe_design.saturation_train(link(rate_bps=5e9), 1_500, 20.0) is None
 
 
 def test_slowly_varying_delays_get_more_time():
     steady, slow = link(), link(50.0, jitter=jittered(30.0))
-    assert probing.sparse_train(slow, 20.0).duration_s == pytest.approx(7.5, rel=0.01)
-    assert probing.sparse_train(steady, 20.0).duration_s == pytest.approx(6.0, rel=0.01)
-    assert probing.sparse_train(slow, 5.0).duration_s == pytest.approx(3.0, rel=0.01)
+    assert probe_design.sparse_train(slow, 20.0).duration_s == pytest.approx(7.5, rel=0.01)
+    assert probe_design.sparse_train(steady, 20.0).duration_s == pytest.approx(6.0, rel=0.01)
+    assert probe_design.sparse_train(slow, 5.0).duration_s == pytest.approx(3.0, rel=0.01)
 
 
 def test_nothing_received_in_time_is_a_value():
     assert bulk_check(transferred(0.0), DSL, DSL).got == 0.0
     slow, fast = link(rate_bps=149_747), link(rate_bps=1e7)
-    assert probing.transfer(slow, fast, 20.0).seconds > 2.5 * probing.transfer(fast, slow, 20.0).seconds
+    assert probe_design.transfer(slow, fast, 20.0).seconds > 2.5 * probe_design.transfer(fast, slow, 20.0).seconds
 
 
 def test_a_busy_link_is_left_time_to_drain():
-    assert probing.drain_s(link(20.0)) == pytest.approx(0.02)
-    assert probing.drain_s(link(20.0, rate_bps=1e6, queue_bytes=125_000)) == pytest.approx(1.02)
+    assert probe_design.drain_s(link(20.0)) == pytest.approx(0.02)
+    assert probe_design.drain_s(link(20.0, rate_bps=1e6, queue_bytes=125_000)) == pytest.approx(1.02)
 
 
 def test_longer_packets_are_not_sent_than_the_link_takes():
-    assert probing.saturation_train(link(rate_bps=1e7), 600, 20.0).packet_bytes == 600
-    assert np.isfinite(probing.saturation_train(link(rate_bps=1_000), 576, 20.0).duration_s)
+    assert probe_design.saturation_train(link(rate_bps=1e7), 600, 20.0).packet_bytes == 600
+    assert np.isfinite(probe_design.saturation_train(link(rate_bps=1_000), 576, 20.0).duration_s)

@@ -24,7 +24,7 @@ from typing import Self
 from rich.console import Console
 
 from resolab import campaign
-from resolab.campaign import ground, manifests, resume_campaign, run_campaign
+from resolab.campaign import manifests, provenance, resume_campaign, run_campaign
 from resolab.cli import experiment
 from resolab.plan import Condition, Plan, load_plan
 from resolab.records import BrowserName, PageFailure, PageLoadRecord, TrialFlag
@@ -120,7 +120,7 @@ def main() -> None:
     # Neither browsers nor resolab-core take part.
     manifests._VERSION_OF = {browser: lambda: "1" for browser in BrowserName}  # type: ignore[assignment]
     manifests._core_version = lambda: "1"
-    ground._core_sha256 = lambda: None
+    provenance._core_sha256 = lambda: None
     if action == "whole":
         run(plan, folder)
     elif action == "kills":

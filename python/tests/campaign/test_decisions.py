@@ -87,7 +87,7 @@ def test_a_difference_is_decided_and_its_treatment_loaded_no_more() -> None:
     assert {DOUDP, DOQ} < look.loaded
     assert not look.reached
     assert decisions.text(look) == "2 of 4 comparisons decided, 4 of 6 conditions still loaded"
-    assert decisions.expected_blocks(look, 40) == 40
+    assert decisions.estimate_blocks(look, 40) == 40
 
 
 def test_a_decision_stays_and_later_pairs_narrow_the_interval() -> None:

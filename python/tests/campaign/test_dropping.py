@@ -9,13 +9,13 @@ from rich.console import Console
 from test_paths_at_a_time import Lab, load_of, run, trials_of
 
 from resolab.campaign import manifests, resume_campaign
-from resolab.campaign.looks import RemainingTrials
+from resolab.campaign.remaining_trials import RemainingTrials
 from resolab.campaign.schedule import schedule
 from resolab.errors import ResolabError
 from resolab.plan import Condition, DecisionCriterion, Plan, parse_plan
 from resolab.records import BrowserName
 from resolab.report import build_report
-from resolab.store import Manifest, RunStatus, StopReason, finished_trials, load_manifest, read_trial
+from resolab.store import Manifest, RunStatus, StopReason, find_finished_trials, load_manifest, read_trial
 from resolab.testbed import TrialResult
 
 PLAN = """
@@ -93,7 +93,7 @@ class Loading:
 
 def conditions_by_block(folder: Path) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
-    for file in finished_trials(folder).values():
+    for file in find_finished_trials(folder).values():
         head = next(iter(read_trial(file)))
         found.setdefault(head.block, []).append(head.condition)  # type: ignore[union-attr]
     return found
@@ -153,7 +153,7 @@ def test_it_ends_when_all_is_decided_and_a_resume_adds_nothing(tmp_path: Path) -
     lab = Loads()
     resume_campaign(tmp_path / "d", Console(file=io.StringIO()), lab.make)  # type: ignore[arg-type]
     assert lab.begun == []
-    again = RemainingTrials(plan, manifest, finished_trials(tmp_path / "d"))
+    again = RemainingTrials(plan, manifest, find_finished_trials(tmp_path / "d"))
     assert again.is_enough
     assert again.left == []
 

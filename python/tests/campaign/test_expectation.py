@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from resolab.campaign import expectation
-from resolab.campaign.expectation import COSTS, expected_duration_s
+from resolab.campaign.expectation import COSTS, estimate_duration_s
 from resolab.plan import Corpus, Plan, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import BrowserName
@@ -28,7 +28,7 @@ def plan_of(name: str) -> Plan:
 @pytest.mark.parametrize("name", MEASURED)
 def test_measured_runs_took_what_is_expected_within_a_factor(name: str) -> None:
     blocks, measured_s = MEASURED[name]
-    ratio = expected_duration_s(load_plan(PROJECT_ROOT / f"{name}.toml"), CORPUS, blocks) / measured_s
+    ratio = estimate_duration_s(load_plan(PROJECT_ROOT / f"{name}.toml"), CORPUS, blocks) / measured_s
     assert 1 / MOST_WRONG < ratio < MOST_WRONG
 
 
@@ -37,7 +37,7 @@ def trial_s(**levels: str) -> float:
     plan = plan_of("h20-quick")
     words = {name: (level,) for name, level in ({"page": "names-12", "profile": "default-h20"} | levels).items()}
     plan = replace(plan, factors=replace(plan.factors, levels={**plan.factors.levels, **words}), exclude=())
-    return (expected_duration_s(plan, CORPUS, 30) - expected_duration_s(plan, CORPUS, 20)) / 10 / len(plan.conditions())
+    return (estimate_duration_s(plan, CORPUS, 30) - estimate_duration_s(plan, CORPUS, 20)) / 10 / len(plan.conditions())
 
 
 def test_heavy_pages_and_slow_links_take_their_time_and_no_load_more_than_its_limit() -> None:
@@ -70,29 +70,29 @@ dns_transport = "doudp"
 
 def test_a_real_page_takes_what_its_structure_says() -> None:
     plan = parse_plan(REAL_PAGE, "p", None)
-    trials_s = expected_duration_s(plan, CORPUS, 30) - expected_duration_s(plan, CORPUS, 20)
+    trials_s = estimate_duration_s(plan, CORPUS, 30) - estimate_duration_s(plan, CORPUS, 20)
     # Loads of it took 1.6 s, trials a second more than two of them (docs/results/gathering).
     assert trials_s / 10 / len(plan.conditions()) == pytest.approx(4.2, rel=0.25)
 
 
 def test_a_browser_that_no_longer_lives_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of("browsers-quick")
-    few_live = expected_duration_s(plan, CORPUS)
+    few_live = estimate_duration_s(plan, CORPUS)
     monkeypatch.setattr(expectation, "LIVE_LIMIT", 100)
     # Twelve ways in each block, of which four live: two of three trials find none.
     least_start_s = COSTS[BrowserName.CHROMIUM].start_s
-    assert few_live - expected_duration_s(plan, CORPUS) > 40 * least_start_s
+    assert few_live - estimate_duration_s(plan, CORPUS) > 40 * least_start_s
 
 
 def test_blocks_add_up_and_copies_count(tmp_path: Path) -> None:
     plan = plan_of("quick")
-    assert expected_duration_s(plan, CORPUS, 0) == 0
-    ten, twenty, thirty = (expected_duration_s(plan, CORPUS, blocks) for blocks in (10, 20, 30))
+    assert estimate_duration_s(plan, CORPUS, 0) == 0
+    ten, twenty, thirty = (estimate_duration_s(plan, CORPUS, blocks) for blocks in (10, 20, 30))
     assert thirty - twenty == pytest.approx(twenty - ten, rel=0.1)
     text = (PROJECT_ROOT / "plans" / "quick.toml").read_text() + '[[repeat]]\ndns_transport = ["doh"]\n'
     (tmp_path / "p.toml").write_text(text)
     copied = load_plan(tmp_path / "p.toml")
-    assert expected_duration_s(copied, CORPUS) == pytest.approx(expected_duration_s(plan, CORPUS) * 4 / 3, rel=0.1)
+    assert estimate_duration_s(copied, CORPUS) == pytest.approx(estimate_duration_s(plan, CORPUS) * 4 / 3, rel=0.1)
 
 
 @pytest.mark.parametrize("paths", [2, 16])
@@ -101,7 +101,7 @@ def test_paths_share_a_block_down_to_its_longest_trial(paths: int) -> None:
 
     def block_s(paths: int) -> float:
         sharing = replace(plan, instrument=replace(plan.instrument, paths=paths))
-        return expected_duration_s(sharing, CORPUS, 11) - expected_duration_s(sharing, CORPUS, 10)
+        return estimate_duration_s(sharing, CORPUS, 11) - estimate_duration_s(sharing, CORPUS, 10)
 
     assert block_s(paths) == pytest.approx(block_s(1) / paths)
     # Of more paths than conditions each has its own, and the longest takes more than the mean.

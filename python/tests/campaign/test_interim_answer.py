@@ -7,13 +7,13 @@ from synthetic_dataset import Faults, make_dataset, make_plan
 
 from resolab.campaign.interim_answer import InterimAnswer
 from resolab.report.findings.comparisons import comparison_results
-from resolab.store import build_tables, finished_trials, open_dataset, read_trial
+from resolab.store import build_tables, find_finished_trials, open_dataset, read_trial
 from resolab.store.outcomes import OUTCOMES
 
 
 def answer_of(plan, folder: Path) -> InterimAnswer:
     answer = InterimAnswer(plan)
-    for file in finished_trials(folder).values():
+    for file in find_finished_trials(folder).values():
         records = list(read_trial(file))
         answer.add(records[0].condition, records[0].block, records)
     return answer

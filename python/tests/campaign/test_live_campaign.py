@@ -9,10 +9,10 @@ from rich.console import Console
 
 from resolab.campaign import manifests, resume_campaign, run_campaign
 from resolab.campaign.margins import margins_ms
-from resolab.campaign.run import testbed_of as place_of
+from resolab.campaign.run import make_trial_runner as place_of
 from resolab.errors import ConfigurationError
 from resolab.live import LiveBed
-from resolab.plan import Plan, over_pages, parse_plan
+from resolab.plan import Plan, parse_plan, pool_pages
 from resolab.plan.corpus import Corpus
 from resolab.records import BrowserName, TrialRecord
 from resolab.store import load_manifest, read_trial
@@ -105,5 +105,5 @@ def test_its_trials_run_in_a_live_bed(plan: Plan, tmp_path: Path) -> None:
 def test_alike_is_a_number_of_milliseconds(tmp_path: Path) -> None:
     text = TEXT.replace("[baseline]", "[analysis]\nequivalence_margin_ms = 20\n[baseline]")
     (tmp_path / "list.csv").write_text("".join(f"{rank},site{rank}.test\n" for rank in range(1, 20)))
-    plan = over_pages(parse_plan(text, "live.toml", Corpus.from_project(), base=tmp_path))
+    plan = pool_pages(parse_plan(text, "live.toml", Corpus.from_project(), base=tmp_path))
     assert set(margins_ms(plan, []).values()) == {20.0}

@@ -1,6 +1,6 @@
 """What a live plan would contact and how long that takes, before anybody is contacted."""
 
-from resolab.campaign.live_expectation import expected_live
+from resolab.campaign.live_expectation import estimate_live_run
 from resolab.manners import ContactReason
 from resolab.plan import Plan, parse_plan
 from resolab.plan.corpus import Corpus
@@ -38,7 +38,7 @@ def plan_of(sites: int, caps: str = "") -> Plan:
 
 
 def test_everybody_is_named_with_the_way_to_them() -> None:
-    found = expected_live(plan_of(2), "198.18.0.53")
+    found = estimate_live_run(plan_of(2), "198.18.0.53")
     assert found.trials_count == 6
     named = {(one.reason, one.host, one.port) for one in found.contacts}
     assert named == {
@@ -58,7 +58,7 @@ def test_everybody_is_named_with_the_way_to_them() -> None:
 
 
 def test_caps_make_a_run_longer() -> None:
-    free, capped = expected_live(plan_of(20), None), expected_live(plan_of(20, "loads_per_hour = 20"), None)
+    free, capped = estimate_live_run(plan_of(20), None), estimate_live_run(plan_of(20, "loads_per_hour = 20"), None)
     assert free.expected_s < 1200
     assert 2 * 3600 <= capped.expected_s < 3 * 3600, "sixty loads, twenty in the first hour at once"
     assert capped.loads_an_hour <= 30

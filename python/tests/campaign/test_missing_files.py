@@ -18,7 +18,7 @@ from resolab.campaign import manifests, run, run_campaign
 from resolab.plan import Condition, Plan
 from resolab.records import BrowserName
 from resolab.testbed import TrialResult
-from resolab.testbed.kept import TrialFiles
+from resolab.testbed.artifacts import TrialFiles
 
 
 def test_no_folder_of_what_is_kept_has_dots_in_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,7 +28,7 @@ def test_no_folder_of_what_is_kept_has_dots_in_its_path(tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path / "here")
     plan = plan_of(1)
     plan = replace(plan, instrument=replace(plan.instrument, netlog=True, pcap=True, key_log=True))
-    run.testbed_of(plan, 1, Path("../there/d"), 1)
+    run.make_trial_runner(plan, 1, Path("../there/d"), 1)
     kept = given["kept"]
     for folder in (kept.netlog_folder, kept.capture_folder, kept.key_log_folder):
         assert folder.is_relative_to(tmp_path / "there" / "d")

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from resolab.campaign import ground, loop, manifests, resume_campaign, run_campaign
+from resolab.campaign import loop, manifests, provenance, resume_campaign, run_campaign
 from resolab.campaign.blocks.one_block import BlockOutcome, carry_out_block, run_block
-from resolab.campaign.blocks.standing_testbeds import TestbedPool
-from resolab.campaign.stopping import StopRequest
+from resolab.campaign.blocks.testbed_pool import TestbedPool
+from resolab.campaign.stop_request import StopRequest
 from resolab.cli.main import main
 from resolab.errors import ConfigurationError, MachineError, ResolabError
 from resolab.plan import Condition, Corpus, Plan, parse_plan
@@ -95,8 +95,8 @@ class Pretended:
 def without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserName})
     monkeypatch.setattr(manifests, "_core_version", lambda: "1")
-    monkeypatch.setattr(ground, "_core_sha256", lambda: None)
-    monkeypatch.setattr(ground, "_commit", lambda: "c0ffee")
+    monkeypatch.setattr(provenance, "_core_sha256", lambda: None)
+    monkeypatch.setattr(provenance, "_commit", lambda: "c0ffee")
     monkeypatch.setattr(loop, "other_paths", lambda: 0)
 
 
@@ -183,7 +183,7 @@ def test_another_run_and_a_changed_page_are_refused(tmp_path: Path, monkeypatch:
         one(plan_of(), folder, 1, fleet_run="r2")
     with pytest.raises(ConfigurationError, match="could not run block 4 of blocks: it has blocks 0 to 3"):
         one(plan_of(), folder, 4)
-    monkeypatch.setattr(ground, "_folder_sha256", lambda _folder: "another")
+    monkeypatch.setattr(provenance, "_folder_sha256", lambda _folder: "another")
     with pytest.raises(ConfigurationError, match="page 'example' has changed since the run began"):
         one(plan_of(), folder, 1)
     assert len(trials(folder)) == 4
@@ -192,7 +192,7 @@ def test_another_run_and_a_changed_page_are_refused(tmp_path: Path, monkeypatch:
 def test_other_programs_are_told_of_at_their_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "d"
     one(plan_of(), folder, 0)
-    monkeypatch.setattr(ground, "_commit", lambda: "decade")
+    monkeypatch.setattr(provenance, "_commit", lambda: "decade")
     one(plan_of(), folder, 1)
     manifest = load_manifest(folder)
     assert manifest.warnings == ["from resume 1 on, the code's git commit is decade; before it was c0ffee"]

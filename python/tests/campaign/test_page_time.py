@@ -9,14 +9,14 @@ from resolab.campaign.page_time import (
     AccessLink,
     PageSize,
     clone_link_s,
+    estimate_most_losses,
     load_link_s,
-    longest_of,
     most_losses,
     query_link_s,
 )
 from resolab.plan import Corpus
 from resolab.records import DirectionProfile, DnsTransport, HandshakeMode, HttpVersion, LinkProfile, PolicerSettings
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 
 CORPUS = Corpus.from_project()
 IDEAL = AccessLink(rtt_s=0.1, resolver_rtt_s=0.03, rate_bps=float("inf"), down_loss_ratio=0.0, exchange_loss_ratio=0.0)
@@ -31,7 +31,7 @@ FULL = {
 
 
 def test_a_pages_size_is_that_of_its_files_requests_and_names() -> None:
-    sizes = {page: PageSize.of(site) for page, site in sites_of(CORPUS, ["example", "names-12"]).items()}
+    sizes = {page: PageSize.from_page(site) for page, site in assign_sites(CORPUS, ["example", "names-12"]).items()}
     assert sizes["example"] == PageSize(body_bytes=1_256, requests_count=1, names_count=1)
     assert sizes["names-12"] == PageSize(body_bytes=320_750, requests_count=40, names_count=12)
 
@@ -109,10 +109,10 @@ def test_lost_queries_wait_for_the_c_librarys_timeout() -> None:
 
 def test_the_unluckiest_of_many_is_as_simulated() -> None:
     rng = np.random.default_rng(1)
-    assert longest_of(1, 0.25) == pytest.approx(1 / 3, rel=0.01)
-    assert longest_of(30, 0.0) == most_losses(30, 0.0) == 0
+    assert estimate_most_losses(1, 0.25) == pytest.approx(1 / 3, rel=0.01)
+    assert estimate_most_losses(30, 0.0) == most_losses(30, 0.0) == 0
     failures = rng.geometric(0.8, (200_000, 12)) - 1
-    assert longest_of(12, 0.2) == pytest.approx(failures.max(axis=1).mean(), rel=0.02)
+    assert estimate_most_losses(12, 0.2) == pytest.approx(failures.max(axis=1).mean(), rel=0.02)
     assert most_losses(1, 0.7) == pytest.approx(0.7, rel=0.01)
     for mean in (0.4, 60.0, 900.0):
         losses = rng.poisson(mean, (20_000, 12))
@@ -120,7 +120,7 @@ def test_the_unluckiest_of_many_is_as_simulated() -> None:
 
 
 def test_a_link_that_loses_everything_has_an_end() -> None:
-    assert longest_of(3, 1.0) == float("inf")
+    assert estimate_most_losses(3, 1.0) == float("inf")
     assert most_losses(3, 1e9) == 1e9
 
 
@@ -130,7 +130,7 @@ def test_a_policed_link_takes_its_rate_beyond_the_burst() -> None:
         one_way_delay_ms=50.0, policer=PolicerSettings(rate_bps=1e6, burst_bytes=10**6), loss_ratio=0.0
     )
     profile = LinkProfile(name="x", source="test", up=way, down=policed)
-    link = AccessLink.of(profile, rtt_s=0.1, resolver_rtt_s=0.03)
+    link = AccessLink.from_profile(profile, rtt_s=0.1, resolver_rtt_s=0.03)
     assert (link.rate_bps, link.burst_bytes) == (1e6, 1e6)
     unlimited = replace(IDEAL, rate_bps=1e15)
     small = PageSize(body_bytes=5_000, requests_count=1, names_count=1)

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
-from resolab.campaign.looks import RemainingTrials
 from resolab.campaign.precision import FixedWidthRule
+from resolab.campaign.remaining_trials import RemainingTrials
 from resolab.plan import Plan, StopSettings
 from resolab.report.findings.comparisons import comparison_results
-from resolab.store import build_tables, finished_trials, load_manifest, open_dataset, read_trial
-from resolab.store.outcomes import LCP, PLT, PLT_SUM, RESPONSE_START, Outcome
+from resolab.store import build_tables, find_finished_trials, load_manifest, open_dataset, read_trial
+from resolab.store.outcomes import LCP, PLT, PLT_SUM, RESPONSE_START, LoadOutcome
 
 NAMED = """
 [[comparison]]
@@ -23,9 +23,9 @@ dns_transport = ["doudp"]
 """
 
 
-def precision_of(plan: Plan, folder: Path, stop: StopSettings, outcome: Outcome = PLT) -> FixedWidthRule:
+def precision_of(plan: Plan, folder: Path, stop: StopSettings, outcome: LoadOutcome = PLT) -> FixedWidthRule:
     precision = FixedWidthRule(plan, stop, plan.seed, outcome)
-    for file in finished_trials(folder).values():
+    for file in find_finished_trials(folder).values():
         records = list(read_trial(file))
         precision.add(records[0].condition, records[0].block, records)
     return precision
@@ -33,7 +33,7 @@ def precision_of(plan: Plan, folder: Path, stop: StopSettings, outcome: Outcome 
 
 @pytest.mark.parametrize("outcome", [PLT, PLT_SUM, RESPONSE_START, LCP], ids=lambda one: one.name)
 @pytest.mark.parametrize("extra", ["", NAMED])
-def test_a_look_has_the_widths_of_the_reports_intervals(tmp_path: Path, extra: str, outcome: Outcome) -> None:
+def test_a_look_has_the_widths_of_the_reports_intervals(tmp_path: Path, extra: str, outcome: LoadOutcome) -> None:
     plan = make_plan(PLAN_TEXT + extra)
     folder = make_dataset(tmp_path / "d", plan, Faults(timeouts=True, sums=True, lost=True, paints=True))
     build_tables(folder)
@@ -66,10 +66,10 @@ def test_a_campaign_is_precise_when_the_widest_interval_is(tmp_path: Path) -> No
     )
     short = precision_of(plan, folder, StopSettings(ci_width_ms=widest * 0.99, min_blocks=plan.blocks))
     assert not short.look(plan.blocks).reached
-    assert short.expected_blocks(short.look(plan.blocks), cap=100) == plan.blocks + 1
+    assert short.estimate_blocks(short.look(plan.blocks), cap=100) == plan.blocks + 1
     half = precision_of(plan, folder, StopSettings(ci_width_ms=widest / 2, min_blocks=plan.blocks))
-    assert half.expected_blocks(half.look(plan.blocks), cap=100) == 4 * plan.blocks
-    assert half.expected_blocks(half.look(plan.blocks), cap=20) == 20
+    assert half.estimate_blocks(half.look(plan.blocks), cap=100) == 4 * plan.blocks
+    assert half.estimate_blocks(half.look(plan.blocks), cap=20) == 20
     assert half.text(half.look(plan.blocks)).startswith(f"widest interval {widest:.3g} ms of {widest / 2:g} ms asked")
 
 
@@ -98,5 +98,5 @@ def test_few_blocks_are_never_narrow_enough(tmp_path: Path) -> None:
 def test_who_goes_on_between_two_looks_knows_the_last(tmp_path: Path, whole: int, looked_at: int | None) -> None:
     plan = make_plan(PLAN_TEXT + "[stop]\nci_width_ms = 1.0\nmin_blocks = 3\ncheck_every_blocks = 3\n")
     folder = make_dataset(tmp_path / "d", plan, Faults(trials_count=24 * whole + 1))
-    looks = RemainingTrials(plan, load_manifest(folder), finished_trials(folder))
+    looks = RemainingTrials(plan, load_manifest(folder), find_finished_trials(folder))
     assert (None if looks.last is None else looks.last.blocks) == looked_at

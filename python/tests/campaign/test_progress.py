@@ -8,7 +8,7 @@ from rich.console import Console
 from resolab.campaign import progress
 from resolab.campaign.interim_answer import InterimRow
 from resolab.campaign.progress import CampaignProgress, duration_text
-from resolab.stats import Sample, paired_difference
+from resolab.stats import Sample, estimate_paired_difference
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,12 @@ def test_a_stopping_rule_moves_the_estimated_end_and_says_how_far_it_is(monkeypa
 
 
 ROWS = [
-    InterimRow("a.doq", "a.doudp", paired_difference(Sample.exact([110.0, 130.0]), Sample.exact([100.0, 100.0]))),
-    InterimRow("a.doh", "a.doudp", paired_difference(Sample.exact([90.0, 90.0]), Sample.exact([100.0, 100.0]))),
+    InterimRow(
+        "a.doq", "a.doudp", estimate_paired_difference(Sample.exact([110.0, 130.0]), Sample.exact([100.0, 100.0]))
+    ),
+    InterimRow(
+        "a.doh", "a.doudp", estimate_paired_difference(Sample.exact([90.0, 90.0]), Sample.exact([100.0, 100.0]))
+    ),
 ]
 
 

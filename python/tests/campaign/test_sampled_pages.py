@@ -10,15 +10,15 @@ import pytest
 from rich.console import Console
 
 from resolab.campaign import manifests, resume_campaign, run_campaign
-from resolab.campaign.expectation import PAGES_LOOKED_AT_COUNT, expected_duration_s
+from resolab.campaign.block_count_check import too_few_blocks
+from resolab.campaign.expectation import PAGES_LOOKED_AT_COUNT, estimate_duration_s
 from resolab.campaign.power import PowerAims, plan_power
 from resolab.campaign.schedule import schedule
-from resolab.campaign.too_few import too_few_blocks
 from resolab.errors import ResolabError
 from resolab.plan import Condition, Corpus, Plan, page_order, parse_plan
 from resolab.records import BrowserName, PageLoadRecord, TrialRecord
 from resolab.report import build_report
-from resolab.store import RunStatus, StopReason, finished_trials, load_manifest, open_dataset, read_trial
+from resolab.store import RunStatus, StopReason, find_finished_trials, load_manifest, open_dataset, read_trial
 from resolab.testbed import TrialResult
 
 PAGES = ["flat-1", "flat-2", "flat-4", "flat-8", "flat-12", "chain-4", "names-4", "names-12", "example", "wikipedia"]
@@ -97,7 +97,7 @@ def run(plan: Plan, folder: Path, fails_at: int = 0) -> list[str]:
 
 
 def conditions_of(folder: Path) -> list[tuple[int, str]]:
-    heads = [next(iter(read_trial(file))) for file in finished_trials(folder).values()]
+    heads = [next(iter(read_trial(file))) for file in find_finished_trials(folder).values()]
     return [(one.block, one.condition) for one in heads if isinstance(one, TrialRecord)]
 
 
@@ -119,7 +119,7 @@ def test_a_run_that_was_cut_goes_on_with_the_same_pages(tmp_path: Path) -> None:
     run(plan, whole)
     cut = tmp_path / "cut"
     run(plan, cut)
-    for file in [file for name, file in finished_trials(cut).items() if name > "b004-t002"]:
+    for file in [file for name, file in find_finished_trials(cut).items() if name > "b004-t002"]:
         file.unlink()
     testbed = type("Here", (Bed,), {"begun": []})
     resume_campaign(cut, Console(file=io.StringIO()), testbed)
@@ -193,20 +193,20 @@ def plan_of_blocks(blocks: int) -> Plan:
 
 def test_the_expected_duration_is_that_of_the_pages_that_are_loaded() -> None:
     corpus = Corpus.from_project()
-    once, again = (expected_duration_s(plan_of_blocks(blocks), corpus) for blocks in (10, 20))
+    once, again = (estimate_duration_s(plan_of_blocks(blocks), corpus) for blocks in (10, 20))
     of_blocks = parse_plan(plan_of_blocks(1).source_text.replace('"page"\n', '"block"\n'), "p", None)
-    assert once == pytest.approx(expected_duration_s(of_blocks, corpus), rel=0.1)
+    assert once == pytest.approx(estimate_duration_s(of_blocks, corpus), rel=0.1)
     assert again == pytest.approx(2 * once, rel=0.05)
 
 
 def test_of_very_many_pages_some_stand_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus, plan = Corpus.from_project(), plan_of()
     assert PAGES_LOOKED_AT_COUNT < 100
-    whole = expected_duration_s(plan, corpus)
+    whole = estimate_duration_s(plan, corpus)
     monkeypatch.setattr("resolab.campaign.expectation.PAGES_LOOKED_AT_COUNT", 3)
     looked_at: list[str] = []
     folder = Corpus.page_folder
     monkeypatch.setattr(Corpus, "page_folder", lambda self, page: looked_at.append(page) or folder(self, page))
-    some = expected_duration_s(plan, corpus)
+    some = estimate_duration_s(plan, corpus)
     assert set(looked_at) == set(page_order(plan, 5)[:3])
     assert 0.3 < some / whole < 3

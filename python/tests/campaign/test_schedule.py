@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resolab.campaign.schedule import remaining, schedule
+from resolab.campaign.schedule import list_remaining, schedule
 from resolab.plan import load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 
@@ -32,4 +32,4 @@ def test_blocks_differ_in_order_and_seeds_too():
 def test_a_campaign_stopped_anywhere_goes_on_where_it_was(count, seed):
     planned = schedule(PLAN, seed, 2)
     finished = {trial.trial_id for trial in planned[:count]}
-    assert remaining(schedule(PLAN, seed, 2), finished) == planned[count:]
+    assert list_remaining(schedule(PLAN, seed, 2), finished) == planned[count:]

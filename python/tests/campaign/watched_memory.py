@@ -15,7 +15,7 @@ from typing import Any
 from killable import PretendedTestbed
 from rich.console import Console
 
-from resolab.campaign import ground, manifests, run_campaign
+from resolab.campaign import manifests, provenance, run_campaign
 from resolab.plan import Condition, load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import BrowserName
@@ -45,7 +45,7 @@ def main(folder: Path) -> None:
     given: Any = {browser: lambda: "1" for browser in BrowserName}
     manifests._VERSION_OF = given
     manifests._core_version = lambda: "1"
-    ground._core_sha256 = lambda: None
+    provenance._core_sha256 = lambda: None
     plan = load_plan(PROJECT_ROOT / "plans" / "quick.toml")
     blocks = LAST_COUNT // len(plan.conditions()) + 1
     tracemalloc.start()

@@ -14,7 +14,7 @@ from resolab.plan.factors import EVERY_FACTOR
 
 COMMANDS = (
     "run", "resume", "report", "compare", "export", "merge", "har", "waterfall", "calibrate", "query", "visit", "doctor", "list",
-    "page new", "plan check", "plan power", "plan new", "plan schema",
+    "page new", "page critical-path", "plan check", "plan power", "plan new", "plan schema",
 )  # fmt: skip
 
 
@@ -36,6 +36,20 @@ def test_every_help_names_a_page_that_is_there(command: str, capsys: pytest.Capt
     named = re.findall(r"docs/[a-z/-]+\.md", capsys.readouterr().out)
     assert named
     assert all((PROJECT_ROOT / page).is_file() for page in named)
+
+
+def test_the_former_name_of_a_command_works_and_help_shows_the_new_one(capsys: pytest.CaptureFixture[str]) -> None:
+    told = []
+    for words in (["page", "path", "--help"], ["page", "critical-path", "--help"], ["page", "--help"]):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+    assert "usage: resolab page critical-path" in told[0]
+    actions = [line.split()[0] for line in told[2].splitlines() if line.startswith("    ")]
+    assert "critical-path" in actions
+    assert "path" not in actions
 
 
 def test_the_commands_of_the_core_name_theirs() -> None:

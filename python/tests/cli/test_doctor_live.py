@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from resolab.cli import doctor
-from resolab.live.ground import GroundFacts, PortState
+from resolab.live.network_access import MachineFacts, PortState
 
-FACTS = GroundFacts(
+FACTS = MachineFacts(
     is_root=False, core="/opt/resolab-core", own_view=True, port_53=PortState.CLOSED, stub_address="127.64.1.2",
     slirp4netns=True, tun=True, ipv6=False, echo=False,
 )  # fmt: skip

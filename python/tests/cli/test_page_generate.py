@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from resolab.cli.main import main
-from resolab.pages.facts import facts_of
+from resolab.pages.facts import count_facts
 from resolab.pages.file import read_model
 
 
@@ -32,7 +32,7 @@ def test_the_number_of_hosts_is_what_was_asked_for(capsys: pytest.CaptureFixture
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["facts"]["hosts_count"] for line in lines] == [7, 7, 7]
     assert lines[0]["page"] == "generated-1-h7-0001"
-    assert facts_of(read_model(Path(lines[0]["file"]))).hosts_count == 7
+    assert count_facts(read_model(Path(lines[0]["file"]))).hosts_count == 7
 
 
 def test_nothing_is_written_over_unless_it_is_to_be(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,11 +1,11 @@
-"""`resolab page new`: a folder of files becomes a page, all but its load, which is tests/test_own_page.py's."""
+"""`resolab page new`: a folder of files becomes a page, all but its load, which is tests/runs/test_own_page.py's."""
 
 from pathlib import Path
 
 import pytest
 
 from resolab.cli.main import main
-from resolab.plan.page import read_pages
+from resolab.plan.pages.page_file import read_pages
 
 
 def new(folder: Path, *words: str) -> int:

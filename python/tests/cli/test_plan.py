@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolab.cli.main import main
-from resolab.plan import load_plan, over_pages, trials_a_block
+from resolab.plan import load_plan, pool_pages, trials_a_block
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.plan.schema import plan_schema
 
@@ -33,7 +33,7 @@ def test_check_says_what_would_run(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json_holds_every_condition_with_its_levels(capsys: pytest.CaptureFixture[str], plan_file: Path) -> None:
     found = json.loads(checked(capsys, str(plan_file), "--json", "--blocks", "3", "--seed", "5"))
     plan = load_plan(plan_file)
-    assert [one["condition"] for one in found["conditions"]] == [one.id for one in over_pages(plan).conditions()]
+    assert [one["condition"] for one in found["conditions"]] == [one.id for one in pool_pages(plan).conditions()]
     assert (found["seed"], found["trials_count"]) == (5, 3 * trials_a_block(plan))
     assert found["pages"] == [*plan.factors.page]
     assert found["too_few_blocks"].startswith(f"3 {plan.design.unit}s: too few")

@@ -6,7 +6,7 @@ import pytest
 
 from resolab.cli.main import main
 from resolab.plan import Plan, load_plan
-from resolab.plan.factors import FREE_NAMES, NUMBERS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.factors import FREE_NAMES, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
 
 
 def new(folder: Path, *words: str) -> Plan:
@@ -31,15 +31,15 @@ def test_any_question_comes_back(question: str, tmp_path: Path) -> None:
 def test_every_level_of_a_factor_beside_every_transport_is_a_plan(factor: str, tmp_path: Path) -> None:
     if factor == "browser_preset":
         pytest.skip("a preset's look-ups differ in two factors at a time: its author says what they are compared with")
-    words = ["--dns-transport", ",".join(allowed_words("dns_transport"))]
+    words = ["--dns-transport", ",".join(list_allowed_words("dns_transport"))]
     words += ["--http-version", "h2,h3", "--requested-handshake-mode", "full,zero_rtt"]
-    words += [f"--{factor.replace('_', '-')}", ",".join(allowed_words(factor))]
+    words += [f"--{factor.replace('_', '-')}", ",".join(list_allowed_words(factor))]
     if factor == "connection_sharing":
         words += ["--page", "bing-2024-07"]  # It has two names of one site, of which a certificate can be shared.
     plan = new(tmp_path, *words)
     conditions = set(plan.conditions())
     assert conditions
-    assert all(plan.baseline_of(one) in conditions for one in conditions)
+    assert all(plan.find_baseline(one) in conditions for one in conditions)
 
 
 def test_levels_that_some_transports_lack_are_excluded_with_the_reason(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_levels_that_some_transports_lack_are_excluded_with_the_reason(tmp_path:
     assert "# There is no connection over DoUDP.\n[[exclude]]" in text
     assert 'dns_connection_state = "cold"' in text.partition("[baseline]")[2]
     # Each browser has its own baseline still.
-    assert {plan.baseline_of(one).browser for one in plan.conditions() if one.browser == "firefox"} == {"firefox"}
+    assert {plan.find_baseline(one).browser for one in plan.conditions() if one.browser == "firefox"} == {"firefox"}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from rich.console import Console
 from resolab.cli.query import progress as progress_module
 from resolab.cli.query.bar import bar
 from resolab.cli.query.progress import QueryProgressLine
-from resolab.queries import Phase
+from resolab.queries import QueryPhase
 
 
 def progress(*, terminal, monkeypatch, queries):
@@ -43,7 +43,7 @@ def test_the_time_left_is_by_the_pace_so_far(monkeypatch):
 
 
 def test_a_bar_has_each_phase_by_its_share():
-    split = [(Phase.TCP_CONNECT, 1.0), (Phase.TLS_HANDSHAKE, 2.0), (Phase.QUERY_EXCHANGE, 1.0)]
+    split = [(QueryPhase.TCP_CONNECT, 1.0), (QueryPhase.TLS_HANDSHAKE, 2.0), (QueryPhase.QUERY_EXCHANGE, 1.0)]
     assert bar(split, 4.0, 20, unit_ms=1).plain == "cccccttttttttttxxxxx"
     assert bar(split, 10.0, 20, unit_ms=1).plain == "ccttttxx"
     assert bar(split, 4000.0, 20, unit_ms=1).plain == "t"
@@ -51,7 +51,12 @@ def test_a_bar_has_each_phase_by_its_share():
 
 
 def test_a_bar_too_short_for_its_phases_says_them():
-    split = [(Phase.TCP_CONNECT, 1e6), (Phase.TLS_HANDSHAKE, 2e6), (Phase.OTHER, 1e4), (Phase.QUERY_EXCHANGE, 1e6)]
+    split = [
+        (QueryPhase.TCP_CONNECT, 1e6),
+        (QueryPhase.TLS_HANDSHAKE, 2e6),
+        (QueryPhase.OTHER, 1e4),
+        (QueryPhase.QUERY_EXCHANGE, 1e6),
+    ]
     assert bar(split, 4e9, 30, unit_ms=1e-6).plain == "t c 1.000 t 2.000 x 1.000"
     assert bar(split, 4e9, 12, unit_ms=1e-6).plain == "t"
     # What has one phase only is told by the time beside it.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from resolab.cli.main import _options
-from resolab.cli.query.asked import QueryWords, read_words
+from resolab.cli.query.dig_words import QueryWords, read_words
 from resolab.errors import UsageError
 from resolab.protocols.record_types import RECORD_TYPES
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from resolab.cli import main as main_module
 from resolab.cli.console import Console
-from resolab.cli.fleet import runs, serving, taking_part
-from resolab.cli.internet.showing import print_table
+from resolab.cli.fleet import agent, runs, serve
+from resolab.cli.internet.show import print_table
 from resolab.cli.visit import command
 from resolab.cli.visit.dry_run import contact_list
 from resolab.errors import MachineError
-from resolab.fleet.fetch import ResultFetcher
+from resolab.fleet.results.fetch import ResultFetcher
 from resolab.manners import Contact, ContactReason
-from resolab.wording import shown
+from resolab.wording import clip_text
 
 HOSTILE = st.text(max_size=200) | st.sampled_from(
     [
@@ -76,8 +76,8 @@ SPEAKERS: list[Callable[[str], None]] = [
     of_a_dry_run,
     of_fetch,
     of_an_error,
-    serving._say,
-    taking_part._say,
+    serve._say,
+    agent._say,
     lambda words: print_table(["a", "b"], [[words, "x"]]),
     of_a_visit,
 ]
@@ -95,7 +95,7 @@ def test_what_they_say_is_shown_as_text_of_its_line(speak: Callable[[str], None]
 
 @given(st.text(max_size=500), st.integers(1, 300))
 def test_what_is_shown_is_clean_and_short(words: str, longest: int) -> None:
-    found = shown(words, longest=longest)
+    found = clip_text(words, longest=longest)
     assert found.isprintable()
     assert len(found) <= longest + 3
-    assert shown("plain", longest=longest) == ("plain" if longest >= 5 else f"{'plain'[:longest]}...")
+    assert clip_text("plain", longest=longest) == ("plain" if longest >= 5 else f"{'plain'[:longest]}...")

@@ -13,7 +13,7 @@ from resolab.cli.main import main
 from resolab.errors import ConfigurationError
 from resolab.evidence import lay_out, pcapng
 from resolab.records import TrialEndRecord
-from resolab.store import finished_trials, read_trial
+from resolab.store import find_finished_trials, read_trial
 
 TRIAL = "b000-t000"
 KEYS = b"CLIENT_RANDOM 00 11\n"
@@ -28,7 +28,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def with_all(dataset: Path) -> Path:
     """The dataset as of a plan that keeps everything."""
-    file = finished_trials(dataset)[TRIAL]
+    file = find_finished_trials(dataset)[TRIAL]
     records = [msgspec.to_builtins(one) for one in read_trial(file)]
     began_ns = records[0]["monotonic_ns"]
     names = {"capture_file": "captures/x.pcapng", "key_log_file": "key_logs/x.keys", "netlog_file": "netlogs/1.json"}
@@ -78,7 +78,7 @@ def test_the_line_for_wireshark_begins_with_the_measured_load(with_all: Path) ->
     program, file, *decode_as, flag, shown = shlex.split(line)
     assert decode_as == ["-d", "udp.port==853,quic"]
     assert (program, Path(file), flag) == ("wireshark", with_all / "evidence" / TRIAL / "packets.pcapng", "-Y")
-    head = msgspec.to_builtins(next(iter(read_trial(finished_trials(with_all)[TRIAL]))))
+    head = msgspec.to_builtins(next(iter(read_trial(find_finished_trials(with_all)[TRIAL]))))
     since_s = (head["wall_time_unix_ns"] + 10**9) / 1e9
     assert float(shown.removeprefix("frame.time_epoch >= ")) == pytest.approx(since_s, abs=1e-5)
 

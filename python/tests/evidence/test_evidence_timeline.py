@@ -7,7 +7,7 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protocol
 from recorded_trial import START_UNIX_MS, page_load, records, resource, trial
 
 from resolab.evidence import pcapng
-from resolab.evidence.timeline import trace_bytes, tracks_of
+from resolab.evidence.timeline import list_tracks, trace_bytes
 from resolab.evidence.timeline.tracks import Slice, Track, lanes
 from resolab.records import (
     Bootstrap,
@@ -41,7 +41,7 @@ def by_name(tracks: list[Track]) -> dict[str, Track]:
 
 
 def test_the_browsers_instants_are_brought_to_the_records_clock() -> None:
-    browser = by_name(tracks_of(records()))["chromium"]
+    browser = by_name(list_tracks(records()))["chromium"]
     measured = browser.slices[-1]
     assert (measured.name, measured.start_ns) == ("measured load", BROWSER_NS)
     assert measured.end_ns - measured.start_ns == 463_600_000
@@ -53,17 +53,17 @@ def test_the_browsers_instants_are_brought_to_the_records_clock() -> None:
 
 
 def test_a_request_in_early_data_has_its_handshake_beside_it_and_any_other_inside() -> None:
-    early = by_name(tracks_of(records()))["chromium"].tracks[0]
+    early = by_name(list_tracks(records()))["chromium"].tracks[0]
     assert [one.name for one in early.slices[0].inside] == ["look-up", "wait", "receive"]
     assert [one.name for one in early.tracks[0].slices] == ["QUIC"]
     late = resource("/", "navigation", 0.0, 2.0, 3.0, 3.0, 9.0, 9.0, 10.0, 11.0, size=1)
-    (request,) = by_name(tracks_of([trial(), page_load(), late]))["chromium"].tracks
+    (request,) = by_name(list_tracks([trial(), page_load(), late]))["chromium"].tracks
     assert [one.name for one in request.slices[0].inside] == ["look-up", "QUIC", "wait", "receive"]
     assert not request.tracks
 
 
 def test_the_same_request_has_one_number_in_browser_and_edge() -> None:
-    tracks = by_name(tracks_of(records()))
+    tracks = by_name(list_tracks(records()))
     asked = {one.slices[0].name: one.slices[0].flow for one in tracks["chromium"].tracks}
     served = [one for track in tracks["edge"].tracks if track.name.startswith("requests") for one in track.slices]
     assert len(served) == 6  # the warm-up's, too, which have none
@@ -71,7 +71,7 @@ def test_the_same_request_has_one_number_in_browser_and_edge() -> None:
 
 
 def test_client_and_stub_have_the_phases_of_their_queries() -> None:
-    tracks = by_name(tracks_of([*records(), query(QueryPurpose.MEASURED), query(QueryPurpose.FORWARDED)]))
+    tracks = by_name(list_tracks([*records(), query(QueryPurpose.MEASURED), query(QueryPurpose.FORWARDED)]))
     for part in ("resolab's client", "stub"):
         (one,) = tracks[part].tracks[0].slices
         assert (one.start_ns, one.end_ns) == (5_000, 5_090)
@@ -85,7 +85,7 @@ def test_the_link_counts_packets_under_way_and_names_what_it_dropped() -> None:
         protocol="udp", client_address="10.77.0.2", client_port=4_000, server_address="10.77.0.1", server_port=53,
         first_packet_ns=1_000, last_packet_ns=12_000, up_packets_count=2, up_bytes=9, down_packets_count=1, down_bytes=6,
     )  # fmt: skip
-    link = by_name(tracks_of([*records(), flow], list(pcapng.stamps(CAPTURE))))["link"]
+    link = by_name(list_tracks([*records(), flow], list(pcapng.stamps(CAPTURE))))["link"]
     below = by_name(list(link.tracks))
     assert [one.name for one in below["flows"].slices] == ["udp 10.77.0.1:53"]
     up = [(one.at_ns, one.value) for one in below["packets under way up"].counts]
@@ -112,7 +112,7 @@ def test_a_failed_load_s_bar_ends_with_what_is_known_of_it(
     bare = dict.fromkeys(name for name in PageLoadRecord.__struct_fields__ if name.endswith("_ms") and name not in KEPT)
     begun = {"navigation_start_unix_ms": START_UNIX_MS}
     load = msgspec.structs.replace(page_load(failure=failure), **bare | told | begun)
-    browser = by_name(tracks_of([trial(), load]))["chromium"]
+    browser = by_name(list_tracks([trial(), load]))["chromium"]
     assert browser.slices[0].end_ns - browser.slices[0].start_ns == wanted_ms * 1_000_000
 
 
@@ -121,9 +121,9 @@ KEPT = {"limit_ms", "navigation_start_unix_ms"}
 
 def test_a_load_that_failed_says_so_and_one_without_a_clock_is_left_out() -> None:
     gone = page_load(failure=PageFailure.DNS)
-    assert tracks_of([trial(), gone])[0].slices == []
+    assert list_tracks([trial(), gone])[0].slices == []
     timed = msgspec.structs.replace(gone, navigation_start_unix_ms=START_UNIX_MS)
-    (browser,) = tracks_of([trial(), timed])
+    (browser,) = list_tracks([trial(), timed])
     assert browser.slices[0].name == "measured load, failed: dns"
     assert browser.slices[0].end_ns == browser.slices[0].start_ns, "nothing is known of it"
 
@@ -138,7 +138,7 @@ def test_slices_go_on_the_first_track_that_is_free() -> None:
 
 def test_the_trace_can_be_read_and_every_slice_that_begins_ends() -> None:
     all_records: list[Record] = [*records(), query(QueryPurpose.MEASURED)]
-    tracks = tracks_of(all_records, list(pcapng.stamps(CAPTURE)))
+    tracks = list_tracks(all_records, list(pcapng.stamps(CAPTURE)))
     trace = protocol.Trace.FromString(trace_bytes(tracks, monotonic_ns=7, wall_time_unix_ns=10**18))
     snapshot = next(one.clock_snapshot for one in trace.packet if one.HasField("clock_snapshot"))
     assert {one.clock_id: one.timestamp for one in snapshot.clocks} == {3: 7, 6: 7, 1: 10**18}

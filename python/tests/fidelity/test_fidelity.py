@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from resolab.fidelity.bars import shortfalls
-from resolab.fidelity.measures import Fidelity, fidelity_of, tau_between
-from resolab.fidelity.seen import BrowserAccount, RequestStart, got_of, heard_of
-from resolab.pages.clone.names import url_of
+from resolab.fidelity.measures import Fidelity, compute_tau, measure_fidelity
+from resolab.fidelity.observed_load import BrowserAccount, RequestStart, read_account, read_edge_account
+from resolab.pages.clone.names import make_url
 from resolab.pages.model import Discovery, Evidence, Host, Kind, Outcome, PageModel, Resource, Source
-from resolab.recordings.recording import Exchange, Initiator, Recording
+from resolab.recordings.recording import Initiator, RecordedExchange, Recording
 from resolab.records import EdgeRequestRecord, HttpVersion
 
 
@@ -39,7 +39,7 @@ PARENTS = (None, 0, 1, 2, 0)
 
 
 def record(place: int, number: int, **more: Any) -> EdgeRequestRecord:
-    url = url_of(MODEL, place)
+    url = make_url(MODEL, place)
     fields = {
         "connection_id": 1, "http_version": HttpVersion.H2, "peer_address": "10.77.0.2:1", "received_ns": number,
         "in_early_data": False, "method": "GET", "authority": url.split("/")[2], "path": "/" + url.rpartition("/")[2],
@@ -60,8 +60,8 @@ def told(parents: tuple[int | None, ...] = PARENTS) -> BrowserAccount:
 
 
 def fidelity(heard: BrowserAccount | None = None, got: list[EdgeRequestRecord] | None = None) -> Fidelity:
-    return fidelity_of(
-        MODEL, "chromium", told() if heard is None else heard, got_of(MODEL, whole() if got is None else got)
+    return measure_fidelity(
+        MODEL, "chromium", told() if heard is None else heard, read_edge_account(MODEL, whole() if got is None else got)
     )
 
 
@@ -75,8 +75,8 @@ def test_a_load_that_repeats_all_falls_short_of_nothing() -> None:
 def test_order_counts_pairs_that_were_apart() -> None:
     # One of ten pairs is the other way round, and that one began 10 ms apart.
     assert (fidelity().tau, fidelity().tau_apart) == (0.8, 1.0)
-    assert tau_between({0: 1.0, 1: 2.0, 2: 3.0}, {0: 1.0, 1: 3.0, 2: 2.0}) == pytest.approx(1 / 3, abs=1e-4)
-    assert tau_between({0: 1.0}, {0: 1.0}) is None
+    assert compute_tau({0: 1.0, 1: 2.0, 2: 3.0}, {0: 1.0, 1: 3.0, 2: 2.0}) == pytest.approx(1 / 3, abs=1e-4)
+    assert compute_tau({0: 1.0}, {0: 1.0}) is None
 
 
 def test_what_is_asked_twice_or_is_nobodys_is_too_much_and_preflights_are_none() -> None:
@@ -119,28 +119,28 @@ def test_a_browser_that_names_no_scripts_is_not_judged_by_them() -> None:
 
 
 def test_a_browsers_words_become_places() -> None:
-    def exchange(place: int, **more: Any) -> Exchange:
+    def exchange(place: int, **more: Any) -> RecordedExchange:
         one = MODEL.resources[place]
-        return Exchange(
-            url=url_of(MODEL, place), start_ms=1_000 + STARTS[place], kind=one.kind, status=one.status, **more
+        return RecordedExchange(
+            url=make_url(MODEL, place), start_ms=1_000 + STARTS[place], kind=one.kind, status=one.status, **more
         )
 
-    script = Initiator(kind="script", url=url_of(MODEL, 2), stack=(url_of(MODEL, 2),))
+    script = Initiator(kind="script", url=make_url(MODEL, 2), stack=(make_url(MODEL, 2),))
     recording = Recording(
         form="cdp",
         exchanges=[
             exchange(0),
-            exchange(1, initiator=Initiator(kind="parser", url=url_of(MODEL, 0), line=0), redirect_to=url_of(MODEL, 2),
+            exchange(1, initiator=Initiator(kind="parser", url=make_url(MODEL, 0), line=0), redirect_to=make_url(MODEL, 2),
                      request_id="7"),
             exchange(2, request_id="7"),
             exchange(3, initiator=script),
-            Exchange(url="https://elsewhere.test/3.gif", start_ms=1_001.0, kind=Kind.IMAGE),
+            RecordedExchange(url="https://elsewhere.test/3.gif", start_ms=1_001.0, kind=Kind.IMAGE),
             exchange(3, initiator=script, is_preflight=True),
         ],
         loaded_ms=1_480.0,
         async_stacks=True,
     )  # fmt: skip
-    heard = heard_of(MODEL, recording)
+    heard = read_account(MODEL, recording)
     assert {place: one.parent for place, one in heard.asked.items()} == {0: None, 1: 0, 2: 1, 3: 2}
     assert heard.asked[3].start_ms - heard.asked[0].start_ms == STARTS[3]
     assert (heard.plt_ms, heard.names_scripts) == (480.0, True)
@@ -149,11 +149,11 @@ def test_a_browsers_words_become_places() -> None:
 def test_a_request_that_was_to_fail_is_asked_for_when_the_browser_says_so() -> None:
     failing = msgspec.structs.replace(MODEL.resources[4], outcome=Outcome.FAILED, status=0)
     model = msgspec.structs.replace(MODEL, resources=(*MODEL.resources[:4], failing))
-    got = got_of(model, whole()[:4])
-    assert fidelity_of(model, "chromium", told(), got).never_asked == ()
-    assert fidelity_of(model, "chromium", BrowserAccount(), got).never_asked == (4,)
-    twice = got_of(model, [*whole(), record(4, 10)])
-    assert fidelity_of(model, "chromium", told(), twice).extra_count == 0, "a browser may ask again after a reset"
+    got = read_edge_account(model, whole()[:4])
+    assert measure_fidelity(model, "chromium", told(), got).never_asked == ()
+    assert measure_fidelity(model, "chromium", BrowserAccount(), got).never_asked == (4,)
+    twice = read_edge_account(model, [*whole(), record(4, 10)])
+    assert measure_fidelity(model, "chromium", told(), twice).extra_count == 0, "a browser may ask again after a reset"
 
 
 def test_facts_of_a_load_go_through_json() -> None:

@@ -15,22 +15,22 @@ from rich.console import Console
 
 import resolab
 from resolab.campaign.blocks.one_block import carry_out_block
-from resolab.campaign.blocks.standing_testbeds import TestbedPool
+from resolab.campaign.blocks.testbed_pool import TestbedPool
 from resolab.errors import ResolabError
-from resolab.fleet.agent import Agent, AgentSetup
-from resolab.fleet.at_vantage import plan_at
-from resolab.fleet.block_turns import BlockTurns
-from resolab.fleet.checks import ground_of
+from resolab.fleet.agent.agent import Agent, AgentSetup
+from resolab.fleet.agent.block_turns import BlockTurns
+from resolab.fleet.agent.limits import AgentLimits
+from resolab.fleet.agent.run_check import find_own_provenance
+from resolab.fleet.agent.spool import Spool
+from resolab.fleet.agent.worker_process import BlockTimeLimit, WorkerProblem
 from resolab.fleet.connection import connect_agent, connect_operator
 from resolab.fleet.invitation import invite, read_invitation
 from resolab.fleet.job import FleetRun, Job, decode
-from resolab.fleet.limits import AgentLimits
 from resolab.fleet.operations import FleetOperator
-from resolab.fleet.server import FleetServer
-from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.spool import Spool
+from resolab.fleet.server.folder import ServerFolder
+from resolab.fleet.server.server import FleetServer
 from resolab.fleet.transfer import AgentClient, UnreachableError
-from resolab.fleet.worker_process import BlockTimeLimit, WorkerProblem
+from resolab.fleet.vantage_run import read_vantage_plan
 
 END_S = 60.0
 """Within which an agent that is stopped has ended, on a machine that is busy with other things."""
@@ -50,7 +50,7 @@ class PretendedWorker:
         try:
             self.before(job)
             await carry_out_block(
-                plan_at(run, job.vantage),
+                read_vantage_plan(run, job.vantage),
                 self._spool.dataset(run.id),
                 Console(file=io.StringIO()),
                 job.block,
@@ -89,7 +89,10 @@ class World:
         worker = self.workers.setdefault(vantage, PretendedWorker(spool))
         versions = {"resolab": resolab.__version__}
         place = AgentSetup(
-            vantage, limits or AgentLimits(), lambda plan: structs.replace(ground_of(plan), **otherwise), versions
+            vantage,
+            limits or AgentLimits(),
+            lambda plan: structs.replace(find_own_provenance(plan), **otherwise),
+            versions,
         )
 
         client = await connect_agent(invitation, self.said.append, wait=True)
@@ -133,7 +136,7 @@ class World:
                     # The server may be what a test has killed.
                     with contextlib.suppress(UnreachableError):
                         done = (await operations.progress(run)).blocks_done_count
-                        queued = await operations.queued_count(run)
+                        queued = await operations.count_queued_jobs(run)
         except TimeoutError:
             raise AssertionError(f"not done in {limit_s} s; said: {self.said}") from None
         finally:

@@ -15,17 +15,17 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from resolab.campaign import ground, manifests
+from resolab.campaign import manifests, provenance
 from resolab.campaign.blocks.one_block import run_block
 from resolab.errors import ResolabError
-from resolab.fleet import worker
-from resolab.fleet.at_vantage import plan_at
+from resolab.fleet.agent import worker
 from resolab.fleet.job import FleetRun
+from resolab.fleet.vantage_run import read_vantage_plan
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.records import BrowserName, PageLoadRecord
 from resolab.store.files import write_private
 from resolab.testbed import TrialResult
-from resolab.testbed.kept import TrialFiles
+from resolab.testbed.artifacts import TrialFiles
 
 PLAN = """
 name = "fleet"
@@ -86,8 +86,8 @@ def without_programs(patch: pytest.MonkeyPatch) -> None:
     """Neither browsers nor resolab-core take part."""
     patch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserName})
     patch.setattr(manifests, "_core_version", lambda: "1")
-    patch.setattr(ground, "_core_sha256", lambda: None)
-    patch.setattr(ground, "_commit", lambda: "c0ffee")
+    patch.setattr(provenance, "_core_sha256", lambda: None)
+    patch.setattr(provenance, "_commit", lambda: "c0ffee")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -100,7 +100,7 @@ def programs_away() -> Iterator[None]:
 
 def run_of(*vantages: str, blocks: int = 3, text: str = PLAN, seed: int = 11) -> FleetRun:
     plan = parse_plan(text, "fleet.toml", Corpus.from_project())
-    now = ground.ground_now(plan, Corpus.from_project(), manifests.versions_now(plan))
+    now = provenance.describe_provenance(plan, Corpus.from_project(), manifests.versions_now(plan))
     return FleetRun(
         id="fleet-1", plan_name=plan.name, plan_text=text, seed=seed, blocks=blocks, ground=now,
         vantages=list(vantages or ("fra",)), created_unix_ns=1,
@@ -110,7 +110,7 @@ def run_of(*vantages: str, blocks: int = 3, text: str = PLAN, seed: int = 11) ->
 def carry_out(run: FleetRun, vantage: str, block: int, spool: Path) -> Path:
     """Run a block as an agent's worker does; returns its dataset."""
     folder = spool / run.id / "dataset"
-    run_block(plan_at(run, vantage), folder, Console(quiet=True), block, stand_in, fleet_run=run.id)
+    run_block(read_vantage_plan(run, vantage), folder, Console(quiet=True), block, stand_in, fleet_run=run.id)
     return folder
 
 

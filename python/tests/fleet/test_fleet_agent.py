@@ -13,15 +13,16 @@ from fleet_world import a_world
 from pretended import PLAN, changed, programs_away, run_of  # noqa: F401 - a fixture by its name
 
 from resolab.errors import ResolabError, StorageError
-from resolab.fleet import agent as agent_module
-from resolab.fleet import operations, streams, transfer
+from resolab.fleet import operations, transfer
+from resolab.fleet.agent import agent as agent_module
+from resolab.fleet.agent.limits import AgentLimits
 from resolab.fleet.connection import connect_operator
-from resolab.fleet.fetch import fetch
 from resolab.fleet.job import FleetRun, Job, RunState, encode
-from resolab.fleet.limits import AgentLimits
 from resolab.fleet.operations import JOB_ID, FleetOperator
-from resolab.fleet.results import ResultStore
-from resolab.store import finished_trials
+from resolab.fleet.results.fetch import fetch
+from resolab.fleet.results.result_store import ResultStore
+from resolab.fleet.server import streams
+from resolab.store import find_finished_trials
 
 pytestmark = pytest.mark.usefixtures("hurried")
 
@@ -72,7 +73,7 @@ def test_a_machine_that_was_put_right_is_looked_at_again(monkeypatch, refused_fo
         return "another browser" if len(looks) == 1 else None
 
     monkeypatch.setattr(agent_module, "REFUSED_FOR_S", refused_for_s)
-    monkeypatch.setattr(agent_module, "other_ground", other_ground)
+    monkeypatch.setattr(agent_module, "find_provenance_difference", other_ground)
     place = agent_module.AgentSetup("fra", AgentLimits(), lambda _plan: None, {})
     agent = agent_module.Agent(None, place, None, None, print)
     refusals = [agent._refusal(run_of("fra")) for _ in range(3)]
@@ -102,7 +103,7 @@ def test_two_vantage_points_are_one_dataset(tmp_path):
 
     asyncio.run(scene())
     heads = [
-        msgspec.json.decode(one.read_bytes().splitlines()[0]) for one in finished_trials(tmp_path / "out").values()
+        msgspec.json.decode(one.read_bytes().splitlines()[0]) for one in find_finished_trials(tmp_path / "out").values()
     ]
     assert Counter((one["vantage_point"], one["dns_transport"]) for one in heads) == {
         (vantage, transport): 6 for vantage in ("fra", "syd") for transport in ("doudp", "doh")
@@ -198,7 +199,7 @@ def test_what_does_not_fit_is_refused_in_a_line_and_stays(tmp_path, text, limits
             await world.begin_agent("fra", limits=limits, **otherwise)
             await state_of(world, "fra", lambda one: one is not None and says in (one.problem or ""))
             client = await connect_operator(world.folder, world.said.append)
-            queued = await FleetOperator(client).queued_count(run)
+            queued = await FleetOperator(client).count_queued_jobs(run)
             await client.close()
             assert queued == 2
             assert world.workers["fra"].ran == []
@@ -217,7 +218,7 @@ def test_a_stopped_run_leaves_the_queue_and_the_spool(tmp_path):
             client = await connect_operator(world.folder, world.said.append)
             desk = FleetOperator(client)
             await desk.end(run, RunState.STOPPED)
-            assert await desk.queued_count(run) == 0
+            assert await desk.count_queued_jobs(run) == 0
             stopped = await desk.progress(await desk.run(run.id))
             assert (stopped.run.state, stopped.blocks_done_count) == (RunState.STOPPED, 0)
             await client.close()

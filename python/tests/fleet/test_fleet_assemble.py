@@ -11,11 +11,11 @@ from rich.console import Console
 
 from resolab.campaign import resume_campaign, run_campaign
 from resolab.errors import ConfigurationError
-from resolab.fleet.assemble import assemble
-from resolab.fleet.at_vantage import plan_at
-from resolab.fleet.bundle import pack
 from resolab.fleet.job import FleetRun
-from resolab.store import RunStatus, StopReason, build_tables, finished_trials, load_manifest, open_dataset
+from resolab.fleet.results.assemble import assemble
+from resolab.fleet.results.bundle import pack
+from resolab.fleet.vantage_run import read_vantage_plan
+from resolab.store import RunStatus, StopReason, build_tables, find_finished_trials, load_manifest, open_dataset
 from resolab.store.trials import read_trial
 
 CLOCKS = {"monotonic_ns", "wall_time_unix_ns", "load_average_1min"}
@@ -49,7 +49,7 @@ def alone(run: FleetRun, vantage: str, folder: Path) -> Path:
     def make(*given: Any) -> Any:
         return stand_in(*given, trial_s=0.0)
 
-    run_campaign(plan_at(run, vantage), folder, Console(quiet=True), make)
+    run_campaign(read_vantage_plan(run, vantage), folder, Console(quiet=True), make)
     return folder
 
 
@@ -59,7 +59,7 @@ def trials(folder: Path) -> dict[str, list[dict[str, Any]]]:
             {key: value for key, value in msgspec.to_builtins(record).items() if key not in CLOCKS}
             for record in read_trial(file)
         ]
-        for name, file in finished_trials(folder).items()
+        for name, file in find_finished_trials(folder).items()
     }
 
 
@@ -95,7 +95,7 @@ def test_several_are_numbered_on_and_each_has_its_own_order(run: FleetRun, bundl
     for one in manifest.merged_from:
         vantage = found[f"b{one.first_block:03}-t000"][0]["vantage_point"]
         places[vantage] = one.first_block
-        assert one.seed == plan_at(run, vantage).seed
+        assert one.seed == read_vantage_plan(run, vantage).seed
         for name, lines in trials(alone(run, vantage, tmp_path / vantage)).items():
             number = int(name[1:4]) + one.first_block
             mine = found[f"b{number:03}{name[4:]}"]
@@ -120,7 +120,7 @@ def test_a_run_that_was_stopped_is_told_as_that(run: FleetRun, bundles: Bundles,
     manifest = assemble(run, {"fra": {2: bundles["fra"][2], 0: bundles["fra"][0]}}, tmp_path / "d")
     assert (manifest.status, manifest.stop_reason) == (RunStatus.INTERRUPTED, StopReason.INTERRUPTED)
     assert (manifest.blocks, manifest.blocks_finished_count, manifest.trials_finished_count) == (3, 2, 8)
-    assert {name[:4] for name in finished_trials(tmp_path / "d")} == {"b000", "b002"}
+    assert {name[:4] for name in find_finished_trials(tmp_path / "d")} == {"b000", "b002"}
     assert len(manifest.starts) == 1
     with pytest.raises(ConfigurationError, match="whose agents go on with it"):
         resume_campaign(tmp_path / "d", Console(quiet=True))

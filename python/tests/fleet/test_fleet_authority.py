@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.authority import OPERATOR, make_authority
 from resolab.fleet.invitation import Invitation, invite, read_invitation, withdraw
-from resolab.fleet.server_folder import ServerFolder
+from resolab.fleet.server.authority import OPERATOR, make_authority
+from resolab.fleet.server.folder import ServerFolder
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -113,7 +113,7 @@ def test_a_folder_is_its_owners_alone_and_says_how_it_is_reached(tmp_path: Path)
     assert names_of(folder.operator_credential()) == [OPERATOR]
     again = ServerFolder.open(folder.path)
     assert again.url == folder.url
-    assert again.trusted() == folder.trusted()
+    assert again.read_authority() == folder.read_authority()
 
 
 def test_a_folder_is_made_once_and_must_be_reachable(tmp_path: Path) -> None:
@@ -132,8 +132,8 @@ def test_moving_keeps_the_authority_and_everybody_invited(tmp_path: Path) -> Non
     moved = folder.change_address("::", 5222, ["new.example"])
     assert moved.url == "tls://new.example:5222"
     assert moved.operator_url == "tls://[::1]:5222"
-    assert moved.trusted() == folder.trusted()
-    assert ServerFolder.open(tmp_path).invited() == ["fra"]
+    assert moved.read_authority() == folder.read_authority()
+    assert ServerFolder.open(tmp_path).list_invited() == ["fra"]
     assert names_of((tmp_path / "server.pem").read_text()) == ["new.example", "::1"]
 
 
@@ -144,7 +144,7 @@ def test_an_invitation_is_one_secret_file(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     invitation = read_invitation(file)
     assert (invitation.vantage, invitation.url) == ("fra-1_b", "tls://127.0.0.1:4222")
-    assert invitation.authority == folder.trusted()
+    assert invitation.authority == folder.read_authority()
     assert names_of(invitation.credential) == ["fra-1_b.agent.fleet"]
     assert "PRIVATE KEY" in invitation.credential
 
@@ -153,13 +153,13 @@ def test_a_second_invitation_is_another_credential_and_the_first_is_void(tmp_pat
     folder = ServerFolder.create(tmp_path, "127.0.0.1", 4222, [])
     first = read_invitation(invite(folder, "fra"))
     withdraw(folder, "fra")
-    assert folder.invited() == []
+    assert folder.list_invited() == []
     assert '"fra.agent.fleet"' not in folder.config_file.read_text()
     second = read_invitation(invite(folder, "fra"))
     assert names_of(first.credential) != names_of(second.credential)
     assert '"fra.agent.fleet"' not in folder.config_file.read_text()
     assert f'"{names_of(second.credential)[0]}"' in folder.config_file.read_text()
-    assert folder.invited() == ["fra"]
+    assert folder.list_invited() == ["fra"]
 
 
 def test_withdrawing_removes_the_invitation_and_needs_one(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ import pytest
 from pretended import KEEPING, PLAN, carry_out, changed, programs_away, run_of  # noqa: F401 - a fixture by its name
 
 from resolab.errors import ConfigurationError, StorageError
-from resolab.fleet import bundle
-from resolab.fleet.bundle import pack, sha256_of, unpack
 from resolab.fleet.job import FleetRun
-from resolab.fleet.ordered import expected_of
+from resolab.fleet.results import bundle
+from resolab.fleet.results.bundle import compute_sha256, pack, unpack
+from resolab.fleet.results.order_check import build_expected_block
 
 FIRST, LAST = "trials/b001-t000.jsonl", "trials/b001-t003.jsonl"
 KEYS = "key_logs/b001-t000.keys"
@@ -63,14 +63,14 @@ def written(file: Path, content: Content, more: list[tarfile.TarInfo] | None = N
 def refused(file: Path, run: FleetRun, folder: Path, *, vantage: str = "fra", block: int = 1) -> str:
     """Unpack what must not pass; returns why it did not."""
     with pytest.raises(ConfigurationError) as error:
-        unpack(file, folder / "out", expected_of(run, vantage, block))
+        unpack(file, folder / "out", build_expected_block(run, vantage, block))
     assert not (folder / "out").exists()
     assert "\n" not in str(error.value)
     return str(error.value)
 
 
 def test_a_block_travels_as_it_is(run: FleetRun, dataset: Path, packed: Path, tmp_path: Path) -> None:
-    manifest = unpack(packed, tmp_path / "out", expected_of(run, "fra", 1))
+    manifest = unpack(packed, tmp_path / "out", build_expected_block(run, "fra", 1))
     assert (manifest.fleet_run, manifest.vantage_point) == ("fleet-1", "fra")
     names = {one.relative_to(tmp_path / "out").as_posix() for one in (tmp_path / "out").rglob("*") if one.is_file()}
     trials = [f"b001-t{position:03}" for position in range(4)]
@@ -88,7 +88,7 @@ def test_the_same_files_give_the_same_bytes(dataset: Path, packed: Path, tmp_pat
         if file.is_file():
             file.chmod(0o640)
     again = pack(copy, 1, tmp_path / "another.tar.gz")
-    assert again.sha256 == sha256_of(packed)
+    assert again.sha256 == compute_sha256(packed)
     assert (tmp_path / "another.tar.gz").read_bytes() == packed.read_bytes()
     assert again.size_bytes == packed.stat().st_size
 
@@ -128,9 +128,9 @@ def test_the_block_of_another_place_or_run_is_refused(
     begun = changed(run.ground, git_commit="decade")  # type: ignore[arg-type]
     assert "is for commit decade, here is c0ffee" in refused(packed, changed(run, ground=begun), tmp_path)
     with pytest.raises(ConfigurationError, match="is not for vantage point lon"):
-        expected_of(run, "lon", 1)
+        build_expected_block(run, "lon", 1)
     with pytest.raises(ConfigurationError, match="has no block 3"):
-        expected_of(run, "fra", 3)
+        build_expected_block(run, "fra", 3)
 
 
 def first_line(**changes: object) -> Callable[[Content], Content]:
@@ -235,7 +235,7 @@ def test_a_forged_result_does_not_pass(run: FleetRun, packed: Path, tmp_path: Pa
 
 def test_what_is_put_together_anew_passes(run: FleetRun, packed: Path, tmp_path: Path) -> None:
     """The forgeries above are refused for what they are."""
-    unpack(written(tmp_path / "same.tar.gz", content_of(packed)), tmp_path / "out", expected_of(run, "fra", 1))
+    unpack(written(tmp_path / "same.tar.gz", content_of(packed)), tmp_path / "out", build_expected_block(run, "fra", 1))
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_a_file_that_is_cut_or_damaged_is_refused(run: FleetRun, packed: Path, t
 def test_a_folder_that_is_there_is_not_touched(run: FleetRun, packed: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
     with pytest.raises(StorageError):
-        unpack(packed, tmp_path, expected_of(run, "fra", 1))
+        unpack(packed, tmp_path, build_expected_block(run, "fra", 1))
     assert (tmp_path / "mine").read_text() == "mine"
 
 
@@ -307,7 +307,7 @@ def test_a_plan_that_samples_pages_has_its_pages_order_checked(tmp_path: Path) -
     run = run_of("fra", text=text)
     dataset = carry_out(run, "fra", 2, tmp_path / "spool")
     pack(dataset, 2, tmp_path / "2.tar.gz")
-    expected = expected_of(run, "fra", 2)
+    expected = build_expected_block(run, "fra", 2)
     unpack(tmp_path / "2.tar.gz", tmp_path / "good", expected)
     assert len({one.condition.page for one in expected.trials.values()}) == 1
     others = {

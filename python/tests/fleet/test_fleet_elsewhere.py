@@ -17,9 +17,9 @@ from resolab.errors import ConfigurationError, ResolabError
 from resolab.fleet.connection import connect_agent, connect_operator
 from resolab.fleet.invitation import read_invitation
 from resolab.fleet.job import Job, encode
-from resolab.fleet.readiness import let_in
-from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.server_process import find_program
+from resolab.fleet.readiness import check_admission
+from resolab.fleet.server.folder import ServerFolder
+from resolab.fleet.server.process import find_program
 from resolab.fleet.transfer import AgentClient, done
 
 PATIENCE_S = 60.0
@@ -64,7 +64,7 @@ def until_let_in(process: subprocess.Popen[bytes], invitation: Path) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
-            let_in(invitation)
+            check_admission(invitation)
         except ResolabError:
             assert time.monotonic() < deadline
             process.send_signal(signal.SIGHUP)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.limits import AgentLimits, read_limits, refusal
+from resolab.fleet.agent.limits import AgentLimits, read_limits, refusal
 from resolab.manners import HARD_CAPS
 from resolab.plan import Plan, parse_plan
 

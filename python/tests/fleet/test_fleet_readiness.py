@@ -22,7 +22,7 @@ def test_what_is_missing_is_named_with_what_brings_it(monkeypatch: pytest.Monkey
     there = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "nats" else there(name))
     with pytest.raises(MachineError, match=r"^nats-py not installed: pip install .resolab\[fleet\]"):
-        readiness.installed()
+        readiness.find_packages()
 
 
 def test_a_good_invitation_is_let_in_and_a_withdrawn_one_is_not(
@@ -54,4 +54,4 @@ def test_what_is_no_invitation_is_said_in_a_line(tmp_path: Path) -> None:
     file = tmp_path / "fra.invitation.toml"
     file.write_text("vantage = 'fra'")
     with pytest.raises(ConfigurationError, match="could not read invitation"):
-        readiness.let_in(file)
+        readiness.check_admission(file)

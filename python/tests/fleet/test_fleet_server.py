@@ -22,11 +22,11 @@ from resolab.fleet.connection import connect_agent, connect_operator
 from resolab.fleet.invitation import Invitation, invite, read_invitation, withdraw
 from resolab.fleet.job import AgentState, Job, encode
 from resolab.fleet.operations import FleetOperator
-from resolab.fleet.server import FleetServer, reload_server
-from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.server_process import running_pid
-from resolab.fleet.streams import prepare_agent, prepare_streams
-from resolab.fleet.transfer import AgentClient, UnreachableError, done, not_now, results_of
+from resolab.fleet.server.folder import ServerFolder
+from resolab.fleet.server.process import find_pid
+from resolab.fleet.server.server import FleetServer, reload_server
+from resolab.fleet.server.streams import prepare_agent, prepare_streams
+from resolab.fleet.transfer import AgentClient, UnreachableError, done, format_store_name, not_now
 
 PATIENCE_S = 60.0
 REFUSED_S = 0.7
@@ -104,7 +104,7 @@ def test_an_agent_takes_its_job_and_gives_its_result(tmp_path: Path) -> None:
             assert read.value == b"{}"
             assert not await side.has_result(JOB)
             # Twice: a job that comes again is sent again.
-            store = await one.agents["fra"].jetstream().object_store(results_of("fra"))
+            store = await one.agents["fra"].jetstream().object_store(format_store_name("fra"))
             for content in (b"x" * 300_000, b"y" * 300_000):
                 await store.put(JOB.result, content)
             assert await side.has_result(JOB)
@@ -113,7 +113,7 @@ def test_an_agent_takes_its_job_and_gives_its_result(tmp_path: Path) -> None:
             await done(message)
             assert (await one.js.stream_info("JOBS")).state.messages == 0
             assert await side.next_job(0.2) is None
-            fetched = await (await one.js.object_store(results_of("fra"))).get(JOB.result)
+            fetched = await (await one.js.object_store(format_store_name("fra"))).get(JOB.result)
             assert fetched.data == b"y" * 300_000
             assert (await (await one.js.key_value("agents")).get("fra")).value == encode(STATE)
             assert one.problems["fra"] == []
@@ -155,7 +155,7 @@ def test_an_agent_may_do_nothing_else(tmp_path: Path) -> None:
             await one.queue(syd_job)
             await (await one.js.key_value("runs")).put("r1", b"RUN")
             await (await one.js.key_value("agents")).put("syd", b"SYD")
-            await (await one.js.object_store(results_of("syd"))).put("r1.0", b"secret")
+            await (await one.js.object_store(format_store_name("syd"))).put("r1.0", b"secret")
             fra = one.at("fra")
             states = await fra.key_value("agents")
             jobs_of_syd = await fra.pull_subscribe_bind("syd", "JOBS")
@@ -164,14 +164,14 @@ def test_an_agent_may_do_nothing_else(tmp_path: Path) -> None:
                 fra.publish("jobs.r1.syd", b"forged"),
                 fra.publish("$KV.agents.syd", b"forged"),
                 fra.publish("$KV.runs.r1", b"forged"),
-                fra.publish(f"$O.{results_of('syd')}.M.x", b"forged"),
-                fra.object_store(results_of("syd")),
+                fra.publish(f"$O.{format_store_name('syd')}.M.x", b"forged"),
+                fra.object_store(format_store_name("syd")),
                 states.get("syd"),
                 jobs_of_syd.fetch(1, timeout=REFUSED_S),
                 fra.consumer_info("JOBS", "syd"),
                 fra.stream_info("JOBS"),
                 fra.delete_stream("JOBS"),
-                fra.delete_stream(f"OBJ_{results_of('fra')}"),
+                fra.delete_stream(f"OBJ_{format_store_name('fra')}"),
                 fra.purge_stream("JOBS"),
                 fra.delete_consumer("JOBS", "syd"),
                 prepare_agent(fra, "new"),
@@ -193,7 +193,7 @@ async def everything_of_syd(one: Fleet, job: Job) -> bool:
     assert (waiting.num_pending, waiting.num_ack_pending) in {(1, 0), (0, 1)}
     assert (await (await one.js.key_value("agents")).get("syd")).value == b"SYD"
     assert (await (await one.js.key_value("runs")).get("r1")).value == b"RUN"
-    store = await one.js.object_store(results_of("syd"))
+    store = await one.js.object_store(format_store_name("syd"))
     assert (await store.get("r1.0")).data == b"secret"
     assert [info.name for info in await store.list()] == ["r1.0"]
     return True
@@ -208,11 +208,11 @@ def test_an_answer_cannot_be_sent_into_what_is_anothers(tmp_path: Path) -> None:
             await one.queue(syd_job)
             await (await one.js.key_value("runs")).put("r1", b"RUN")
             await (await one.js.key_value("agents")).put("syd", b"SYD")
-            await (await one.js.object_store(results_of("syd"))).put("r1.0", b"secret")
+            await (await one.js.object_store(format_store_name("syd"))).put("r1.0", b"secret")
             taken = await AgentClient(one.agents["syd"], "syd").next_job(PATIENCE_S)
             assert taken is not None
             fra = one.agents["fra"]
-            places = ["$KV.agents.syd", "$KV.runs.r1", "jobs.r1.syd", f"$O.{results_of('syd')}.M.x", taken.reply]
+            places = ["$KV.agents.syd", "$KV.runs.r1", "jobs.r1.syd", f"$O.{format_store_name('syd')}.M.x", taken.reply]
             for place in [*places, "$JS.API.STREAM.DELETE.KV_runs"]:
                 await fra.publish("FLEET.API.STREAM.INFO.KV_runs", b"", reply=place)
                 await fra.publish("FLEET.API.DIRECT.GET.KV_runs.$KV.runs.r1", b"", reply=place)
@@ -410,7 +410,7 @@ def test_a_killed_server_is_healed_with_its_jobs(tmp_path: Path) -> None:
             os.kill(killed, signal.SIGKILL)
 
             async def another() -> bool:
-                return running_pid(one.server.folder) not in {None, killed} and one.agents["fra"].is_connected
+                return find_pid(one.server.folder) not in {None, killed} and one.agents["fra"].is_connected
 
             await until(another)
             assert one.server.url == url
@@ -490,7 +490,7 @@ def test_it_listens_at_the_loopback_alone(tmp_path: Path) -> None:
 OWNER = """
 import asyncio, sys
 from pathlib import Path
-from resolab.fleet.server import FleetServer
+from resolab.fleet.server.server import FleetServer
 
 async def go():
     async with FleetServer(Path(sys.argv[1])) as server:
@@ -512,7 +512,7 @@ def test_it_does_not_outlive_a_killed_owner(tmp_path: Path) -> None:
         owner.wait()
 
         async def gone() -> bool:
-            return running_pid(ServerFolder.open(tmp_path / "f")) is None
+            return find_pid(ServerFolder.open(tmp_path / "f")) is None
 
         asyncio.run(until(gone))
 
@@ -540,7 +540,7 @@ def test_a_full_disk_is_healed_once_there_is_space(small_disk: Path) -> None:
                 while True:
                     file.write(b"x" * 4096)
                     file.flush()
-            store = await one.agents["fra"].jetstream(timeout=5).object_store(results_of("fra"))
+            store = await one.agents["fra"].jetstream(timeout=5).object_store(format_store_name("fra"))
             with pytest.raises((nats.errors.Error, nats.js.errors.Error)):
                 await store.put("r1.0", b"x" * 1_000_000)
             ballast.unlink()
@@ -548,14 +548,16 @@ def test_a_full_disk_is_healed_once_there_is_space(small_disk: Path) -> None:
             async def whole() -> bool:
                 try:
                     await store.put("r1.0", b"y" * 1_000_000)
-                    fetched = await asyncio.wait_for((await one.js.object_store(results_of("fra"))).get("r1.0"), 10)
+                    fetched = await asyncio.wait_for(
+                        (await one.js.object_store(format_store_name("fra"))).get("r1.0"), 10
+                    )
                 except (nats.errors.Error, nats.js.errors.Error, TimeoutError):
                     return False
                 return fetched.data == b"y" * 1_000_000
 
             await until(whole)
             assert (await one.js.stream_info("JOBS")).state.messages == 1
-            assert running_pid(one.server.folder) not in {None, first}
+            assert find_pid(one.server.folder) not in {None, first}
 
     run(go())
 
@@ -572,7 +574,7 @@ def test_a_server_that_starts_on_a_full_disk_says_so_and_starts_once_there_is_sp
         with pytest.raises(MachineError, match="no space left on device"):
             async with FleetServer(small_disk / "f"):
                 pass
-        assert running_pid(ServerFolder.open(small_disk / "f")) is None
+        assert find_pid(ServerFolder.open(small_disk / "f")) is None
         ballast.unlink()
         async with FleetServer(small_disk / "f"):
             pass

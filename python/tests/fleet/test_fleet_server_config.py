@@ -3,9 +3,9 @@
 import subprocess
 from pathlib import Path
 
-from resolab.fleet.server_config import agent_name, agent_publishes, inbox_of, nats_conf
-from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.server_process import find_program
+from resolab.fleet.server.config import agent_name, agent_publishes, format_inbox, nats_conf
+from resolab.fleet.server.folder import ServerFolder
+from resolab.fleet.server.process import find_program
 
 
 def conf(*vantages: str, listen: str = "127.0.0.1", folder: Path = Path("/f")) -> str:
@@ -52,8 +52,8 @@ def test_what_an_agent_may_publish_names_it_or_is_a_reading_of_runs() -> None:
 def test_two_agents_share_no_subject_but_readings_and_no_inbox() -> None:
     shared = set(agent_publishes("fra")) & set(agent_publishes("fra-2"))
     assert all("INFO.KV_" in one or "DIRECT.GET.KV_runs" in one for one in shared)
-    assert not f"{inbox_of('fra-2')}.".startswith(f"{inbox_of('fra')}.")
-    assert inbox_of("operator") != "_INBOX"
+    assert not f"{format_inbox('fra-2')}.".startswith(f"{format_inbox('fra')}.")
+    assert format_inbox("operator") != "_INBOX"
 
 
 def test_without_agents_there_is_the_operator_alone() -> None:

@@ -24,16 +24,17 @@ from test_fleet_agent import begun, hurried  # noqa: F401 - a fixture by its nam
 from resolab.cli.fleet import runs
 from resolab.errors import MachineError
 from resolab.fleet import operations as operations_module
-from resolab.fleet import results, storage, streams
 from resolab.fleet.connection import connect_agent, connect_operator
-from resolab.fleet.fetch import ResultFetcher
 from resolab.fleet.invitation import read_invitation, withdraw
 from resolab.fleet.job import AgentState, FleetRun, Job, RunState
 from resolab.fleet.operations import FleetOperator, RunProgress, UnreadableState, VantageProgress
-from resolab.fleet.results import ResultStore, StoreUse
-from resolab.fleet.server_folder import StorageLimits
-from resolab.fleet.storage import StorageWatch
-from resolab.fleet.transfer import UnreachableError, digest_of, results_of
+from resolab.fleet.results import result_store
+from resolab.fleet.results.fetch import ResultFetcher
+from resolab.fleet.results.result_store import ResultStore, StoreUse
+from resolab.fleet.server import storage, streams
+from resolab.fleet.server.folder import StorageLimits
+from resolab.fleet.server.storage import StorageWatch
+from resolab.fleet.transfer import UnreachableError, format_digest, format_store_name
 
 pytestmark = pytest.mark.usefixtures("hurried")
 MB = 1_000_000
@@ -126,7 +127,7 @@ def described(**changes: object) -> bytes:
         "nuid": "n1",
         "size": 100,
         "chunks": 1,
-        "digest": digest_of(hashlib.sha256(content).hexdigest()),
+        "digest": format_digest(hashlib.sha256(content).hexdigest()),
     }
     return json.dumps(found | changes).encode()  # fmt: skip
 
@@ -142,7 +143,7 @@ DESCRIPTIONS = [
     described(nuid=">"),
     described(nuid=None),
     described(digest=None),
-    described(digest=digest_of("0" * 64)),
+    described(digest=format_digest("0" * 64)),
     described(options={"link": {"bucket": "results-fra", "name": "fleet-1.0"}}, nuid="none"),
     described(nuid="crumbs", size=40_000),
     described(),
@@ -189,7 +190,7 @@ def test_forged_results_cost_nobody_else_a_block_and_are_asked_for_again(tmp_pat
                 while any(one.blocks_done_count < run.blocks for one in (await desk.progress(run)).places):
                     await asyncio.sleep(0.2)
             fetching = ResultFetcher(operator, run)
-            got = await fetching.into(tmp_path / "first")
+            got = await fetching.make_dataset(tmp_path / "first")
             assert got.blocks_count == {"fra": run.blocks, "evil": 0, "syd": run.blocks}
             assert got.manifest.trials_finished_count == 2 * 4 * run.blocks
             assert [line.partition(":")[0] for line in got.refused] == [
@@ -205,10 +206,10 @@ def test_forged_results_cost_nobody_else_a_block_and_are_asked_for_again(tmp_pat
             # The machine was put right: its blocks are run, and nobody else's again.
             await world.begin_agent("evil")
             await world.until_done(run, limit_s=120)
-            again = await ResultFetcher(operator, run).into(tmp_path / "second")
+            again = await ResultFetcher(operator, run).make_dataset(tmp_path / "second")
             assert (again.blocks_count, again.refused) == (dict.fromkeys(run.vantages, run.blocks), [])
             assert [len(world.workers[one].ran) for one in ("fra", "syd")] == [run.blocks] * 2
-            some = await ResultFetcher(operator, run).into(tmp_path / "some", ["syd"])
+            some = await ResultFetcher(operator, run).make_dataset(tmp_path / "some", ["syd"])
             assert some.blocks_count == {"syd": run.blocks}
             await operator.close()
 
@@ -248,7 +249,10 @@ def test_uploads_without_end_end_at_the_quota_and_are_removed(tmp_path, monkeypa
             await watch._sweep()
             assert (await ResultStore(operator, "evil").use()).size_bytes == 0
             assert len((await ResultStore(operator, "fra").use()).names) == 2
-            assert (await ResultFetcher(operator, run).into(tmp_path / "out")).blocks_count == {"fra": 2, "evil": 0}
+            assert (await ResultFetcher(operator, run).make_dataset(tmp_path / "out")).blocks_count == {
+                "fra": 2,
+                "evil": 0,
+            }
             await operator.close()
             await agent.close()
 
@@ -256,7 +260,7 @@ def test_uploads_without_end_end_at_the_quota_and_are_removed(tmp_path, monkeypa
 
 
 def test_names_without_end_are_not_listed_and_hide_no_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "MOST_LISTED", 10)
+    monkeypatch.setattr(result_store, "MOST_LISTED", 10)
 
     async def scene() -> None:
         async with a_world(tmp_path, ["evil"]) as world:
@@ -271,7 +275,7 @@ def test_names_without_end_are_not_listed_and_hide_no_result(tmp_path, monkeypat
             operator = await connect_operator(world.folder, world.said.append)
             (place,) = (await FleetOperator(operator).progress(run)).places
             assert (place.blocks_done_count, place.use.names) == (2, {"fleet-1.0", "fleet-1.1"})
-            assert (await ResultFetcher(operator, run).into(tmp_path / "out")).blocks_count == {"evil": 2}
+            assert (await ResultFetcher(operator, run).make_dataset(tmp_path / "out")).blocks_count == {"evil": 2}
             await operator.close()
 
     asyncio.run(scene())
@@ -284,7 +288,7 @@ def test_below_the_reserve_no_result_is_taken_and_above_it_all_go_on(tmp_path, m
             watch = StorageWatch(world.folder, world.said.append)
             monkeypatch.setattr(StorageWatch, "_disk_is_low", lambda _self: low.is_set())
             client = await connect_agent(read_invitation(world.folder.path / "fra.invitation.toml"), world.said.append)
-            store = await client.jetstream(timeout=5).object_store(results_of("fra"))
+            store = await client.jetstream(timeout=5).object_store(format_store_name("fra"))
             await store.put("r.0", b"x" * 300_000)
             low.set()
             await watch.look(1.0)
@@ -294,7 +298,7 @@ def test_below_the_reserve_no_result_is_taken_and_above_it_all_go_on(tmp_path, m
             await watch.look(2.0)
             await store.put("r.1", b"y" * 300_000)
             operator = await connect_operator(world.folder, world.said.append)
-            there = await operator.jetstream().object_store(results_of("fra"))
+            there = await operator.jetstream().object_store(format_store_name("fra"))
             assert [(await there.get(name)).data[:1] for name in ("r.0", "r.1")] == [b"x", b"y"]
             await operator.close()
             assert any("no result is taken" in line for line in world.said)
@@ -343,7 +347,7 @@ def test_a_run_that_cannot_be_queued_whole_is_stopped(tmp_path, monkeypatch):
             with pytest.raises(UnreachableError, match="could not begin run fleet-1"):
                 await desk.begin(run)
             assert (await desk.run(run.id)).state is RunState.STOPPED
-            assert await desk.queued_count(run) == 0
+            assert await desk.count_queued_jobs(run) == 0
             await operator.close()
 
     asyncio.run(scene())
@@ -366,7 +370,7 @@ def test_a_wait_for_blocks_that_are_in_no_queue_ends_and_fetch_queues_them(tmp_p
                 while not (await desk.progress(run)).blocks_done_count:
                     await asyncio.sleep(0.1)
             fetching = ResultFetcher(operator, run)
-            assert (await fetching.into(tmp_path / "out")).blocks_count == {"fra": 1}
+            assert (await fetching.make_dataset(tmp_path / "out")).blocks_count == {"fra": 1}
             assert sorted(one.block for one in fetching.asked_again) == [0, 1]
             await world.until_done(run)
             await operator.close()

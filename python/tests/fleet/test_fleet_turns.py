@@ -15,15 +15,15 @@ from fleet_world import a_world
 from pretended import programs_away, run_of  # noqa: F401 - a fixture by its name
 from test_fleet_agent import begun, fetched, hurried, state_of  # noqa: F401 - a fixture by its name
 
-from resolab.cli.fleet import taking_part
-from resolab.cli.fleet.taking_part import _prefix
+from resolab.cli.fleet import agent
+from resolab.cli.fleet.agent import _prefix
 from resolab.cli.main import main
 from resolab.errors import MachineError, UsageError
-from resolab.fleet.block_turns import BlockTurns
+from resolab.fleet.agent.block_turns import BlockTurns
+from resolab.fleet.agent.spool import Spool
+from resolab.fleet.agent.worker_process import COMMAND, BlockTimeLimit, WorkerProcess
 from resolab.fleet.job import Job
-from resolab.fleet.spool import Spool
-from resolab.fleet.worker_process import COMMAND, BlockTimeLimit, WorkerProcess
-from resolab.store import finished_trials
+from resolab.store import find_finished_trials
 
 PROGRAM = Path(__file__).with_name("pretended.py")
 WORKER = (sys.executable, str(PROGRAM), "worker")
@@ -186,7 +186,7 @@ def test_a_worker_answers_from_inside_another_command_and_both_end(tmp_path, mon
         file = Spool(Path("spool")).keep(run)
         async with asyncio.timeout(LIMIT_S):
             assert await worker.run(Job(run=run.id, vantage="fra", block=0), file, PATIENT) is None
-        assert len(finished_trials(Spool(Path("spool")).dataset(run.id))) == 4
+        assert len(find_finished_trials(Spool(Path("spool")).dataset(run.id))) == 4
         await worker.end()
         log = (tmp_path / "log").read_text()
         assert log.startswith("up")
@@ -258,7 +258,7 @@ def test_a_worker_that_outlives_its_agent_ends_its_block_within_the_turn(tmp_pat
 import asyncio, pathlib, sys
 sys.path.insert(0, {str(PROGRAM.parent)!r})
 from test_fleet_turns import PATIENT, never, worker_of
-from resolab.fleet.block_turns import BlockTurns
+from resolab.fleet.agent.block_turns import BlockTurns
 from resolab.fleet.job import Job
 async def agent():
     folder = pathlib.Path({str(tmp_path)!r})
@@ -283,7 +283,7 @@ asyncio.run(agent())
         assert not is_free(tmp_path / "turns")
         await until(lambda: is_free(tmp_path / "turns"))
         assert said("testbed ends")
-        assert len(finished_trials(Spool(tmp_path / "spool").dataset(run.id))) == 4
+        assert len(find_finished_trials(Spool(tmp_path / "spool").dataset(run.id))) == 4
 
     asyncio.run(scene())
 
@@ -319,10 +319,10 @@ def test_the_command_puts_the_prefix_before_its_worker_and_gives_it_the_turns(tm
     async def connected(_invitation, _say, *, wait):
         return Client()
 
-    monkeypatch.setattr(taking_part, "connect_agent", connected)
-    monkeypatch.setattr(taking_part, "read_invitation", lambda _file: SimpleNamespace(vantage="fra", url="tls://x"))
-    monkeypatch.setattr(taking_part, "AgentClient", lambda _client, _vantage: None)
-    monkeypatch.setattr(taking_part, "Agent", Recorded)
+    monkeypatch.setattr(agent, "connect_agent", connected)
+    monkeypatch.setattr(agent, "read_invitation", lambda _file: SimpleNamespace(vantage="fra", url="tls://x"))
+    monkeypatch.setattr(agent, "AgentClient", lambda _client, _vantage: None)
+    monkeypatch.setattr(agent, "Agent", Recorded)
     command = ["fleet", "agent", "--invitation", "x", "--spool", str(tmp_path / "spool")]
     assert main([*command, "--inside", "nice -n 1", "--turns", str(tmp_path / "turns")]) == 0
     assert made["worker"]._command == ("nice", "-n", "1", *COMMAND)

@@ -13,9 +13,9 @@ import msgspec
 import pytest
 from pretended import KEEPING, PLAN, changed, programs_away, run_of  # noqa: F401 - a fixture by its name
 
+from resolab.fleet.agent.spool import Spool
 from resolab.fleet.job import FleetRun
-from resolab.fleet.spool import Spool
-from resolab.store import finished_trials, load_manifest
+from resolab.store import find_finished_trials, load_manifest
 
 PROGRAM = Path(__file__).with_name("pretended.py")
 
@@ -84,7 +84,7 @@ def test_block_after_block_on_one_testbed_until_the_input_ends(child: Child) -> 
     assert (child.said("testbed begins"), child.said("testbed ends")) == (2, 1)
     assert child.end() == 0
     assert child.said("testbed ends") == 2
-    assert sorted(name[:4] for name in finished_trials(child.dataset(run))) == ["b000"] * 4 + ["b002"] * 4
+    assert sorted(name[:4] for name in find_finished_trials(child.dataset(run))) == ["b000"] * 4 + ["b002"] * 4
     assert load_manifest(child.dataset(other)).fleet_run == "fleet-2"
 
 
@@ -154,7 +154,7 @@ def test_a_signal_lets_the_trial_end_and_what_ended_is_kept(tmp_path: Path) -> N
     answer = child.answer()
     assert (answer["failed"], answer["kind"]) == (0, "interrupted")
     assert child.end() == 0
-    assert list(finished_trials(child.dataset(run))) == ["b000-t000", "b000-t001"]
+    assert list(find_finished_trials(child.dataset(run))) == ["b000-t000", "b000-t001"]
     assert not list(child.dataset(run).glob("trials/*.partial"))
     assert child.said("testbed ends") == 1
     again = Child(tmp_path)
@@ -180,4 +180,4 @@ def test_a_second_signal_abandons_the_trial(tmp_path: Path) -> None:
     child.process.terminate()
     assert child.answer()["kind"] == "interrupted"
     assert child.end() == 0
-    assert (child.said("testbed ends"), list(finished_trials(child.dataset(run)))) == (1, [])
+    assert (child.said("testbed ends"), list(find_finished_trials(child.dataset(run)))) == (1, [])

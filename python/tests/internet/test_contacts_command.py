@@ -10,7 +10,7 @@ from live_dataset import make_live_dataset
 from made_box import a_layout
 
 from resolab.cli.main import main
-from resolab.internet.contacted.timed import TimedContactCounter
+from resolab.internet.contact_check.timed_counter import TimedContactCounter
 from resolab.records import EdgeRequestRecord, HttpVersion, InternetFlow
 
 SITE = a_layout().sites[0]

@@ -3,10 +3,10 @@
 import pytest
 from made_box import a_layout
 
-from resolab.internet.contacted import hold
-from resolab.internet.contacted.counted import EVERY_SITE, CapVerdict, most_within
-from resolab.internet.contacted.named import ContactNaming
-from resolab.internet.contacted.seen import BoxContacts, ContactFlow, OptOutListing, SiteRequests
+from resolab.internet.contact_check import hold
+from resolab.internet.contact_check.box_contacts import BoxContacts, ContactFlow, OptOutListing, SiteRequests
+from resolab.internet.contact_check.contact_counts import EVERY_SITE, CapVerdict, find_most_within
+from resolab.internet.contact_check.named_addresses import ContactNaming
 from resolab.manners import HARD_CAPS, PlannedContacts, contacts
 
 SECOND_NS = 1_000_000_000
@@ -15,7 +15,7 @@ LAYOUT = a_layout()
 PAGE, OTHER_PAGE = LAYOUT.sites[0], LAYOUT.sites[1]
 FURTHER = next(one for one in PAGE.origins if not one.host.endswith(PAGE.domain))
 KNOT, QUICK, LOCAL, DEAF = "198.18.3.1", "198.18.6.1", "198.18.1.1", "198.18.7.1"
-CAPS = HARD_CAPS.lowered({"loads_per_site_per_hour": 5, "loads_per_hour": 8, "queries_per_resolver_per_hour": 300})
+CAPS = HARD_CAPS.lower({"loads_per_site_per_hour": 5, "loads_per_hour": 8, "queries_per_resolver_per_hour": 300})
 
 
 def named(url=PAGE.url, resolvers=("198.18.3.1", "https://dns.quick.example/dns-query")):
@@ -122,7 +122,7 @@ def test_hours_are_any_hours_and_what_is_one_apart_is_in_two():
 
 
 def test_a_day_and_all_sites_have_caps_of_their_own():
-    daily = HARD_CAPS.lowered({"loads_per_site_per_day": 7})
+    daily = HARD_CAPS.lower({"loads_per_site_per_day": 7})
     hourly = [number * HOUR_NS for number in range(8)]
     found = hold(LAYOUT, seen(sites={PAGE.domain: SiteRequests(documents_ns=hourly)}), named(), daily)
     assert (count_of(found, PAGE.domain).of_hour, count_of(found, PAGE.domain).of_day) == (1, 8)
@@ -159,8 +159,8 @@ def test_the_highest_sum_is_found_among_all_windows():
     brute = max(
         sum(count for at_ns, count in counts if end_ns - 60 * SECOND_NS < at_ns <= end_ns) for end_ns, _ in counts
     )
-    assert most_within(counts, 60) == brute == 9
-    assert most_within([], 60) == 0
+    assert find_most_within(counts, 60) == brute == 9
+    assert find_most_within([], 60) == 0
 
 
 def on_list(domain, since_s, until_s=None):

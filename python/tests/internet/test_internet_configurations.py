@@ -9,10 +9,10 @@ import dns.zone
 import pytest
 from made_box import a_layout
 
-from resolab.internet.edges import edges_of
-from resolab.internet.layout import names_of
+from resolab.internet.edges import configure_edges
+from resolab.internet.exchange_config import exchange_configuration
+from resolab.internet.layout import list_names
 from resolab.internet.servers import authoritative, recursive
-from resolab.internet.wires import exchange_configuration
 from resolab.internet.zones import root_hints, zone_file
 
 FOLDER = Path("/nowhere")
@@ -72,7 +72,7 @@ def test_every_name_of_a_page_is_in_a_zone_at_its_site():
     layout = a_layout()
     records = {record.owner: record.value for zone in layout.zones for record in zone.records}
     origins = {origin.host: origin.address for site in layout.sites for origin in site.origins}
-    assert len(origins) == len(names_of(layout.sites))
+    assert len(origins) == len(list_names(layout.sites))
     assert {host: records[host] for host in origins} == origins
 
 
@@ -95,7 +95,7 @@ def test_the_exchange_knows_each_prefix_once():
 
 def test_edges_serve_every_name_at_its_address():
     layout = a_layout()
-    configured = {name: tomllib.loads(text) for name, (_, text) in edges_of(layout, FOLDER / "ca").items()}
+    configured = {name: tomllib.loads(text) for name, (_, text) in configure_edges(layout, FOLDER / "ca").items()}
     assert {*configured} == {"web", "quick"}
     served = {site["host"]: site["address"] for site in configured["web"]["site"]}
     assert served == {origin.host: origin.address for site in layout.sites for origin in site.origins}

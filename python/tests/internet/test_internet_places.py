@@ -11,20 +11,20 @@ from test_internet_check import MS, START_NS, a_look_up
 
 from resolab.cli.main import main
 from resolab.internet import BoxLayout, RecursionLog, compose, folders_below, new_folder_below
-from resolab.internet.between_places import DifferenceAgreement, between_places
-from resolab.internet.check import CheckedLookUp, MissingTruth, look_up_of
-from resolab.internet.dataset import look_ups_at
-from resolab.internet.edges import edges_of
-from resolab.internet.places import places, stands_for
+from resolab.internet.check import CheckedLookUp, MissingTruth, judge_look_up
+from resolab.internet.dataset import read_look_ups_at
+from resolab.internet.edges import configure_edges
+from resolab.internet.exchange_config import exchange_configuration
+from resolab.internet.place_comparison import DifferenceAgreement, compare_places
+from resolab.internet.places import map_to_paper, places
 from resolab.internet.recursion import RecursionQuery
 from resolab.internet.servers import recursive
-from resolab.internet.standard import ONE_WAY_MS, address_of
+from resolab.internet.standard import ONE_WAY_MS, make_address
 from resolab.internet.truth import ResolverKnowledge, truth
-from resolab.internet.wires import exchange_configuration
 from resolab.plan import load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath, TrialRecord
-from resolab.report.h20.printed import FOLLOW_UP, PING_MS, FollowUpDifference
+from resolab.report.h20.paper_numbers import FOLLOW_UP, PING_MS, FollowUpDifference
 from resolab.stats import CLUSTERS_NEEDED
 
 NAME = "h0.s0-calibre-2020-07.test"
@@ -50,7 +50,7 @@ def test_without_a_place_the_box_is_as_it_always_was():
     ]  # fmt: skip
     for host in told:
         if host["name"] != "web":
-            assert host["network"] == [{"prefix": f"{address_of(host['name'])}/32", "extra_one_way_ms": 0.0}]
+            assert host["network"] == [{"prefix": f"{make_address(host['name'])}/32", "extra_one_way_ms": 0.0}]
     assert all(one.asks_from == one.address for one in layout.resolvers)
     assert layout.place is None
 
@@ -89,7 +89,7 @@ def test_servers_ask_from_the_second_address_and_answer_at_the_first():
                 assert text.count(resolver.asks_from) == 1
             if not program.name.endswith("-behind"):
                 assert resolver.address in text
-    assert layout.resolver("quick").address in edges_of(layout, Path("/ca"))["quick"][1]
+    assert layout.resolver("quick").address in configure_edges(layout, Path("/ca"))["quick"][1]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -103,7 +103,7 @@ def test_the_exchange_gets_every_distance_once_and_none_below_zero(place):
 def test_every_number_has_a_source_and_is_what_the_papers_print():
     assert tuple(places()) == PLACES
     assert all(ping.source for place in places().values() for ping in place.pings.values())
-    provider = {name: stood for stood, name in stands_for().items()}
+    provider = {name: stood for stood, name in map_to_paper().items()}
     for title, ping_ms in PING_MS.items():
         assert places()[title.lower()].pings[provider["Cloudflare"]].rtt_ms == ping_ms
     for one in FOLLOW_UP:
@@ -140,10 +140,10 @@ def test_hits_and_misses_are_told_by_the_address_recursion_leaves_from():
     asked = RecursionQuery(
         at_ns=START_NS + MS, server=server, resolver=layout.resolver("knot").asks_from, qname=f"{NAME}.", qtype="A"
     )
-    miss = look_up_of(layout, RecursionLog([asked]), a_look_up(30))
+    miss = judge_look_up(layout, RecursionLog([asked]), a_look_up(30))
     assert isinstance(miss, CheckedLookUp)
     assert (miss.is_hit, miss.truth.asked) == (False, (server,))
-    assert look_up_of(layout, RecursionLog([]), a_look_up(5, address="192.0.2.1:53")) is MissingTruth.FOREIGN
+    assert judge_look_up(layout, RecursionLog([]), a_look_up(5, address="192.0.2.1:53")) is MissingTruth.FOREIGN
 
 
 def look_ups(place: str, resolver: str, late_ms: float, *, count: int = 6):
@@ -156,7 +156,7 @@ def look_ups(place: str, resolver: str, late_ms: float, *, count: int = 6):
 
 def test_differences_are_held_against_the_boxes():
     measured = [*look_ups("frankfurt", "bind", 1.0), *look_ups("seoul", "bind", 4.0), *look_ups("seoul", "knot", 0.0)]
-    (row,) = between_places(measured, "frankfurt")
+    (row,) = compare_places(measured, "frankfurt")
     assert (row.place, row.resolver, row.count, row.reference_count) == ("seoul", "bind", 6, 6)
     assert row.truth_ms == pytest.approx(3 * (30.22 - 1.0))
     assert row.difference_ms == pytest.approx(row.truth_ms + 3.0)
@@ -169,18 +169,18 @@ def test_differences_are_held_against_the_boxes():
     # Google over DoH from Seoul and from Frankfurt, as the follow-up has them.
     assert row.printed == FollowUpDifference(119.3, 29.59)
     late = [*look_ups("frankfurt", "bind", 0.0), *look_ups("seoul", "bind", 5.0)]
-    assert between_places(late, "frankfurt")[0].agreement is DifferenceAgreement.OUTSIDE
+    assert compare_places(late, "frankfurt")[0].agreement is DifferenceAgreement.OUTSIDE
     near = [*look_ups("frankfurt", "knot", 0.0), *look_ups("california", "knot", 0.9)]
-    assert between_places(near, "frankfurt")[0].agreement is DifferenceAgreement.WITHIN
-    assert between_places(near, "frankfurt")[0].printed is None
+    assert compare_places(near, "frankfurt")[0].agreement is DifferenceAgreement.WITHIN
+    assert compare_places(near, "frankfurt")[0].printed is None
 
 
 def test_few_look_ups_decide_nothing_and_neither_do_wide_ones():
     few = [*look_ups("frankfurt", "bind", 0.0, count=3), *look_ups("seoul", "bind", 0.0, count=3)]
-    (row,) = between_places(few, "frankfurt")
+    (row,) = compare_places(few, "frankfurt")
     assert (row.agreement, row.low_ms, row.high_ms) == (DifferenceAgreement.UNDECIDED, None, None)
     wide = [look_ups("seoul", "bind", late_ms, count=1)[0] for late_ms in (-9.0, -6.0, -1.0, 1.0, 6.0, 9.0)]
-    (row,) = between_places([*look_ups("frankfurt", "bind", 0.0), *wide], "frankfurt")
+    (row,) = compare_places([*look_ups("frankfurt", "bind", 0.0), *wide], "frankfurt")
     assert row.agreement is DifferenceAgreement.UNDECIDED
     assert row.difference_ms == pytest.approx(row.truth_ms, abs=0.1)
 
@@ -188,7 +188,7 @@ def test_few_look_ups_decide_nothing_and_neither_do_wide_ones():
 def test_misses_have_no_part_in_differences():
     misses = [(place, msgspec.structs.replace(one, truth=msgspec.structs.replace(one.truth, knowledge=ResolverKnowledge.ZONE)))
               for place, one in look_ups("frankfurt", "bind", 0.0)]  # fmt: skip
-    assert between_places([*misses, *look_ups("seoul", "bind", 0.0)], "frankfurt") == []
+    assert compare_places([*misses, *look_ups("seoul", "bind", 0.0)], "frankfurt") == []
 
 
 def a_trial(place: str) -> TrialRecord:
@@ -237,16 +237,16 @@ def test_a_dataset_is_held_against_boxes_that_came_one_after_the_other(tmp_path,
 
 def test_a_box_is_checked_by_the_look_ups_of_its_place_alone(tmp_path):
     dataset = a_dataset(tmp_path / "dataset", {"seoul": 0.0, "frankfurt": 0.0, "ohio": 0.0})
-    assert len(list(look_ups_at(dataset, "seoul"))) == 1
+    assert len(list(read_look_ups_at(dataset, "seoul"))) == 1
     # A run in a box whose vantage point has another name, and a box as it comes.
-    assert len(list(look_ups_at(dataset, "sydney"))) == len(list(look_ups_at(dataset, None))) == 3
+    assert len(list(read_look_ups_at(dataset, "sydney"))) == len(list(read_look_ups_at(dataset, None))) == 3
 
 
 def test_the_plan_asks_resolvers_where_the_box_has_them_by_the_papers_names():
     plan = load_plan(PROJECT_ROOT / "plans" / "h20-vantage.toml")
     layout = compose(Path("/nowhere/opt-out"))
     assert plan.live is not None
-    for name, provider in stands_for().items():
+    for name, provider in map_to_paper().items():
         asked = {one.value: at.host for one, at in plan.live.resolvers[provider.lower()].endpoints.items()}
         resolver = layout.resolver(name)
         assert asked == {"doudp": resolver.address, "dot": resolver.dns_name, "doh": resolver.dns_name}

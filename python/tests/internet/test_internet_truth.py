@@ -6,9 +6,9 @@ from made_box import a_layout
 from resolab.errors import ConfigurationError
 from resolab.internet.truth import (
     ResolverKnowledge,
-    chain_of,
     compute_truth_of_servers,
     every_truth,
+    find_chain,
     is_within,
     knowledge_behind,
     servers_asked,
@@ -61,7 +61,7 @@ def test_a_miss_adds_a_round_trip_for_each_server_asked():
 
 def test_what_was_asked_tells_what_was_known():
     layout = a_layout()
-    assert chain_of(layout, NAME) == ["root", "tld-test", zone_server()]
+    assert find_chain(layout, NAME) == ["root", "tld-test", zone_server()]
     for knowledge in ResolverKnowledge:
         assert knowledge_behind(layout, NAME, servers_asked(layout, NAME, knowledge)) is knowledge
     assert knowledge_behind(layout, NAME, ["root"]) is None
@@ -70,15 +70,15 @@ def test_what_was_asked_tells_what_was_known():
 
 def test_a_name_no_zone_of_its_own_has_ends_at_the_top_domain():
     layout = a_layout()
-    assert chain_of(layout, "www.no-such-name.test.") == ["root", "tld-test"]
+    assert find_chain(layout, "www.no-such-name.test.") == ["root", "tld-test"]
     assert servers_asked(layout, "www.no-such-name.test", ResolverKnowledge.TOP) == ("tld-test",)
-    assert chain_of(layout, "prime.invalid") == ["root"]
+    assert find_chain(layout, "prime.invalid") == ["root"]
 
 
 @pytest.mark.parametrize("name", ["www.lame-zone.test", "www.servfail-zone.test", "www.silent-zone.test"])
 def test_a_name_nobody_serves_has_no_truth(name):
     with pytest.raises(ConfigurationError, match="nobody serves"):
-        chain_of(a_layout(), name)
+        find_chain(a_layout(), name)
 
 
 def test_a_server_waits_for_its_tickets_unless_the_recursion_takes_longer():

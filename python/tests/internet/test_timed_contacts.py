@@ -9,8 +9,8 @@ import pytest
 from made_box import a_layout
 
 from resolab.errors import ConfigurationError
-from resolab.internet.contacted import count_from_now, read_contacts
-from resolab.internet.contacted.timed import TimedContactCounter
+from resolab.internet.contact_check import count_from_now, read_contacts
+from resolab.internet.contact_check.timed_counter import TimedContactCounter
 from resolab.internet.contacts import ContactCounter
 from resolab.records import DnsTransport, EdgeQueryRecord, EdgeRequestRecord, HttpVersion, InternetFlow
 

@@ -10,7 +10,7 @@ from live_queries import query
 
 from resolab.browser import LoadRequest, LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
 from resolab.errors import MachineError
-from resolab.live import LiveBed, bed, browsers, reached, trial
+from resolab.live import LiveBed, bed, browsers, resolver_addresses, trial
 from resolab.plan import Plan, parse_plan
 from resolab.plan.corpus import Corpus
 from resolab.records import (
@@ -276,7 +276,7 @@ def test_a_resolver_on_the_list_is_not_contacted(
     async def address_of(host: str) -> str:
         return "198.18.8.1" if host == "dns.quick.test" else host
 
-    monkeypatch.setattr(reached, "_address", address_of)
+    monkeypatch.setattr(resolver_addresses, "_address", address_of)
     names = tmp_path / "names.txt"
     names.write_text("198.18.8.1\n")
     text = TEXT.replace('doudp = "198.18.8.1"', f'doudp = "{address}"').format(network=f'opt_out = "{names}"')

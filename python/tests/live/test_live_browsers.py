@@ -11,8 +11,8 @@ import pytest
 from resolab.browser import BrowserSettings
 from resolab.browser.chromium.flags import command_line
 from resolab.browser.firefox.preferences import preferences
-from resolab.live.browsers import FEWEST, MOST, LiveBrowsers, browser_way_of, processes_at_a_time, settings_of
-from resolab.live.reached import ResolverRoute
+from resolab.live.browsers import FEWEST, MOST, LiveBrowsers, build_settings, choose_browser_way, processes_at_a_time
+from resolab.live.resolver_addresses import ResolverRoute
 from resolab.plan import Condition
 from resolab.records import BrowserName, DnsTransport, HandshakeMode, HttpVersion, ResolverPath
 
@@ -29,8 +29,8 @@ def reached(transport: DnsTransport = DnsTransport.DOUDP) -> ResolverRoute:
 
 
 def settings(browser: BrowserName, transport: DnsTransport, ca_file: Path | None = None) -> BrowserSettings:
-    way = browser_way_of(replace(CONDITION, browser=browser, dns_transport=transport))
-    return settings_of(way, reached(transport), user_agent=AGENT, ca_file=ca_file, hosts=("a.test",))
+    way = choose_browser_way(replace(CONDITION, browser=browser, dns_transport=transport))
+    return build_settings(way, reached(transport), user_agent=AGENT, ca_file=ca_file, hosts=("a.test",))
 
 
 def test_who_asks_by_itself_has_a_browser_of_its_own_and_stubbed_ones_share() -> None:
@@ -40,11 +40,11 @@ def test_who_asks_by_itself_has_a_browser_of_its_own_and_stubbed_ones_share() ->
         for name in ("quick", "local")
         for transport in (DnsTransport.DOT, DnsTransport.DOQ)
     ]
-    assert len({browser_way_of(one) for one in native}) == 2
-    assert len({browser_way_of(one) for one in stubbed}) == 1
-    assert not browser_way_of(stubbed[0]).speaks_doh
+    assert len({choose_browser_way(one) for one in native}) == 2
+    assert len({choose_browser_way(one) for one in stubbed}) == 1
+    assert not choose_browser_way(stubbed[0]).speaks_doh
     doh = replace(CONDITION, dns_transport=DnsTransport.DOH)
-    assert browser_way_of(doh).speaks_doh
+    assert choose_browser_way(doh).speaks_doh
 
 
 def test_firefox_is_as_it_comes_but_for_resolver_and_agent() -> None:
@@ -90,5 +90,5 @@ def test_a_browser_that_breaks_before_its_first_site_is_closed(tmp_path: Path, b
         {BrowserName.FIREFOX: lambda: broken},
     )
     with pytest.raises(RuntimeError, match=breaks_in):
-        asyncio.run(browsers.get(browser_way_of(CONDITION), reached()))
+        asyncio.run(browsers.get(choose_browser_way(CONDITION), reached()))
     assert told[-1] == "close"

@@ -7,7 +7,7 @@ import pytest
 from resolab.browser import NetworkRequest, PageLoad
 from resolab.errors import ConfigurationError
 from resolab.live.authority import further_authority
-from resolab.live.names import look_up_spans, look_ups_expected, metadata_url, names_of, servers_of
+from resolab.live.names import list_names, list_servers, look_up_spans, look_ups_expected, metadata_url
 from resolab.live.user_agents import user_agent, version_number
 from resolab.records import BrowserName, DnsTransport
 
@@ -30,8 +30,8 @@ LOAD = PageLoad(
 
 
 def test_every_name_once_the_documents_first_failed_ones_too() -> None:
-    assert names_of(LOAD) == ["a.test", "cdn.test", "dead.test", "cached.test"]
-    assert servers_of(LOAD) == ["a.test=10.0.0.1:443", "cdn.test=10.0.0.2:443", "198.18.0.1=198.18.0.1:443"]
+    assert list_names(LOAD) == ["a.test", "cdn.test", "dead.test", "cached.test"]
+    assert list_servers(LOAD) == ["a.test=10.0.0.1:443", "cdn.test=10.0.0.2:443", "198.18.0.1=198.18.0.1:443"]
 
 
 @pytest.mark.parametrize(

@@ -9,20 +9,20 @@ from resolab.manners import HARD_CAPS, QUERIES_PER_LOAD, Caps
 
 
 def test_a_plan_lowers_a_cap() -> None:
-    lowered = HARD_CAPS.lowered({"loads_per_site_per_hour": 7})
+    lowered = HARD_CAPS.lower({"loads_per_site_per_hour": 7})
     assert lowered == replace(HARD_CAPS, loads_per_site_per_hour=7)
 
 
 @pytest.mark.parametrize("name", [one.name for one in fields(Caps)])
 def test_no_cap_is_raised(name: str) -> None:
     with pytest.raises(ConfigurationError, match="cannot raise them"):
-        HARD_CAPS.lowered({name: getattr(HARD_CAPS, name) + 1})
+        HARD_CAPS.lower({name: getattr(HARD_CAPS, name) + 1})
 
 
 def test_what_was_lowered_is_not_raised_again() -> None:
-    lowered = HARD_CAPS.lowered({"loads_per_hour": 10})
+    lowered = HARD_CAPS.lower({"loads_per_hour": 10})
     with pytest.raises(ConfigurationError, match="above 10"):
-        lowered.lowered({"loads_per_hour": 11})
+        lowered.lower({"loads_per_hour": 11})
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_what_was_lowered_is_not_raised_again() -> None:
 )
 def test_what_is_no_cap_is_refused_in_one_line(by: dict[str, object], told: str) -> None:
     with pytest.raises(ConfigurationError, match=told) as refused:
-        HARD_CAPS.lowered(by)
+        HARD_CAPS.lower(by)
     assert "\n" not in str(refused.value)
 
 

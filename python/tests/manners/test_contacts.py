@@ -8,11 +8,11 @@ from resolab.manners import (
     ContactReason,
     PlannedContacts,
     contacts,
+    find_site,
     names_contacted,
     plain_resolver_url,
     resolver_endpoint,
     resolver_host,
-    site_of,
 )
 
 INTENDED = PlannedContacts(
@@ -162,7 +162,7 @@ def test_the_ledger_counts_by_host() -> None:
     ],
 )
 def test_a_site_is_a_registrable_domain(url: str, site: str) -> None:
-    assert site_of(url) == site
+    assert find_site(url) == site
 
 
 @pytest.mark.parametrize(
@@ -175,4 +175,4 @@ def test_a_site_is_a_registrable_domain(url: str, site: str) -> None:
 )  # fmt: skip
 def test_a_url_without_a_host_is_refused(url: str) -> None:
     with pytest.raises(ConfigurationError, match="no host"):
-        site_of(url)
+        find_site(url)

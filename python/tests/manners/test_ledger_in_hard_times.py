@@ -22,8 +22,8 @@ import pytest
 
 from resolab.errors import StorageError
 from resolab.manners import HARD_CAPS, Caps, ContactRefusal, Ledger, my_turn, stop_sign_of_load
-from resolab.manners.former_ledger import FORMER_LEDGER
 from resolab.manners.ledger_file import LEDGER
+from resolab.manners.legacy_ledger import FORMER_LEDGER
 from resolab.manners.stop import LEFT_ALONE_AT_MOST_S
 
 T0 = 1_790_000_000.0

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from resolab.pages.clone.body import GIF, Gap, drawn_body, image_body, text_body
+from resolab.pages.clone.body import GIF, Gap, draw_body, image_body, text_body
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_an_image_has_its_size_and_is_one_if_it_can_be(size: int) -> None:
 
 
 def test_the_seed_and_nothing_else_decides_what_is_drawn() -> None:
-    assert drawn_body(500, "1/3") == drawn_body(500, "1/3")
-    assert drawn_body(500, "1/3") != drawn_body(500, "1/4")
+    assert draw_body(500, "1/3") == draw_body(500, "1/3")
+    assert draw_body(500, "1/3") != draw_body(500, "1/4")
     text = ["/*", Gap(3_000), "*/"]
     assert text_body(text, 2_000, coded=True, seed="1/3") == text_body(text, 2_000, coded=True, seed="1/3")

@@ -12,8 +12,8 @@ import pytest
 
 from resolab.pages.clone.body import GIF
 from resolab.pages.clone.folder import MODEL_FILE, ProtocolSource, write_clone
-from resolab.pages.clone.names import host_name, parse_request_index, resource_of, url_of
-from resolab.pages.clone.roles import roles_of
+from resolab.pages.clone.names import find_resource, host_name, make_url, parse_request_index
+from resolab.pages.clone.roles import assign_roles
 from resolab.pages.file import read_model
 from resolab.pages.model import (
     Cors,
@@ -62,7 +62,7 @@ MODEL = PageModel(name="The Shop_2", source=Source(form="har"), hosts=HOSTS, res
 
 
 def text_of(folder: Path, place: int) -> str:
-    return (folder / "hosts" / str(RESOURCES[place].host) / url_of(MODEL, place).rpartition("/")[2]).read_text()
+    return (folder / "hosts" / str(RESOURCES[place].host) / make_url(MODEL, place).rpartition("/")[2]).read_text()
 
 
 def responses(folder: Path) -> dict[str, dict[str, Any]]:
@@ -74,14 +74,14 @@ def test_names_keep_sites_together_and_apart_and_urls_lead_back() -> None:
     assert [host_name(MODEL, host) for host in range(3)] == [
         "h0.s0-the-shop-2.test", "h1.s0-the-shop-2.test", "h2.s1-the-shop-2.test",
     ]  # fmt: skip
-    assert [parse_request_index(url_of(MODEL, place)) for place in range(len(RESOURCES))] == [*range(len(RESOURCES))]
-    assert resource_of(MODEL, url_of(MODEL, 4) + "?x#y") is RESOURCES[4]
-    assert resource_of(MODEL, url_of(MODEL, 4).replace("h1.", "h0.")) is None
-    assert resource_of(MODEL, "https://h0.s0-the-shop-2.test/99.gif") is None
+    assert [parse_request_index(make_url(MODEL, place)) for place in range(len(RESOURCES))] == [*range(len(RESOURCES))]
+    assert find_resource(MODEL, make_url(MODEL, 4) + "?x#y") is RESOURCES[4]
+    assert find_resource(MODEL, make_url(MODEL, 4).replace("h1.", "h0.")) is None
+    assert find_resource(MODEL, "https://h0.s0-the-shop-2.test/99.gif") is None
 
 
 def test_what_cannot_run_leaves_its_requests_to_its_document() -> None:
-    roles = roles_of(MODEL)
+    roles = assign_roles(MODEL)
     assert roles[0].redirect == 1
     assert roles[1].markup == [2, 3, 4, 10]
     assert roles[1].runs == [11], "the script of 404 asks for nothing"
@@ -117,7 +117,7 @@ def test_a_recording_s_maker_may_have_any_name(tmp_path: Path, words: str) -> No
 def test_each_path_is_answered_as_the_page_was(tmp_path: Path) -> None:
     write_clone(MODEL, tmp_path / "shop", seed=1)
     said = responses(tmp_path / "shop")
-    assert said["/0.html"] == {"status": 302, "location": url_of(MODEL, 1)}
+    assert said["/0.html"] == {"status": 302, "location": make_url(MODEL, 1)}
     assert said["/6.json"] == {"server_time_ms": 33.5}
     assert said["/9.txt"] == {"status": 204}
     assert "/10.js" not in said, "a parser's script is no error: Firefox would ask again"
@@ -133,21 +133,21 @@ def test_markup_stands_at_its_share_of_the_document(tmp_path: Path) -> None:
     document = text_of(tmp_path / "shop", 1)
     shares = {place: document.index(f"/{place}.") / len(document) for place in (2, 3, 4, 10)}
     assert all(abs(shares[place] - (RESOURCES[place].place or 0)) < 0.02 for place in shares), shares
-    assert f"<script src={url_of(MODEL, 3)} async></script>" in document
+    assert f"<script src={make_url(MODEL, 3)} async></script>" in document
     assert "<i id=s5>x</i>" in document, "a font is fetched when a letter is to be shown"
     sheet = text_of(tmp_path / "shop", 2)
-    assert f"@font-face{{font-family:f5;src:url({url_of(MODEL, 5)})}}#s5{{font-family:f5}}" in sheet
+    assert f"@font-face{{font-family:f5;src:url({make_url(MODEL, 5)})}}#s5{{font-family:f5}}" in sheet
 
 
 def test_scripts_compute_and_ask_with_method_body_and_mode(tmp_path: Path) -> None:
     write_clone(MODEL, tmp_path / "shop", seed=1)
     script = text_of(tmp_path / "shop", 3)
     assert "performance.now()+7.5" in script
-    assert f'[120,1,"h","{url_of(MODEL, 6)}","include","POST",50,1]' in script
-    assert f'[5,1,"f","{url_of(MODEL, 7)}"]' in script
-    assert f'[900,2,"b","{url_of(MODEL, 9)}",0]' in script, "after the load event"
+    assert f'[120,1,"h","{make_url(MODEL, 6)}","include","POST",50,1]' in script
+    assert f'[5,1,"f","{make_url(MODEL, 7)}"]' in script
+    assert f'[900,2,"b","{make_url(MODEL, 9)}",0]' in script, "after the load event"
     frame = text_of(tmp_path / "shop", 7)
-    assert f'[60,2,"i","{url_of(MODEL, 8)}",""]' in frame
+    assert f'[60,2,"i","{make_url(MODEL, 8)}",""]' in frame
     assert "responseStart" in frame, "what a document asks for late counts from its first byte"
 
 
@@ -194,25 +194,25 @@ def test_a_text_that_one_script_fetched_and_ran_asks_under_its_own_name(tmp_path
     )
     write_clone(model, tmp_path / "p", seed=1)
     files = tmp_path / "p" / "hosts" / "0"
-    assert f'[1,1,"x","{url_of(model, 2)}","include","GET",0,0,1]' in (files / "1.js").read_text()
+    assert f'[1,1,"x","{make_url(model, 2)}","include","GET",0,0,1]' in (files / "1.js").read_text()
     assert "sourceURL='+u" in (files / "1.js").read_text()
-    assert f'[4,1,"i","{url_of(model, 3)}",""]' in (files / "2.json").read_text()
+    assert f'[4,1,"i","{make_url(model, 3)}",""]' in (files / "2.json").read_text()
 
 
 def test_what_a_preload_fetched_is_run_by_nobody(tmp_path: Path) -> None:
     model = page_of(asked(Kind.FETCH, DOCUMENT, 0), asked(Kind.IMAGE, SCRIPT, 1, due_ms=4.0))
-    assert roles_of(model)[0].runs == [2], "so its document asks in its place"
+    assert assign_roles(model)[0].runs == [2], "so its document asks in its place"
 
 
 def test_a_style_sheet_asks_for_a_picture_whatever_the_answer_was() -> None:
     model = page_of(asked(Kind.STYLESHEET, DOCUMENT, 0), asked(Kind.DOCUMENT, SHEET, 1, status=404))
-    assert (roles_of(model)[1].styles, roles_of(model)[0].slots) == ([2], [2])
+    assert (assign_roles(model)[1].styles, assign_roles(model)[0].slots) == ([2], [2])
 
 
 def test_a_script_that_was_seen_to_ask_is_no_error(tmp_path: Path) -> None:
     model = page_of(asked(Kind.SCRIPT, DOCUMENT, 0, status=500), asked(Kind.IMAGE, SCRIPT, 1, due_ms=4.0))
     write_clone(model, tmp_path / "p", seed=1)
-    assert roles_of(model)[1].runs == [2]
+    assert assign_roles(model)[1].runs == [2]
     assert "status" not in responses(tmp_path / "p").get("/1.js", {})
 
 

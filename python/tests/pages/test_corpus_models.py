@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from resolab.pages.clone.roles import roles_of
-from resolab.pages.facts import facts_of
+from resolab.pages.clone.roles import assign_roles
+from resolab.pages.facts import count_facts
 from resolab.pages.file import ENDING, model_text, read_model
 from resolab.pages.model import Discovery
 
@@ -17,7 +17,7 @@ WORDS_OF_PAGES = ("http:", "https:", "://", "www.", ".com", ".html", "?")
 
 
 def test_the_corpus_has_real_pages_of_every_size() -> None:
-    sizes = sorted(facts_of(read_model(file)).requests_count for file in CORPUS)
+    sizes = sorted(count_facts(read_model(file)).requests_count for file in CORPUS)
     assert len(sizes) >= 24
     assert (sizes[0], sizes[-1]) == (13, 1184)
 
@@ -30,8 +30,8 @@ def test_a_model_of_the_corpus_is_whole_and_has_no_name_in_it(file: Path) -> Non
     assert all(host.name is None for host in model.hosts)
     requests = json.dumps(json.loads(file.read_text("utf-8"))["resources"])
     assert not [word for word in WORDS_OF_PAGES if word in requests]
-    asked_by = [place for role in roles_of(model) for place in (*role.markup, *role.runs, *role.styles)]
-    redirected = [role.redirect for role in roles_of(model) if role.redirect is not None]
+    asked_by = [place for role in assign_roles(model) for place in (*role.markup, *role.runs, *role.styles)]
+    redirected = [role.redirect for role in assign_roles(model) if role.redirect is not None]
     assert sorted([0, *asked_by, *redirected]) == list(range(len(model.resources))), "each is asked for once"
 
 
@@ -52,9 +52,9 @@ def test_the_committed_models_of_name_counts_are_what_the_maker_makes() -> None:
 def test_pages_of_name_counts_differ_in_names_alone() -> None:
     models = {model.name: model for model in maker().models()}
     for shape, requests, bytes_ in (("flat", 41, 172_000), ("chain", 44, 178_000)):
-        facts = {name: facts_of(model) for name, model in models.items() if name.startswith(shape)}
+        facts = {name: count_facts(model) for name, model in models.items() if name.startswith(shape)}
         assert {(one.requests_count, one.wire_bytes) for one in facts.values()} == {(requests, bytes_)}
         assert all(one.hosts_count == int(name.rpartition("-")[2]) for name, one in facts.items())
     chain = models["chain-40"]
     assert sum(one.discovery is Discovery.SCRIPT for one in chain.resources) == 42
-    assert facts_of(chain).depth == 4
+    assert count_facts(chain).depth == 4

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from resolab.pages.facts import facts_of, leads_on
+from resolab.pages.facts import count_facts, is_redirected
 from resolab.pages.file import ENDING, model_text, read_model
-from resolab.pages.generated import generate, name_of, published, serves
+from resolab.pages.generated import format_name, generate, published, serves
 from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.copula import draw_scores, normal_correlations
 from resolab.pages.generated.margins import MarginalDistribution
@@ -62,8 +62,8 @@ def test_pages_of_other_seeds_and_numbers_are_others() -> None:
     made = [generate(seed, number) for seed in (1, 2, 11) for number in (1, 2, 11)]
     assert len({one.resources for one in made}) == len(made)
     assert len({one.name for one in made}) == len(made)
-    assert name_of(1, 7) == "generated-1-0007"
-    assert name_of(1, 7, 12) == "generated-1-h12-0007"
+    assert format_name(1, 7) == "generated-1-0007"
+    assert format_name(1, 7, 12) == "generated-1-h12-0007"
 
 
 def test_a_page_has_what_was_drawn(pages: Sequence[PageModel]) -> None:
@@ -88,7 +88,7 @@ def test_pages_with_a_number_of_requests_have_it(requests: int) -> None:
 
 
 def had(page: PageModel, drawn: Totals) -> None:
-    facts = facts_of(page)
+    facts = count_facts(page)
     assert (facts.requests_count, facts.hosts_count, facts.sites_count) == (drawn.requests, drawn.hosts, drawn.sites)
     assert (facts.wire_bytes, facts.depth) == (drawn.wire_bytes, drawn.depth)
     assert (facts.redirects_count, facts.documents_count) == (drawn.redirects, drawn.documents)
@@ -129,18 +129,20 @@ def test_discoverers_can_discover_what_they_are_said_to(pages: Sequence[PageMode
         for place, one in enumerate(page.resources[1:], start=1):
             assert one.parent is not None
             parent = page.resources[one.parent]
-            assert leads_on(one) == (place in led)
+            assert is_redirected(one) == (place in led)
             if one.discovery is Discovery.REDIRECT:
-                assert leads_on(parent)
+                assert is_redirected(parent)
                 assert one.kind is parent.kind
                 assert one.evidence is Evidence.REDIRECT
             else:
-                assert not leads_on(parent)
+                assert not is_redirected(parent)
                 assert parent.kind is asks[one.discovery]
                 assert one.evidence is Evidence.INITIATOR
             document = page.resources[one.frame]
             assert document.kind is Kind.DOCUMENT
-            assert one.frame == (one.parent if parent.kind is Kind.DOCUMENT and not leads_on(parent) else parent.frame)
+            assert one.frame == (
+                one.parent if parent.kind is Kind.DOCUMENT and not is_redirected(parent) else parent.frame
+            )
 
 
 def test_a_request_has_what_a_clone_of_it_needs(pages: Sequence[PageModel]) -> None:
@@ -152,7 +154,7 @@ def test_a_request_has_what_a_clone_of_it_needs(pages: Sequence[PageModel]) -> N
             assert one.priority in {"VeryHigh", "High", "Medium", "Low", "VeryLow"}
             assert one.raw_bytes >= one.wire_bytes >= 0
             assert (one.method == "POST") >= (one.request_bytes > 0)
-            if leads_on(one) or one.status == 204:
+            if is_redirected(one) or one.status == 204:
                 assert one.wire_bytes == 0
             is_element = one.kind is Kind.SCRIPT and one.discovery is Discovery.DOCUMENT
             assert one.script_mode in ({ScriptMode.SYNC, ScriptMode.ASYNC, ScriptMode.DEFER} if is_element else {None})
@@ -167,7 +169,7 @@ def test_a_request_has_what_a_clone_of_it_needs(pages: Sequence[PageModel]) -> N
 def test_hosts_behind_one_address_are_one_place(pages: Sequence[PageModel]) -> None:
     for page in pages:
         assert page.hosts[page.resources[0].host].site == 0
-        assert {host.site for host in page.hosts} == set(range(facts_of(page).sites_count))
+        assert {host.site for host in page.hosts} == set(range(count_facts(page).sites_count))
         distances: dict[int | None, float | None] = {}
         for host in page.hosts:
             assert host.round_trip_ms == distances.setdefault(host.address_group, host.round_trip_ms)
@@ -218,12 +220,12 @@ def test_ranks_go_together_as_in_real_pages(totals: Sequence[Totals]) -> None:
 
 def test_kinds_are_those_of_the_archive(pages: Sequence[PageModel]) -> None:
     for kind, median in ((Kind.SCRIPT, published.SCRIPT_REQUESTS[2]), (Kind.IMAGE, published.IMAGE_REQUESTS[2])):
-        counts = [sum(one.kind is kind and not leads_on(one) for one in page.resources) for page in pages]
+        counts = [sum(one.kind is kind and not is_redirected(one) for one in page.resources) for page in pages]
         assert np.median(counts) == pytest.approx(median, rel=0.25)
 
 
 def test_shares_are_those_of_real_pages(pages: Sequence[PageModel]) -> None:
-    facts = [facts_of(page) for page in pages]
+    facts = [count_facts(page) for page in pages]
     assert 0.42 < np.median([one.single_request_hosts_count / one.hosts_count for one in facts]) < 0.55
     assert 0.07 < np.median([one.after_load_count / one.requests_count for one in facts]) < 0.13
     own = [sum(page.hosts[one.host].site == 0 for one in page.resources) / len(page.resources) for page in pages]
@@ -235,13 +237,13 @@ def test_shares_are_those_of_real_pages(pages: Sequence[PageModel]) -> None:
         (page.name, place)
         for page in pages
         for place, one in enumerate(page.resources)
-        if one.kind is Kind.SCRIPT and not leads_on(one)
+        if one.kind is Kind.SCRIPT and not is_redirected(one)
     ]
     assert 0.55 < np.mean([children[one] == 0 for one in scripts]) < 0.72
 
 
 def test_a_margin_goes_through_its_percentiles_and_back() -> None:
-    margin = MarginalDistribution.of_percentiles(published.REQUESTS)
+    margin = MarginalDistribution.from_percentiles(published.REQUESTS)
     for share, value in zip(published.PERCENTILES, published.REQUESTS, strict=True):
         score = float(stats.norm.ppf(share))
         assert margin.value(score) == pytest.approx(value)
@@ -249,7 +251,7 @@ def test_a_margin_goes_through_its_percentiles_and_back() -> None:
     values = [margin.value(score / 10) for score in range(-40, 41)]
     assert values == sorted(values)
     assert HOSTS.value(0.0) == pytest.approx(published.HOSTS_MEDIAN)
-    regressed = MarginalDistribution.log_normal(10.0, 0.5).regressed((2.0, 1.0, 0.3))
+    regressed = MarginalDistribution.log_normal(10.0, 0.5).regress((2.0, 1.0, 0.3))
     assert regressed.value(0.0) == pytest.approx(math.e * 100)
     assert regressed.log_sd == pytest.approx(math.hypot(1.0, 0.3))
 
@@ -281,7 +283,7 @@ def test_chance_is_as_likely_as_it_says() -> None:
     assert picked[1] == 0
     assert picked[2] == pytest.approx(3_000, abs=120)
     assert np.mean([chance.runs(1.71) for _ in range(4_000)]) == pytest.approx(1.71, abs=0.06)
-    orders = Counter(tuple(chance.shuffled(3)) for _ in range(6_000))
+    orders = Counter(tuple(chance.shuffle(3)) for _ in range(6_000))
     assert len(orders) == 6
     assert max(orders.values()) < 1_150
 

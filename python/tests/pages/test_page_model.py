@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from resolab.errors import ConfigurationError
-from resolab.pages.facts import depths, facts_of
+from resolab.pages.facts import count_facts, depths
 from resolab.pages.file import model_text, read_model
 from resolab.pages.model import Discovery, Evidence, Host, Kind, Loss, PageModel, Resource, Source
 from resolab.pages.schema import page_schema
@@ -86,7 +86,7 @@ def test_numbers_of_a_page() -> None:
         resource(1, discovery=Discovery.SCRIPT, evidence=Evidence.INFERRED, wire_bytes=50),
         resource(2, discovery=Discovery.REDIRECT, evidence=Evidence.REDIRECT, after_load=True),
     )
-    facts = facts_of(made)
+    facts = count_facts(made)
     assert depths(made.resources) == [0, 1, 2, 3]
     assert (facts.requests_count, facts.hosts_count, facts.sites_count, facts.single_request_hosts_count) == (
         4,

@@ -6,7 +6,7 @@ import pytest
 from test_plan_load import TEXT as LAB_TEXT
 
 from resolab.errors import ConfigurationError
-from resolab.plan import Plan, block_order, over_pages, parse_plan
+from resolab.plan import Plan, block_order, parse_plan, pool_pages
 from resolab.plan.corpus import Corpus
 from resolab.records import DnsTransport, HttpVersion, ResolverPath
 
@@ -54,16 +54,16 @@ def test_a_live_plan_is_an_ordinary_one_over_pages() -> None:
     assert plan.samples_pages
     assert (plan.blocks, plan.factors.page, plan.factors.profile) == (2, ("a_test", "www_b_test_x_y_1"), ("live",))
     assert plan.factors.levels["http_version"] == (HttpVersion.ANY,)
-    ids = {one.id for one in over_pages(plan).conditions()}
+    ids = {one.id for one in pool_pages(plan).conditions()}
     rest = "firefox"
     assert ids == {
         f"all-pages.live.doudp.any.full.{rest}.local",
         *(f"all-pages.live.{transport}.any.full.{rest}.quick" for transport in ("doudp", "dot", "doh")),
     }
-    assert {one.baseline.id for one in over_pages(plan).comparisons()} == {
+    assert {one.baseline.id for one in pool_pages(plan).comparisons()} == {
         f"all-pages.live.doudp.any.full.{rest}.local"
     }
-    assert len(over_pages(plan).comparisons()) == 3
+    assert len(pool_pages(plan).comparisons()) == 3
 
 
 def test_what_follows_is_as_the_papers_method() -> None:

@@ -8,7 +8,7 @@ from synthetic_dataset import PLAN_TEXT
 
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, Plan, load_plan, parse_plan
-from resolab.plan.own_pages import is_model, is_path, name_of, own_pages
+from resolab.plan.pages.own_pages import is_model, is_path, own_pages, read_page_name
 
 PAGE = 'folder = "site"\npath = "/"\nrequest_count = 1\n'
 
@@ -86,7 +86,7 @@ def test_two_pages_of_one_name_are_refused(home: Path) -> None:
     ],
 )
 def test_a_page_model_is_named_by_its_file_without_the_ending(word: str, name: str) -> None:
-    assert name_of(word) == name
+    assert read_page_name(word) == name
     assert is_path(word) == (word not in {"example", "page.json"})
     assert is_model(word) == word.endswith(".page.json")
 

@@ -10,7 +10,7 @@ from resolab.errors import ConfigurationError
 from resolab.pages.file import read_model
 from resolab.pages.generated import generate
 from resolab.plan import Corpus, PageCertificates, Plan, load_plan, parse_plan
-from resolab.plan.own_pages import GeneratedPage
+from resolab.plan.pages.own_pages import GeneratedPage
 
 GENERATED = "[pages.generated]\ncount = 3\nseed = 9\n"
 DRAWN = ("generated-9-0001", "generated-9-0002", "generated-9-0003")

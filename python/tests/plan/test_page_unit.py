@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from synthetic_dataset import PLAN_TEXT, make_plan
 
 from resolab.errors import ConfigurationError
-from resolab.plan import Plan, block_order, compared_as, load_plan, over_pages, page_of, page_order, trials_a_block
+from resolab.plan import (
+    Plan,
+    block_order,
+    find_counting_condition,
+    find_page,
+    load_plan,
+    page_order,
+    pool_pages,
+    trials_a_block,
+)
 
 PAGES = [f"page{number}" for number in range(12)]
 TEXT = (
@@ -58,28 +67,30 @@ def test_pages_and_conditions_are_in_an_order_of_their_own_by_the_seed() -> None
         PLAN, factors=replace(PLAN.factors, levels={**PLAN.factors.levels, "page": PLAN.factors.page[::-1]})
     )
     assert page_order(turned, 7) == page_order(PLAN, 7)
-    assert page_of(PLAN, 7, 13) == page_of(PLAN, 7, 1)
+    assert find_page(PLAN, 7, 13) == find_page(PLAN, 7, 1)
     within = {tuple(one.id.partition(".")[2] for one in block_order(PLAN, 7, block)) for block in range(24)}
     assert len(within) > 20
 
 
 def test_comparisons_are_over_pages_and_profiles_stay_apart() -> None:
-    compared = over_pages(PLAN)
-    assert over_pages(compared) == compared
+    compared = pool_pages(PLAN)
+    assert pool_pages(compared) == compared
     pairs = [(one.treatment.id, one.baseline.id) for one in compared.comparisons()]
     assert len(pairs) == 10
     assert ("all-pages.4g.doq.h3.full", "all-pages.4g.doudp.h3.full") in pairs
-    assert {compared_as(PLAN, one).id for one in PLAN.conditions()} == {one.id for one in compared.conditions()}
+    assert {find_counting_condition(PLAN, one).id for one in PLAN.conditions()} == {
+        one.id for one in compared.conditions()
+    }
     of_blocks = make_plan()
-    assert over_pages(of_blocks) is of_blocks
-    assert compared_as(of_blocks, of_blocks.conditions()[0]) == of_blocks.conditions()[0]
+    assert pool_pages(of_blocks) is of_blocks
+    assert find_counting_condition(of_blocks, of_blocks.conditions()[0]) == of_blocks.conditions()[0]
 
 
 def test_copies_run_on_every_page() -> None:
     plan = plan_with('[[repeat]]\ndns_transport = ["doudp"]\nprofile = ["4g"]\nrequested_handshake_mode = ["full"]\n')
     assert trials_a_block(plan) == 13
     assert [one.id for one in block_order(plan, 7, 3) if one.replicate == 2] == [
-        f"{page_of(plan, 7, 3)}.4g.doudp.h3.full.copy2"
+        f"{find_page(plan, 7, 3)}.4g.doudp.h3.full.copy2"
     ]
 
 

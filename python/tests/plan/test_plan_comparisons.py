@@ -6,7 +6,7 @@ from test_plan_factors import BASELINE, FACTORS, HEAD, PATHS, exclusion_of, prob
 from resolab.browser.presets import PRESETS
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, DecisionCriterion, Plan, StopRule, StopSettings, block_order, parse_plan
-from resolab.plan.factors import allowed_words
+from resolab.plan.factors import list_allowed_words
 from resolab.records import BrowserName, BrowserPreset, DohMethod, NameResolution, ResolverCache
 
 TOP = HEAD + FACTORS.replace('["full"]', '["full", "zero_rtt"]')
@@ -66,7 +66,7 @@ def test_copies_run_beside_their_first_and_change_no_other_order() -> None:
     order = [one.id for one in block_order(repeated, 1, 0)]
     assert sorted(order) == sorted([*copies, *(one.id for one in plain.conditions())])
     assert [one for one in order if one not in copies] == [one.id for one in block_order(plain, 1, 0)]
-    assert {repeated.baseline_of(one).id for one in repeated.conditions() if one.replicate > 1} == {
+    assert {repeated.find_baseline(one).id for one in repeated.conditions() if one.replicate > 1} == {
         "example.4g.doudp.h3.full"
     }
 
@@ -104,7 +104,7 @@ def test_the_resolvers_distance_and_cache_are_factors() -> None:
     assert plan.resolver.miss_delay_ms == 80.0
     far = next(one for one in plan.conditions() if one.id == "example.4g.doh.h3.full.12.5.miss")
     assert (far.resolver_extra_rtt_ms, far.resolver_cache) == (12.5, ResolverCache.MISS)
-    assert plan.baseline_of(far).id == "example.4g.doudp.h3.full.0.miss"
+    assert plan.find_baseline(far).id == "example.4g.doudp.h3.full.0.miss"
     excluded = plan_of("[[exclude]]\nresolver_extra_rtt_ms = [12.5]\n", factors=factors)
     assert {one.resolver_extra_rtt_ms for one in excluded.conditions()} == {0.0}
 
@@ -123,13 +123,13 @@ def test_a_preset_decides_the_factors_the_plan_does_not_name() -> None:
     doh, do53 = by_id["example.4g.doh.h2.full.firefox.h20"], by_id["example.4g.doudp.h2.full.firefox.h20"]
     assert (doh.doh_method, doh.name_resolution) == (DohMethod.POST, NameResolution.BUILT_IN)
     assert (do53.doh_method, do53.name_resolution) == (None, NameResolution.GETADDRINFO)
-    assert plan.baseline_of(doh) == do53
+    assert plan.find_baseline(doh) == do53
     plain = by_id["example.4g.doh.h2.full.firefox.none"]
     assert (plain.doh_method, plain.name_resolution) == (None, NameResolution.BUILT_IN)
 
 
 def test_presets_have_the_words_and_browsers_of_the_browser_room() -> None:
-    assert allowed_words("browser_preset") == ("none", *sorted(PRESETS))
+    assert list_allowed_words("browser_preset") == ("none", *sorted(PRESETS))
     for name, preset in PRESETS.items():
         for browser in BrowserName:
             top = TOP if name == "s24" else H2

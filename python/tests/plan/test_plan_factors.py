@@ -7,7 +7,7 @@ import pytest
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan, parse_plan
 from resolab.plan.corpus import Corpus
-from resolab.plan.factors import FREE_NAMES, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.factors import FREE_NAMES, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
 from resolab.plan.support import impossible
 from resolab.records import BrowserName, ConnectionState, DohMethod, HandshakeMode, HttpVersion, ResolverPath
 
@@ -80,7 +80,7 @@ def test_named_factors_follow_in_the_identifier_even_with_one_level() -> None:
     plan = plan_of('browser = ["firefox"]\ndns_connection_state = ["cold"]')
     assert ids(plan)[0] == "example.4g.doudp.h3.full.firefox.cold"
     assert plan.conditions()[0].browser is BrowserName.FIREFOX
-    assert plan.varying() == ()
+    assert plan.list_varying_factors() == ()
 
 
 def test_every_optional_factor_varies_when_named() -> None:
@@ -89,7 +89,7 @@ def test_every_optional_factor_varies_when_named() -> None:
         exclude='[[exclude]]\ndns_transport = ["doudp"]\nrequested_dns_handshake_mode = ["resumed"]',
         baseline='requested_dns_handshake_mode = "full"',
     )
-    assert plan.varying() == ("browser", "requested_dns_handshake_mode")
+    assert plan.list_varying_factors() == ("browser", "requested_dns_handshake_mode")
     assert len(ids(plan)) == 2 * (1 + 2)
     assert "example.4g.doh.h3.full.firefox.resumed" in ids(plan)
     assert "example.4g.doudp.h3.full.firefox.resumed" not in ids(plan)
@@ -104,10 +104,10 @@ def test_a_list_of_paths_is_a_factor_and_one_path_is_none() -> None:
     ]
     by_id = {one.id: one for one in plan.conditions()}
     # The condition's own path where the baseline's transport has it, else the first of its list.
-    assert plan.baseline_of(by_id["example.4g.doh.h3.full.stub"]).id == "example.4g.doudp.h3.full.stub"
+    assert plan.find_baseline(by_id["example.4g.doh.h3.full.stub"]).id == "example.4g.doudp.h3.full.stub"
     other = plan_of(paths='[resolver_path]\ndoudp = "native"\ndoh = ["native", "stub"]\n')
     stubbed = next(one for one in other.conditions() if one.resolver_path is ResolverPath.STUB)
-    assert other.baseline_of(stubbed).id == "example.4g.doudp.h3.full.native"
+    assert other.find_baseline(stubbed).id == "example.4g.doudp.h3.full.native"
 
 
 def test_a_baseline_may_name_any_factor() -> None:
@@ -117,8 +117,8 @@ def test_a_baseline_may_name_any_factor() -> None:
         baseline='doh_method = "default"\nbrowser = "firefox"',
     )
     posted = next(one for one in plan.conditions() if one.doh_method is DohMethod.POST)
-    assert plan.baseline_of(posted).id == "example.4g.doudp.h3.full.firefox.default"
-    assert all(plan.baseline_of(plan.baseline_of(one)) == plan.baseline_of(one) for one in plan.conditions())
+    assert plan.find_baseline(posted).id == "example.4g.doudp.h3.full.firefox.default"
+    assert all(plan.find_baseline(plan.find_baseline(one)) == plan.find_baseline(one) for one in plan.conditions())
 
 
 def test_exclusions_match_all_their_keys_and_may_name_levels_that_are_not_there() -> None:
@@ -210,7 +210,7 @@ def test_early_data_over_tcp_is_firefoxs_alone(changes: dict[str, Any], browsers
 def test_following_every_hint_ends_with_a_plan_of_possible_conditions(corpus: Corpus) -> None:
     # The first and the last level of each: all of them would be twenty times as many conditions.
     levels = "\n".join(
-        f"{factor} = {[allowed_words(factor)[0], allowed_words(factor)[-1]]}"
+        f"{factor} = {[list_allowed_words(factor)[0], list_allowed_words(factor)[-1]]}"
         for factor in OPTIONAL_FACTORS
         if factor not in {*NUMBERS, *FREE_NAMES}
     )
@@ -223,7 +223,7 @@ def test_following_every_hint_ends_with_a_plan_of_possible_conditions(corpus: Co
     written += '\n[resolver_path]\ndoudp = ["native", "stub"]\ndotcp = "stub"\ndot = "stub"\ndoh = ["native", "stub"]\n'
     written += 'doh3 = ["native", "stub"]\ndoq = "stub"\n[baseline]\ndns_transport = "doudp"\nhttp_version = "h3"\n'
     written += "".join(
-        f'{factor} = "{allowed_words(factor)[0]}"\n'
+        f'{factor} = "{list_allowed_words(factor)[0]}"\n'
         for factor in NAMED_ORDER
         if factor not in {"browser", "resolver_path", *NUMBERS, *FREE_NAMES}
     )  # fmt: skip

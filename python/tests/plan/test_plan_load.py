@@ -88,8 +88,8 @@ def test_conditions_are_every_combination_with_stable_names(corpus: Corpus) -> N
 def test_baseline_keeps_page_profile_and_unnamed_factors(corpus: Corpus) -> None:
     plan = parse_plan(TEXT.replace('dns_transport = "doudp"\n', ""), "p", corpus)
     condition = next(one for one in plan.conditions() if one.id == "other.4g.doq.h3.zero_rtt")
-    assert plan.baseline_of(condition).id == "other.4g.doq.h3.full"
-    assert plan.baseline_of(plan.baseline_of(condition)) == plan.baseline_of(condition)
+    assert plan.find_baseline(condition).id == "other.4g.doq.h3.full"
+    assert plan.find_baseline(plan.find_baseline(condition)) == plan.find_baseline(condition)
 
 
 def test_overrides_replace_seed_and_blocks_and_are_checked(corpus: Corpus, tmp_path: Path) -> None:

@@ -72,10 +72,10 @@ def test_page_load_time_by_its_paired_differences_decides_unless_the_plan_says_o
     other = analysis_of('primary = "last_byte"\nestimand = "shift"\nequivalence_margin_rtts = 0.25')
     assert (other.primary, other.estimand) == (OutcomeName.LAST_BYTE, Estimand.SHIFT)
     assert other.equivalence_margin is not None
-    assert other.equivalence_margin.of(rtt_ms=40.0) == 10.0
+    assert other.equivalence_margin.compute_ms(rtt_ms=40.0) == 10.0
     in_ms = analysis_of("equivalence_margin_ms = 5").equivalence_margin
     assert in_ms is not None
-    assert in_ms.of(rtt_ms=40.0) == 5.0
+    assert in_ms.compute_ms(rtt_ms=40.0) == 5.0
 
 
 @pytest.mark.parametrize(

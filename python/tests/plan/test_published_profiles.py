@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from resolab.report.as_printed import AS_PUBLISHED, printed_profile
-from resolab.report.h20.printed import NETWORKS
+from resolab.report.h20.paper_numbers import NETWORKS
+from resolab.report.paper_profiles import AS_PUBLISHED, find_paper_profile
 
 PROFILES = Path(__file__).parents[3] / "profiles"
 PUBLISHED = sorted(file.stem for file in PROFILES.glob(f"*{AS_PUBLISHED}.toml"))
@@ -22,16 +22,16 @@ def of(name: str) -> dict[str, dict[str, object]]:
 
 
 def test_all_five_links_of_the_cross_layer_study_are_there() -> None:
-    assert {printed_profile(name) for name in S24} == {"fiber", "cable", "dsl", "4g", "4g-medium"}
+    assert {find_paper_profile(name) for name in S24} == {"fiber", "cable", "dsl", "4g", "4g-medium"}
 
 
 def test_the_three_emulated_networks_of_the_www_study_are_there_and_stand_for_its_numbers() -> None:
-    assert [NETWORKS[printed_profile(name)] for name in H20] == ["3G", "4G", "lossy 4G"]
+    assert [NETWORKS[find_paper_profile(name)] for name in H20] == ["3G", "4G", "lossy 4G"]
 
 
 @pytest.mark.parametrize("name", H20)
 def test_loss_is_upstream_alone_and_downstream_is_policed(name: str) -> None:
-    ours, theirs = of(printed_profile(name)), of(name)
+    ours, theirs = of(find_paper_profile(name)), of(name)
     assert theirs["up"]["loss_ratio"] == ours["up"]["loss_ratio"]
     assert theirs["up"]["rate_bps"] == ours["up"]["rate_bps"]
     policer = {"rate_bps": ours["down"]["rate_bps"], "burst_bytes": 256 * 1024}
@@ -40,9 +40,9 @@ def test_loss_is_upstream_alone_and_downstream_is_policed(name: str) -> None:
 
 @pytest.mark.parametrize("name", S24)
 def test_the_queue_alone_is_another(name: str) -> None:
-    ours, theirs = of(printed_profile(name)), of(name)
+    ours, theirs = of(find_paper_profile(name)), of(name)
     assert theirs.pop("name") == name
-    assert ours.pop("name") == printed_profile(name)
+    assert ours.pop("name") == find_paper_profile(name)
     for direction in ("up", "down"):
         assert theirs[direction].pop("queue_packets") == 1_000
         assert "queue_bytes" not in theirs[direction]

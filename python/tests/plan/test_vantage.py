@@ -5,7 +5,7 @@ from synthetic_dataset import make_plan
 
 from resolab.errors import ConfigurationError
 from resolab.plan import block_order, stream_seed
-from resolab.plan.live.vantage import move_to_vantage, placed_at
+from resolab.plan.live.vantage import move_to_vantage, place_at
 from resolab.plan.model import HIGHEST_SEED
 
 PLAN = make_plan()
@@ -63,8 +63,8 @@ def test_a_plan_says_where_it_is_run() -> None:
 
 
 def test_placing_keeps_the_seed_and_takes_names_that_plans_had() -> None:
-    assert (placed_at(PLAN, "fra").seed, placed_at(PLAN, "fra").vantage_point) == (7, "fra")
-    assert placed_at(LIVE, "Home") == LIVE
+    assert (place_at(PLAN, "fra").seed, place_at(PLAN, "fra").vantage_point) == (7, "fra")
+    assert place_at(LIVE, "Home") == LIVE
 
 
 @pytest.mark.parametrize("name", ["", "Fra", "a.b", "a/b", "..", "-a", "a b", "f\n", "x" * 41, "ü"])

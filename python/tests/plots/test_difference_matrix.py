@@ -4,7 +4,7 @@ import pytest
 
 from resolab.plots.amortisation import count_text
 from resolab.plots.difference_cdfs import DifferenceCurve, SharePoint, reach_ms
-from resolab.plots.difference_matrix import MatrixCell, band_of, draw_difference_matrix
+from resolab.plots.difference_matrix import MatrixCell, choose_band, draw_difference_matrix
 from resolab.plots.style import house_style
 from resolab.stats import Estimate, Method
 
@@ -29,7 +29,7 @@ def estimate(low: float | None, high: float | None = None, ci: tuple[float, floa
     ],
 )
 def test_a_band_holds_all_that_the_median_can_be(median: Estimate, band: str) -> None:
-    assert band_of(median) == band
+    assert choose_band(median) == band
 
 
 def curve(shift_ms: float) -> DifferenceCurve:

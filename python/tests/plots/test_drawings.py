@@ -196,7 +196,7 @@ def difference(estimate: Estimate, combination: str = "DoQ + H3 full") -> Differ
 
 def test_differences_draw_numbers_bounds_and_absence(tmp_path: Path) -> None:
     known = median(Sample.exact([90.0, 92.0, 95.0]), seed=1)
-    bound = median(Sample.censored([90.0, None, None], [30_000.0] * 3), seed=1)
+    bound = median(Sample.from_censored([90.0, None, None], [30_000.0] * 3), seed=1)
     drawing = draw_differences(
         [difference(known), difference(bound, "b"), difference(median(Sample.exact([]), seed=1), "c")], ""
     )

@@ -11,7 +11,7 @@ from fontTools.ttLib import TTFont
 from matplotlib.figure import Figure
 
 from resolab.plots import Drawing, save_drawing
-from resolab.plots.pdf_fonts import without_layout_tables
+from resolab.plots.pdf_fonts import drop_layout_tables
 
 
 def fonts_in(pdf: bytes) -> list[TTFont]:
@@ -36,6 +36,6 @@ def test_fonts_have_their_glyphs_and_nothing_of_their_layout(tmp_path: Path) -> 
 
 def test_fonts_are_read_as_before_afterwards() -> None:
     usual = subset.load_font
-    with pytest.raises(KeyError), without_layout_tables():
+    with pytest.raises(KeyError), drop_layout_tables():
         raise KeyError
     assert subset.load_font is usual

@@ -27,7 +27,7 @@ def test_signed_numbers(number: float | None, text: str) -> None:
 
 def test_estimates_are_numbers_or_bounds() -> None:
     assert estimate_text(median(Sample.exact([1.0, 2.0, 3.0]), seed=1), 2) == "2.00"
-    assert estimate_text(median(Sample.censored([1.0, 2.0, None, None], LIMIT), seed=1)) == "≥ 2.0"
+    assert estimate_text(median(Sample.from_censored([1.0, 2.0, None, None], LIMIT), seed=1)) == "≥ 2.0"
     assert estimate_text(median(Sample.exact([math.inf] * 2), seed=1)) == "never"
     assert estimate_text(median(Sample.exact([-math.inf] * 2), seed=1)) == "not determined"
     assert estimate_text(median(Sample.exact([]), seed=1)) == "n/a"

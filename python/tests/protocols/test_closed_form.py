@@ -2,9 +2,9 @@ import pytest
 
 from resolab.protocols import (
     cold_exchange_round_trips,
+    express_in_round_trips,
     page_handshake_round_trips,
     remainder_ms,
-    to_round_trips,
     wire_time_ms,
 )
 
@@ -24,7 +24,7 @@ def test_only_early_data_saves_a_round_trip_and_only_where_there_is_a_handshake(
 
 
 def test_times_in_round_trips() -> None:
-    assert to_round_trips(183_704_622, 91.852311) == pytest.approx(2)
+    assert express_in_round_trips(183_704_622, 91.852311) == pytest.approx(2)
     assert remainder_ms(196.04, 91.85, 2) == pytest.approx(12.34)
     # A padded QUIC datagram on the DSL uplink of the 2024 study.
     assert wire_time_ms(1_294, 0.842152e6) == pytest.approx(12.3, abs=0.05)

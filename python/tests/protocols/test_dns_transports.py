@@ -8,7 +8,7 @@ from resolab.protocols import (
     WITHOUT_HANDSHAKE,
     WITHOUT_HTTP,
     Carrier,
-    facts_of,
+    find_facts,
     has_handshake,
     transport_label,
     transport_position,
@@ -32,13 +32,13 @@ def test_each_list_follows_from_the_table() -> None:
 
 
 def test_a_transport_is_asked_for_by_its_word_or_its_name() -> None:
-    assert facts_of("doh3") is facts_of(DnsTransport.DOH3)
-    assert facts_of("doh3").http_version is HttpVersion.H3
+    assert find_facts("doh3") is find_facts(DnsTransport.DOH3)
+    assert find_facts("doh3").http_version is HttpVersion.H3
     assert transport_label("doq") == "DoQ"
     assert has_handshake("dot")
     assert not has_handshake("dotcp")
     with pytest.raises(ValueError, match="'dox' is not a valid DnsTransport"):
-        facts_of("dox")
+        find_facts("dox")
 
 
 def test_urls_are_made_of_the_name_where_a_certificate_is_checked() -> None:

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from recorded_queries import DEAD, DOQ, DOT, UDP, recorded
 
-from resolab.queries import Phase, timeline, wire_exchange_ns
+from resolab.queries import QueryPhase, timeline, wire_exchange_ns
 from resolab.queries.phases import sum_by_phase
 
 PHASES = ("bootstrap", "tcp_connect", "tls_handshake", "quic_handshake", "query_exchange")
@@ -27,7 +27,7 @@ def test_they_add_up_to_the_response_time(resolver):
         if record.resolver == resolver and record.query_response_time_ns is not None:
             assert sum(length for _, length in timeline(record)) == record.query_response_time_ns
             assert sum(sum_by_phase(record).values()) == record.query_response_time_ns
-            assert sum_by_phase(record)[Phase.QUERY_EXCHANGE] > 0
+            assert sum_by_phase(record)[QueryPhase.QUERY_EXCHANGE] > 0
 
 
 def test_without_a_response_time_there_are_none():

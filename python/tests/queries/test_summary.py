@@ -3,7 +3,7 @@
 import msgspec
 from recorded_queries import DEAD, DOQ, DOT, NAMES, RESOLVERS, ROUNDS, UDP, recorded
 
-from resolab.queries import arms_of, measured
+from resolab.queries import group_arms, select_measured
 from resolab.queries.summary import PAIRS_AT_MOST, summaries
 from resolab.records import ConnectionState, Failure, QueryPurpose
 
@@ -11,7 +11,7 @@ TIMEOUT_MS = 10_000
 
 
 def arms(records, resolvers=RESOLVERS, keeps_connections=False):
-    return arms_of(measured(records), resolvers, keeps_connections=keeps_connections)
+    return group_arms(select_measured(records), resolvers, keeps_connections=keeps_connections)
 
 
 def queries(resolver, times_ms, **changes):

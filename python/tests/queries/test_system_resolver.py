@@ -3,7 +3,7 @@
 import pytest
 
 from resolab.errors import ConfigurationError
-from resolab.queries import as_recorded, system_resolver
+from resolab.queries import format_recorded_name, system_resolver
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_without_one_the_user_is_told_what_to_do(tmp_path):
     ],
 )
 def test_bare_addresses_are_recorded_as_urls(given, recorded):
-    assert as_recorded(given) == recorded
+    assert format_recorded_name(given) == recorded

@@ -7,9 +7,9 @@ import pytest
 from made_har import SITE, document, entry, har
 
 from resolab.pages.model import Discovery, Evidence, PageModel, ScriptMode
-from resolab.recordings.building import build
-from resolab.recordings.har import read_har
-from resolab.recordings.values import host_of
+from resolab.recordings.har.reader import read_har
+from resolab.recordings.model_builder import build
+from resolab.recordings.values import read_host
 
 ROOT = f"{SITE}/"
 
@@ -154,9 +154,9 @@ def test_large_recordings_are_judged_without_a_look_at_all_that_came_before(monk
     def counted(url: str) -> str | None:
         nonlocal looked_at
         looked_at += 1
-        return host_of(url)
+        return read_host(url)
 
-    monkeypatch.setattr("resolab.recordings.parents.host_of", counted)
+    monkeypatch.setattr("resolab.recordings.inference.discoverers.read_host", counted)
     scripts = [entry(f"/{number}.js", 30 + number, "script") for number in range(300)]
     asked = [entry(f"/{number}.json", 1_000 + number, "fetch") for number in range(300)]
     made = model(document(), *scripts, *asked)

@@ -7,8 +7,8 @@ import pytest
 from made_har import document, entry, har
 
 from resolab.pages.model import PageModel
-from resolab.recordings.building import build
-from resolab.recordings.har import read_har
+from resolab.recordings.har.reader import read_har
+from resolab.recordings.model_builder import build
 
 FETCHED, LEFT_OUT = (
     "requests answered by a cache, taken for fetched",

@@ -14,9 +14,9 @@ from made_har import SITE, at, document, entry, har
 from resolab.errors import ConfigurationError
 from resolab.pages.model import Cors, Kind, Outcome, PageModel
 from resolab.recordings import import_page
-from resolab.recordings.building import build
-from resolab.recordings.har import read_har
-from resolab.recordings.redirects import NOT_JOINED
+from resolab.recordings.har.reader import read_har
+from resolab.recordings.inference.redirects import NOT_JOINED
+from resolab.recordings.model_builder import build
 
 ROOT = f"{SITE}/"
 TEXT = json.dumps(har(document(), entry("/a.png", 50, parser=ROOT)))

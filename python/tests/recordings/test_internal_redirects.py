@@ -7,9 +7,9 @@ import pytest
 from made_har import SITE, document, entry, har
 
 from resolab.pages.model import Discovery, Evidence, PageModel
-from resolab.recordings.building import build
-from resolab.recordings.har import read_har
-from resolab.recordings.redirects import NOT_JOINED
+from resolab.recordings.har.reader import read_har
+from resolab.recordings.inference.redirects import NOT_JOINED
+from resolab.recordings.model_builder import build
 
 ROOT = f"{SITE}/"
 LOSS = "redirects the browser made itself (HSTS)"

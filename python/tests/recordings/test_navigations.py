@@ -11,8 +11,8 @@ from resolab.browser import LoadEvents
 from resolab.errors import ConfigurationError
 from resolab.pages.model import PageModel
 from resolab.recordings import import_page
-from resolab.recordings.building import build
-from resolab.recordings.heard import recording_of_heard
+from resolab.recordings.browser_load import read_browser_load
+from resolab.recordings.model_builder import build
 
 Event = dict[str, Any]
 OTHERS, BEFORE = "requests of further pages of the file", "requests from before the page's own"
@@ -160,7 +160,7 @@ def test_a_load_of_our_own_is_followed_however_its_page_goes_on_until_it_has_loa
         one for one in (*load(1, 10)[:-2], *load(2, 10.3), *load(3, 20)) if one["method"] != "Page.frameNavigated"
     ]
     heard = LoadEvents(url=ROOT, browser="chromium", version="1", messages=events)
-    made = build(recording_of_heard(heard), "heard")
+    made = build(read_browser_load(heard), "heard")
     assert (told(made), lost(made)[OTHERS]) == ((4, 800, 700), 2)
 
 

@@ -12,14 +12,14 @@ from made_har import START, entry, har
 from made_netlog import OFFSET_MS, MadeNetlog
 from test_navigations import load
 
-from resolab.browser.browser_log import BrowserLog, Connection, ConnectionTransport, Request, SharingReason
+from resolab.browser.browser_log import BrowserConnection, BrowserLog, ConnectionTransport, RequestHead, SharingReason
 from resolab.browser.chromium.netlog import read_netlog
 from resolab.cli.main import main
 from resolab.errors import ConfigurationError
 from resolab.pages.model import PageModel
 from resolab.recordings.netlog import PageConnections, import_with_netlog
 from resolab.recordings.netlog.connections import page_connections
-from resolab.recordings.netlog.joining import can_be_chromium
+from resolab.recordings.netlog.matching import can_be_chromium
 
 
 def read(made: MadeNetlog, folder: Path, **how: Any) -> BrowserLog:
@@ -27,7 +27,7 @@ def read(made: MadeNetlog, folder: Path, **how: Any) -> BrowserLog:
     return read_netlog(folder / "net.json")
 
 
-def only(log: BrowserLog) -> Connection:
+def only(log: BrowserLog) -> BrowserConnection:
     (one,) = log.connections
     return one
 
@@ -47,7 +47,7 @@ def test_a_connection_of_tcp_and_tls_with_its_instants_and_requests(tmp_path: Pa
     )
     assert (one.opened_ms, one.connected_ms, one.handshake_start_ms, one.handshake_end_ms) == (100, 130, 130, 160)
     assert one.closed_ms == 900
-    assert one.requests == (Request(170, "a.example", "/", in_early_data=False),) * 2
+    assert one.requests == (RequestHead(170, "a.example", "/", in_early_data=False),) * 2
     assert one.certificate is not None
     assert not one.shared_with
 
@@ -78,7 +78,7 @@ def test_a_connection_of_quic(tmp_path: Path, state: str, resumed: bool | None, 
     one = only(read(made, tmp_path))
     assert (one.host, one.address, one.protocol, one.connected_ms) == ("a.example", "2001:db8::1", "h3", 120)
     assert (one.handshake_start_ms, one.handshake_end_ms, one.resumed, one.early_data) == (100, 120, resumed, early)
-    assert one.requests == (Request(120, "a.example", "/", in_early_data=early and None),)
+    assert one.requests == (RequestHead(120, "a.example", "/", in_early_data=early and None),)
     assert (one.carrier, one.tls_version) == (ConnectionTransport.QUIC, "TLS 1.3")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from made_netlog import BEGIN, END, OFFSET_MS, MadeNetlog
 
-from resolab.browser.browser_log import BrowserLog, Connection
+from resolab.browser.browser_log import BrowserConnection, BrowserLog
 from resolab.browser.chromium.netlog import NetlogFollower, read_netlog
 from resolab.browser.tls_messages import server_took_ticket
 from resolab.errors import ConfigurationError
@@ -83,8 +83,8 @@ def read(made: MadeNetlog, folder: Path, **how: Any) -> BrowserLog:
     return read_netlog(folder / "net.json")
 
 
-def modes(one: Connection) -> list[HandshakeMode | None]:
-    return [one.handshake_of(request) for request in one.requests]
+def modes(one: BrowserConnection) -> list[HandshakeMode | None]:
+    return [one.judge_handshake(request) for request in one.requests]
 
 
 @pytest.mark.parametrize(("hello", "mode"), [(FULL, "full"), (RESUMED, "resumed"), (None, None), (FULL[:30], None)])
@@ -161,7 +161,7 @@ def test_a_look_up_names_its_answer_and_the_connection_it_went_over(tmp_path: Pa
     for one in log.look_ups:
         assert one.connection is log.connections[0]
         assert one.request is not None
-        assert one.connection.handshake_of(one.request) is HandshakeMode.RESUMED
+        assert one.connection.judge_handshake(one.request) is HandshakeMode.RESUMED
 
 
 def test_a_look_up_over_quic_is_the_request_that_was_sent_for_it(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_look_up_over_quic_is_the_request_that_was_sent_for_it(tmp_path: Path)
         made.add(110, ("DNS_OVER_HTTPS", query), "HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS")
         request(made, source, stream, level, packet=7 + stream)
     told = [(one.connection, one.request) for one in read(made, tmp_path).look_ups]
-    assert [connection and sent and connection.handshake_of(sent) for connection, sent in told] == [
+    assert [connection and sent and connection.judge_handshake(sent) for connection, sent in told] == [
         HandshakeMode.ZERO_RTT, HandshakeMode.RESUMED,
     ]  # fmt: skip
 

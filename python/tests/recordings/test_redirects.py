@@ -3,29 +3,35 @@
 import pytest
 
 from resolab.pages.model import Kind
-from resolab.recordings.recording import Exchange, Initiator, Recording, Timings
-from resolab.recordings.redirects import NOT_JOINED, redirect_sources
+from resolab.recordings.inference.redirects import NOT_JOINED, redirect_sources
+from resolab.recordings.recording import Initiator, RecordedExchange, Recording, Timings
 
 TARGET = "https://cdn.example/b"
 OTHER, SCRIPT = Initiator(kind="other"), Initiator(kind="script", url="https://a.example/x.js")
 
 
-def moved(to: str = TARGET, *, request_id: str | None = "1", kind: Kind = Kind.XHR, start_ms: float = 0) -> Exchange:
+def moved(
+    to: str = TARGET, *, request_id: str | None = "1", kind: Kind = Kind.XHR, start_ms: float = 0
+) -> RecordedExchange:
     """Answer with a redirect after 100 ms."""
-    return Exchange(
+    return RecordedExchange(
         url="https://a.example/b", start_ms=start_ms, kind=kind, status=302, redirect_to=to, request_id=request_id,
         timings=Timings(wait=100),
     )  # fmt: skip
 
 
-def asked(start_ms: float, url: str = TARGET, *, request_id: str | None = "2", by: Initiator | None = None) -> Exchange:
-    return Exchange(url=url, start_ms=start_ms, kind=Kind.OTHER, status=200, request_id=request_id, initiator=by)
+def asked(
+    start_ms: float, url: str = TARGET, *, request_id: str | None = "2", by: Initiator | None = None
+) -> RecordedExchange:
+    return RecordedExchange(
+        url=url, start_ms=start_ms, kind=Kind.OTHER, status=200, request_id=request_id, initiator=by
+    )
 
 
-DOCUMENT = Exchange(url="https://a.example/", start_ms=-10, kind=Kind.DOCUMENT, status=200, request_id="0")
+DOCUMENT = RecordedExchange(url="https://a.example/", start_ms=-10, kind=Kind.DOCUMENT, status=200, request_id="0")
 
 
-def joined(*exchanges: Exchange) -> tuple[dict[int, int], int]:
+def joined(*exchanges: RecordedExchange) -> tuple[dict[int, int], int]:
     recording = Recording(form="har", exchanges=[])
     return redirect_sources(exchanges, recording), recording.losses[NOT_JOINED]
 
@@ -45,7 +51,7 @@ def test_an_equal_url_under_another_id_that_nobody_asked_for_is_the_target(by: I
     ],
     ids=["a script asked", "another query", "before the redirect's end", "long after"],
 )
-def test_another_id_is_else_another_request(target: Exchange) -> None:
+def test_another_id_is_else_another_request(target: RecordedExchange) -> None:
     assert joined(DOCUMENT, moved(), target) == ({}, 1)
 
 

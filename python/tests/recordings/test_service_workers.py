@@ -8,9 +8,9 @@ from made_har import SITE, document, entry, har
 
 from resolab.browser import LoadEvents
 from resolab.pages.model import Discovery, Kind, PageModel
-from resolab.recordings.building import build
-from resolab.recordings.har import read_har
-from resolab.recordings.heard import recording_of_heard
+from resolab.recordings.browser_load import read_browser_load
+from resolab.recordings.har.reader import read_har
+from resolab.recordings.model_builder import build
 
 ROOT = f"{SITE}/"
 WORKER = entry("/sw.js", 130, "script", script=[ROOT])
@@ -95,7 +95,7 @@ def heard(*events: dict[str, Any]) -> PageModel:
     page = [sent("D", ROOT, 10.0, "Document", frameId="F1"), *ended("D", 10.1)]
     script = [sent("W", f"{ROOT}sw.js", 10.15, "Script"), *ended("W", 10.2)]
     messages = [*page, *script, *events]
-    return build(recording_of_heard(LoadEvents(url=ROOT, browser="chromium", version="156", messages=messages)), "x")
+    return build(read_browser_load(LoadEvents(url=ROOT, browser="chromium", version="156", messages=messages)), "x")
 
 
 def test_a_worker_that_is_redirected_leads_where_the_page_s_request_goes() -> None:

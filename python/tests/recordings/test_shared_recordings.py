@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from resolab.pages.facts import facts_of
+from resolab.pages.facts import count_facts
 from resolab.recordings import import_page
 
 FOLDER = Path(os.environ.get("RESOLAB_RECORDINGS", Path(__file__).resolve().parents[4] / "shared" / "hars"))
@@ -24,7 +24,7 @@ def rows() -> list[dict[str, str]]:
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row["file"].removesuffix(".har.gz"))
 def test_a_real_recording_becomes_a_model_without_its_names(row: dict[str, str]) -> None:
     made = import_page(FOLDER / row["file"], "real")
-    facts = facts_of(made)
+    facts = count_facts(made)
     left_out = sum(loss.count for loss in made.losses if "requests" in loss.what)
     assert facts.requests_count <= int(row["requests"]) <= facts.requests_count + left_out + 200
     assert facts.hosts_count <= int(row["hosts"])

@@ -68,7 +68,9 @@ def _arm(trial: Trial) -> Arm:
 
 def _further(arm: Arm, plan: Plan) -> str:
     state = [] if arm[0] == "doudp" else [f"DNS {arm[2]}"]
-    return ", ".join(state + ([f"resolver_miss_ratio {arm[3]:g}"] if "resolver_miss_ratio" in plan.varying() else []))
+    return ", ".join(
+        state + ([f"resolver_miss_ratio {arm[3]:g}"] if "resolver_miss_ratio" in plan.list_varying_factors() else [])
+    )
 
 
 def _of_hounsel(ref: Reference) -> Told:

@@ -15,8 +15,8 @@ from reference.plain_loads import AT_LEAST_ITS_LIMIT, INFINITY, OUTCOMES, Bounds
 from reference.reported import Told
 from synthetic_dataset import RTT_MS
 
-from resolab.plan import ComparisonKind, Condition, Plan, over_pages
-from resolab.plan.factors import applies, word_of
+from resolab.plan import ComparisonKind, Condition, Plan, pool_pages
+from resolab.plan.factors import applies, format_level
 from resolab.plots import combination_label, level_label
 
 Arms = Mapping[str, Sequence[Trial]]
@@ -29,7 +29,7 @@ class Reference:
     """One dataset."""
 
     def __init__(self, folder: Path, plan: Plan) -> None:
-        self.plan = over_pages(plan)
+        self.plan = pool_pages(plan)
         self.trials = read_trials(folder, pages_as_one=plan.samples_pages)
         self.arms = _by_condition(self.trials)
         self.level = 0.95 if plan.stop is None else 0.97
@@ -43,8 +43,8 @@ class Reference:
 
     def name(self, one: Condition) -> str:
         """Name a condition as figures do."""
-        varying = [word for factor in self.plan.varying() if applies(factor, one)
-                   for word in [level_label(factor, word_of(getattr(one, factor), factor))]]  # fmt: skip
+        varying = [word for factor in self.plan.list_varying_factors() if applies(factor, one)
+                   for word in [level_label(factor, format_level(getattr(one, factor), factor))]]  # fmt: skip
         copy = [f"copy {one.replicate}"] if one.replicate > 1 else []
         return combination_label(one.dns_transport, one.http_version, one.requested_handshake_mode, [*varying, *copy])
 
@@ -148,7 +148,7 @@ def _of_family(ref: Reference, outcome: str, family: Sequence[tuple[Condition, C
 
 def _baselined(ref: Reference) -> list[tuple[Condition, Condition]]:
     conditions = [one for one in ref.plan.conditions() if one.replicate == 1]
-    return [(one, ref.plan.baseline_of(one)) for one in conditions if ref.plan.baseline_of(one) != one]
+    return [(one, ref.plan.find_baseline(one)) for one in conditions if ref.plan.find_baseline(one) != one]
 
 
 def _of_figures(ref: Reference) -> Told:
@@ -214,7 +214,9 @@ def _of_effects(ref: Reference) -> Told:
         differences = list(ref.differences(outcome, one, other).values())
         margin = ref.plan.analysis.equivalence_margin
         if margin is not None:
-            told |= _equivalence(("equivalence", *key), differences, margin.of(RTT_MS[one.profile]), 1 - ref.level)
+            told |= _equivalence(
+                ("equivalence", *key), differences, margin.compute_ms(RTT_MS[one.profile]), 1 - ref.level
+            )
         if not ref.has_rounds:
             told |= _slow(ref, ("slow_loads", *key), [pair for (pair,) in ref.pairs(outcome, one, other).values()])
     gains = [

@@ -11,6 +11,7 @@ from resolab.plots import Drawing
 from resolab.plots.save import Value
 from resolab.report.comparison_tables import comparison_table
 from resolab.report.effects import effect_tables
+from resolab.report.failures import failures_line, trouble_sentence
 from resolab.report.figures import outcome_drawings
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings, OutcomeFindings
@@ -19,7 +20,6 @@ from resolab.report.outcome_tables import further_outcomes, outcome_table
 from resolab.report.s24.section import S24Section
 from resolab.report.sensitivity import sensitivity_table
 from resolab.report.tables import exchange_table, status_table
-from resolab.report.trouble import failures_line, trouble_sentence
 from resolab.stats import Estimate
 from resolab.store import Dataset, build_tables, open_dataset
 

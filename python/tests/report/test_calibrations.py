@@ -5,7 +5,7 @@ import msgspec
 import pytest
 from synthetic_dataset import Faults, make_dataset
 
-from resolab.calibration.verdict import judged, shown
+from resolab.calibration.verdict import judge_value, report_value
 from resolab.errors import ConfigurationError
 from resolab.records import CalibrationRecord, DirectionProfile, LinkDirection, LinkProfile, PathBackend
 from resolab.report import build_report
@@ -30,10 +30,10 @@ def record(*checks, name="dsl", unix_ns=1_720_000_000_000_000_000):
     )
 
 
-GOOD = judged("delay", UP, asked=5.0, got=5.05, tolerance=0.2, n=10)
-WORSE = judged("delay", DOWN, asked=5.0, got=5.15, tolerance=0.2, n=10)
-RATE = judged("rate", UP, asked=1e6, got=0.99e6, tolerance=100.0, n=10)
-SHOWN = shown("bulk", UP, asked=None, got=1e9, n=10)
+GOOD = judge_value("delay", UP, asked=5.0, got=5.05, tolerance=0.2, n=10)
+WORSE = judge_value("delay", DOWN, asked=5.0, got=5.15, tolerance=0.2, n=10)
+RATE = judge_value("rate", UP, asked=1e6, got=0.99e6, tolerance=100.0, n=10)
+SHOWN = report_value("bulk", UP, asked=None, got=1e9, n=10)
 
 
 @pytest.fixture

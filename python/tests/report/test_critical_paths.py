@@ -13,7 +13,7 @@ from recorded_trial import connection, edge_request, page_load, resource, trial
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_manifest, make_plan
 
 from resolab.cli.main import main
-from resolab.pages.clone.names import host_name, url_of
+from resolab.pages.clone.names import host_name, make_url
 from resolab.pages.file import model_text
 from resolab.pages.model import Kind, PageModel
 from resolab.plan import Corpus, Plan, parse_plan
@@ -42,7 +42,7 @@ from resolab.store import (
     save_manifest,
     trial_id,
 )
-from resolab.testbed.misses import missed_names
+from resolab.testbed.cache_misses import draw_missed_names
 
 
 def page(name: str) -> PageModel:
@@ -66,7 +66,7 @@ def records(name: str, dns_ms: float, later_ms: float, load_ms: float | None) ->
         asked = at + dns_ms
         sent = asked + 20
         instants = (at, asked, asked, sent, sent, sent + 30, sent + 40)
-        found.append(msgspec.structs.replace(resource("/", "img", at, *instants), url=url_of(MODELS[name], place), next_hop_protocol="h3"))  # fmt: skip
+        found.append(msgspec.structs.replace(resource("/", "img", at, *instants), url=make_url(MODELS[name], place), next_hop_protocol="h3"))  # fmt: skip
         at = sent + 40 + later_ms
     return [msgspec.structs.replace(page_load(), plt_ms=load_ms), *found, *served(name)]
 
@@ -175,7 +175,7 @@ def test_the_closed_form_is_of_the_trial_s_condition(
     dataset: Path, changes: dict[str, Any], lookup_ms: float, load_ms: float
 ) -> None:
     predictions = LookupPredictor(load_manifest(dataset), make_plan())
-    found = predictions.of(MODELS["one"], msgspec.structs.replace(TRIAL, **changes))
+    found = predictions.predict(MODELS["one"], msgspec.structs.replace(TRIAL, **changes))
     assert (found.lookup_ms, found.load_ms) == (lookup_ms, load_ms)
 
 
@@ -186,9 +186,9 @@ def test_the_closed_form_knows_which_names_a_trial_s_resolver_had_to_find(datase
     seen = set()
     for block in range(12):
         drawn = msgspec.structs.replace(half, trial_id=trial_id(block, 0), block=block)
-        missed = missed_names(names, manifest.seed, drawn.trial_id, ratio=0.5)
+        missed = draw_missed_names(names, manifest.seed, drawn.trial_id, ratio=0.5)
         seen.add(len(missed))
-        assert LookupPredictor(manifest, make_plan()).of(MODELS["one"], drawn).lookup_ms == 30 + 40 * len(missed)
+        assert LookupPredictor(manifest, make_plan()).predict(MODELS["one"], drawn).lookup_ms == 30 + 40 * len(missed)
     assert len(seen) > 1
     # A run that was merged drew by its own seed and its own count of blocks.
     merged = MergedRun(
@@ -197,8 +197,8 @@ def test_the_closed_form_knows_which_names_a_trial_s_resolver_had_to_find(datase
     )  # fmt: skip
     later = msgspec.structs.replace(half, trial_id=trial_id(15, 0), block=15)
     of_merged = LookupPredictor(msgspec.structs.replace(manifest, seed=1, merged_from=[merged]), make_plan())
-    missed = missed_names(names, manifest.seed, trial_id(3, 0), ratio=0.5)
-    assert of_merged.of(MODELS["one"], later).lookup_ms == 30 + 40 * len(missed)
+    missed = draw_missed_names(names, manifest.seed, trial_id(3, 0), ratio=0.5)
+    assert of_merged.predict(MODELS["one"], later).lookup_ms == 30 + 40 * len(missed)
 
 
 def test_the_closed_form_has_servers_as_far_as_the_plan_has_them(dataset: Path) -> None:
@@ -210,8 +210,8 @@ def test_the_closed_form_has_servers_as_far_as_the_plan_has_them(dataset: Path) 
     near = replace(plan, pages=replace(plan.pages, distances=PageDistances.NONE))
     manifest = load_manifest(dataset)
     # The second name's handshake and request take 40 ms each.
-    assert LookupPredictor(manifest, plan).of(far, TRIAL).load_ms == 90 + 2 * 30
-    assert LookupPredictor(manifest, near).of(far, TRIAL).load_ms == 90
+    assert LookupPredictor(manifest, plan).predict(far, TRIAL).load_ms == 90 + 2 * 30
+    assert LookupPredictor(manifest, near).predict(far, TRIAL).load_ms == 90
 
 
 def test_repeated_loads_of_several_pages_are_clusters_and_of_one_page_loads(dataset: Path) -> None:

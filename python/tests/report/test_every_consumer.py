@@ -19,7 +19,7 @@ from resolab.campaign.power import _levels
 from resolab.plan import Condition, OutcomeName
 from resolab.plan.condition import DECLARED
 from resolab.plan.factor import FactorSubject
-from resolab.plan.factors import EVERY_FACTOR, OPTIONAL_FACTORS, QUERY_FACTORS, applies, factors_about
+from resolab.plan.factors import EVERY_FACTOR, OPTIONAL_FACTORS, QUERY_FACTORS, applies, select_factors
 from resolab.records import (
     TRIAL_FLAG_MEANINGS,
     ConnectionSharing,
@@ -31,14 +31,14 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.report.findings.findings import ExchangeResult
-from resolab.report.h20.further import FurtherLevels
+from resolab.report.h20.further_levels import FurtherLevels
 from resolab.report.h20.loads import arrange
 from resolab.report.labels import _OF_THE_LAB
 from resolab.report.live.failures import STATUSES
 from resolab.report.s24 import scope
-from resolab.report.s24.scope import combination_in_paper, scope_of
+from resolab.report.s24.scope import choose_scope, combination_in_paper
 from resolab.report.statuses import _STATUSES
-from resolab.store.columns import columns_of
+from resolab.store.columns import list_columns
 from resolab.store.distributions import _USUAL_KEYS
 from resolab.store.outcomes import OUTCOMES, PLT, SAY_NOTHING
 from resolab.store.rows import ExchangeRow
@@ -59,7 +59,7 @@ PAPERS = replace(BASES[0], page="wikipedia", dns_transport=DnsTransport.DOQ)
 def other_levels(factor: str, than: object) -> Iterator[Any]:
     """List the factor's other levels, one for names and numbers."""
     words = DECLARED[factor].words
-    levels = [DECLARED[factor].level_of(word) for word in words or ()] or [DECLARED[factor].kind(0.5)]
+    levels = [DECLARED[factor].parse_level(word) for word in words or ()] or [DECLARED[factor].kind(0.5)]
     return (level for level in levels if level != than)
 
 
@@ -99,11 +99,11 @@ def test_no_load_of_a_level_is_dropped_or_pooled_with_another_levels(factor: str
         assert len(pairs) == len(arm)
 
 
-@pytest.mark.parametrize("factor", factors_about(FactorSubject.CLIENT, FactorSubject.LOOK_UP))
+@pytest.mark.parametrize("factor", select_factors(FactorSubject.CLIENT, FactorSubject.LOOK_UP))
 def test_table_1_and_the_live_statuses_name_the_level(factor: str) -> None:
     one, other = apart(factor)
     further = FurtherLevels([one, other])
-    assert factor == "dns_transport" or further.of(one) != further.of(other)
+    assert factor == "dns_transport" or further.read_levels(one) != further.read_levels(other)
 
 
 @pytest.mark.parametrize("factor", EVERY_FACTOR)
@@ -124,7 +124,7 @@ def test_no_load_of_a_level_that_the_paper_had_not_stands_for_its(factor: str) -
 
 def test_what_a_plan_has_beside_the_papers_levels_is_counted_and_named() -> None:
     text = PLAN_TEXT.replace("[resolver_path]", "resolver_miss_ratio = [0.0, 0.25]\n[resolver_path]")
-    found = scope_of(make_plan(text))
+    found = choose_scope(make_plan(text))
     drawn = sum(len(cell) for cell in found.cells.values())
     assert (found.unlike_count, found.left_out_count) == (drawn, 0)
     assert found.note.endswith("that the paper's loads did not have: left out, with resolver_miss_ratio 0.25.")
@@ -144,10 +144,10 @@ def test_rows_of_queries_have_all_that_queries_depend_on(shape: type) -> None:
 
 
 def test_every_factor_is_of_one_subject_and_every_row_has_it() -> None:
-    assert sorted(factors_about(*FactorSubject)) == sorted(EVERY_FACTOR)
+    assert sorted(select_factors(*FactorSubject)) == sorted(EVERY_FACTOR)
     assert set(EVERY_FACTOR) <= {one.name for one in msgspec.structs.fields(H20LoadRow)}
-    assert set(EVERY_FACTOR) <= {one.name for one in columns_of("trials")}
-    assert {one.name for one in msgspec.structs.fields(ResolverRow)} == set(factors_about(FactorSubject.RESOLVER))
+    assert set(EVERY_FACTOR) <= {one.name for one in list_columns("trials")}
+    assert {one.name for one in msgspec.structs.fields(ResolverRow)} == set(select_factors(FactorSubject.RESOLVER))
     assert set(OPTIONAL_FACTORS) > _OF_THE_LAB
 
 
@@ -180,7 +180,7 @@ OF_ITS_OWN: Mapping[str, str] = {
     "python/resolab/testbed/first_load.py": "writes a plan",
     "scripts/browser_noise.py": "writes a plan",
     "scripts/what_adjusting_saves.py": "reads published tables, whose older ones lack columns",
-    "scripts/benches/internet/against_lab/written.py": "writes plans",
+    "scripts/benches/internet/against_lab/comparison_files.py": "writes plans",
     "scripts/benches/analysis/dataset.py": "makes the levels of a dataset, and takes defaults for the rest",
 }
 """Files that may list several by hand, and why."""

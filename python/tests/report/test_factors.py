@@ -8,7 +8,7 @@ from synthetic_dataset import BROWSER_MS, RTT_MS, make_dataset, make_plan
 from resolab.report.environment import environment
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
-from resolab.report.labels import baseline_label, combination_of, held_factors
+from resolab.report.labels import baseline_label, list_constant_factors, name_combination
 from resolab.report.outcome_tables import outcome_table
 from resolab.report.sentences import answers
 from resolab.report.tables import Table, handshake_table, lateness_table
@@ -62,7 +62,7 @@ def column(table: Table, name: str) -> list[str]:
 
 def test_every_condition_has_a_name_of_its_own(findings: Findings) -> None:
     assert findings.varying == ("browser", "resolver_path", "doh_method", "dns_connection_state")
-    names = [combination_of(findings, one.condition) for one in findings.conditions]
+    names = [name_combination(findings, one.condition) for one in findings.conditions]
     assert len(names) == len(set(names)) == 24
     assert "DoH + H3 full, Firefox, native, POST, DNS warm" in names
     # What cannot be otherwise is not said: DoUDP has neither a method nor a connection.
@@ -82,7 +82,7 @@ def test_comparisons_stay_within_their_browser(findings: Findings) -> None:
 
 
 def test_the_closed_form_knows_warm_connections_and_tcp(findings: Findings) -> None:
-    expected = {combination_of(findings, one.condition): two.expected.total_ms for one, two in findings.plt.compared}
+    expected = {name_combination(findings, one.condition): two.expected.total_ms for one, two in findings.plt.compared}
     assert expected["DoH + H3 full, Chromium, native, POST, DNS cold"] == 2 * RTT_MS["4g"]
     assert expected["DoH + H3 full, Chromium, native, POST, DNS warm"] == 0
     assert expected["DoUDP + H2 full, Firefox, by stub"] == pytest.approx(RTT_MS["4g"])
@@ -103,7 +103,7 @@ def test_lateness_is_told_apart_by_browser(findings: Findings) -> None:
 
 
 def test_what_was_held_is_said(findings: Findings) -> None:
-    assert held_factors(findings) == [
+    assert list_constant_factors(findings) == [
         "h3_discovery forced",
         "name_resolution built_in",
         "requested_dns_handshake_mode full",
@@ -114,7 +114,7 @@ def test_what_was_held_is_said(findings: Findings) -> None:
         "answer_push off",
         "resolver_miss_ratio 0",
     ]
-    assert ("factors held", ", ".join(held_factors(findings))) in environment(findings)
+    assert ("factors held", ", ".join(list_constant_factors(findings))) in environment(findings)
 
 
 def test_sentences_name_the_levels(findings: Findings) -> None:
@@ -129,5 +129,5 @@ def test_without_optional_factors_names_are_as_they_were(dataset_folder: Path) -
         old = analyse(dataset)
     assert old.varying == ()
     assert baseline_label(old) == "DoUDP + H3 full"
-    assert "DoQ + H3 0-RTT" in {combination_of(old, one.condition) for one in old.conditions}
+    assert "DoQ + H3 0-RTT" in {name_combination(old, one.condition) for one in old.conditions}
     assert column(lateness_table(old), "profile") == ["4g", "fiber"]

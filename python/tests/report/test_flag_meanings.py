@@ -11,7 +11,7 @@ from resolab.report import tables
 
 @pytest.mark.parametrize("flag", TrialFlag)
 def test_a_flag_has_a_meaning(flag: TrialFlag) -> None:
-    words = tables._meaning(flag.value)
+    words = tables._find_meaning(flag.value)
     assert words
     assert words[0].islower()
     assert not words.endswith(".")
@@ -22,4 +22,4 @@ def test_there_is_no_meaning_of_anything_else() -> None:
 
 
 def test_a_flag_of_another_version_is_shown_without_a_meaning() -> None:
-    assert tables._meaning("flag_of_tomorrow") == ""
+    assert tables._find_meaning("flag_of_tomorrow") == ""

@@ -23,12 +23,12 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
 from resolab.cli.console import Console
 from resolab.cli.main import main
-from resolab.evidence.timeline import trace_bytes, tracks_of
+from resolab.evidence.timeline import list_tracks, trace_bytes
 from resolab.har.archive import archive
 from resolab.pages.clone.names import parse_request_index
 from resolab.pages.file import model_text
 from resolab.pages.model import Kind
-from resolab.plots import Event, Span, WaterfallRequest, draw_waterfall
+from resolab.plots import PageEvent, Span, WaterfallRequest, draw_waterfall
 from resolab.plots.save import inline_svg, save_drawing
 from resolab.report import build_report, terminal_waterfall
 from resolab.report.waterfall.loads import Waterfall
@@ -123,7 +123,7 @@ def test_commands_print_and_draw_them(dataset: Path, tmp_path: Path, capsys: pyt
 def test_a_waterfall_draws_any_label(labels: list[str], title: str) -> None:
     spans = [Span("wait", 1.0, 2.0)]
     requests = [WaterfallRequest(label, 0.0, spans, {"url": label}) for label in labels]
-    drawing = draw_waterfall("waterfall", title, requests, [Event("load", 3.0)], title)
+    drawing = draw_waterfall("waterfall", title, requests, [PageEvent("load", 3.0)], title)
     with TemporaryDirectory() as folder:
         element = save_drawing(drawing, Path(folder))
         ET.fromstring((Path(folder) / "waterfall.svg").read_text("utf-8"))
@@ -165,7 +165,7 @@ def test_a_load_s_lines_archive_and_trace_take_any_url(url: str) -> None:
         one = resource("/", "img", start, start, start, start, start + 1, start + 1, start + 2, start + 3)
         kept.append(msgspec.structs.replace(one, url=url))
     json.loads(json.dumps(archive(kept)))
-    assert trace_bytes(tracks_of(kept), monotonic_ns=1, wall_time_unix_ns=1)
+    assert trace_bytes(list_tracks(kept), monotonic_ns=1, wall_time_unix_ns=1)
     waterfall = Waterfall(url, url, url, [WaterfallRequest(url, 0.0, [Span("wait", 0.0, 1.0)], {})], [])
     assert terminal_waterfall(waterfall, 80)
     parse_request_index(url)

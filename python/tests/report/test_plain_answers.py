@@ -9,13 +9,13 @@ import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
 from resolab.report import build_report
+from resolab.report.failures import flags_and_drops, trouble_sentence
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.report.plain_answers import (
     plain_answers,
     too_few_sentence,
 )
-from resolab.report.trouble import flags_and_drops, trouble_sentence
 from resolab.stats import holm, least_paired_p_value, pairs_for_significance
 from resolab.store import build_tables, describe_environment, open_dataset
 

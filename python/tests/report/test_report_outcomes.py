@@ -10,8 +10,8 @@ from resolab.plots import estimate_text
 from resolab.records import PageLoadRecord
 from resolab.report import build_report
 from resolab.report.findings.oracle import Oracle
+from resolab.report.findings.outcome_pairs import compare_outcomes
 from resolab.report.findings.page_loads import condition_results
-from resolab.report.findings.within_loads import compare_outcomes
 from resolab.store import read_trial
 from resolab.store.outcomes import OUTCOMES, PLT, PLT_SUM
 from resolab.store.rows import LoadRow

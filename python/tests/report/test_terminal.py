@@ -9,7 +9,7 @@ from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.report import terminal_summary
 from resolab.report.findings.analysis import analyse
-from resolab.report.narrow import TerminalTable
+from resolab.report.narrow_table import TerminalTable
 from resolab.report.terminal import times_text
 from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset

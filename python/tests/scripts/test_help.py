@@ -9,7 +9,8 @@ import pytest
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
 SHELL = sorted(file.name for file in SCRIPTS.iterdir() if file.is_file() and not file.suffix)
-PYTHON = sorted(file.name for file in SCRIPTS.glob("*.py") if "__main__" in file.read_text())
+FILES = sorted([*SCRIPTS.glob("*.py"), *SCRIPTS.glob("coverage_simulations/*.py")])
+PYTHON = [str(file.relative_to(SCRIPTS)) for file in FILES if "__main__" in file.read_text()]
 BENCHES = sorted(file.parent.name.replace("_", "-") for file in SCRIPTS.glob("benches/*/__main__.py"))
 
 
@@ -32,7 +33,7 @@ def test_a_shell_script_says_what_it_does(name: str) -> None:
 
 @pytest.mark.parametrize("name", PYTHON)
 def test_a_python_script_says_what_it_does(name: str) -> None:
-    assert f"usage: {name}" in help_of(sys.executable, str(SCRIPTS / name))
+    assert f"usage: {Path(name).name}" in help_of(sys.executable, str(SCRIPTS / name))
 
 
 @pytest.mark.parametrize("name", BENCHES)
@@ -42,6 +43,6 @@ def test_a_benchmark_says_what_it_measures(name: str) -> None:
 
 def test_the_index_names_them_all() -> None:
     index = (SCRIPTS / "README.md").read_text()
-    names = [*SHELL, *(file.name for file in SCRIPTS.glob("*.py")), *(f"bench {name}" for name in BENCHES)]
+    names = [*SHELL, *(str(file.relative_to(SCRIPTS)) for file in FILES), *(f"bench {name}" for name in BENCHES)]
     assert [name for name in names if f"`{name}`" not in index and f"`{name} " not in index] == []
     assert set(BENCHES) == set((SCRIPTS / "bench").read_text().splitlines()[2].split()[3].split("|"))

@@ -14,7 +14,7 @@ from quotes.predicted import later, savings, whole_loads
 from quotes.prose import counts_without_holm, given, holds, literal_numbers, render, unparted_causes
 from quotes.published import PublishedDatasets
 from quotes.words import estimate, number, percent
-from resolab.stats import Sample, paired_difference
+from resolab.stats import Sample, estimate_paired_difference
 
 ROOT = Path(__file__).parents[3]
 TRIALS = "trial_id,block,profile,dns_transport,flags\n"
@@ -51,8 +51,9 @@ def arms(transport: str) -> tuple[dict[str, str], dict[str, str]]:
 def test_a_load_that_lacks_resources_is_at_least_its_limit(results: Path) -> None:
     found = PublishedDatasets(results).paired("run", "plt_ms", *arms("dot"))
     assert (found.n, found.censored_count) == (8, 2)
-    expected = paired_difference(
-        Sample.censored([110.0 + block for block in range(6)] + [None, None], [30_000.0] * 8), Sample.exact([100.0] * 8)
+    expected = estimate_paired_difference(
+        Sample.from_censored([110.0 + block for block in range(6)] + [None, None], [30_000.0] * 8),
+        Sample.exact([100.0] * 8),
     )
     assert found == expected
     assert PublishedDatasets(results).decided("run", "plt_ms", *arms("dot")) == "longer"
@@ -93,7 +94,7 @@ def test_numbers_are_printed_with_a_minus() -> None:
         "0.0",
         "+12.5",
     )
-    bound = paired_difference(Sample.censored([None] * 6, [300.0] * 6), Sample.exact([100.0] * 6))
+    bound = estimate_paired_difference(Sample.from_censored([None] * 6, [300.0] * 6), Sample.exact([100.0] * 6))
     assert estimate(bound) == "≥ +200 [+200, ∞]"
 
 

@@ -9,12 +9,12 @@ from resolab.stats import (
     Estimate,
     Method,
     Sample,
-    clustered_median,
+    estimate_clustered_median,
     median,
     median_of_clusters,
     quantile,
 )
-from resolab.stats.coverage.clusters import draw, held, held_over_blocks
+from resolab.stats.coverage.clusters import draw, simulate_coverage, simulate_coverage_over_blocks
 
 RNG = np.random.default_rng(8)
 
@@ -40,7 +40,7 @@ def not_rejected(values: np.ndarray) -> tuple[float, float]:
 def test_the_interval_is_what_the_test_over_clusters_does_not_reject(kind: str, effect: float):
     for pages in range(CLUSTERS_NEEDED, 14):
         values = draw(kind, RNG, pages, 3, effect)
-        found = clustered_median(Sample.exact(values.ravel()), clusters(pages, 3))
+        found = estimate_clustered_median(Sample.exact(values.ravel()), clusters(pages, 3))
         assert (found.ci_low, found.ci_high) == pytest.approx(not_rejected(values))
         assert found.value == pytest.approx(np.median(values))
         assert (found.n, found.method) == (pages * 3, Method.CLUSTER_SIGN)
@@ -48,19 +48,19 @@ def test_the_interval_is_what_the_test_over_clusters_does_not_reject(kind: str, 
 
 def test_one_value_a_cluster_is_the_plain_median():
     sample = Sample.exact(RNG.standard_normal(9))
-    assert clustered_median(sample, range(9)) == quantile(sample, 0.5)
+    assert estimate_clustered_median(sample, range(9)) == quantile(sample, 0.5)
 
 
 def test_copies_within_clusters_tell_nothing_new():
     few = RNG.standard_normal(8)
-    copies = clustered_median(Sample.exact(np.repeat(few, 50)), clusters(8, 50))
+    copies = estimate_clustered_median(Sample.exact(np.repeat(few, 50)), clusters(8, 50))
     alone = quantile(Sample.exact(np.repeat(few, 50)), 0.5)
     assert copies.ci_width > 2 * alone.ci_width
 
 
 def test_fewer_clusters_have_no_interval():
     pages = CLUSTERS_NEEDED - 1
-    found = clustered_median(Sample.exact(RNG.standard_normal(pages * 4)), clusters(pages, 4))
+    found = estimate_clustered_median(Sample.exact(RNG.standard_normal(pages * 4)), clusters(pages, 4))
     assert (found.ci_low, found.ci_high, found.method) == (None, None, Method.NONE)
     assert found.value is not None
 
@@ -69,26 +69,26 @@ def test_failed_loads_are_bounds():
     values = np.random.default_rng(0).standard_normal((8, 4))
     high = values.copy()
     high[:, 3] = np.inf
-    found = clustered_median(Sample(values.ravel(), high.ravel()), clusters(8, 4))
+    found = estimate_clustered_median(Sample(values.ravel(), high.ravel()), clusters(8, 4))
     assert found.censored_count == 8
-    known = clustered_median(Sample.exact(values.ravel()), clusters(8, 4))
+    known = estimate_clustered_median(Sample.exact(values.ravel()), clusters(8, 4))
     assert found.ci_low == known.ci_low
     assert found.ci_high > known.ci_high
 
 
 def test_every_value_needs_its_cluster():
     with pytest.raises(ValueError, match="cluster"):
-        clustered_median(Sample.exact([1.0, 2.0]), [1])
+        estimate_clustered_median(Sample.exact([1.0, 2.0]), [1])
 
 
 @pytest.mark.parametrize(("kind", "effect"), [("normal", 2.0), ("bimodal", 0.5), ("waits 20 %", 0.0)])
 def test_pages_hold_where_independent_pairs_do_not(kind: str, effect: float):
-    assert 0.91 <= held("over pages", kind, 8, 3, effect, 250) <= 0.99
-    assert held("as if independent", "normal", 8, 6, 2.0, 250) < 0.85
+    assert 0.91 <= simulate_coverage("over pages", kind, 8, 3, effect, 250) <= 0.99
+    assert simulate_coverage("as if independent", "normal", 8, 6, 2.0, 250) < 0.85
 
 
 def test_given_pages_hold_over_blocks():
-    assert held_over_blocks((-30.0, 0.0, 30.0), 0.7, 12, 250) >= 0.91
+    assert simulate_coverage_over_blocks((-30.0, 0.0, 30.0), 0.7, 12, 250) >= 0.91
 
 
 def estimates(*medians):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from resolab.stats import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, Sample, bootstrap, median, quantile_shift
-from resolab.stats.coverage.intervals import DATA, INTERVALS, Interval, coverage, coverage_when_stopped, truth_of
+from resolab.stats.coverage.intervals import DATA, INTERVALS, Interval, compute_truth, coverage, coverage_when_stopped
 
 ROUNDS = 300
 KINDS = ("skewed", "bimodal", "tied")
@@ -56,7 +56,7 @@ def test_an_interval_holds_the_truth_about_as_often_as_it_says(name: str, blocks
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_lower_confidence_level_holds_less_often(kind: str) -> None:
-    truth = truth_of(kind, np.median)
+    truth = compute_truth(kind, np.median)
     share = coverage(lambda rng, _: median(Sample.exact(DATA[kind](rng, 12)), level=0.8), truth, ROUNDS)
     assert 0.76 <= share <= 0.87
 

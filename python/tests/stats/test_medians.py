@@ -9,8 +9,8 @@ from resolab.stats import (
     Method,
     Sample,
     ecdf,
+    estimate_paired_difference,
     median,
-    paired_difference,
     pairs,
     pairs_for_interval,
     relative_change,
@@ -61,26 +61,26 @@ def test_the_fewest_pairs_with_an_interval_are_five_and_more_at_a_higher_level()
 
 def test_a_median_is_a_number_only_below_half_censored() -> None:
     limit = 30_000.0
-    below = median(Sample.censored([1.0, 2.0, 3.0, None, None], [limit] * 5), seed=1)
+    below = median(Sample.from_censored([1.0, 2.0, 3.0, None, None], [limit] * 5), seed=1)
     assert (below.value, below.censored_count) == (3.0, 2)
     assert below.ci_high == math.inf
-    half = median(Sample.censored([1.0, 2.0, None, None], [limit] * 4), seed=1)
+    half = median(Sample.from_censored([1.0, 2.0, None, None], [limit] * 4), seed=1)
     assert half.value is None
     # Whatever the lost loads would have taken, the median is at least the greater known value.
     assert (half.low, half.high) == (2.0, math.inf)
-    most = median(Sample.censored([1.0, None, None], [limit] * 3), seed=1)
+    most = median(Sample.from_censored([1.0, None, None], [limit] * 3), seed=1)
     assert (most.value, most.low) == (None, limit)
 
 
 def test_a_censored_load_is_not_the_same_as_one_left_out() -> None:
-    kept = median(Sample.censored([1.0, 2.0, 3.0, 4.0, None], [9.0] * 5), seed=1)
+    kept = median(Sample.from_censored([1.0, 2.0, 3.0, 4.0, None], [9.0] * 5), seed=1)
     assert kept.value == 3.0
     assert median(Sample.exact([1.0, 2.0, 3.0, 4.0]), seed=1).value == 2.5
 
 
 def test_paired_differences_use_the_pairs() -> None:
     drift = np.arange(12) * 1_000.0
-    estimate = paired_difference(Sample.exact(drift + 7 + np.arange(12) % 3), Sample.exact(drift), seed=1)
+    estimate = estimate_paired_difference(Sample.exact(drift + 7 + np.arange(12) % 3), Sample.exact(drift), seed=1)
     assert estimate.value == 8
     assert estimate.ci_low is not None
     assert estimate.ci_low > 6
@@ -89,13 +89,19 @@ def test_paired_differences_use_the_pairs() -> None:
 
 def test_differences_with_censored_sides_are_bounded() -> None:
     limit = [100.0] * 3
-    slow = paired_difference(Sample.censored([None] * 3, limit), Sample.exact([10.0, 20.0, 30.0]), seed=1)
+    slow = estimate_paired_difference(Sample.from_censored([None] * 3, limit), Sample.exact([10.0, 20.0, 30.0]), seed=1)
     assert (slow.value, slow.low, slow.high) == (None, 80.0, math.inf)
-    both = paired_difference(Sample.censored([None] * 3, limit), Sample.censored([None] * 3, limit), seed=1)
+    both = estimate_paired_difference(
+        Sample.from_censored([None] * 3, limit), Sample.from_censored([None] * 3, limit), seed=1
+    )
     assert (both.low, both.high) == (-math.inf, math.inf)
-    both = paired_difference(Sample.censored([None] * 6, limit * 2), Sample.censored([None] * 6, limit * 2), seed=1)
+    both = estimate_paired_difference(
+        Sample.from_censored([None] * 6, limit * 2), Sample.from_censored([None] * 6, limit * 2), seed=1
+    )
     assert both.ci_contains_zero is True
-    minority = paired_difference(Sample.censored([None, 25.0, 36.0], limit), Sample.exact([10.0, 20.0, 30.0]), seed=1)
+    minority = estimate_paired_difference(
+        Sample.from_censored([None, 25.0, 36.0], limit), Sample.exact([10.0, 20.0, 30.0]), seed=1
+    )
     assert minority.value == 6.0
 
 
@@ -104,7 +110,7 @@ def test_relative_change_of_medians() -> None:
     estimate = relative_change(Sample.exact(base * 1.2), Sample.exact(base), seed=1)
     assert estimate.value == pytest.approx(0.2)
     assert estimate.ci_low == pytest.approx(0.2)
-    lost = relative_change(Sample.censored([None] * 3, [50.0] * 3), Sample.exact([10.0] * 3), seed=1)
+    lost = relative_change(Sample.from_censored([None] * 3, [50.0] * 3), Sample.exact([10.0] * 3), seed=1)
     assert (lost.value, lost.low, lost.high) == (None, 4.0, math.inf)
 
 
@@ -124,7 +130,7 @@ def test_samples_must_make_sense() -> None:
     with pytest.raises(ValueError, match="NaN"):
         Sample.exact([math.nan])
     with pytest.raises(ValueError, match="one length"):
-        paired_difference(Sample.exact([1.0]), Sample.exact([1.0, 2.0]), seed=1)
+        estimate_paired_difference(Sample.exact([1.0]), Sample.exact([1.0, 2.0]), seed=1)
     with pytest.raises(ValueError, match="one length"):
         relative_change(Sample.exact([1.0]), Sample.exact([1.0, 2.0]), seed=1)
 
@@ -143,7 +149,7 @@ def test_censoring_never_moves_bounds_past_the_truth(values: list[float], data: 
     hidden = data.draw(st.lists(st.booleans(), min_size=len(values), max_size=len(values)))
     seen = [None if hide else value for value, hide in zip(values, hidden, strict=True)]
     limits = [value * 0.5 for value in values]
-    estimate = median(Sample.censored(seen, limits), seed=1)
+    estimate = median(Sample.from_censored(seen, limits), seed=1)
     assert estimate.low is not None
     assert estimate.high is not None
     # As the estimate is made: the mean of the two in the middle may differ from it in the last digit.

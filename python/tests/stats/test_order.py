@@ -64,7 +64,7 @@ def test_too_few_values_for_any_end_have_no_interval() -> None:
 
 
 def test_censored_values_bound_a_quantile_above_them_and_leave_one_below_alone() -> None:
-    sample = Sample.censored([*range(1, 17), None, None, None, None], [100.0] * 20)
+    sample = Sample.from_censored([*range(1, 17), None, None, None, None], [100.0] * 20)
     below = quantile(sample, 0.5)
     assert (below.value, below.censored_count) == (10.5, 4)
     assert below.ci_high < 16

@@ -9,10 +9,10 @@ from resolab.stats import (
     aim_at_width,
     aim_within_margin,
     blocks_needed,
+    estimate_paired_difference,
     excludes_zero,
-    paired_difference,
 )
-from resolab.stats.coverage.power import held
+from resolab.stats.coverage.power import simulate_coverage
 
 RNG = np.random.default_rng(11)
 LARGE = Sample.exact(RNG.normal(0, 10, 1_000))
@@ -23,7 +23,7 @@ def share_decided(draw: np.random.Generator, blocks: int, effect: float, width: 
     counts = np.zeros(3)
     for _ in range(600):
         values = Sample.exact(draw.normal(0, 10, blocks))
-        one = paired_difference(values, Sample.exact(np.zeros(blocks)))
+        one = estimate_paired_difference(values, Sample.exact(np.zeros(blocks)))
         assert one.ci_low is not None
         assert one.ci_high is not None
         counts += [one.ci_low + effect > 0, one.ci_high - one.ci_low <= width, max(-one.ci_low, one.ci_high) < margin]
@@ -78,7 +78,7 @@ def test_it_says_when_it_is_not_within_the_most() -> None:
 
 def test_a_pilot_that_cannot_say_says_nothing() -> None:
     assert blocks_needed(LARGE.take(range(5)), excludes_zero(8.0), PowerRule(), most=100, seed=1) is None
-    failed = Sample.censored([1.0] * 4 + [None] * 8, [30.0] * 12)
+    failed = Sample.from_censored([1.0] * 4 + [None] * 8, [30.0] * 12)
     assert blocks_needed(failed, excludes_zero(8.0), PowerRule(), most=100, seed=1) is None
 
 
@@ -86,4 +86,4 @@ def test_the_interval_is_wide_where_the_pilot_is_small_and_mostly_holds() -> Non
     found = [blocks_needed(LARGE.take(range(n)), excludes_zero(6.0), PowerRule(), most=1_000, seed=1) for n in (12, 96)]
     widths = [(one.high or 1_000) / (one.low or 6) for one in found if one is not None]
     assert widths[0] > widths[1] > 1
-    assert held("normal", 12, excludes_zero(8.0), PowerRule(), 60).held_ratio >= 0.8
+    assert simulate_coverage("normal", 12, excludes_zero(8.0), PowerRule(), 60).held_ratio >= 0.8

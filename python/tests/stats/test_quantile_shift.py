@@ -54,7 +54,7 @@ def test_tails_need_more_pairs(probability: float, pairs: int) -> None:
 
 def test_a_failed_load_leaves_the_upper_quantiles_open_only() -> None:
     values = [100.0 + one for one in range(20)]
-    treatment = Sample.censored([*values[:-3], None, None, None], [30_000.0] * 20)
+    treatment = Sample.from_censored([*values[:-3], None, None, None], [30_000.0] * 20)
     found = quantile_differences(treatment, Sample.exact(values), seed=1)
     by_probability = {one.probability: one.difference for one in found}
     assert by_probability[0.5].value == pytest.approx(0)
@@ -68,7 +68,7 @@ def test_a_failed_load_leaves_the_upper_quantiles_open_only() -> None:
 
 
 def test_failed_on_both_sides_is_not_known() -> None:
-    both = Sample.censored([None] * 12, [30_000.0] * 12)
+    both = Sample.from_censored([None] * 12, [30_000.0] * 12)
     found = quantile_differences(both, both, seed=1, probabilities=(0.5,))[0].difference
     assert (found.ci_low, found.ci_high) == (-math.inf, math.inf)
 

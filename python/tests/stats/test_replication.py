@@ -10,7 +10,7 @@ import pytest
 
 from resolab.stats import Sample, median
 from resolab.stats.estimate import Estimate, Method
-from resolab.stats.replication import PrintedChange, printed_change, replication
+from resolab.stats.replication import PrintedChange, make_printed_change, replication
 
 
 def _ours(value: float, low: float, high: float) -> Estimate:
@@ -18,7 +18,7 @@ def _ours(value: float, low: float, high: float) -> Estimate:
 
 
 def test_the_interval_of_a_printed_median_is_mcgills_for_two_of_them() -> None:
-    one = printed_change(0.2, (0.1, 0.3), 100)
+    one = make_printed_change(0.2, (0.1, 0.3), 100)
     assert one.ci_high - one.value == pytest.approx(1.959964 * 1.25 / 1.35 * math.sqrt(2) * 0.2 / 10)
     assert one.value - one.ci_low == pytest.approx(one.ci_high - one.value)
 
@@ -51,8 +51,8 @@ def test_two_right_studies_predict_each_other_in_about_95_of_100() -> None:
     for _ in range(400):
         theirs, ours = rng.normal(10, 2, 300), rng.normal(10, 2, 24)
         low, middle, high = np.quantile(theirs, (0.25, 0.5, 0.75))
-        # One median, not a difference of two: half of the variance that `printed_change` gives.
-        printed = printed_change(float(middle), (float(low), float(high)), 600)
+        # One median, not a difference of two: half of the variance that `make_printed_change` gives.
+        printed = make_printed_change(float(middle), (float(low), float(high)), 600)
         found = replication(median(Sample.exact(ours)), printed)
         assert found is not None
         held += found.is_predicted

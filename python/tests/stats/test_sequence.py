@@ -16,8 +16,8 @@ from resolab.stats import (
     median,
     median_at_any_look,
 )
-from resolab.stats.coverage.sequence import blocks_taken, fixed_holds_at_every_look, holds_at_every_look
-from resolab.stats.sequence import spent
+from resolab.stats.coverage.sequence import blocks_taken, simulate_coverage, simulate_fixed_coverage
+from resolab.stats.sequence import compute_spent_error
 
 
 def test_every_path_of_coins_is_counted() -> None:
@@ -29,10 +29,10 @@ def test_every_path_of_coins_is_counted() -> None:
         for n in range(first or 17, 17):
             left[n] += 1
     shares = [one / 2**16 for one in left]
-    assert all(share <= spent(n, 0.95) + 1e-12 for n, share in enumerate(shares))
+    assert all(share <= compute_spent_error(n, 0.95) + 1e-12 for n, share in enumerate(shares))
     # No end could be a rank further in without spending more.
     assert shares[8] == 2 / 2**9
-    assert shares[16] > 0.6 * spent(16, 0.95)
+    assert shares[16] > 0.6 * compute_spent_error(16, 0.95)
 
 
 def test_the_first_interval_comes_with_eight_values_and_a_higher_level_takes_longer() -> None:
@@ -92,7 +92,7 @@ def test_too_few_values_have_no_interval() -> None:
 
 def test_failed_loads_stay_bounds() -> None:
     """Six of sixteen treatments failed: below there is an end, above there is none."""
-    treatment = Sample.censored([None, None, *[12.0, None, 12.0, 12.0] * 3, None, 12.0], [30.0] * 16)
+    treatment = Sample.from_censored([None, None, *[12.0, None, 12.0, 12.0] * 3, None, 12.0], [30.0] * 16)
     found = difference_at_any_look(treatment, Sample.exact([10.0] * 16))
     assert (found.value, found.censored_count) == (2.0, 6)
     assert (found.ci_low, found.ci_high) == (2.0, math.inf)
@@ -109,7 +109,7 @@ def test_a_change_holds_where_both_medians_do() -> None:
     assert found.ci_low is not None
     assert found.ci_high is not None
     assert 0.1 < found.ci_low < 0.2 < found.ci_high < 0.3
-    endless = change_at_any_look(Sample.censored([1.0, None] * 10, [9.0] * 20), Sample.exact([1.0] * 20))
+    endless = change_at_any_look(Sample.from_censored([1.0, None] * 10, [9.0] * 20), Sample.exact([1.0] * 20))
     assert endless.ci_high == math.inf
     fewer = change_at_any_look(Sample.exact([1.0] * 7), Sample.exact([1.0] * 7))
     assert (fewer.value, fewer.ci_low) == (0.0, None)
@@ -118,11 +118,11 @@ def test_a_change_holds_where_both_medians_do() -> None:
 @pytest.mark.parametrize("kind", ["normal", "tied", "waits 50 %", "fails 20 %"])
 def test_all_looks_hold_the_truth_together(kind: str) -> None:
     """Of 400 campaigns of up to 120 blocks; one standard error is 1.1 %."""
-    assert holds_at_every_look(kind, [120], 400)[0] >= 0.93
+    assert simulate_coverage(kind, [120], 400)[0] >= 0.93
 
 
 def test_intervals_of_a_fixed_number_do_not() -> None:
-    assert fixed_holds_at_every_look("normal", [40], 8, 200)[0] < 0.9
+    assert simulate_fixed_coverage("normal", [40], 8, 200)[0] < 0.9
 
 
 def test_it_takes_fewer_blocks_than_planned_where_the_difference_is_larger() -> None:

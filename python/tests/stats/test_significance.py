@@ -8,9 +8,9 @@ from resolab.stats import (
     Sample,
     cliffs_delta,
     clopper_pearson,
+    compute_paired_p_value,
     holm,
     median,
-    paired_p_value,
     significant_share,
     two_sample_p_value,
     width_reached,
@@ -26,7 +26,7 @@ def normal(seed: int, n: int, shift: float = 0.0) -> FloatArray:
 def test_paired_p_is_the_exact_signed_rank_one(n: int) -> None:
     treatment, baseline = normal(n, n, 0.3), normal(n + 1, n)
     expected = scipy_stats.wilcoxon(treatment, baseline, method="exact").pvalue
-    assert paired_p_value(Sample.exact(treatment), Sample.exact(baseline)) == pytest.approx(expected)
+    assert compute_paired_p_value(Sample.exact(treatment), Sample.exact(baseline)) == pytest.approx(expected)
 
 
 def test_paired_p_with_ties_and_zeros_by_turning_every_sign() -> None:
@@ -34,34 +34,34 @@ def test_paired_p_with_ties_and_zeros_by_turning_every_sign() -> None:
     ranks = scipy_stats.rankdata(np.abs(differences))
     sums = [sum(rank for bit, rank in enumerate(ranks[1:]) if signs >> bit & 1) for signs in range(2**6)]
     tail = np.mean([one >= ranks[differences > 0].sum() for one in sums])
-    p = paired_p_value(Sample.exact(differences), Sample.exact(np.zeros(7)))
+    p = compute_paired_p_value(Sample.exact(differences), Sample.exact(np.zeros(7)))
     assert p == pytest.approx(2 * tail)
 
 
 def test_no_difference_at_all_is_no_evidence() -> None:
     same = Sample.exact([1.0] * 8)
-    assert paired_p_value(same, same) == 1
+    assert compute_paired_p_value(same, same) == 1
     assert two_sample_p_value(same, same) == 1
-    assert paired_p_value(Sample.exact([]), Sample.exact([])) is None
+    assert compute_paired_p_value(Sample.exact([]), Sample.exact([])) is None
     assert two_sample_p_value(Sample.exact([]), same) is None
 
 
 def test_large_samples_keep_to_the_exact_p() -> None:
     treatment, baseline = normal(3, 61, 0.3), normal(4, 61)
     expected = scipy_stats.wilcoxon(treatment, baseline, method="exact").pvalue
-    assert paired_p_value(Sample.exact(treatment), Sample.exact(baseline)) == pytest.approx(expected, abs=0.003)
+    assert compute_paired_p_value(Sample.exact(treatment), Sample.exact(baseline)) == pytest.approx(expected, abs=0.003)
 
 
 def test_censored_p_is_at_least_that_of_any_possible_values() -> None:
     treatment = [float(value) for value in range(11, 18)]
-    censored = Sample.censored([*treatment, None], [16.0] * 8)
+    censored = Sample.from_censored([*treatment, None], [16.0] * 8)
     baseline = Sample.exact([10.0 + 0.1 * value for value in range(8)])
     for truth in (16.0, 17.5, 200.0):
         full = Sample.exact([*treatment, truth])
-        assert paired_p_value(censored, baseline) >= paired_p_value(full, baseline)
+        assert compute_paired_p_value(censored, baseline) >= compute_paired_p_value(full, baseline)
         assert two_sample_p_value(censored, baseline) >= two_sample_p_value(full, baseline)
-    lost = Sample.censored([None] * 8, [16.0] * 8)
-    assert paired_p_value(lost, lost) == two_sample_p_value(lost, lost) == 1
+    lost = Sample.from_censored([None] * 8, [16.0] * 8)
+    assert compute_paired_p_value(lost, lost) == two_sample_p_value(lost, lost) == 1
     assert two_sample_p_value(lost, baseline) < 0.001
 
 
@@ -98,9 +98,9 @@ def test_cliffs_delta_turns_with_its_arguments_and_ends_at_one() -> None:
 
 def test_cliffs_delta_of_censored_values_is_a_bound_only_where_order_is_open() -> None:
     limit = [100.0] * 4
-    known = cliffs_delta(Sample.censored([1.0, 2.0, None, None], limit), Sample.exact([5.0, 6.0, 7.0]))
+    known = cliffs_delta(Sample.from_censored([1.0, 2.0, None, None], limit), Sample.exact([5.0, 6.0, 7.0]))
     assert known.value == 0.0
-    open_order = cliffs_delta(Sample.censored([None] * 4, limit), Sample.censored([None] * 4, limit))
+    open_order = cliffs_delta(Sample.from_censored([None] * 4, limit), Sample.from_censored([None] * 4, limit))
     assert (open_order.low, open_order.high, open_order.ci_contains_zero) == (-1.0, 1.0, True)
 
 
@@ -118,7 +118,7 @@ def test_a_width_is_reached_only_by_an_interval() -> None:
     assert width_reached(narrow, narrow.ci_width)
     assert not width_reached(narrow, narrow.ci_width * 0.99)
     assert not width_reached(median(Sample.exact([1.0]), seed=1), 1e9)
-    assert not width_reached(median(Sample.censored([1.0, None, None], [9.0] * 3), seed=1), 1e9)
+    assert not width_reached(median(Sample.from_censored([1.0, None, None], [9.0] * 3), seed=1), 1e9)
     infinite = median(Sample.exact([math.inf] * 8), seed=1)
     assert not width_reached(infinite, 1e9)
     with pytest.raises(ValueError, match="greater than 0"):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from resolab.stats import slope_of, slope_over_blocks
+from resolab.stats import compute_slope, slope_over_blocks
 
 RTT_MS = (15.0, 25.0, 42.0, 92.0, 105.0)
 
@@ -31,15 +31,15 @@ def test_one_load_in_an_odd_place_moves_nothing_much() -> None:
 def test_two_levels_are_no_line() -> None:
     two = [(15.0, (1.0, 1.0)), (25.0, (2.0, 2.0)), (25.0, (2.5, 2.5))]
     assert slope_over_blocks([two] * 6).value is None
-    assert slope_of([(15.0, 1.0), (25.0, 2.0), (25.0, 2.5)]) is None
-    assert slope_of([(15.0, 1.0), (25.0, 2.0), (35.0, 3.0)]) == pytest.approx(0.1)
+    assert compute_slope([(15.0, 1.0), (25.0, 2.0), (25.0, 2.5)]) is None
+    assert compute_slope([(15.0, 1.0), (25.0, 2.0), (35.0, 3.0)]) == pytest.approx(0.1)
 
 
 def test_points_that_share_a_level_all_count() -> None:
     known = [(10.0, 10.0), (50.0, 50.0), (50.0, 130.0), (90.0, 90.0)]
     # Slopes between levels: 1, 3 to the odd one, 1, 1 and -1 from it.
-    assert slope_of(known) == pytest.approx(1.0)
-    assert slope_of([(10.0, 0.0), (50.0, 40.0), (50.0, 80.0), (90.0, 160.0)]) == pytest.approx(2.0)
+    assert compute_slope(known) == pytest.approx(1.0)
+    assert compute_slope([(10.0, 0.0), (50.0, 40.0), (50.0, 80.0), (90.0, 160.0)]) == pytest.approx(2.0)
     blocks = [[(level, (value, value)) for level, value in known]] * 6
     assert slope_over_blocks(blocks).value == pytest.approx(1.0)
 

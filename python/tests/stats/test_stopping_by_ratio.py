@@ -1,6 +1,6 @@
 """Stopping by the width of the relative change keeps the level: the rule of docs/method/statistics.md, simulated.
 
-The table there has more data, widths and runs (`scripts/coverage_of_relative_stopping.py`).
+The table there has more data, widths and runs (`scripts/coverage_simulations/relative_stopping.py`).
 """
 
 import numpy as np

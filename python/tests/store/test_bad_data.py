@@ -13,8 +13,8 @@ from resolab.cli.main import main
 from resolab.errors import ConfigurationError
 from resolab.records import FORMAT_VERSION
 from resolab.report import build_report
-from resolab.store import build_tables, finished_trials, open_dataset
-from resolab.store.columns import REQUIRED, columns_of
+from resolab.store import build_tables, find_finished_trials, open_dataset
+from resolab.store.columns import REQUIRED, list_columns
 
 SMALL = (
     PLAN_TEXT.replace("blocks = 6", "blocks = 2")
@@ -36,7 +36,7 @@ def folder(whole: Path, tmp_path: Path) -> Path:
 
 
 def first_trial(folder: Path) -> Path:
-    return next(iter(finished_trials(folder).values()))
+    return next(iter(find_finished_trials(folder).values()))
 
 
 def cut(file: Path, keep: float) -> None:
@@ -162,7 +162,7 @@ def test_tables_of_an_older_minor_version_are_read_as_what_they_meant(folder: Pa
         distributions = dataset.query_distributions(["profile", "dns_transport"])
     for table in ("trials", "page_loads", "requests", "queries"):
         file = folder / "tables" / f"{table}.parquet"
-        newer = [one.name for one in columns_of(table) if one.default is not REQUIRED and _is_newer(table, one.name)]
+        newer = [one.name for one in list_columns(table) if one.default is not REQUIRED and _is_newer(table, one.name)]
         assert newer
         duckdb.sql(f"SELECT * EXCLUDE ({', '.join(newer)}) FROM '{file}'").write_parquet(str(file) + ".new")
         Path(str(file) + ".new").replace(file)
@@ -229,7 +229,7 @@ def test_a_trial_file_without_its_ends_is_one_line_to_every_reader(
     folder: Path, words: list[str], lines: int | slice, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A full disk or a copy that was cut off leaves such files."""
-    file = next(iter(finished_trials(folder).values()))
+    file = next(iter(find_finished_trials(folder).values()))
     kept = file.read_text().splitlines(keepends=True)
     file.write_text("".join(kept[lines] if isinstance(lines, slice) else kept[:lines]))
     target = [str(file)] if words == ["page", "show"] else [str(folder), file.stem, "-o", str(folder / "x")]

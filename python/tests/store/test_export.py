@@ -10,8 +10,8 @@ from synthetic_dataset import Faults, make_dataset
 
 from resolab.cli.main import main
 from resolab.errors import UsageError
-from resolab.store import ExportFormat, build_tables, ensure_tables, export_tables, finished_trials, open_dataset
-from resolab.store.columns import SINCE, TABLES, columns_of
+from resolab.store import ExportFormat, build_tables, ensure_tables, export_tables, find_finished_trials, open_dataset
+from resolab.store.columns import SINCE, TABLES, list_columns
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def read_back(file: Path, table: str) -> duckdb.DuckDBPyRelation:
     """Read a CSV as its data dictionary says: lists are JSON text, an empty field is null."""
-    columns = columns_of(table)
+    columns = list_columns(table)
     types = {one.name: "VARCHAR" if one.duckdb_type.endswith("[]") else one.duckdb_type for one in columns}
     relation = duckdb.read_csv(str(file), columns=types, header=True, allow_quoted_nulls=False)
     listed = (
@@ -73,7 +73,7 @@ def test_tables_are_made_when_missing_or_older_than_a_trial(tmp_path: Path) -> N
     assert len((made / "export" / "trials.csv").read_text().splitlines()) == 3
     before = (made / "tables").stat().st_ino
     assert ensure_tables(made).stat().st_ino == before
-    next(iter(finished_trials(made).values())).touch()
+    next(iter(find_finished_trials(made).values())).touch()
     assert ensure_tables(made).stat().st_ino != before
 
 
@@ -109,7 +109,7 @@ def test_every_table_opens_in_pandas_with_all_its_rows_and_columns(folder: Path)
             (row,) = dataset.sql(f"SELECT count(*) AS count FROM {table}")
             assert len(frame) == row["count"]
             assert len(frame) > 0 or table in SINCE
-            assert list(frame.columns) == [one.name for one in columns_of(table)]
+            assert list(frame.columns) == [one.name for one in list_columns(table)]
         (queries,) = dataset.sql("SELECT sum(query_response_time_ns)::BIGINT AS sum FROM queries")
     read = pd.read_parquet(folder / "tables" / "queries.parquet")
     assert int(read["query_response_time_ns"].sum()) == queries["sum"]

@@ -8,7 +8,7 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
 from resolab.records import ConnectionRecord, KeyExchangeGroup, QueryPurpose, QueryRecord, Record, TrialRecord
 from resolab.report.connections.hellos import hello_table
-from resolab.store import build_tables, finished_trials, open_dataset, read_trial
+from resolab.store import build_tables, find_finished_trials, open_dataset, read_trial
 
 GREETED = {
     "key_exchange_group": KeyExchangeGroup.X25519MLKEM768,
@@ -37,7 +37,7 @@ def connection(number: int, accepted_ns: int, *, name: str, alpn: str, **more: o
 
 def with_connections(folder: Path, resolver_path: str) -> str:
     """Put connections of all kinds into the first trial whose resolver is reached so; its browser."""
-    for file in finished_trials(folder).values():
+    for file in find_finished_trials(folder).values():
         records: list[Record] = list(read_trial(file))
         trial = next(one for one in records if isinstance(one, TrialRecord))
         if trial.resolver_path != resolver_path:

@@ -20,7 +20,7 @@ from resolab.records import (
     Speculation,
 )
 from resolab.report.build import make_report
-from resolab.store import build_tables, finished_trials, open_dataset, read_trial
+from resolab.store import build_tables, find_finished_trials, open_dataset, read_trial
 from resolab.store.connections.loads import LoadConnectionsRow
 
 SINCE_NS, UNTIL_NS = 1_000_000_000_000, 1_000_900_000_000
@@ -92,7 +92,7 @@ SEEN: Sequence[Record] = (
 def dataset_with(folder: Path, seen: Sequence[Record], label: str = MEASURED_LABEL) -> Path:
     """Have the first trial's measured window and what was seen in it."""
     make_dataset(folder, make_plan(PLAN_TEXT), Faults(trials_count=12))
-    file = next(iter(finished_trials(folder).values()))
+    file = next(iter(find_finished_trials(folder).values()))
     kept: list[Record] = []
     for one in read_trial(file):
         if isinstance(one, PathSummaryRecord):

@@ -16,7 +16,7 @@ from resolab.store import (
     Manifest,
     build_tables,
     describe_environment,
-    finished_trials,
+    find_finished_trials,
     load_manifest,
     merge_datasets,
     open_dataset,
@@ -76,8 +76,8 @@ def test_blocks_are_numbered_on_and_pairs_stay_within_their_run(runs: tuple[Path
 
 def test_lines_between_first_and_last_are_copied_as_they_are(runs: tuple[Path, Path], tmp_path: Path) -> None:
     merge_datasets(tmp_path / "m", runs)
-    old = list(finished_trials(runs[1]).values())[-1].read_bytes().splitlines()
-    new = list(finished_trials(tmp_path / "m").values())[-1].read_bytes().splitlines()
+    old = list(find_finished_trials(runs[1]).values())[-1].read_bytes().splitlines()
+    new = list(find_finished_trials(tmp_path / "m").values())[-1].read_bytes().splitlines()
     assert old[1:-1] == new[1:-1]
     assert msgspec.json.decode(new[-1])["trial_id"] == msgspec.json.decode(new[0])["trial_id"] == "b003-t005"
     assert (tmp_path / "m" / "manifests" / "run2.json").read_bytes() == (runs[1] / "manifest.json").read_bytes()
@@ -196,7 +196,7 @@ def test_nothing_is_overwritten_and_nothing_half_is_left(runs: tuple[Path, Path]
     with pytest.raises(ConfigurationError, match="it is there and not empty"):
         merge_datasets(runs[0], runs)
     broken = run(tmp_path / "run2")
-    last = list(finished_trials(broken).values())[-1]
+    last = list(find_finished_trials(broken).values())[-1]
     last.write_bytes(last.read_bytes()[:-40])
     with pytest.raises(ConfigurationError, match=f"failed to read {last} line"):
         merge_datasets(tmp_path / "m", [runs[0], broken])

@@ -8,7 +8,7 @@ from synthetic_dataset import Faults, make_dataset
 
 from resolab.plan import OutcomeName
 from resolab.records import INSTRUMENT_FAILURES, DnsTransport, HandshakeMode, PageFailure, PageLoadRecord
-from resolab.store import build_tables, finished_trials, open_dataset, read_trial
+from resolab.store import build_tables, find_finished_trials, open_dataset, read_trial
 from resolab.store.outcomes import (
     FCP,
     LCP,
@@ -18,7 +18,7 @@ from resolab.store.outcomes import (
     RESPONSE_START,
     SAY_NOTHING,
     Contribution,
-    Outcome,
+    LoadOutcome,
     is_usable,
 )
 from resolab.store.rows import LoadRow
@@ -44,7 +44,7 @@ REACHED = {"response_start": 9.0, "fcp": 10.0, "lcp": 11.0, "last_byte": 12.0, "
 @pytest.mark.parametrize("failure", NETWORK)
 @pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=lambda one: one.name)
 def test_a_load_the_network_failed_is_at_least_its_limit_even_of_what_it_had_reached(
-    outcome: Outcome, failure: str
+    outcome: LoadOutcome, failure: str
 ) -> None:
     """But for a first byte that came before it failed: a part that is missing later did not move that one."""
     seen = outcome == RESPONSE_START and failure in {"incomplete", "page_timeout"}
@@ -65,7 +65,7 @@ def test_a_first_byte_that_never_came_is_at_least_its_limit(failure: str) -> Non
 
 @pytest.mark.parametrize("failure", sorted(INSTRUMENT_FAILURES))
 @pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=lambda one: one.name)
-def test_what_the_instrument_lost_contributes_nothing(outcome: Outcome, failure: str) -> None:
+def test_what_the_instrument_lost_contributes_nothing(outcome: LoadOutcome, failure: str) -> None:
     assert outcome.contribution(load(failure, plt=1.0, lcp=1.0)) is None
     assert outcome.contribution(load(loaded=False)) is None
     assert not is_usable(load(failure))
@@ -78,13 +78,13 @@ def test_what_a_browser_does_not_tell_is_left_out_but_a_load_event_must_come() -
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=lambda one: one.name)
-def test_a_record_its_row_and_the_row_of_a_study_contribute_the_same(tmp_path: Path, outcome: Outcome) -> None:
+def test_a_record_its_row_and_the_row_of_a_study_contribute_the_same(tmp_path: Path, outcome: LoadOutcome) -> None:
     faults = Faults(timeouts=True, sums=True, paints=True, lost=True)
     folder = make_dataset(tmp_path / "d", faults=faults)
     build_tables(folder)
     with open_dataset(folder) as dataset:
         rows, of_study = dataset.measured_loads(), h20_loads(dataset)
-    files = finished_trials(folder)
+    files = find_finished_trials(folder)
     trials = [list(read_trial(files[row.trial_id])) for row in rows]
     told = [
         outcome.contribution_of_records(trial, DnsTransport(row.dns_transport))
@@ -110,7 +110,7 @@ def test_the_exchange_of_a_sum_is_the_cold_one_over_its_transport(tmp_path: Path
     build_tables(folder)
     with open_dataset(folder) as dataset:
         rows = dataset.measured_loads()
-    files = finished_trials(folder)
+    files = find_finished_trials(folder)
     for row in rows:
         told = PLT_SUM.contribution_of_records(list(read_trial(files[row.trial_id])), DnsTransport(row.dns_transport))
         assert told == PLT_SUM.contribution(row)

@@ -6,8 +6,8 @@ from synthetic_dataset import Faults, make_dataset
 
 from resolab.errors import ConfigurationError
 from resolab.records import PathSummaryRecord, QueryRecord, TrialRecord
-from resolab.store import build_tables, ensure_tables, finished_trials, open_dataset, read_trial
-from resolab.store.columns import SINCE, TABLES, columns_of
+from resolab.store import build_tables, ensure_tables, find_finished_trials, open_dataset, read_trial
+from resolab.store.columns import SINCE, TABLES, list_columns
 
 
 def test_every_record_becomes_one_row(dataset_folder: Path) -> None:
@@ -30,7 +30,7 @@ def test_every_record_becomes_one_row(dataset_folder: Path) -> None:
 
 def test_values_arrive_unchanged_and_nested_shapes_are_flat(dataset_folder: Path) -> None:
     build_tables(dataset_folder)
-    trial, file = next(iter(finished_trials(dataset_folder).items()))
+    trial, file = next(iter(find_finished_trials(dataset_folder).items()))
     records = list(read_trial(file))
     query = next(one for one in records if isinstance(one, QueryRecord))
     path = next(one for one in records if isinstance(one, PathSummaryRecord))
@@ -48,7 +48,7 @@ def test_values_arrive_unchanged_and_nested_shapes_are_flat(dataset_folder: Path
 
 
 def test_the_look_up_is_counted_as_each_browser_means_it(dataset_folder: Path) -> None:
-    for number, file in enumerate(finished_trials(dataset_folder).values()):
+    for number, file in enumerate(find_finished_trials(dataset_folder).values()):
         lines = [msgspec.json.decode(line) for line in file.read_bytes().splitlines()]
         loads = [line for line in lines if line["record"] == "page_load"]
         for line in loads:
@@ -69,14 +69,14 @@ def test_column_types_do_not_depend_on_the_values(dataset_folder: Path) -> None:
     with open_dataset(dataset_folder) as dataset:
         for table in TABLES:
             found = {row["column_name"]: row["column_type"] for row in dataset.sql(f"DESCRIBE {table}")}
-            assert found == {column.name: column.duckdb_type for column in columns_of(table)}
+            assert found == {column.name: column.duckdb_type for column in list_columns(table)}
 
 
 def test_every_column_is_described(dataset_folder: Path) -> None:
     text = (build_tables(dataset_folder) / "README.md").read_text()
     for table in TABLES:
         assert f"## {table}\n" in text
-        for column in columns_of(table):
+        for column in list_columns(table):
             assert column.description, f"{table}.{column.name}"
             assert f"| `{column.name}` | {column.duckdb_type} | {column.description} |" in text
 
@@ -84,7 +84,7 @@ def test_every_column_is_described(dataset_folder: Path) -> None:
 def test_trials_of_older_formats_are_read_as_what_they_were(dataset_folder: Path) -> None:
     names = {"browser", "h3_discovery", "name_resolution", "doh_method", "requested_dns_handshake_mode"}
     of_load = {"dns_failure", "foreign_names", "plt_sum_ms", "console_errors", "ticket_state", "dns_handshake_mode"}
-    for file in finished_trials(dataset_folder).values():
+    for file in find_finished_trials(dataset_folder).values():
         lines = [msgspec.json.decode(line) for line in file.read_bytes().splitlines()]
         for line in lines:
             own = {"trial": names, "page_load": of_load}.get(line["record"], set()) | {"dns_connection_state"}
@@ -111,7 +111,7 @@ def test_trials_of_older_formats_are_read_as_what_they_were(dataset_folder: Path
 
 
 def test_a_load_without_all_of_its_page_failed_in_older_datasets_too(dataset_folder: Path) -> None:
-    files = finished_trials(dataset_folder)
+    files = find_finished_trials(dataset_folder)
     flagged, warm = list(files)[:2]
     for trial, file in files.items():
         lines = [msgspec.json.decode(line) for line in file.read_bytes().splitlines()]
@@ -141,7 +141,7 @@ def test_tables_of_no_trials_are_empty_but_there(tmp_path: Path) -> None:
 
 def test_a_broken_trial_keeps_the_old_tables(dataset_folder: Path) -> None:
     build_tables(dataset_folder)
-    first = next(iter(finished_trials(dataset_folder).values()))
+    first = next(iter(find_finished_trials(dataset_folder).values()))
     first.write_bytes(b"".join(first.read_bytes().splitlines(keepends=True)[:-1]))
     with pytest.raises(ConfigurationError, match="lacks its first or last line"):
         build_tables(dataset_folder)
@@ -193,7 +193,7 @@ def test_a_dropped_spare_connection_counts_only_beside_a_failed_load(tmp_path: P
         failed = sum(load.failure is not None for load in dataset.measured_loads())
         of_connections = [one for one in dataset.failures() if one.kind == "quic connection at the edge"]
         assert sum(one.count for one in of_connections) == failed > 0
-        assert len(finished_trials(folder)) > failed
+        assert len(find_finished_trials(folder)) > failed
 
 
 def test_a_trial_without_a_measured_load_is_a_failure(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_lateness_is_summed_up_over_both_directions(dataset_folder: Path) -> Non
     build_tables(dataset_folder)
     windows = [
         direction
-        for file in finished_trials(dataset_folder).values()
+        for file in find_finished_trials(dataset_folder).values()
         for record in read_trial(file)
         if isinstance(record, PathSummaryRecord) and record.profile == "4g"
         for direction in (record.up, record.down)
@@ -222,7 +222,7 @@ def test_lateness_is_summed_up_over_both_directions(dataset_folder: Path) -> Non
 
 
 def test_additions_of_a_later_minor_version_are_ignored(dataset_folder: Path) -> None:
-    first = next(iter(finished_trials(dataset_folder).values()))
+    first = next(iter(find_finished_trials(dataset_folder).values()))
     lines = first.read_bytes().splitlines()
     frame = msgspec.json.decode(lines[0]) | {"new_field": 1}
     first.write_bytes(b"\n".join([msgspec.json.encode(frame), *lines[1:]]) + b"\n")
@@ -243,17 +243,19 @@ def test_a_trial_that_was_removed_leaves_the_tables(tmp_path: Path) -> None:
     folder = make_dataset(tmp_path / "d", faults=Faults(trials_count=3))
     before = ensure_tables(folder).stat().st_ino
     assert ensure_tables(folder).stat().st_ino == before, "nothing has changed, and yet they were made anew"
-    removed, file = finished_trials(folder).popitem()
+    removed, file = find_finished_trials(folder).popitem()
     file.unlink()
     ensure_tables(folder)
     with open_dataset(folder) as dataset:
-        assert {row["trial_id"] for row in dataset.sql("SELECT trial_id FROM trials")} == set(finished_trials(folder))
-    assert removed not in finished_trials(folder)
+        assert {row["trial_id"] for row in dataset.sql("SELECT trial_id FROM trials")} == set(
+            find_finished_trials(folder)
+        )
+    assert removed not in find_finished_trials(folder)
 
 
 def test_a_flag_of_another_version_is_read_as_text(tmp_path: Path) -> None:
     folder = make_dataset(tmp_path / "d", faults=Faults(trials_count=2))
-    file = next(iter(finished_trials(folder).values()))
+    file = next(iter(find_finished_trials(folder).values()))
     *lines, end = file.read_bytes().splitlines(keepends=True)
     ended = msgspec.json.decode(end)
     file.write_bytes(b"".join([*lines, msgspec.json.encode(ended | {"flags": ["flag_of_tomorrow"]}), b"\n"]))

@@ -13,7 +13,7 @@ from resolab.records import (
     TrialEndRecord,
     TrialRecord,
 )
-from resolab.store import TrialWriter, create_dataset_folder, finished_trials, read_trial, trial_id
+from resolab.store import TrialWriter, create_dataset_folder, find_finished_trials, read_trial, trial_id
 
 TRIAL = TrialRecord(
     format_version=FORMAT_VERSION,
@@ -46,10 +46,10 @@ def names(folder: Path) -> list[str]:
 def test_a_file_has_its_final_name_only_when_whole(folder: Path) -> None:
     with TrialWriter(folder, TRIAL) as writer:
         assert names(folder) == ["b000-t001.jsonl.partial"]
-        assert finished_trials(folder) == {}
+        assert find_finished_trials(folder) == {}
         path = writer.finish(END)
     assert names(folder) == ["b000-t001.jsonl"]
-    assert finished_trials(folder) == {"b000-t001": path}
+    assert find_finished_trials(folder) == {"b000-t001": path}
     assert list(read_trial(path)) == [TRIAL, END]
 
 
@@ -72,7 +72,7 @@ def test_a_full_disk_is_a_machine_error_and_leaves_nothing(folder: Path) -> None
 
 def test_a_killed_runs_partial_file_is_not_finished_and_is_overwritten(folder: Path) -> None:
     (folder / "trials" / "b000-t001.jsonl.partial").write_text('{"record":"tri')
-    assert finished_trials(folder) == {}
+    assert find_finished_trials(folder) == {}
     with TrialWriter(folder, TRIAL) as writer:
         path = writer.finish(END)
     assert list(read_trial(path)) == [TRIAL, END]
@@ -97,7 +97,7 @@ def test_trials_are_named_and_listed_in_order(folder: Path) -> None:
     assert trial_id(3, 17) == "b003-t017"
     for name in ("b001-t000", "b000-t002"):
         (folder / "trials" / f"{name}.jsonl").write_text("")
-    assert list(finished_trials(folder)) == ["b000-t002", "b001-t000"]
+    assert list(find_finished_trials(folder)) == ["b000-t002", "b001-t000"]
 
 
 def test_a_line_of_another_shape_is_named(folder: Path) -> None:
@@ -115,4 +115,4 @@ def test_blocks_of_four_digits_come_after_those_of_three(folder: Path) -> None:
     for one in reversed(ids):
         (folder / "trials" / f"{one}.jsonl").touch()
     (folder / "trials" / "b000-copy.jsonl").touch()
-    assert list(finished_trials(folder)) == [*ids, "b000-copy"]
+    assert list(find_finished_trials(folder)) == [*ids, "b000-copy"]

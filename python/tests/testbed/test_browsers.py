@@ -22,10 +22,19 @@ from resolab.records import (
     ResolverPath,
 )
 from resolab.testbed import layout
-from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, logged_count, started_first
-from resolab.testbed.kept import KeptFolders
+from resolab.testbed.artifacts import KeptFolders
+from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, choose_first_browsers, find_log_number
 from resolab.testbed.layout import Http3Offer
-from resolab.testbed.ways import TestbedPaths, cleared_for, looks_up, offer_of, prefix_of, settings_of, warms_up, way_of
+from resolab.testbed.ways import (
+    TestbedPaths,
+    build_prefix,
+    build_settings,
+    choose_forgotten_state,
+    choose_offer,
+    choose_way,
+    looks_up,
+    warms_up,
+)
 
 SURROUNDINGS = TestbedPaths(
     path_pid=1,
@@ -64,17 +73,19 @@ def pool(limit):
 
 def test_before_the_first_trial_only_browsers_start_that_send_nothing_by_themselves():
     versions = [replace(CONDITION, http_version=version) for version in HttpVersion]
-    silent = [way_of(replace(one, dns_transport=DnsTransport.DOUDP)) for one in versions]
-    probing = [way_of(replace(one, dns_transport=DnsTransport.DOH)) for one in versions]
-    firefox = way_of(replace(CONDITION, dns_transport=DnsTransport.DOH, browser=BrowserName.FIREFOX))
-    assert started_first([probing[0], *silent, probing[1], firefox, silent[0]]) == [*silent, firefox][:LIVE_LIMIT]
+    silent = [choose_way(replace(one, dns_transport=DnsTransport.DOUDP)) for one in versions]
+    probing = [choose_way(replace(one, dns_transport=DnsTransport.DOH)) for one in versions]
+    firefox = choose_way(replace(CONDITION, dns_transport=DnsTransport.DOH, browser=BrowserName.FIREFOX))
+    assert (
+        choose_first_browsers([probing[0], *silent, probing[1], firefox, silent[0]]) == [*silent, firefox][:LIVE_LIMIT]
+    )
     # One starts in any case: a machine that cannot run it is to be known before there is a dataset.
-    assert started_first(probing) == probing[:1]
+    assert choose_first_browsers(probing) == probing[:1]
 
 
 def test_a_way_keeps_its_browser_until_it_dies():
     async def scenario():
-        browsers, way = pool(2), way_of(CONDITION)
+        browsers, way = pool(2), choose_way(CONDITION)
         first = await browsers.get(way)
         assert await browsers.get(way) is first
         first.usable = False
@@ -91,7 +102,7 @@ def test_a_browser_is_replaced_after_its_share_of_trials(monkeypatch):
     monkeypatch.setattr("resolab.testbed.browsers.RENEWED_AFTER_COUNT", 3)
 
     async def scenario():
-        browsers, way = pool(2), way_of(CONDITION)
+        browsers, way = pool(2), choose_way(CONDITION)
         used = [await browsers.get(way) for _ in range(7)]
         assert [used.index(one) for one in used] == [0, 0, 0, 3, 3, 3, 6]
         assert [one.usable for one in used] == [False] * 6 + [True]
@@ -103,8 +114,8 @@ def test_a_browser_is_replaced_after_its_share_of_trials(monkeypatch):
 def test_the_browser_not_used_for_longest_makes_room():
     async def scenario():
         browsers = pool(2)
-        ways = [way_of(replace(CONDITION, http_version=version)) for version in (HttpVersion.H2, HttpVersion.H3)]
-        other = way_of(replace(CONDITION, dns_transport=DnsTransport.DOUDP))
+        ways = [choose_way(replace(CONDITION, http_version=version)) for version in (HttpVersion.H2, HttpVersion.H3)]
+        other = choose_way(replace(CONDITION, dns_transport=DnsTransport.DOUDP))
         for way in (*ways, ways[0], other):
             await browsers.get(way)
         assert browsers.ways == [ways[0], other]
@@ -119,7 +130,7 @@ def test_one_browser_serves_every_transport_behind_the_stub_and_every_handshake(
         for transport in DnsTransport
         for mode in HandshakeMode
     ]
-    assert len({way_of(condition) for condition in conditions}) == 1
+    assert len({choose_way(condition) for condition in conditions}) == 1
 
 
 @pytest.mark.parametrize(
@@ -135,47 +146,52 @@ def test_one_browser_serves_every_transport_behind_the_stub_and_every_handshake(
     ],
 )
 def test_what_is_fixed_at_a_browsers_start_makes_another_way(change):
-    assert way_of(replace(CONDITION, **change)) != way_of(CONDITION)
+    assert choose_way(replace(CONDITION, **change)) != choose_way(CONDITION)
 
 
 def test_settings_follow_the_way():
-    settings = settings_of(way_of(replace(CONDITION, dns_transport=DnsTransport.DOH3)), SURROUNDINGS)
+    settings = build_settings(choose_way(replace(CONDITION, dns_transport=DnsTransport.DOH3)), SURROUNDINGS)
     assert settings.doh is not None
     assert settings.doh.http_version is HttpVersion.H3
-    assert settings_of(way_of(STUB), SURROUNDINGS).doh is None
-    assert layout.STUB_ADDRESS in prefix_of(way_of(STUB), SURROUNDINGS)
-    native = prefix_of(way_of(CONDITION), SURROUNDINGS)
+    assert build_settings(choose_way(STUB), SURROUNDINGS).doh is None
+    assert layout.STUB_ADDRESS in build_prefix(choose_way(STUB), SURROUNDINGS)
+    native = build_prefix(choose_way(CONDITION), SURROUNDINGS)
     assert native[native.index("--hosts") + 1] == "/hosts"
     assert native[native.index("--nameserver") + 1] == layout.RESOLVER_ADDRESS
 
 
 def test_browsers_may_ask_for_the_labs_names_and_no_others():
-    settings = settings_of(way_of(CONDITION), SURROUNDINGS)
+    settings = build_settings(choose_way(CONDITION), SURROUNDINGS)
     assert settings.resolvable_names == ("*.test",)
     rules = next(flag for flag in command_line(Path("chromium"), settings, Path("/p")) if "resolver-rules" in flag)
     assert rules.split("=")[1].split(" , ")[:2] == ["MAP * ~NOTFOUND", "EXCLUDE *.test"]
 
 
 def test_forced_http_3_is_for_every_name_of_the_pages():
-    assert settings_of(way_of(CONDITION), SURROUNDINGS).h3_hosts == ("example.resolab.test", "n01.example.resolab.test")
+    assert build_settings(choose_way(CONDITION), SURROUNDINGS).h3_hosts == (
+        "example.resolab.test",
+        "n01.example.resolab.test",
+    )
     some = replace(SURROUNDINGS, hosts_without_h3=frozenset({"n01.example.resolab.test"}))
-    assert settings_of(way_of(CONDITION), some).h3_hosts == ("example.resolab.test",)
+    assert build_settings(choose_way(CONDITION), some).h3_hosts == ("example.resolab.test",)
 
 
 def test_a_preset_changes_the_browser_of_its_way_and_of_no_other():
     h20 = replace(CONDITION, browser=BrowserName.FIREFOX, browser_preset=BrowserPreset.H20)
-    doh = settings_of(way_of(h20), SURROUNDINGS)
+    doh = build_settings(choose_way(h20), SURROUNDINGS)
     assert doh.doh is not None
     assert (doh.http_version, doh.doh.method) == (HttpVersion.H2, DohMethod.POST)
     assert doh.extra_preferences["network.trr.request_timeout_mode_trronly_ms"] == 1500
-    do53 = settings_of(way_of(replace(h20, dns_transport=DnsTransport.DOUDP)), SURROUNDINGS)
+    do53 = build_settings(choose_way(replace(h20, dns_transport=DnsTransport.DOUDP)), SURROUNDINGS)
     assert do53.name_resolution is NameResolution.GETADDRINFO
-    assert settings_of(way_of(replace(h20, browser_preset=None)), SURROUNDINGS).extra_preferences == {}
+    assert build_settings(choose_way(replace(h20, browser_preset=None)), SURROUNDINGS).extra_preferences == {}
 
 
 def test_with_the_2024_preset_the_browser_is_told_every_address_and_asks_for_none():
     s24 = replace(CONDITION, browser_preset=BrowserPreset.S24)
-    (rules,) = [flag for flag in settings_of(way_of(s24), SURROUNDINGS).extra_flags if "host-resolver-rules" in flag]
+    (rules,) = [
+        flag for flag in build_settings(choose_way(s24), SURROUNDINGS).extra_flags if "host-resolver-rules" in flag
+    ]
     assert "MAP example.resolab.test 10.77.1.1" in rules
     assert "MAP n01.example.resolab.test 10.77.1.2" in rules
     assert [looks_up(one) for one in (s24, CONDITION)] == [False, True]
@@ -197,11 +213,13 @@ def test_with_a_preset_only_what_needs_a_warm_up_has_one(changes, warmed):
 
 def test_only_chromium_keeps_a_log_and_each_process_its_own():
     logging = replace(SURROUNDINGS, kept=KeptFolders(netlog_folder=Path("/netlogs")))
-    first, second = (settings_of(way_of(CONDITION), logging, start_number=number).netlog_file for number in (1, 2))
+    first, second = (
+        build_settings(choose_way(CONDITION), logging, start_number=number).netlog_file for number in (1, 2)
+    )
     assert first == Path("/netlogs/0001.native.doh.h3.json")
     assert second != first
-    assert settings_of(way_of(replace(CONDITION, browser=BrowserName.FIREFOX)), logging).netlog_file is None
-    assert settings_of(way_of(CONDITION), SURROUNDINGS).netlog_file is None
+    assert build_settings(choose_way(replace(CONDITION, browser=BrowserName.FIREFOX)), logging).netlog_file is None
+    assert build_settings(choose_way(CONDITION), SURROUNDINGS).netlog_file is None
 
 
 def test_logs_of_an_earlier_testbed_keep_their_names(tmp_path):
@@ -209,15 +227,15 @@ def test_logs_of_an_earlier_testbed_keep_their_names(tmp_path):
 
     async def first_log():
         browsers = BrowserPool(surroundings, makers=dict.fromkeys(BrowserName, Fake))
-        await browsers.get(way_of(CONDITION))
-        file = browsers.netlog_file(way_of(CONDITION))
+        await browsers.get(choose_way(CONDITION))
+        file = browsers.netlog_file(choose_way(CONDITION))
         file.touch()
         await browsers.close()
         return file.name.partition(".")[0]
 
     # Trials name these files: after a resume, or a failure of the instrument, none may be moved or written anew.
     assert [asyncio.run(first_log()) for _ in range(3)] == ["0001", "0002", "0003"]
-    assert logged_count(tmp_path / "none") == logged_count(None) == 0
+    assert find_log_number(tmp_path / "none") == find_log_number(None) == 0
 
 
 @pytest.mark.parametrize(
@@ -230,22 +248,22 @@ def test_logs_of_an_earlier_testbed_keep_their_names(tmp_path):
     ],
 )
 def test_a_site_gives_only_the_sign_by_which_it_shall_be_found(version, discovery, offer):
-    assert offer_of(replace(CONDITION, http_version=version, h3_discovery=discovery)) is offer
+    assert choose_offer(replace(CONDITION, http_version=version, h3_discovery=discovery)) is offer
 
 
 def test_only_a_browsers_own_warm_connection_outlives_the_clearing():
     def cleared(condition: Condition):
-        found = cleared_for(replace(condition, dns_connection_state=ConnectionState.WARM))
+        found = choose_forgotten_state(replace(condition, dns_connection_state=ConnectionState.WARM))
         return found.sockets, found.doh_connection
 
     assert cleared(CONDITION) == (False, False)
     # Firefox can close the page's connections and keep this one.
     assert cleared(replace(CONDITION, browser=BrowserName.FIREFOX)) == (True, False)
-    assert cleared_for(CONDITION).sockets
+    assert choose_forgotten_state(CONDITION).sockets
     assert cleared(STUB) == (True, True)
     assert cleared(replace(CONDITION, dns_transport=DnsTransport.DOUDP)) == (True, True)
 
 
 def test_an_alt_svc_field_outlives_the_clearing():
-    assert not cleared_for(replace(CONDITION, h3_discovery=H3Discovery.ALT_SVC)).http_cache
-    assert cleared_for(CONDITION).http_cache
+    assert not choose_forgotten_state(replace(CONDITION, h3_discovery=H3Discovery.ALT_SVC)).http_cache
+    assert choose_forgotten_state(CONDITION).http_cache

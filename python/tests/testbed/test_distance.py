@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from resolab.plan import Corpus, PageDistances
-from resolab.plan.serving import Serving
+from resolab.plan.pages.serving import Serving
 from resolab.records import FarNetwork
 from resolab.testbed.distance import longest_rtt_ms, move_page, move_resolver, page_rtt_ms, resolver_rtt_ms
 from resolab.testbed.layout import PageOrigin, PageSite
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 
 CORPUS = Corpus.from_project()
 
@@ -88,7 +88,7 @@ def test_a_profile_that_has_the_first_network_far_away_has_all_addresses_of_page
 
 def test_a_plan_can_have_all_servers_of_a_page_at_one_distance():
     def farther(distances: PageDistances) -> set[bool]:
-        site = sites_of(CORPUS, ["google-2021-10"], distances)["google-2021-10"]
+        site = assign_sites(CORPUS, ["google-2021-10"], distances)["google-2021-10"]
         return {origin.serving.extra_rtt_ms > 0 for origin in site.origins}
 
     assert True in farther(PageDistances.RECORDED)

@@ -1,4 +1,4 @@
-"""What a page's first load says is not there. The load itself is tests/test_own_page.py's."""
+"""What a page's first load says is not there. The load itself is tests/runs/test_own_page.py's."""
 
 from made_loads import HOST, SITE, edge_query
 

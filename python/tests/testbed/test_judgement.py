@@ -7,7 +7,7 @@ import pytest
 from made_loads import CONDITION, HOST, ORIGIN, OTHER, SITE, connection, edge_query, request
 
 from resolab.browser import PageLoad
-from resolab.plan.serving import Serving
+from resolab.plan.pages.serving import Serving
 from resolab.records import (
     Bootstrap,
     BrowserPreset,
@@ -242,14 +242,14 @@ def test_a_load_without_all_of_its_page_is_told_by_its_answered_requests():
     part = request(received_ns=LOAD.since_ns + 40, authority="n01." + HOST + ":443", path="/js00.js")
 
     def missing(*records):
-        return judgement.missing_requests(records, MANY, LOAD)
+        return judgement.count_answered_if_incomplete(records, MANY, LOAD)
 
     told = "1 of the page's 2 requests were answered"
     assert missing(document, part) is None
     assert missing(document, msgspec.structs.replace(part, status=304)) is None
     assert missing(document, document) == missing(document) == told
     assert missing(document, msgspec.structs.replace(part, status=404)) == told
-    assert judgement.missing_requests([document], SITE, LOAD) is None
+    assert judgement.count_answered_if_incomplete([document], SITE, LOAD) is None
 
 
 def served(*responses, not_awaited=()):
@@ -263,7 +263,7 @@ def given(site, *asked):
         request(path=path, status=status, method=method, received_ns=LOAD.since_ns + 30)
         for path, status, method in asked
     ]
-    return {path for _, path in judgement.answered_requests(requests, site)}
+    return {path for _, path in judgement.list_answered_requests(requests, site)}
 
 
 def test_what_a_page_answers_by_itself_counts_whatever_its_status_and_what_it_leaves_unanswered_does_not():
@@ -339,11 +339,11 @@ def test_a_load_that_gathered_nothing_is_flagged_where_it_was_to(asked, is_flagg
     records = [forwarded(**facts) for facts in asked]
     gathering = replace(CONDITION, resolver_path=ResolverPath.STUB, query_gathering=QueryGathering.ON)
     expected = ["nothing_gathered"] if is_flagged else []
-    assert judgement.gathering_flags(records, gathering, LOAD) == expected
-    assert judgement.gathering_flags(records, CONDITION, LOAD) == []
+    assert judgement.flag_gathering(records, gathering, LOAD) == expected
+    assert judgement.flag_gathering(records, CONDITION, LOAD) == []
 
 
 def test_what_the_warmup_gathered_is_no_load_s():
     gathering = replace(CONDITION, resolver_path=ResolverPath.STUB, query_gathering=QueryGathering.ON)
     records = [forwarded(time_origin_ns=10, **GATHERED), forwarded(**PASSED_BY)]
-    assert judgement.gathering_flags(records, gathering, LOAD) == ["nothing_gathered"]
+    assert judgement.flag_gathering(records, gathering, LOAD) == ["nothing_gathered"]

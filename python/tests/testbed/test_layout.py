@@ -7,18 +7,18 @@ import msgspec
 import pytest
 
 from resolab.plan import Corpus, EdgeSettings, PageCertificates
-from resolab.plan.page import ADDRESSES_LIMIT
-from resolab.plan.serving import Serving
+from resolab.plan.pages.page_file import ADDRESSES_LIMIT
+from resolab.plan.pages.serving import Serving
 from resolab.records import DnsTransport, KeyExchangeGroup
 from resolab.testbed import layout
 from resolab.testbed.layout import Http3Offer, PageOrigin, PageSite
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 
 CORPUS = Corpus.from_project()
 
 
 def test_every_page_gets_an_address_of_its_own_and_no_tickets_until_asked():
-    sites = sites_of(CORPUS, ("wikipedia", "example"))
+    sites = assign_sites(CORPUS, ("wikipedia", "example"))
     written = tomllib.loads(layout.edge_configuration(Path('/tmp/a "quoted" folder'), list(sites.values())))
     assert written["ca"]["folder"] == '/tmp/a "quoted" folder'
     assert [site["address"] for site in written["site"]] == ["10.77.1.1", "10.77.1.2"]
@@ -42,7 +42,7 @@ def test_the_edge_sends_as_much_at_first_as_the_plan_says():
 
 
 def test_every_name_of_a_page_has_an_address_and_files_of_its_own():
-    site = sites_of(CORPUS, ("example", "names-4"))["names-4"]
+    site = assign_sites(CORPUS, ("example", "names-4"))["names-4"]
     assert site.hosts[:2] == ("names-4.resolab.test", "n01.names-4.resolab.test")
     written = tomllib.loads(layout.edge_configuration(Path("/ca"), [site]))["site"]
     assert [one["address"] for one in written] == [f"10.77.1.{number}" for number in (2, 3, 4, 5)]
@@ -155,7 +155,7 @@ def test_names_share_an_address_where_their_page_says_so(tmp_path):
             lines += [f'[serving."{host}"]', 'settings = "none.toml"', group]
         (folder / "page.toml").write_text("\n".join(lines))
     corpus = Corpus.from_project({page: tmp_path / page for page in ("one", "two")})
-    sites = sites_of(corpus, ("one", "two"))
+    sites = assign_sites(corpus, ("one", "two"))
     last = {page: [int(one.address.rpartition(".")[2]) for one in site.origins] for page, site in sites.items()}
     assert last == {"one": [1, 2, 3, 2, 4], "two": [5, 6, 7, 6, 8]}
     assert [one.folder is None for one in sites["one"].origins] == [False, True, True, True, True]

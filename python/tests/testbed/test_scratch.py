@@ -107,7 +107,7 @@ def test_a_folder_is_not_removed_from_under_a_process_that_locks_it_meanwhile(te
     locks = []
 
     def removed_while_its_owner_locks_it(path, ignore_errors):
-        owner = threading.Thread(target=lambda: locks.append(locked_folder._locked(folder)), daemon=True)
+        owner = threading.Thread(target=lambda: locks.append(locked_folder._lock_folder(folder)), daemon=True)
         owner.start()
         owner.join(0.2)
         assert locks == [], "the owner holds a folder that is about to be removed"

@@ -14,8 +14,8 @@ from resolab.plan import Corpus, load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import TrialFlag
 from resolab.testbed import Testbed
-from resolab.testbed.between import ClientProgramSlot
-from resolab.testbed.kept import NOTHING_KEPT, TrialFileKeeper
+from resolab.testbed.artifacts import NOTHING_KEPT, TrialFileKeeper
+from resolab.testbed.client_program import ClientProgramSlot
 
 
 class Parts:

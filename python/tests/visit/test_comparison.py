@@ -7,8 +7,8 @@ import pytest
 from made_up_loads import LIMIT_MS, PAGES, SIX, load_of, made_up
 
 from resolab.records import PageFailure
-from resolab.visit import LOCAL, PlannedVisitLoad, VisitVerdict, baseline_of, configurations, order, summaries
-from resolab.visit.fitting import joint_level
+from resolab.visit import LOCAL, PlannedVisitLoad, VisitVerdict, choose_baseline, configurations, order, summaries
+from resolab.visit.load_budget import joint_level
 
 SEEDS = range(20)
 STEPS = [30.0, 0.0, 60.0, 20.0, 10.0, 45.0]
@@ -129,7 +129,7 @@ def test_the_baseline_may_be_what_failed() -> None:
 def test_two_resolvers_need_fewer_pairs() -> None:
     two = configurations(["tls://198.18.2.1", "local"], [])
     found = summaries(two, made_up([0.0, 40.0], compared=two, loads_count=3))
-    assert baseline_of(two).name == LOCAL
+    assert choose_baseline(two).name == LOCAL
     assert [one.verdict for one in found] == [VisitVerdict.FASTER, VisitVerdict.BASELINE]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from resolab.errors import ConfigurationError, UsageError
 from resolab.records import BrowserName, DnsTransport
-from resolab.visit import VisitRequest, conditions_of, configurations, order, page_url, plan_of
+from resolab.visit import VisitRequest, configurations, find_conditions, order, page_url, write_plan
 
 
 def test_an_address_is_asked_over_every_transport_and_a_url_over_its_own() -> None:
@@ -59,12 +59,12 @@ def test_a_visit_is_a_live_plan() -> None:
         seed=5,
         timeout_s=12.5,
     )
-    plan = plan_of(asked)
+    plan = write_plan(asked)
     assert plan.live is not None
     assert (plan.seed, plan.limits.page_timeout_s, plan.live.opt_out) == (5, 12.5, "https://lab.uni.test/out")
     assert len(plan.conditions()) == 8
     visits = order(asked.urls, compared, loads_count=2, seed=5)
-    found = conditions_of(plan, visits)
+    found = find_conditions(plan, visits)
     assert len({one.id for one in found.values()}) == 8
     for visit, condition in found.items():
         assert condition.browser is BrowserName.CHROMIUM

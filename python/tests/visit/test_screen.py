@@ -11,7 +11,7 @@ from resolab.cli.visit import objects
 from resolab.cli.visit.progress import VisitProgress
 from resolab.cli.visit.screen import screen
 from resolab.records import PageFailure
-from resolab.visit import VisitExtent, VisitLoad, baseline_of, summaries
+from resolab.visit import VisitExtent, VisitLoad, choose_baseline, summaries
 
 STEPS = [30.0, 0.0, 60.0, 20.0, 10.0, 45.0]
 EXPECTED = """\
@@ -61,7 +61,7 @@ def with_failures(loads: list[VisitLoad]) -> list[VisitLoad]:
 
 def shown(loads: list[VisitLoad], width: int = 140) -> str:
     out = io.StringIO()
-    found = screen(summaries(SIX, loads), PAGES, baseline_of(SIX), width)
+    found = screen(summaries(SIX, loads), PAGES, choose_baseline(SIX), width)
     Console(file=out, width=width, highlight=False).print(found)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
@@ -113,7 +113,7 @@ def test_objects_are_json_without_infinities() -> None:
 
 
 def test_what_is_about_to_be_is_told_to_programs() -> None:
-    begun = objects.begun(VisitExtent(3, 6, 4), seed=1, browser="firefox", baseline=SIX[0], pages=PAGES)
+    begun = objects.announce_visit(VisitExtent(3, 6, 4), seed=1, browser="firefox", baseline=SIX[0], pages=PAGES)
     assert begun["total_count"] == 72
     assert begun["baseline"] == {"resolver": "local", "dns_transport": "doudp", "resolver_url": "system"}
 

@@ -49,7 +49,7 @@ def main() -> int:
                     file=sys.stderr,
                 )
                 return 4
-            results.append(_measured(rows, Path(scratch), options.rounds))
+            results.append(_measure_dataset(rows, Path(scratch), options.rounds))
     for one in results:
         one["cost_per_row_ratio"] = (one["seconds"] / one["rows"]) / (results[0]["seconds"] / results[0]["rows"])
     facts = _facts()
@@ -63,7 +63,7 @@ def main() -> int:
     return int(missed)
 
 
-def _measured(rows: int, scratch: Path, rounds: int) -> dict[str, Any]:
+def _measure_dataset(rows: int, scratch: Path, rounds: int) -> dict[str, Any]:
     """Make a dataset and analyse the dataset in separate processes; the measured memory is the analysis's alone."""
     print(f"bench analysis: making {rows:,} rows", file=sys.stderr)
     made_s = dataset.make(scratch, rows)

@@ -14,7 +14,7 @@ import duckdb
 from resolab.plan import parse_plan
 from resolab.records import FORMAT_VERSION, DirectionProfile, LinkProfile
 from resolab.store import Manifest, RunStatus, Versions, create_dataset_folder, describe_machine, save_manifest
-from resolab.store.columns import REQUIRED, TABLES, Column, columns_of
+from resolab.store.columns import REQUIRED, TABLES, Column, list_columns
 from resolab.store.literals import literal
 
 QUERIES_PER_TRIAL = 100
@@ -179,6 +179,6 @@ def _default(column: Column) -> str:
 
 def _columns(table: str, values: dict[str, str]) -> str:
     listed = (
-        f'({values.get(one.name) or _default(one)})::{one.duckdb_type} AS "{one.name}"' for one in columns_of(table)
+        f'({values.get(one.name) or _default(one)})::{one.duckdb_type} AS "{one.name}"' for one in list_columns(table)
     )
     return ", ".join(listed)

@@ -21,9 +21,9 @@ from resolab.report.findings.oracle import Oracle
 from resolab.report.h20.amortisation import amortisation_drawings, amortisation_table, amortisations
 from resolab.report.h20.responses import fastest_table, follow_up_table, response_drawings
 from resolab.report.h20.study import H20Study
-from resolab.report.s24.beside import paper_exchange_table
-from resolab.report.s24.exchanges import exchange_drawings, timings_of
-from resolab.report.s24.scope import scope_of
+from resolab.report.s24.exchanges import exchange_drawings, read_timings
+from resolab.report.s24.paper_comparison import paper_exchange_table
+from resolab.report.s24.scope import choose_scope
 from resolab.report.tables import exchange_table, failure_table, handshake_table
 from resolab.store import Dataset, open_dataset
 from resolab.store.outcomes import PLT
@@ -77,8 +77,8 @@ def _report(dataset: Dataset, figures: Path, parts_s: dict[str, float], counts: 
         tables = [amortisation_table(study, paid), fastest_table(study), follow_up_table(study)]
         drawings = [*response_drawings(study), *amortisation_drawings(study, paid)]
     with part("S24 queries"):
-        scope = scope_of(plan)
-        drawings += exchange_drawings(timings_of(dataset, findings, scope), findings, scope)
+        scope = choose_scope(plan)
+        drawings += exchange_drawings(read_timings(dataset, findings, scope), findings, scope)
     with part("figures"):
         drawings.append(draw_exchanges(exchange_series(findings), exchange_caption(findings)))
         save_drawings(drawings, figures)

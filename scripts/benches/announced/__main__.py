@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from benches.announced import figures, pages
-from benches.announced.figures import Bench
+from benches.announced.figures import AnnouncementBench
 from benches.common import program
 from benches.common.progress import Progress
 
@@ -22,8 +22,10 @@ def main() -> int:
     options = _options()
     rounds_count = options.rounds or (4 if options.quick else 12)
 
-    def bench(scratch: Path, progress: Progress) -> Bench:
-        return Bench(scratch, progress, options.profile, options.names, rounds_count, options.congestion_control)
+    def bench(scratch: Path, progress: Progress) -> AnnouncementBench:
+        return AnnouncementBench(
+            scratch, progress, options.profile, options.names, rounds_count, options.congestion_control
+        )
 
     return program.run(PROGRAM, PARTS, options, bench, {})
 

@@ -1,6 +1,6 @@
 """The waits for the names of a document, by announcement, beside the closed form; and their cost.
 
-For: the tables of `scripts/bench announced`. Not for: running (`asked`), the closed form (`model`).
+For: the tables of `scripts/bench announced`. Not for: running (`testbed`), the closed form (`model`).
 """
 
 import asyncio
@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benches.announced import asked, model
-from benches.announced.asked import FetchWithBytes
-from benches.announced.model import Case
+from benches.announced import model, testbed
+from benches.announced.model import DocumentCase
+from benches.announced.testbed import FetchWithBytes
 from benches.common import turns
-from benches.common.part import Part, verdict
+from benches.common.part import BenchPart, verdict
 from benches.common.progress import Progress
 from benches.dns.cold import pause_ms, rates
 from resolab.stats.estimate import Estimate
-from resolab.stats.medians import paired_difference
+from resolab.stats.medians import estimate_paired_difference
 from resolab.stats.sample import Sample
 
 ANNOUNCEMENTS = ("document", "early_hints", "https_record", "server_push")
@@ -36,7 +36,7 @@ the figures measure a window's round trips, missing in the closed form."""
 
 
 @dataclass(frozen=True)
-class Bench:
+class AnnouncementBench:
     """The settings of a measurement."""
 
     scratch: Path
@@ -48,32 +48,32 @@ class Bench:
     congestion_control: str
 
 
-def cases() -> list[Case]:
+def cases() -> list[DocumentCase]:
     """List the cases to fetch."""
     every = itertools.product(ANNOUNCEMENTS, MODES, SERVER_TIMES_MS, NAME_DELAYS_MS)
-    return [case for case in itertools.starmap(Case, every) if case.is_possible]
+    return [case for case in itertools.starmap(DocumentCase, every) if case.is_possible]
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: AnnouncementBench) -> float:
     """Estimate the duration, in s."""
     return _turn_s(bench, bench.rounds_count) * len(cases())
 
 
-def _turn_s(bench: Bench, count: int) -> float:
+def _turn_s(bench: AnnouncementBench, count: int) -> float:
     link = rates(bench.profile)
     one_s = (8 * link.rtt_ms + pause_ms(bench.profile) + statistics.mean(SERVER_TIMES_MS)) / 1e3
     return START_S * count / TURN_COUNT + one_s * count
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: AnnouncementBench) -> list[BenchPart]:
     """Fetch every case over one path, the order reversed every other turn."""
     found = asyncio.run(_measure(bench))
     return [_waits(bench, found), _costs(found)]
 
 
-async def _measure(bench: Bench) -> dict[Case, list[FetchWithBytes]]:
-    found: dict[Case, list[FetchWithBytes]] = {case: [] for case in cases()}
-    async with asked.open_path(
+async def _measure(bench: AnnouncementBench) -> dict[DocumentCase, list[FetchWithBytes]]:
+    found: dict[DocumentCase, list[FetchWithBytes]] = {case: [] for case in cases()}
+    async with testbed.open_path(
         bench.profile, bench.names_count, cases(), bench.scratch, bench.congestion_control
     ) as bed:
         turns_count = -(-bench.rounds_count // TURN_COUNT)
@@ -86,12 +86,12 @@ async def _measure(bench: Bench) -> dict[Case, list[FetchWithBytes]]:
     return found
 
 
-def _waits(bench: Bench, found: dict[Case, list[FetchWithBytes]]) -> Part:
+def _waits(bench: AnnouncementBench, found: dict[DocumentCase, list[FetchWithBytes]]) -> BenchPart:
     title = f"{bench.names_count} names of a document over {bench.profile}, TCP with {bench.congestion_control}: "
     title += "how long they are waited for, medians, ms"
     columns = ["announcement", "mode", "server time", "name delay", "n", "document there", "names waited for"]
     columns += ["by closed form", "beyond", f"|beyond| <= {LIMIT_MS:g}", "less than by the document"]
-    part = Part("waits", title, columns)
+    part = BenchPart("waits", title, columns)
     link = rates(bench.profile)
     for case, fetched in found.items():
         alone = found[_alone(case)]
@@ -103,7 +103,11 @@ def _waits(bench: Bench, found: dict[Case, list[FetchWithBytes]]) -> Part:
         cells = [case.announcement, case.mode, f"{case.server_time_ms:g}", f"{case.name_delay_ms:g}"]
         cells += [str(len(fetched)), f"{document_ms:.1f}", f"{wait_ms:.1f}", f"{expected_ms:.1f}"]
         limit_ms = LIMIT_MS if bench.names_count <= FITTING_COUNT else None
-        cells += [f"{wait_ms - expected_ms:+.1f}", verdict(abs(wait_ms - expected_ms), limit_ms), _shown(saved)]
+        cells += [
+            f"{wait_ms - expected_ms:+.1f}",
+            verdict(abs(wait_ms - expected_ms), limit_ms),
+            _format_estimate(saved),
+        ]
         data = asdict(case) | {"wait_ms": wait_ms, "expected_ms": expected_ms, "document_ms": document_ms}
         data |= {"saved_ms": saved.value, "saved_low_ms": saved.ci_low, "saved_high_ms": saved.ci_high}
         part.add(cells, data | {"n": len(fetched), "bytes_ms": bytes_ms})
@@ -114,11 +118,11 @@ def _waits(bench: Bench, found: dict[Case, list[FetchWithBytes]]) -> Part:
     return part
 
 
-def _costs(found: dict[Case, list[FetchWithBytes]]) -> Part:
+def _costs(found: dict[DocumentCase, list[FetchWithBytes]]) -> BenchPart:
     title = "The same: when all of it is there, and IP bytes, from the query for the document's own name on, medians"
     columns = ["announcement", "mode", "server time", "name delay", "all there, ms", "less than by the document"]
     columns += ["bytes up", "bytes down"]
-    part = Part("costs", title, columns)
+    part = BenchPart("costs", title, columns)
     for case, fetched in found.items():
         saved = _difference(found[_alone(case)], fetched, _complete_ms)
         complete_ms = statistics.median(map(_complete_ms, fetched))
@@ -127,18 +131,18 @@ def _costs(found: dict[Case, list[FetchWithBytes]]) -> Part:
         )
         cells = [case.announcement, case.mode, f"{case.server_time_ms:g}", f"{case.name_delay_ms:g}"]
         part.add(
-            [*cells, f"{complete_ms:.1f}", _shown(saved), f"{up:,}", f"{down:,}"],
+            [*cells, f"{complete_ms:.1f}", _format_estimate(saved), f"{up:,}", f"{down:,}"],
             asdict(case) | {"complete_ms": complete_ms, "saved_ms": saved.value, "up_bytes": up, "down_bytes": down},
         )
     return part
 
 
-def _alone(case: Case) -> Case:
+def _alone(case: DocumentCase) -> DocumentCase:
     """Return the same case by the document alone."""
-    return Case("document", case.mode, case.server_time_ms, case.name_delay_ms)
+    return DocumentCase("document", case.mode, case.server_time_ms, case.name_delay_ms)
 
 
-def _bytes_ms(bench: Bench, alone: Sequence[FetchWithBytes]) -> float:
+def _bytes_ms(bench: AnnouncementBench, alone: Sequence[FetchWithBytes]) -> float:
     """Compute the transfer time of the names' messages on the link."""
     link = rates(bench.profile)
     up = statistics.median(one.names_up_bytes for one in alone)
@@ -158,10 +162,10 @@ def _difference(
     alone: Sequence[FetchWithBytes], fetched: Sequence[FetchWithBytes], outcome: Callable[[FetchWithBytes], float]
 ) -> Estimate:
     """Return the saving against the document alone, from fetches of the same turn."""
-    return paired_difference(*(Sample.exact([outcome(one) for one in arm]) for arm in (alone, fetched)))
+    return estimate_paired_difference(*(Sample.exact([outcome(one) for one in arm]) for arm in (alone, fetched)))
 
 
-def _shown(estimate: Estimate) -> str:
+def _format_estimate(estimate: Estimate) -> str:
     low, high = estimate.ci_low, estimate.ci_high
     interval = "too few" if low is None or high is None else f"{low:.1f}, {high:.1f}"
     return f"{estimate.value:.1f} [{interval}]"

@@ -11,7 +11,7 @@ TCP_TLS_ROUND_TRIPS = 2
 
 
 @dataclass(frozen=True)
-class Case:
+class DocumentCase:
     """A document with its names."""
 
     announcement: str
@@ -27,13 +27,13 @@ class Case:
         return self.announcement != "server_push" or self.mode == "shared_connection"
 
 
-def document_ms(case: Case, rtt_ms: float) -> float:
+def document_ms(case: DocumentCase, rtt_ms: float) -> float:
     """Compute the arrival time of the document."""
     connect = TCP_TLS_ROUND_TRIPS if case.mode == "separate" else 0
     return (2 + connect) * rtt_ms + case.server_time_ms
 
 
-def names_ms(case: Case, rtt_ms: float, bytes_ms: float) -> float:
+def names_ms(case: DocumentCase, rtt_ms: float, bytes_ms: float) -> float:
     """Compute the time of knowing the names; `bytes_ms` is the time of their queries and answers on the link."""
     document = document_ms(case, rtt_ms)
     asked = {
@@ -49,6 +49,6 @@ def names_ms(case: Case, rtt_ms: float, bytes_ms: float) -> float:
     return asked[case.announcement] + rtt_ms + case.name_delay_ms + bytes_ms
 
 
-def wait_ms(case: Case, rtt_ms: float, bytes_ms: float) -> float:
+def wait_ms(case: DocumentCase, rtt_ms: float, bytes_ms: float) -> float:
     """Compute the wait for names after the document's arrival."""
     return max(0.0, names_ms(case, rtt_ms, bytes_ms) - document_ms(case, rtt_ms))

@@ -8,12 +8,12 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from benches.announced.figures import NAME_DELAYS_MS, Bench
+from benches.announced.figures import NAME_DELAYS_MS, AnnouncementBench
 from benches.common.corpus import page_models
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.dns.cold import rates
 from resolab.pages.model import PageModel
-from resolab.pages.path import AnnouncementMode, predicted_lookups
+from resolab.pages.path import AnnouncementMode, predict_lookups
 
 TRANSPORT = "doh"
 SOME_MS = 5.0
@@ -33,12 +33,12 @@ class Saving:
     """The number of pages with a saving below 5 ms."""
 
 
-def estimate_s(_bench: Bench) -> float:
+def estimate_s(_bench: AnnouncementBench) -> float:
     """Estimate the duration, in s."""
     return 30.0
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: AnnouncementBench) -> list[BenchPart]:
     """Walk through every page model of the corpus."""
     bench.progress.step("page models", estimate_s(bench))
     models = list(page_models())
@@ -46,17 +46,19 @@ def measure(bench: Bench) -> list[Part]:
         f"{len(models)} real pages over {bench.profile}, {TRANSPORT}, by their structure: what a load would save, ms"
     )
     columns = ["announced", "name delay", "lower quartile", "median", "upper quartile", f"pages below {SOME_MS:g} ms"]
-    part = Part("pages", title, columns)
+    part = BenchPart("pages", title, columns)
     told = [one for one in AnnouncementMode if one is not AnnouncementMode.NOT]
     for delay_ms, announced in itertools.product(NAME_DELAYS_MS, told):
-        one = saving(models, announced, delay_ms, rates(bench.profile).rtt_ms)
+        one = compare_loads(models, announced, delay_ms, rates(bench.profile).rtt_ms)
         cells = [announced.value, f"{delay_ms:g}", f"{one.lower_quartile_ms:.0f}", f"{one.median_ms:.0f}"]
         part.add([*cells, f"{one.upper_quartile_ms:.0f}", f"{one.without_count} of {one.pages_count}"], asdict(one))
     part.remarks.append("every host a round trip away, server times and transfers as recorded, a cold connection")
     return [part]
 
 
-def saving(models: Sequence[PageModel], announced: AnnouncementMode, name_delay_ms: float, rtt_ms: float) -> Saving:
+def compare_loads(
+    models: Sequence[PageModel], announced: AnnouncementMode, name_delay_ms: float, rtt_ms: float
+) -> Saving:
     """Compare each page's load with and without announcement."""
     saved = [
         _load_ms(model, AnnouncementMode.NOT, name_delay_ms, rtt_ms) - _load_ms(model, announced, name_delay_ms, rtt_ms)
@@ -68,7 +70,7 @@ def saving(models: Sequence[PageModel], announced: AnnouncementMode, name_delay_
 
 
 def _load_ms(model: PageModel, announced: AnnouncementMode, name_delay_ms: float, rtt_ms: float) -> float:
-    return predicted_lookups(
+    return predict_lookups(
         model,
         dns_transport=TRANSPORT,
         resolver_rtt_ms=rtt_ms,

@@ -12,9 +12,9 @@ import tempfile
 from pathlib import Path
 
 from benches.browsers import cells, first_byte, measure, table
-from benches.browsers.measure import Load
+from benches.browsers.measure import BrowserLoad
 from benches.common import result
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.common.progress import Progress, duration
 from resolab.errors import ResolabError
 
@@ -45,16 +45,16 @@ def main() -> int:
     return result.finish(facts, parts, options.json)
 
 
-async def _measure(options: argparse.Namespace) -> list[Load]:
+async def _measure(options: argparse.Namespace) -> list[BrowserLoad]:
     count = options.loads or (QUICK_LOADS if options.quick else LOADS)
     wanted = _cells(options)
-    by_way: dict[tuple[str, str], list[cells.Cell]] = {(cell.browser, cell.way): [] for cell in wanted}
+    by_way: dict[tuple[str, str], list[cells.BrowserCell]] = {(cell.browser, cell.way): [] for cell in wanted}
     for cell in wanted:
         by_way[cell.browser, cell.way].append(cell)
     foreseen_s = len(by_way) * START_S + len(wanted) * count * LOAD_S
     print(f"{PROGRAM}: {len(wanted)} cells, {count} loads each; about {duration(foreseen_s)}", file=sys.stderr)
     progress = Progress(foreseen_s, PROGRAM)
-    loads: list[Load] = []
+    loads: list[BrowserLoad] = []
     try:
         for (browser, way), of_way in by_way.items():
             progress.step(f"{browser} {way}: starting", START_S)
@@ -66,9 +66,9 @@ async def _measure(options: argparse.Namespace) -> list[Load]:
     return loads
 
 
-async def _flights(options: argparse.Namespace) -> Part:
+async def _flights(options: argparse.Namespace) -> BenchPart:
     count, wanted = options.loads or FLIGHTS_LOADS, _cells(options)
-    by_way: dict[tuple[str, str], list[cells.Cell]] = {(cell.browser, cell.way): [] for cell in wanted}
+    by_way: dict[tuple[str, str], list[cells.BrowserCell]] = {(cell.browser, cell.way): [] for cell in wanted}
     for cell in wanted:
         by_way[cell.browser, cell.way].append(cell)
     progress = Progress(len(by_way) * START_S + len(wanted) * count * LOAD_S, PROGRAM)
@@ -88,7 +88,7 @@ async def _flights(options: argparse.Namespace) -> Part:
     return first_byte.table(wanted, seen, options.profile, problems)
 
 
-def _cells(options: argparse.Namespace) -> list[cells.Cell]:
+def _cells(options: argparse.Namespace) -> list[cells.BrowserCell]:
     found = cells.cells(options.browser, options.only or cells.WAYS)
     return [cell for cell in found if options.page is None or f"{cell.http_version}-{cell.handshake}" in options.page]
 

@@ -48,7 +48,7 @@ requested_handshake_mode = {handshakes}
 
 
 @dataclass(frozen=True, order=True)
-class Cell:
+class BrowserCell:
     """A browser with a resolver path, an HTTP version and a handshake."""
 
     browser: str
@@ -73,12 +73,12 @@ class Cell:
         return expected_ms, SLACK_RATIO * expected_ms + SLACK_MS
 
 
-def cells(browsers: Sequence[str] = BROWSERS, ways: Sequence[str] = WAYS) -> list[Cell]:
+def cells(browsers: Sequence[str] = BROWSERS, ways: Sequence[str] = WAYS) -> list[BrowserCell]:
     """Return every cell, in the table's order."""
-    return [Cell(browser, way, *page) for browser in browsers for way in ways for page in PAGES]
+    return [BrowserCell(browser, way, *page) for browser in browsers for way in ways for page in PAGES]
 
 
-def plan(cells_of_way: Sequence[Cell], *, profile: str, loads: int) -> Plan:
+def plan(cells_of_way: Sequence[BrowserCell], *, profile: str, loads: int) -> Plan:
     """Make the plan of cells with a common browser and resolver path, as for a campaign."""
     first = cells_of_way[0]
     path, _, transport = first.way.partition("-")

@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benches.browsers.cells import Cell, plan
+from benches.browsers.cells import BrowserCell, plan
 from benches.browsers.measure import cell_of, judge
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.dns import cold, flights, path_capture
 from resolab.campaign.schedule import schedule
 from resolab.plan import Condition, Corpus
@@ -32,7 +32,7 @@ BROWSER_CLOCK_NS = 300_000
 class FirstByteLoad:
     """A load of a cell, with its critical path and its first byte."""
 
-    cell: Cell
+    cell: BrowserCell
     path: Sequence[flights.Flight]
     first_byte_ms: float
 
@@ -42,7 +42,7 @@ class FirstByteLoad:
 
 
 async def measure(
-    cells_of_way: Sequence[Cell], *, profile: str, loads: int, folder: Path, say: Callable[[str], None]
+    cells_of_way: Sequence[BrowserCell], *, profile: str, loads: int, folder: Path, say: Callable[[str], None]
 ) -> tuple[list[FirstByteLoad], list[str]]:
     """Load every cell `loads` times under a capture; return the readable loads, and the reasons of unreadable loads."""
     whole = plan(cells_of_way, profile=profile, loads=loads)
@@ -53,23 +53,23 @@ async def measure(
             cell = cell_of(planned.condition)
             say(f"{cell.browser} {cell.way} {cell.http_version} {cell.handshake}, load {planned.block + 1} of {loads}")
             file = folder / f"{planned.trial_id}.pcapng"
-            result = await _captured(testbed, planned.condition, planned.trial_id, file)
+            result = await _capture_load(testbed, planned.condition, planned.trial_id, file)
             try:
-                found.append(await asyncio.to_thread(_seen, cell, result, file, cold.rates(profile)))
+                found.append(await asyncio.to_thread(_read_first_byte, cell, result, file, cold.rates(profile)))
             except flights.UnclearError as error:
                 problems.append(f"{cell.browser} {cell.way} {cell.http_version} {cell.handshake}: {error}")
             file.unlink()
     return found, problems
 
 
-async def _captured(testbed: Testbed, condition: Condition, trial_id: str, file: Path) -> TrialResult:
+async def _capture_load(testbed: Testbed, condition: Condition, trial_id: str, file: Path) -> TrialResult:
     await testbed.path.process.command(lambda number: PathStartCapture(id=number, file=str(file)))
     result = await testbed.run_trial(condition, trial_id)
     await testbed.path.process.command(lambda number: PathStopCapture(id=number))
     return result
 
 
-def _seen(cell: Cell, result: TrialResult, file: Path, link: flights.Rates) -> FirstByteLoad:
+def _read_first_byte(cell: BrowserCell, result: TrialResult, file: Path, link: flights.Rates) -> FirstByteLoad:
     load = judge(cell, result)
     if not load.reached or load.first_byte_ms is None:
         message = f"not as asked: {load.why_not}"
@@ -88,12 +88,14 @@ def _monotonic_ns(unix_ms: float | None) -> int:
     return round(unix_ms * 1e6) - (time.time_ns() - time.monotonic_ns())
 
 
-def table(cells: Sequence[Cell], seen: Sequence[FirstByteLoad], profile: str, problems: Sequence[str]) -> Part:
+def table(
+    cells: Sequence[BrowserCell], seen: Sequence[FirstByteLoad], profile: str, problems: Sequence[str]
+) -> BenchPart:
     """Make a table with a row of medians per cell."""
     link = cold.rates(profile)
     columns = ["browser", "resolver", "page", "loads", "trips (seen)", "bytes up / down", "closed form ms"]
     columns += ["first byte ms", "beyond it ms"]
-    part = Part("flights", f"navigation to first byte over {profile}: the critical path", columns)
+    part = BenchPart("flights", f"navigation to first byte over {profile}: the critical path", columns)
     for cell in cells:
         own = [one for one in seen if one.cell == cell]
         if not own:

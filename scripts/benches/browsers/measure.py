@@ -7,7 +7,7 @@ expectation (`cells`) or the table (`table`).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from benches.browsers.cells import Cell, plan
+from benches.browsers.cells import BrowserCell, plan
 from resolab.campaign.schedule import schedule
 from resolab.plan import Condition, Corpus, access_rtt_ms
 from resolab.records import PageLoadRecord
@@ -18,17 +18,19 @@ HARMLESS_FLAGS = {"lateness_exceeded", "device_drops"}
 
 
 @dataclass(frozen=True)
-class Load:
+class BrowserLoad:
     """A measured load of a cell."""
 
-    cell: Cell
+    cell: BrowserCell
     reached: bool
     why_not: str
     first_byte_ms: float | None
     overhead_ms: float
 
 
-async def measure(cells_of_way: Sequence[Cell], *, profile: str, loads: int, say: Callable[[str], None]) -> list[Load]:
+async def measure(
+    cells_of_way: Sequence[BrowserCell], *, profile: str, loads: int, say: Callable[[str], None]
+) -> list[BrowserLoad]:
     """Load every cell `loads` times, in blocks of random order; the cells share browser and way."""
     whole = plan(cells_of_way, profile=profile, loads=loads)
     found = []
@@ -40,7 +42,7 @@ async def measure(cells_of_way: Sequence[Cell], *, profile: str, loads: int, say
     return found
 
 
-def judge(cell: Cell, result: TrialResult) -> Load:
+def judge(cell: BrowserCell, result: TrialResult) -> BrowserLoad:
     """Read the result of a trial."""
     measured = next(r for r in result.records if isinstance(r, PageLoadRecord) and r.measured)
     why_not = [str(flag.value) for flag in result.flags if flag not in HARMLESS_FLAGS]
@@ -48,7 +50,7 @@ def judge(cell: Cell, result: TrialResult) -> Load:
         why_not.append(f"{measured.failure}: {measured.failure_detail}")
     elif measured.handshake_mode != cell.handshake:
         why_not.append(f"handshake {measured.handshake_mode}")
-    return Load(cell, not why_not, "; ".join(why_not), measured.response_start_ms, result.overhead_ms)
+    return BrowserLoad(cell, not why_not, "; ".join(why_not), measured.response_start_ms, result.overhead_ms)
 
 
 def round_trip_ms(name: str) -> float:
@@ -56,9 +58,9 @@ def round_trip_ms(name: str) -> float:
     return access_rtt_ms(Corpus.from_project().profile(name))
 
 
-def cell_of(condition: Condition) -> Cell:
+def cell_of(condition: Condition) -> BrowserCell:
     """Name the cell of a condition."""
-    return Cell(
+    return BrowserCell(
         str(condition.browser),
         f"{condition.resolver_path}-{condition.dns_transport}",
         str(condition.http_version),

@@ -6,9 +6,9 @@ from dataclasses import asdict
 
 import numpy as np
 
-from benches.browsers.cells import OVERHEAD_LIMITS_MS, REACHED_RATIO, SLACK_MS, SLACK_RATIO, Cell
-from benches.browsers.measure import Load
-from benches.common.part import Part, verdict
+from benches.browsers.cells import OVERHEAD_LIMITS_MS, REACHED_RATIO, SLACK_MS, SLACK_RATIO, BrowserCell
+from benches.browsers.measure import BrowserLoad
+from benches.common.part import BenchPart, verdict
 
 COLUMNS = [
     *["browser", "resolver", "page", "loads", "reached", "trips", "expected ms", "first byte ms", "off by ms"],
@@ -16,10 +16,10 @@ COLUMNS = [
 ]
 
 
-def matrix(cells: Sequence[Cell], loads: Sequence[Load], profile: str, round_trip_ms: float) -> Part:
+def matrix(cells: Sequence[BrowserCell], loads: Sequence[BrowserLoad], profile: str, round_trip_ms: float) -> BenchPart:
     """Judge every cell: enough loads in the requested state, and the median first byte within its round trips."""
     title = f"navigation to first byte over {profile}, {round_trip_ms:.1f} ms round trip"
-    part = Part("matrix", title, COLUMNS)
+    part = BenchPart("matrix", title, COLUMNS)
     for cell in cells:
         _add(part, cell, [load for load in loads if load.cell == cell], round_trip_ms)
     part.remarks = [
@@ -32,7 +32,7 @@ def matrix(cells: Sequence[Cell], loads: Sequence[Load], profile: str, round_tri
     return part
 
 
-def _add(part: Part, cell: Cell, loads: Sequence[Load], round_trip_ms: float) -> None:
+def _add(part: BenchPart, cell: BrowserCell, loads: Sequence[BrowserLoad], round_trip_ms: float) -> None:
     expected_ms, may_be_ms = cell.limits_ms(round_trip_ms)
     reached = [load for load in loads if load.reached]
     times_ms = [load.first_byte_ms for load in reached if load.first_byte_ms is not None]
@@ -50,9 +50,9 @@ def _add(part: Part, cell: Cell, loads: Sequence[Load], round_trip_ms: float) ->
     )
 
 
-def overhead(browsers: Sequence[str], loads: Sequence[Load]) -> Part:
+def overhead(browsers: Sequence[str], loads: Sequence[BrowserLoad]) -> BenchPart:
     """Judge the cost of a load beside its navigations."""
-    part = Part("overhead", "time of a load beside its navigations, new context included", ["browser", "loads"])
+    part = BenchPart("overhead", "time of a load beside its navigations, new context included", ["browser", "loads"])
     part.columns += ["median ms", "p90 ms", "limit ms", "verdict"]
     for browser in browsers:
         times_ms = [load.overhead_ms for load in loads if load.cell.browser == browser and load.reached]

@@ -1,1 +1,1 @@
-"""Facts of loads on the client side, compared with the edge's facts. Not for: the rules (`resolab.live.judged`)."""
+"""Facts of loads on the client side against the edge's facts. Not for: the rules (`resolab.live.client_side`)."""

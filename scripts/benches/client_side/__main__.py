@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benches.client_side import cells, cost, failures, table, verdicts
 from benches.common import result
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.common.progress import Progress, duration
 from resolab.errors import ResolabError
 
@@ -40,13 +40,13 @@ def main() -> int:
     return result.finish(facts, [part], options.json)
 
 
-async def _part(options: argparse.Namespace) -> Part:
+async def _part(options: argparse.Namespace) -> BenchPart:
     if options.cost:
         return await _cost(options)
     return await (_failures(options) if options.failures else _agreement(options))
 
 
-async def _failures(options: argparse.Namespace) -> Part:
+async def _failures(options: argparse.Namespace) -> BenchPart:
     groups = cells.groups(options.browser, options.only or failures.WAYS, ("h2",))
     step_s = failures.PAGE_TIMEOUT_S + START_S / len(failures.TRUTH)
     progress = Progress(len(groups) * len(failures.TRUTH) * step_s, PROGRAM)
@@ -63,7 +63,7 @@ async def _failures(options: argparse.Namespace) -> Part:
     return failures.table(told)
 
 
-async def _agreement(options: argparse.Namespace) -> Part:
+async def _agreement(options: argparse.Namespace) -> BenchPart:
     loads = options.loads or (QUICK_LOADS if options.quick else LOADS)
     groups = cells.groups(options.browser, options.only or cells.WAYS)
     trials_count = sum(group.cells_count for group in groups) * loads
@@ -84,7 +84,7 @@ async def _agreement(options: argparse.Namespace) -> Part:
     return table.agreement(pairs)
 
 
-async def _cost(options: argparse.Namespace) -> Part:
+async def _cost(options: argparse.Namespace) -> BenchPart:
     pairs = options.loads or (QUICK_PAIRS if options.quick else PAIRS)
     groups = [one for one in cells.groups(options.browser, options.only or cells.WAYS, ("h2",)) if one.has_log]
     step_s = (START_S + 2 * pairs * LOAD_S) / (2 * pairs)

@@ -97,12 +97,12 @@ class Group:
         if len(states) > 1:
             text += APART_FROM_WARM.format(aspect="requested_handshake_mode", not_full=not_full)
             text += APART_FROM_WARM.format(aspect="requested_dns_handshake_mode", not_full=dns_not_full)
-        return self._parsed(text)
+        return self._parse_plan(text)
 
     def plain_plan(self, *, page: str, profile: str, blocks: int, page_timeout_s: float | None = None) -> Plan:
         """Make a plan of full handshakes over cold connections alone."""
         text = self._text(page, profile, blocks, ["full"], ["full"], ["cold"])
-        return self._parsed(text + ("" if page_timeout_s is None else LIMITS.format(page_timeout_s=page_timeout_s)))
+        return self._parse_plan(text + ("" if page_timeout_s is None else LIMITS.format(page_timeout_s=page_timeout_s)))
 
     def _text(
         self, page: str, profile: str, blocks: int, modes: list[str], dns_modes: list[str], dns_states: list[str]
@@ -113,7 +113,7 @@ class Group:
             dns_states=dns_states,
         )  # fmt: skip
 
-    def _parsed(self, text: str) -> Plan:
+    def _parse_plan(self, text: str) -> Plan:
         return parse_plan(text, f"the plan of {self.browser} {self.way}", Corpus.from_project())
 
 

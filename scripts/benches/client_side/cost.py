@@ -13,8 +13,8 @@ from unittest import mock
 import numpy as np
 
 from benches.client_side.cells import Group
-from benches.client_side.logged import LoggedBrowser
-from benches.common.part import Part, verdict
+from benches.client_side.logged_browsers import LoggedBrowser
+from benches.common.part import BenchPart, verdict
 from resolab.browser import Browser, BrowserSettings, ListeningRequest, LoadEvents, LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
 from resolab.campaign.schedule import schedule
@@ -68,9 +68,9 @@ class BrowserPair:
         self._seen.append((is_logged, timings.plt_ms if timings is not None else None))
         return result
 
-    async def hear(self, asked: ListeningRequest) -> LoadEvents:
+    async def listen(self, asked: ListeningRequest) -> LoadEvents:
         """Listen with the silent browser."""
-        return await self._silent.hear(asked)
+        return await self._silent.listen(asked)
 
     async def close(self) -> None:
         """End both browsers in parallel."""
@@ -128,9 +128,9 @@ def _size_bytes(file: Path) -> int:
     return sum(one.stat().st_size for one in file.parent.glob(f"{file.name}*"))
 
 
-def table(costs: Sequence[Cost]) -> Part:
+def table(costs: Sequence[Cost]) -> BenchPart:
     """Judge the median of the pairs' differences."""
-    part = Part("cost", "page load time with and without the log, in pairs", [*COLUMNS, "verdict"])
+    part = BenchPart("cost", "page load time with and without the log, in pairs", [*COLUMNS, "verdict"])
     rng = np.random.default_rng(1)
     for cost in costs:
         without, with_log = np.asarray(cost.without_ms), np.asarray(cost.with_ms)

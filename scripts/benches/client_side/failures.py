@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benches.client_side.cells import Group
-from benches.client_side.logged import logged_browsers
-from benches.common.part import Part
+from benches.client_side.logged_browsers import start_logged_browsers
+from benches.common.part import BenchPart
 from resolab.campaign.schedule import schedule
-from resolab.live.judged import judge_load
+from resolab.live.client_side import judge_load
 from resolab.plan import Corpus
 from resolab.records import DnsFailure, FailureMode, QueryPurpose, QueryRecord
 from resolab.testbed import Testbed
@@ -51,9 +51,9 @@ async def measure(
     plan = group.plain_plan(page=page, profile=profile, blocks=len(TRUTH), page_timeout_s=PAGE_TIMEOUT_S)
     seen: list[tuple[LoadResult, BrowserLog | None]] = []
     told = []
-    with logged_browsers(folder, lambda load, log: seen.append((load, log))):
+    with start_logged_browsers(folder, lambda load, log: seen.append((load, log))):
         async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
-            host = testbed.url_of(page).split("/")[2]
+            host = testbed.build_url(page).split("/")[2]
             for mode, planned in zip(TRUTH, schedule(plan, plan.seed, plan.blocks), strict=True):
                 say(f"{group.browser} {group.way}, {mode}")
                 await testbed.edge.set_name_behaviour(host, failure=mode)
@@ -67,9 +67,9 @@ async def measure(
     return told
 
 
-def table(told: Sequence[FailedLookUp]) -> Part:
+def table(told: Sequence[FailedLookUp]) -> BenchPart:
     """Judge each failed look-up."""
-    part = Part("failures", "failed look-ups told from the client's side", COLUMNS)
+    part = BenchPart("failures", "failed look-ups told from the client's side", COLUMNS)
     for one in told:
         verdict = "met" if one.failure is TRUTH[one.mode] else "" if one.failure is None else "MISSED"
         where = [

@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benches.client_side.verdicts import ASPECTS, VerdictPair
-from benches.common.part import Part
+from benches.common.part import BenchPart
 
 COLUMNS = ["browser", "resolver", "page", "aspect", "loads", "agree", "null", "disagree", "verdict"]
 
 
-def agreement(pairs: Sequence[VerdictPair]) -> Part:
+def agreement(pairs: Sequence[VerdictPair]) -> BenchPart:
     """Count the pairs by group and aspect; no pair may disagree."""
-    part = Part("agreement", "the client's side alone against the edge", COLUMNS)
+    part = BenchPart("agreement", "the client's side alone against the edge", COLUMNS)
     for group in dict.fromkeys(pair.group for pair in pairs):
         for aspect in ASPECTS:
             of_aspect = [pair for pair in pairs if pair.group == group and pair.aspect == aspect]

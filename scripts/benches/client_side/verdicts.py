@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benches.client_side.cells import Group
-from benches.client_side.logged import logged_browsers
+from benches.client_side.logged_browsers import start_logged_browsers
 from resolab.browser import LoadResult
 from resolab.campaign.schedule import schedule
-from resolab.live.judged import judge_load
+from resolab.live.client_side import judge_load
 from resolab.plan import Corpus
 from resolab.records import PageLoadRecord, QueryRecord
 from resolab.testbed import Testbed
@@ -51,7 +51,7 @@ async def measure(
     plan = group.plan(page=page, profile=profile, blocks=loads)
     found: list[VerdictPair] = []
     seen: list[tuple[LoadResult, BrowserLog | None]] = []
-    with logged_browsers(folder, lambda load, log: seen.append((load, log))):
+    with start_logged_browsers(folder, lambda load, log: seen.append((load, log))):
         async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
             for planned in schedule(plan, plan.seed, plan.blocks):
                 condition = planned.condition

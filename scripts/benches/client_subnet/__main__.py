@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from benches.client_subnet import figures, pages
-from benches.client_subnet.figures import Bench
+from benches.client_subnet.figures import ClientSubnetBench
 from benches.common import program
 from benches.common.progress import Progress
 
@@ -24,8 +24,8 @@ def main() -> int:
     options = _options()
     measured_s = options.seconds or (10.0 if options.quick else 30.0)
 
-    def bench(_scratch: Path, progress: Progress) -> Bench:
-        return Bench(progress, options.rate, options.ttl_s, measured_s, options.delay_ms, options.seed)
+    def bench(_scratch: Path, progress: Progress) -> ClientSubnetBench:
+        return ClientSubnetBench(progress, options.rate, options.ttl_s, measured_s, options.delay_ms, options.seed)
 
     return program.run(PROGRAM, PARTS, options, bench, {})
 

@@ -92,17 +92,17 @@ def resolver(qnames: Sequence[str], ttl_s: int, delay_ms: float, *, by_subnet: b
         asked = folder / "asked"
         with asked.open("wb") as output, contextlib.ExitStack() as stack:
             command = [str(engine.find_core()), "edge", "--config", str(folder / "edge.toml")]
-            edge = stack.enter_context(_running(command, output, stdin=subprocess.PIPE))
+            edge = stack.enter_context(_run(command, output, stdin=subprocess.PIPE))
             _await(edge, lambda: b'"edge_ready"' in asked.read_bytes(), "the edge")
             said = stack.enter_context((folder / "unbound.said").open("wb"))
             command = ["unbound", "-d", "-p", "-c", str(folder / "unbound.conf")]
-            unbound = stack.enter_context(_running(command, said))
+            unbound = stack.enter_context(_run(command, said))
             _await(unbound, lambda: _answers(port), "unbound")
             yield Cache((LOOPBACK, port), asked)
 
 
 @contextlib.contextmanager
-def _running(
+def _run(
     command: Sequence[str], output: IO[bytes], stdin: int = subprocess.DEVNULL
 ) -> Iterator["subprocess.Popen[bytes]"]:
     with subprocess.Popen(command, stdin=stdin, stdout=output, stderr=output) as process:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from benches.client_subnet import caches, model, replay
 from benches.client_subnet.traces import TRACES, Trace
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.common.progress import Progress
 from benches.common.servers import ZONE, require_programs
 
@@ -19,7 +19,7 @@ START_S = 2.0
 
 
 @dataclass(frozen=True)
-class Bench:
+class ClientSubnetBench:
     """The settings of a measurement."""
 
     progress: Progress
@@ -40,12 +40,12 @@ class Bench:
         return self.warm_up_s + self.measured_s
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: ClientSubnetBench) -> float:
     """Estimate the duration, in s."""
     return 2 * len(TRACES) * (bench.whole_s + START_S)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: ClientSubnetBench) -> list[BenchPart]:
     """Replay every trace through both caches."""
     require_programs("unbound")
     part = _part(bench)
@@ -57,14 +57,14 @@ def measure(bench: Bench) -> list[Part]:
     return [part]
 
 
-def _part(bench: Bench) -> Part:
+def _part(bench: ClientSubnetBench) -> BenchPart:
     title = (
         f"unbound's cache; {bench.rate_per_s:g} queries/s, TTL {bench.ttl_s} s, {bench.measured_s:g} s after "
         f"{bench.warm_up_s:g} s, the authority {bench.delay_ms:g} ms away"
     )
     columns = ["trace", "client subnets", "queries", "fetched", "hit ratio", "model", "points", "hits ms", "misses ms"]
     columns += ["all ms", "verdict"]
-    part = Part("client subnet", title, columns)
+    part = BenchPart("client subnet", title, columns)
     part.remarks = [
         "hit ratio: 1 less fetches by queries, fetches by the authority's records",
         "model: r T / (1 + r T) by name, or by name and subnet; T is the TTL",
@@ -74,7 +74,7 @@ def _part(bench: Bench) -> Part:
     return part
 
 
-def _add(part: Part, bench: Bench, trace: Trace, *, by_subnet: bool) -> None:
+def _add(part: BenchPart, bench: ClientSubnetBench, trace: Trace, *, by_subnet: bool) -> None:
     qnames = [f"n{number:05}.{ZONE}" for number in range(trace.names_count)]
     queries = list(trace.draw(bench.rate_per_s, bench.whole_s, bench.seed))
     with caches.resolver(qnames, bench.ttl_s, bench.delay_ms, by_subnet=by_subnet) as cache:
@@ -83,7 +83,7 @@ def _add(part: Part, bench: Bench, trace: Trace, *, by_subnet: bool) -> None:
         fetched_count = cache.fetches(since_ns, replayed.begun_ns + int(bench.whole_s * 1e9))
     asked_count = sum(one.at_s >= bench.warm_up_s for one in queries)
     hit_ratio = 1.0 - fetched_count / asked_count
-    foreseen = model.of_trace(trace, bench.rate_per_s, bench.ttl_s, by_subnet=by_subnet)
+    foreseen = model.compute_hit_ratio(trace, bench.rate_per_s, bench.ttl_s, by_subnet=by_subnet)
     points = 100.0 * (hit_ratio - foreseen)
     times_ms = [took_ms for at_s, took_ms in replayed.times_ms if at_s >= bench.warm_up_s]
     hits, misses = _split(times_ms, bench.delay_ms / 2)

@@ -20,7 +20,7 @@ def hit_ratio(rates_per_s: NDArray[np.float64], kept_s: float) -> float:
     return float(np.sum(rates_per_s * carried / (1.0 + carried)) / np.sum(rates_per_s))
 
 
-def of_trace(trace: Trace, rate_per_s: float, kept_s: float, *, by_subnet: bool) -> float:
+def compute_hit_ratio(trace: Trace, rate_per_s: float, kept_s: float, *, by_subnet: bool) -> float:
     """Return the share of a trace's queries answered from the cache."""
     names = trace.name_shares() * rate_per_s
     rates = np.outer(names, trace.subnet_shares()).ravel() if by_subnet else names

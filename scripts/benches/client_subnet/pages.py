@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from benches.client_subnet import model
-from benches.client_subnet.figures import Bench
+from benches.client_subnet.figures import ClientSubnetBench
 from benches.client_subnet.traces import TRACES
 from benches.common.corpus import page_models
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.dns.cold import rates
 from resolab.pages.model import PageModel
-from resolab.pages.path import predicted_lookups
+from resolab.pages.path import predict_lookups
 
 DRAWS_COUNT = 40
 TRANSPORT, PROFILE = "doudp", "4g"
@@ -40,21 +40,21 @@ class LoadTimeDifference:
     """The 95th percentile of all draws of all pages."""
 
 
-def estimate_s(_bench: Bench) -> float:
+def estimate_s(_bench: ClientSubnetBench) -> float:
     """Estimate the duration, in s."""
     return PAGES_S * len(TRACES)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: ClientSubnetBench) -> list[BenchPart]:
     """Walk through every page model of the corpus."""
     models = list(page_models())
     title = f"{len(models)} real pages over {PROFILE}, {TRANSPORT}, by their structure: later with client subnets, ms"
     columns = ["trace", "hit ratio without", "with", "lower quartile", "median", "upper quartile", "95 % of loads"]
-    part = Part("pages", title, columns)
+    part = BenchPart("pages", title, columns)
     for trace in TRACES:
         bench.progress.step(f"page models, {trace.name}", PAGES_S)
         without, by_subnet = (
-            model.of_trace(trace, bench.rate_per_s, bench.ttl_s, by_subnet=one) for one in (False, True)
+            model.compute_hit_ratio(trace, bench.rate_per_s, bench.ttl_s, by_subnet=one) for one in (False, True)
         )
         one = worth(models, without, by_subnet, bench.delay_ms, bench.seed)
         cells = [trace.name, f"{without:.1%}", f"{by_subnet:.1%}", f"{one.lower_quartile_ms:.1f}"]
@@ -90,7 +90,7 @@ def _later_ms(
 
 def _load_ms(page: PageModel, missed: "np.typing.NDArray[np.bool_]", delay_ms: float) -> float:
     rtt_ms = rates(PROFILE).rtt_ms
-    return predicted_lookups(
+    return predict_lookups(
         page,
         dns_transport=TRANSPORT,
         resolver_rtt_ms=rtt_ms,

@@ -66,7 +66,7 @@ def _measure(options: argparse.Namespace) -> int:
     if options.fidelity:
         files = files_of(options.pages or [CORPUS])
         return loads.measure(files, options.browser, options.loads, options.out, PROGRAM, _say)
-    files = files_of(options.pages) if options.pages else _chosen()
+    files = files_of(options.pages) if options.pages else _choose_files()
     return causality.measure(
         files, options.out, PROGRAM, _say,
         blocks=options.blocks, server_ms=options.server_ms, run_ms=options.run_ms, seed=options.seed, keep=options.keep,
@@ -90,9 +90,9 @@ def files_of(words: Sequence[str]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def _chosen() -> list[Path]:
+def _choose_files() -> list[Path]:
     files = {read_model(file).name: file for file in files_of([CORPUS])}
-    return [files[name] for name in causality.chosen({name: read_model(file) for name, file in files.items()})]
+    return [files[name] for name in causality.choose_pages({name: read_model(file) for name, file in files.items()})]
 
 
 def _say(line: str) -> None:

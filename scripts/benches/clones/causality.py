@@ -11,7 +11,7 @@ import msgspec
 from rich.console import Console
 
 from benches.clones import trials
-from benches.clones.changes import ChangedModel, changed_models
+from benches.clones.changes import ChangedModel, change_models
 from benches.clones.effects import effects_of
 from benches.clones.lines import add_lines, read_lines
 from benches.common.progress import Progress, duration
@@ -32,7 +32,7 @@ TRIAL_S = 2.5
 Say = Callable[[str], None]
 
 
-def chosen(models: Mapping[str, PageModel], count: int = PAGES_COUNT) -> list[str]:
+def choose_pages(models: Mapping[str, PageModel], count: int = PAGES_COUNT) -> list[str]:
     """Choose pages with a short load time and a known graph, pages with the fewest requests first."""
     fit = [
         (len(one.resources), name)
@@ -52,7 +52,7 @@ def measure(
     models = [model for file in files if (model := read_model(file)).name not in there]
     if len(models) < len(files):
         say(f"{len(files) - len(models)} of {len(files)} pages stand in {out} already")
-    changes = [changed_models(one, profile, server_ms=server_ms, run_ms=run_ms) for one in models]
+    changes = [change_models(one, profile, server_ms=server_ms, run_ms=run_ms) for one in models]
     if unchanged := [one.name for one, of_one in zip(models, changes, strict=True) if len(of_one) == 1]:
         say(f"nothing to change in {', '.join(unchanged)}: no such host or script on the longest path")
     models = [one for one in models if one.name not in unchanged]

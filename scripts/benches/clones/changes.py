@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from resolab.pages.clone.roles import has_body, roles_of
+from resolab.pages.clone.roles import assign_roles, has_body
 from resolab.pages.model import Discovery, Kind, Outcome, PageModel, Resource
 from resolab.pages.path import lab_load_ms, move_to_lab
 from resolab.records import LinkProfile
@@ -52,20 +52,20 @@ class ChangedModel:
     """The predicted load time less the unchanged model's."""
 
 
-def changed_models(model: PageModel, profile: LinkProfile, *, server_ms: float, run_ms: float) -> list[ChangedModel]:
+def change_models(model: PageModel, profile: LinkProfile, *, server_ms: float, run_ms: float) -> list[ChangedModel]:
     """Change a model by every possible kind of change; the first model is unchanged except for its name.
 
     A change by 0 ms is skipped.
     """
     at_home = move_to_lab(model, profile)
     base_ms = lab_load_ms(at_home, profile)
-    found = [ChangedModel(ModelChange.SAME, "nothing", _named(model, ModelChange.SAME), 0.0)]
+    found = [ChangedModel(ModelChange.SAME, "nothing", _name_change(model, ModelChange.SAME), 0.0)]
     for change, number in _numbers(model, at_home, profile, server_ms, run_ms).items():
         is_script = change is ModelChange.SCRIPT
         changer, by_ms = (busier_script, run_ms) if is_script else (slower_host, server_ms)
         what = f"{'script ' if is_script else 'h'}{number} +{by_ms:g} ms"
         predicted_ms = lab_load_ms(changer(at_home, number, by_ms), profile) - base_ms
-        found.append(ChangedModel(change, what, _named(changer(model, number, by_ms), change), predicted_ms))
+        found.append(ChangedModel(change, what, _name_change(changer(model, number, by_ms), change), predicted_ms))
     return found
 
 
@@ -82,9 +82,9 @@ def _numbers(
         for place in (_scripts(model) if run_ms else ())
     ]
     found = {
-        ModelChange.SERVER_ON: _on_path(hosts, model.resources[0].host),
+        ModelChange.SERVER_ON: _choose_on_path(hosts, model.resources[0].host),
         ModelChange.SERVER_OFF: _off_path(hosts, at_home),
-        ModelChange.SCRIPT: _on_path(scripts, None),
+        ModelChange.SCRIPT: _choose_on_path(scripts, None),
     }
     return {change: one.number for change, one in found.items() if one is not None}
 
@@ -104,7 +104,7 @@ def busier_script(model: PageModel, place: int, by_ms: float) -> PageModel:
     """Increase the computing of a script before its first request."""
     changed = list(model.resources)
     changed[place] = replace(changed[place], run_ms=changed[place].run_ms + by_ms)
-    for child in _asked_by(model, place):
+    for child in _list_children(model, place):
         changed[child] = replace(changed[child], due_ms=(changed[child].due_ms or 0.0) + by_ms)
     return replace(model, resources=tuple(changed))
 
@@ -134,7 +134,7 @@ def _slope(load_after: Callable[[float], float]) -> float:
     return (load_after(_STEP_MS) - load_after(0.0)) / _STEP_MS
 
 
-def _on_path(candidates: Sequence[_Candidate], last: int | None) -> _Candidate | None:
+def _choose_on_path(candidates: Sequence[_Candidate], last: int | None) -> _Candidate | None:
     """Choose the candidate with the largest effect on the path; `last`, the page's own host, as the last resort."""
     found = [one for one in candidates if one.is_on_path]
     return max(found, key=lambda one: (one.number != last, one.predicted_ms, -one.number), default=None)
@@ -158,18 +158,18 @@ def _is_answered_by(one: Resource, host: int) -> bool:
 
 def _scripts(model: PageModel) -> Iterator[int]:
     """List scripts running before the load event, with the model's requests also in the clone."""
-    roles = roles_of(model)
+    roles = assign_roles(model)
     for place, one in enumerate(model.resources):
         runs = one.kind is Kind.SCRIPT and has_body(one) and not one.after_load
-        if runs and set(roles[place].runs) == set(_asked_by(model, place)):
+        if runs and set(roles[place].runs) == set(_list_children(model, place)):
             yield place
 
 
-def _asked_by(model: PageModel, place: int) -> Sequence[int]:
+def _list_children(model: PageModel, place: int) -> Sequence[int]:
     return [
         child for child, one in enumerate(model.resources) if one.parent == place and one.discovery is Discovery.SCRIPT
     ]
 
 
-def _named(model: PageModel, change: ModelChange) -> PageModel:
+def _name_change(model: PageModel, change: ModelChange) -> PageModel:
     return replace(model, name=f"{model.name[:_NAME_MOST]}-{change.value}")

@@ -12,7 +12,7 @@ from benches.clones.changes import ChangedModel, ModelChange
 from benches.clones.lines import Line
 from benches.clones.trials import Times
 from resolab.errors import ConfigurationError
-from resolab.stats import Estimate, Sample, paired_difference
+from resolab.stats import Estimate, Sample, estimate_paired_difference
 
 CLOSE_MS = 10.0
 """The limit for a close prediction; a close prediction agrees with any interval: the closed form is of first order."""
@@ -48,7 +48,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     def measured(self) -> Estimate:
         """The median of the differences by block."""
         changed, same = [one for one, _ in self.pairs], [other for _, other in self.pairs]
-        return paired_difference(Sample.exact(changed), Sample.exact(same))
+        return estimate_paired_difference(Sample.exact(changed), Sample.exact(same))
 
     @property
     def agrees(self) -> bool | None:

@@ -19,7 +19,7 @@ def read_lines(file: Path) -> list[Line]:
         text = file.read_text("utf-8") if file.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"failed to read {file}: {error}") from error
-    return [_parsed(line, file, number) for number, line in enumerate(_whole(text).splitlines(), start=1) if line]
+    return [_parse_line(line, file, number) for number, line in enumerate(_whole(text).splitlines(), start=1) if line]
 
 
 def add_lines(file: Path, lines: Sequence[Line]) -> None:
@@ -40,7 +40,7 @@ def _whole(text: str) -> str:
     return text[: text.rfind("\n") + 1]
 
 
-def _parsed(line: str, file: Path, number: int) -> Line:
+def _parse_line(line: str, file: Path, number: int) -> Line:
     try:
         found = json.loads(line)
     except ValueError as error:

@@ -17,7 +17,7 @@ from benches.common.progress import Progress
 from resolab.errors import ResolabError
 from resolab.fidelity.bars import shortfalls
 from resolab.fidelity.lab import CheckSettings, CloneCheck, check_clone
-from resolab.fidelity.measures import tau_between
+from resolab.fidelity.measures import compute_tau
 from resolab.pages.file import read_model
 from resolab.pages.model import PageModel
 from resolab.records import BrowserName
@@ -32,7 +32,7 @@ Say = Callable[[str], None]
 
 def measure(files: Sequence[Path], browsers: Sequence[str], loads: int, out: Path, progress: str, say: Say) -> int:
     """Load the pairs missing in the file; return the number of failed pages and browsers."""
-    todo = left(files, browsers, read_lines(out))
+    todo = list_left(files, browsers, read_lines(out))
     if len(todo) < len(files) * len(browsers):
         say(f"{len(files) * len(browsers) - len(todo)} of {len(files) * len(browsers)} stand in {out} already")
     steps = Progress(sum(foreseen_s(model, loads) for _, model, _ in todo), progress)
@@ -55,7 +55,9 @@ async def _all(file: Path, settings: CheckSettings) -> list[CloneCheck]:
     return [one async for one in check_clone(file, settings)]
 
 
-def left(files: Iterable[Path], browsers: Sequence[str], lines: Iterable[Line]) -> list[tuple[Path, PageModel, str]]:
+def list_left(
+    files: Iterable[Path], browsers: Sequence[str], lines: Iterable[Line]
+) -> list[tuple[Path, PageModel, str]]:
     """Return the pages and browsers without a line, page by page."""
     there = {(line.get("page"), line.get("browser")) for line in lines}
     models = [(file, read_model(file)) for file in files]
@@ -77,7 +79,7 @@ def lines_of(checked: Sequence[CloneCheck]) -> list[Line]:
         {**msgspec.to_builtins(one.fidelity), "failure": one.failure, "short": [*shortfalls(one.fidelity)]}
         for one in checked
     ]
-    taus = [tau_between(one.starts, other.starts) for one, other in itertools.pairwise(checked)]
+    taus = [compute_tau(one.starts, other.starts) for one, other in itertools.pairwise(checked)]
     known = [tau for tau in taus if tau is not None]
     if known:
         first = checked[0].fidelity

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
 from benches.clones.lines import Line
-from benches.clones.verdicts import BARS, PageLoads, by_browser, pages_of
+from benches.clones.verdicts import BARS, PageLoads, group_by_browser, pages_of
 from resolab.fidelity import bars
 
 LEAST_ALIKE_COUNT = 5
@@ -16,7 +16,7 @@ _NOT_TOLD = "not told"
 
 def summary(lines: Sequence[Line]) -> str:
     """Write the summary, ready for a page of the documentation."""
-    pages = by_browser(pages_of(lines))
+    pages = group_by_browser(pages_of(lines))
     return "\n".join([*_bars(pages), "", *_orders(pages), "", *_short(pages), "", *_least_alike(pages)])
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from benches.clones.changes import ChangedModel, ModelChange
 from resolab.campaign import resume_campaign, run_campaign
-from resolab.pages.clone.kept import kept_clone
+from resolab.pages.clone.clone_cache import find_or_make_clone
 from resolab.pages.file import ENDING, model_text
 from resolab.plan import Plan, load_plan
 from resolab.store import build_tables, open_dataset
@@ -59,7 +59,7 @@ def measure(
             return read_times(dataset, changed)
         finally:
             for file in files:
-                shutil.rmtree(kept_clone(file).parent, ignore_errors=True)
+                shutil.rmtree(find_or_make_clone(file).parent, ignore_errors=True)
 
 
 def write_model(one: ChangedModel, folder: Path) -> Path:

@@ -92,7 +92,7 @@ def pages_of(lines: Iterable[Line]) -> list[PageLoads]:
     return [one for one in found.values() if one.loads]
 
 
-def by_browser(pages: Iterable[PageLoads]) -> Mapping[str, Sequence[PageLoads]]:
+def group_by_browser(pages: Iterable[PageLoads]) -> Mapping[str, Sequence[PageLoads]]:
     """Sort the loads by browser."""
     found: dict[str, list[PageLoads]] = defaultdict(list)
     for one in pages:

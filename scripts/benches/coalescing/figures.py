@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.common.servers import EDGE_NAME
 from benches.dns import flights, path_capture
 from benches.dns.cold import pause_ms, rates
@@ -35,7 +35,7 @@ FETCH_TIMEOUT_S = 30.0
 
 
 @dataclass(frozen=True)
-class Case:
+class FetchCase:
     """A kind of fetch, with the required round trips to the page's first byte."""
 
     mode: str
@@ -46,39 +46,39 @@ class Case:
 
 
 CASES = [
-    Case("separate", "full", speculative=False, must=4, scheme="quic"),
-    Case("shared_connection", "full", speculative=False, must=3),
-    Case("private_alpn", "full", speculative=False, must=3),
-    Case("shared_connection", "full", speculative=True, must=2),
-    Case("private_alpn", "full", speculative=True, must=2),
-    Case("separate", "zero_rtt", speculative=False, must=2, scheme="quic"),
-    Case("shared_connection", "zero_rtt", speculative=False, must=2),
-    Case("private_alpn", "zero_rtt", speculative=False, must=2),
-    Case("shared_connection", "zero_rtt", speculative=True, must=1),
-    Case("private_alpn", "zero_rtt", speculative=True, must=1),
+    FetchCase("separate", "full", speculative=False, must=4, scheme="quic"),
+    FetchCase("shared_connection", "full", speculative=False, must=3),
+    FetchCase("private_alpn", "full", speculative=False, must=3),
+    FetchCase("shared_connection", "full", speculative=True, must=2),
+    FetchCase("private_alpn", "full", speculative=True, must=2),
+    FetchCase("separate", "zero_rtt", speculative=False, must=2, scheme="quic"),
+    FetchCase("shared_connection", "zero_rtt", speculative=False, must=2),
+    FetchCase("private_alpn", "zero_rtt", speculative=False, must=2),
+    FetchCase("shared_connection", "zero_rtt", speculative=True, must=1),
+    FetchCase("private_alpn", "zero_rtt", speculative=True, must=1),
 ]
 
 
 @dataclass(frozen=True)
-class Cell:
+class FetchCell:
     """A case with a page and with or without an address token."""
 
-    case: Case
+    case: FetchCase
     page_kb: int
     token: bool
 
 
-def cells(pages_kb: Sequence[int]) -> list[Cell]:
+def cells(pages_kb: Sequence[int]) -> list[FetchCell]:
     """Return every cell; a first contact has no token."""
     return [
-        Cell(case, page_kb, token)
+        FetchCell(case, page_kb, token)
         for page_kb in pages_kb
         for case in CASES
         for token in ([False] if case.handshake == "full" else [True, False])
     ]
 
 
-def measure(profile: str, count: int, pages_kb: Sequence[int], scratch: Path) -> Part:
+def measure(profile: str, count: int, pages_kb: Sequence[int], scratch: Path) -> BenchPart:
     """Measure every cell over a common path."""
     return asyncio.run(_measure(profile, count, pages_kb, scratch))
 
@@ -87,7 +87,7 @@ async def _start_capture(path: engine.Path, file: Path) -> None:
     await path.process.command(lambda number: PathStartCapture(id=number, file=str(file)))
 
 
-async def _measure(profile: str, count: int, pages_kb: Sequence[int], scratch: Path) -> Part:
+async def _measure(profile: str, count: int, pages_kb: Sequence[int], scratch: Path) -> BenchPart:
     config = _write_edge(scratch, pages_kb)
     part = _part(profile, count)
     path_file = Corpus.from_project().profile_file(profile)
@@ -122,7 +122,7 @@ def _write_edge(scratch: Path, pages_kb: Sequence[int]) -> Path:
     return config
 
 
-def _fetch(path_pid: int, ca_file: str, cell: Cell, count: int, pause: int) -> list[FetchRecord]:
+def _fetch(path_pid: int, ca_file: str, cell: FetchCell, count: int, pause: int) -> list[FetchRecord]:
     case = cell.case
     command = [*engine.enter_prefix(path_pid, "client"), str(engine.find_core()), "fetch", "--mode", case.mode]
     command += ["--handshake", case.handshake, "--resolver", f"{case.scheme}://{EDGE_NAME}", "--ca", ca_file]
@@ -165,11 +165,11 @@ def round_trips(crossings: Sequence[path_capture.Crossing], record: FetchRecord)
     )
 
 
-def _part(profile: str, count: int) -> Part:
+def _part(profile: str, count: int) -> BenchPart:
     title = f"Name and page together over {profile}, {count} of each"
     columns = ["page", "mode", "handshake", "speculative", "token", "n", "name ms", "first byte ms", "page ms"]
     columns += ["page, RTT", "up/down bytes", "round trips by the tap", "must", "verdict"]
-    part = Part("coalescing", title, columns)
+    part = BenchPart("coalescing", title, columns)
     part.remarks = [
         "times: medians, from wanting both, before any socket exists; round trips: to the page's first byte",
         "page, RTT: the page's time without what its bytes take on the link, in round trips; not judged",
@@ -179,14 +179,14 @@ def _part(profile: str, count: int) -> Part:
 
 
 def _add_row(
-    part: Part,
-    cell: Cell,
+    part: BenchPart,
+    cell: FetchCell,
     records: Sequence[FetchRecord],
     crossings: Sequence[path_capture.Crossing],
     link: flights.Rates,
 ) -> None:
     case = cell.case
-    as_asked = [one for one in records if _as_asked(one, cell)]
+    as_asked = [one for one in records if _is_as_asked(one, cell)]
     seen = []
     for one in as_asked:
         # One whose packets cannot be told apart says nothing; a cell without any is missed.
@@ -232,7 +232,7 @@ def _add_row(
 TIMES = ("name_complete_ns", "page_first_byte_ns", "page_complete_ns")
 
 
-def _as_asked(record: FetchRecord, cell: Cell) -> bool:
+def _is_as_asked(record: FetchRecord, cell: FetchCell) -> bool:
     handshakes = all(
         one.handshake_mode and one.handshake_mode.value == cell.case.handshake for one in record.connections
     )

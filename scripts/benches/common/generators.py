@@ -18,7 +18,7 @@ from benches.common.servers import LOOPBACK, Server, pin_command
 from resolab import engine
 from resolab.errors import DeadlineError, ResolabError
 
-Generator = Callable[[str, Server, Path, Path], "Run"]
+Generator = Callable[[str, Server, Path, Path], "GeneratorRun"]
 """A function of a transport, a server, a file of names and a scratch folder."""
 RUN_S = 2
 OUTSTANDING_COUNT, CONNECTIONS_COUNT, NAMES_COUNT = 100, 10, 1_000
@@ -26,7 +26,7 @@ PATIENCE_S, OVERHEAD_S = 30.0, 0.5
 
 
 @dataclass(frozen=True)
-class Run:
+class GeneratorRun:
     """A run of a load generator."""
 
     answered_count: int
@@ -37,14 +37,14 @@ class Run:
     """The load record of our own generator."""
 
 
-def ours(transport: str, server: Server, file: Path, scratch: Path, *, rate_per_s: int | None = None) -> Run:
+def ours(transport: str, server: Server, file: Path, scratch: Path, *, rate_per_s: int | None = None) -> GeneratorRun:
     """Run resolab-core bench."""
     command = [str(engine.find_core()), "bench", *server.resolver_arguments(transport), "--names", str(file)]
     command += ["--connections", str(CONNECTIONS_COUNT), "--duration", str(RUN_S), "--json"]
     if transport == "doh":
         command += ["--doh-method", "get"]
     paced = ["--outstanding", str(OUTSTANDING_COUNT)] if rate_per_s is None else ["--rate", str(rate_per_s)]
-    text, cpu_s = timed([*command, *paced], scratch / "load")
+    text, cpu_s = run_timed([*command, *paced], scratch / "load")
     records = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     record = next((one for one in records if one.get("record") == "load"), None)
     if record is None:
@@ -53,24 +53,24 @@ def ours(transport: str, server: Server, file: Path, scratch: Path, *, rate_per_
     return _run(f"resolab-core bench over {transport}", record["completed_count"], lost_count, cpu_s, record)
 
 
-def dnsperf(transport: str, server: Server, file: Path, scratch: Path) -> Run:
+def dnsperf(transport: str, server: Server, file: Path, scratch: Path) -> GeneratorRun:
     """Run dnsperf with the same load."""
     command = ["dnsperf", *dnsperf_target(transport, server), "-d", str(file), "-l", str(RUN_S)]
     command += ["-c", str(CONNECTIONS_COUNT), "-q", str(OUTSTANDING_COUNT)]
-    text, cpu_s = timed(command, scratch / "load")
+    text, cpu_s = run_timed(command, scratch / "load")
     completed, lost = (re.search(rf"Queries {what}:\s+(\d+)", text) for what in ("completed", "lost"))
     if completed is None or lost is None:
         raise ResolabError(f"dnsperf over {transport} printed no statistics")
     return _run(f"dnsperf over {transport}", int(completed[1]), int(lost[1]), cpu_s, {})
 
 
-def _run(what: str, answered_count: int, lost_count: int, cpu_s: float, record: dict[str, Any]) -> Run:
+def _run(what: str, answered_count: int, lost_count: int, cpu_s: float, record: dict[str, Any]) -> GeneratorRun:
     if answered_count == 0:
         raise ResolabError(f"{what} got no answers")
-    return Run(answered_count, lost_count, cpu_s * 1e6 / answered_count, record)
+    return GeneratorRun(answered_count, lost_count, cpu_s * 1e6 / answered_count, record)
 
 
-def timed(command: Sequence[str], file: Path) -> tuple[str, float]:
+def run_timed(command: Sequence[str], file: Path) -> tuple[str, float]:
     """Run a command; return its output and the user and system time of its whole process."""
     with file.open("wb") as output:
         process = subprocess.Popen([*pin_command(0), *command], stdout=output, stderr=subprocess.STDOUT)

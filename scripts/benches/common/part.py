@@ -14,7 +14,7 @@ from benches.common.progress import Progress
 
 
 @dataclass(frozen=True)
-class Bench:
+class DnsBench:
     """The settings of the parts."""
 
     quick: bool
@@ -34,7 +34,7 @@ class Bench:
 
 
 @dataclass
-class Part:
+class BenchPart:
     """A table with remarks, and its data for machines."""
 
     name: str
@@ -71,7 +71,7 @@ class Spread:
     p99: float
 
     @classmethod
-    def of_rounds(cls, rounds: Sequence[Sequence[float]]) -> "Spread":
+    def from_rounds(cls, rounds: Sequence[Sequence[float]]) -> "Spread":
         """Summarise values measured round by round."""
         medians = [float(np.median(values)) for values in rounds if len(values)]
         if not medians:

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from benches.common import result
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.common.progress import Progress, duration
 from resolab.errors import ResolabError
 
@@ -58,7 +58,7 @@ def run(
     return result.finish(facts, measured, options.json)
 
 
-def _measure(program: str, parts: Mapping[str, ModuleType], bench: Callable[[Progress], BenchT]) -> list[Part]:
+def _measure(program: str, parts: Mapping[str, ModuleType], bench: Callable[[Progress], BenchT]) -> list[BenchPart]:
     foreseen_s = sum(part.estimate_s(bench(Progress(0.0))) for part in parts.values())
     print(f"{program}: {', '.join(parts)}; about {duration(foreseen_s)}", file=sys.stderr)
     progress = Progress(foreseen_s, program)

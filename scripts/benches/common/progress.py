@@ -25,7 +25,7 @@ class Progress:
         now = time.monotonic()
         live = sys.stderr.isatty()
         if live or now >= self._line_at:
-            text = f"{self._program}: {what}; {self._left(now)}"
+            text = f"{self._program}: {what}; {self._format_left(now)}"
             print(f"\r\x1b[2K{text}" if live else text, end="" if live else "\n", file=sys.stderr, flush=True)
             self._line_at = now + LINE_EVERY_S
         self._done_s += estimate_s
@@ -35,11 +35,11 @@ class Progress:
         if sys.stderr.isatty():
             print(file=sys.stderr)
 
-    def _left(self, now: float) -> str:
-        return f"about {duration(left_s(now - self._began, self._done_s, self._total_s))} left"
+    def _format_left(self, now: float) -> str:
+        return f"about {duration(estimate_left_s(now - self._began, self._done_s, self._total_s))} left"
 
 
-def left_s(elapsed_s: float, done_s: float, total_s: float) -> float:
+def estimate_left_s(elapsed_s: float, done_s: float, total_s: float) -> float:
     """Scale the remaining estimate by the pace up to now; early, the plain estimate has more weight."""
     trust = min(1.0, done_s / (0.1 * total_s)) if total_s else 1.0
     pace = elapsed_s / done_s if done_s else 1.0

@@ -14,14 +14,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from resolab import engine
 from resolab.store import describe_machine
 
 WIDTH = 190
 
 
-def finish(facts: dict[str, str], parts: Sequence[Part], json_file: Path | None) -> int:
+def finish(facts: dict[str, str], parts: Sequence[BenchPart], json_file: Path | None) -> int:
     """Show the result, write a file for machines if requested, and return the exit code: 1 when a figure is missed."""
     facts["load average at the end"] = _load_average()
     _show(facts, parts)
@@ -49,7 +49,7 @@ def _load_average() -> str:
     return " ".join(f"{value:.2f}" for value in os.getloadavg())
 
 
-def _show(facts: dict[str, str], parts: Sequence[Part]) -> None:
+def _show(facts: dict[str, str], parts: Sequence[BenchPart]) -> None:
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     for name, value in facts.items():
         console.print(f"{name}: {value}", highlight=False, soft_wrap=True)

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benches.common.ending import PATIENCE_S, end
+from benches.common.program_end import PATIENCE_S, end
 from resolab import engine
 from resolab.errors import MachineError
-from resolab.protocols import facts_of
+from resolab.protocols import find_facts
 
 ROOT = Path(__file__).parents[3]
 LOOPBACK = "127.0.0.1"
@@ -53,7 +53,7 @@ class Server:
     def url(self, transport: str) -> str:
         """Return the URL for our clients."""
         port = self.port(transport)
-        return facts_of(transport).url(name=f"{self.name}:{port}", address=f"{LOOPBACK}:{port}")
+        return find_facts(transport).url(name=f"{self.name}:{port}", address=f"{LOOPBACK}:{port}")
 
     def resolver_arguments(self, transport: str) -> list[str]:
         """Return our clients' arguments for this server, including the check of its certificate."""
@@ -92,15 +92,15 @@ def pin_command(number: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def running(program: str, *arguments: str) -> Iterator[Server]:
+def run_server(program: str, *arguments: str) -> Iterator[Server]:
     """Run a server of interop/."""
     command = [*pin_command(1), sys.executable, str(ROOT / "interop/start.py"), program, *arguments]
-    with _started(command, program, []) as (ready, _):
+    with _start(command, program, []) as (ready, _):
         yield Server(program, ready["name"], ready["ca"], ready["ports"], ready["pid"])
 
 
 @contextlib.contextmanager
-def running_edge(names_served: Sequence[str], settings: EdgeSettings = PLAIN_EDGE) -> Iterator[Server]:
+def run_named_edge(names_served: Sequence[str], settings: EdgeSettings = PLAIN_EDGE) -> Iterator[Server]:
     """Run our edge with an address for each of the names."""
     ports = dict(zip(["do53", "dot", "doh", "doh3", "doq"], free_ports(5), strict=True))
 
@@ -112,7 +112,7 @@ def running_edge(names_served: Sequence[str], settings: EdgeSettings = PLAIN_EDG
 
 
 @contextlib.contextmanager
-def running_site(pages: Path) -> Iterator[Server]:
+def run_site(pages: Path) -> Iterator[Server]:
     """Run our edge as a server of a folder; the measured traffic uses only HTTP/3."""
     (port,) = free_ports(1)
 
@@ -132,12 +132,12 @@ def run_edge(configuration: Callable[[Path], str], ports: dict[str, int]) -> Ite
         config.write_text(configuration(Path(folder)), "utf-8")
         command = [*pin_command(1), str(engine.find_core()), "edge", "--config", str(config)]
         last: list[dict[str, Any]] = []
-        with _started(command, "the edge", last, ready_line='"edge_ready"') as (ready, pid):
+        with _start(command, "the edge", last, ready_line='"edge_ready"') as (ready, pid):
             yield Server("edge", EDGE_NAME, ready["ca_file"], ports, pid, last)
 
 
 @contextlib.contextmanager
-def _started(
+def _start(
     command: Sequence[str], what: str, last: list[dict[str, Any]], ready_line: str = ""
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """Start a program, wait for its line of JSON, and end it by closing its standard input; yield the line and the pid.
@@ -182,7 +182,7 @@ def _line_of(process: "subprocess.Popen[str]", ready_line: str) -> str:
 @contextlib.contextmanager
 def keep_awake() -> Iterator[None]:
     """Keep idle processors from halting; an unused path does this for the whole machine."""
-    with _started(
+    with _start(
         [str(engine.find_core()), "path", "--profile", "ideal", "--keep-awake"], "the path", [], '"path_ready"'
     ):
         yield

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from benches.common import program
-from benches.common.part import Bench
+from benches.common.part import DnsBench
 from benches.common.progress import Progress
 from benches.dns import accuracy, cold, load
 
@@ -21,12 +21,12 @@ def main() -> int:
     """Measure the selected parts and print the result."""
     options = _options()
 
-    def bench(scratch: Path, progress: Progress) -> Bench:
+    def bench(scratch: Path, progress: Progress) -> DnsBench:
         count = options.exchanges or (10 if options.quick else 200)
         idle_count = min(options.idle_exchanges or count, count)
         which = (options.profiles, options.transports, options.handshakes, options.against)
         arguments = (options.quick, scratch, progress, count, idle_count, *which)
-        return Bench(*arguments)
+        return DnsBench(*arguments)
 
     return program.run(PROGRAM, PARTS, options, bench, {"against": options.against} if options.against else {})
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from benches.common.ending import end
-from benches.common.part import Bench, Part, Spread, verdict
-from benches.common.servers import Server, keep_awake, names, require_programs, running, running_edge
+from benches.common.part import BenchPart, DnsBench, Spread, verdict
+from benches.common.program_end import end
+from benches.common.servers import Server, keep_awake, names, require_programs, run_named_edge, run_server
 from benches.dns import clients, matching, pcap
 from resolab.errors import MachineError
 
@@ -27,7 +27,7 @@ DRAIN_S = 1.5
 
 
 @dataclass
-class Case:
+class AccuracyCase:
     """A client over a transport against a server."""
 
     transport: str
@@ -42,32 +42,36 @@ class Case:
         return SLOW_RUN_S if (self.transport, self.program) == ("doh", "dnsperf") else RUN_S
 
 
-def cases(bench: Bench) -> list[Case]:
+def cases(bench: DnsBench) -> list[AccuracyCase]:
     """List the cases, in the order of the table."""
-    found = [Case("doudp", program, "unbound") for program in (OURS, "dnsperf", "kdig", "dig")]
-    found.append(Case("doudp", OURS, "edge"))
+    found = [AccuracyCase("doudp", program, "unbound") for program in (OURS, "dnsperf", "kdig", "dig")]
+    found.append(AccuracyCase("doudp", OURS, "edge"))
     found += [
-        Case(transport, program, "unbound")
+        AccuracyCase(transport, program, "unbound")
         for transport in ("dotcp", "dot", "doh")
         for program in (OURS, "dnsperf", "kdig")
     ]
-    found += [Case("doq", OURS, "edge"), Case("doq", "kdig", "edge"), Case("doh3", OURS, "edge")]
+    found += [
+        AccuracyCase("doq", OURS, "edge"),
+        AccuracyCase("doq", "kdig", "edge"),
+        AccuracyCase("doh3", OURS, "edge"),
+    ]
     return [case for case in found if case.transport in bench.transports]
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: DnsBench) -> float:
     """Estimate the duration of the part."""
     return 2 * _rounds(bench) * sum(case.estimate_s for case in cases(bench)) + 4
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: DnsBench) -> list[BenchPart]:
     """Run every client in turn, the order reversed every other round, under one capture."""
     require_programs("unbound", "dnsperf", "kdig", "dig", "tcpdump", "taskset", "setpriv")
     asked, measured = names(QUERIES_PER_ROUND), cases(bench)
     file = bench.scratch / "loopback.pcap"
-    with running("unbound") as unbound, running_edge(asked) as edge:
+    with run_server("unbound") as unbound, run_named_edge(asked) as edge:
         servers = {"unbound": unbound, "edge": edge}
-        with _capturing(file, [port for server in servers.values() for port in server.ports.values()]):
+        with _capture(file, [port for server in servers.values() for port in server.ports.values()]):
             for number in range(2 * _rounds(bench)):
                 awake = number % 4 in {0, 3}
                 with keep_awake() if awake else contextlib.nullcontext():
@@ -79,22 +83,24 @@ def measure(bench: Bench) -> list[Part]:
     return [part]
 
 
-def _round(bench: Bench, turns: list[Case], servers: dict[str, Server], asked: list[str], *, awake: bool) -> None:
+def _round(
+    bench: DnsBench, turns: list[AccuracyCase], servers: dict[str, Server], asked: list[str], *, awake: bool
+) -> None:
     for case in turns:
         bench.progress.step(f"accuracy, {case.program} {case.transport}", case.estimate_s)
         answers = clients.run(case.program, case.transport, servers[case.server], asked, bench.scratch)
         case.runs[awake].append(answers)
 
 
-def _rounds(bench: Bench) -> int:
+def _rounds(bench: DnsBench) -> int:
     return 1 if bench.quick else ROUNDS_COUNT
 
 
-def _part(rounds: int) -> Part:
+def _part(rounds: int) -> BenchPart:
     title = f"Reported minus wire time on loopback, us; serial, warm connection, {rounds} round(s) in turn"
     columns = ["transport", "client", "reports", "server", "n", "wire p50", "error p50 [rounds]", "p95", "p99"]
     columns += ["idle: wire p50", "error p50 [rounds]", "p95", "must", "verdict"]
-    part = Part("accuracy", title, columns)
+    part = BenchPart("accuracy", title, columns)
     part.remarks = [
         "wire: last packet of the query leaving to last packet of the response arriving, by tcpdump on lo",
         "idle: processors not kept awake, rounds in turn with those that were; must: of the error's p50, kept awake",
@@ -107,7 +113,7 @@ def _part(rounds: int) -> Part:
 
 
 @contextlib.contextmanager
-def _capturing(file: Path, ports: list[int]) -> Iterator[None]:
+def _capture(file: Path, ports: list[int]) -> Iterator[None]:
     said_file = file.with_suffix(".said")
     command = ["tcpdump", "-Z", "root", "-i", "lo", "--time-stamp-precision=nano", "-s", "200", "-B", "16384"]
     command += ["-w", str(file), " or ".join(f"port {port}" for port in ports)]
@@ -131,7 +137,7 @@ def _wait_for(said: Path, tcpdump: "subprocess.Popen[bytes]") -> None:
         time.sleep(0.02)
 
 
-def _add(part: Part, case: Case, packets: list[pcap.Packet], server: Server) -> None:
+def _add(part: BenchPart, case: AccuracyCase, packets: list[pcap.Packet], server: Server) -> None:
     port = server.port(case.transport)
     wires = {
         awake: [
@@ -161,11 +167,13 @@ def _spreads(runs: list[clients.Answers], wires: list[list[float | None]], repor
     ]
     if not any(errors):
         return None
-    wire = Spread.of_rounds([[value for value in wire_us if value is not None] for wire_us in wires])
-    return {"wire_us": wire, "error_us": Spread.of_rounds(errors)}
+    wire = Spread.from_rounds([[value for value in wire_us if value is not None] for wire_us in wires])
+    return {"wire_us": wire, "error_us": Spread.from_rounds(errors)}
 
 
-def _add_row(part: Part, case: Case, reports: str, spreads: dict[bool, dict[str, Spread]], must: float | None) -> None:
+def _add_row(
+    part: BenchPart, case: AccuracyCase, reports: str, spreads: dict[bool, dict[str, Spread]], must: float | None
+) -> None:
     asked_count = sum(len(run.names) for run in case.runs[True])
     awake, idle = spreads[True], spreads[False]
     error = awake["error_us"]
@@ -200,7 +208,7 @@ def _add_row(part: Part, case: Case, reports: str, spreads: dict[bool, dict[str,
     )
 
 
-def _wire_us(case: Case, run: clients.Answers, packets: list[pcap.Packet], port: int) -> list[float | None]:
+def _wire_us(case: AccuracyCase, run: clients.Answers, packets: list[pcap.Packet], port: int) -> list[float | None]:
     """Return the wire time of each name of a run; None without packets certain to belong to the name."""
     if case.transport in {"doudp", "dotcp"}:
         by_name = matching.match_by_name(packets, port)

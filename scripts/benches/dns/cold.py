@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from benches.common import turns
-from benches.common.part import Bench, Part, Spread, verdict
+from benches.common.part import BenchPart, DnsBench, Spread, verdict
 from benches.dns import flights, path_capture
-from benches.dns.testbed import testbed
+from benches.dns.testbed import make_testbed
 from resolab import engine
 from resolab.errors import ResolabError
 from resolab.plan import Corpus
@@ -100,7 +100,7 @@ def pause_ms(profile: str) -> int:
     return math.ceil(REST_MS + rates(profile).serialization_ms(LEFT_BEHIND_BYTES, 0))
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: DnsBench) -> float:
     """Estimate the duration of the part."""
     binaries = 1 + (bench.against is not None)
     rounds = _rounds(bench)
@@ -111,7 +111,7 @@ def estimate_s(bench: Bench) -> float:
     )
 
 
-def _round_s(bench: Bench, profile: str, count: int) -> float:
+def _round_s(bench: DnsBench, profile: str, count: int) -> float:
     trips, exchanges = 0.0, 0
     for handshake, transports in cells(bench.transports, bench.handshakes).items():
         trips += sum(cold_exchange_round_trips(transport, handshake) for transport in transports)
@@ -122,7 +122,7 @@ def _round_s(bench: Bench, profile: str, count: int) -> float:
     return SET_UP_S + count * each_ms / 1e3
 
 
-def _rounds(bench: Bench) -> list[tuple[int, bool]]:
+def _rounds(bench: DnsBench) -> list[tuple[int, bool]]:
     """Return each round's exchanges, and True for rounds also run without keep-awake: these are spread evenly."""
     whole, rest = divmod(bench.exchanges_count, PER_ROUND_COUNT)
     counts = [PER_ROUND_COUNT] * whole + ([rest] if rest else [])
@@ -130,12 +130,12 @@ def _rounds(bench: Bench) -> list[tuple[int, bool]]:
     return [(count, math.ceil((n + 1) * share) > math.ceil(n * share)) for n, count in enumerate(counts)]
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: DnsBench) -> list[BenchPart]:
     """Measure every profile; rounds with and without keep-awake take turns, and the binaries take turns, too."""
     return [asyncio.run(_measure(bench))]
 
 
-async def _measure(bench: Bench) -> Part:
+async def _measure(bench: DnsBench) -> BenchPart:
     cores = {THIS: str(engine.find_core())} | ({"against": bench.against} if bench.against else {})
     part = _part(bench)
     for profile in bench.profiles:
@@ -153,15 +153,15 @@ async def _measure(bench: Bench) -> Part:
     return part
 
 
-async def _round(bench: Bench, measured: ProfileMeasurement, core: str, count: int, *, keep_awake: bool) -> None:
+async def _round(bench: DnsBench, measured: ProfileMeasurement, core: str, count: int, *, keep_awake: bool) -> None:
     pause = pause_ms(measured.profile)
     with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
-        async with testbed(core, measured.profile, Path(folder), pause_ms=pause, keep_awake=keep_awake) as bed:
+        async with make_testbed(core, measured.profile, Path(folder), pause_ms=pause, keep_awake=keep_awake) as bed:
             for handshake, transports in cells(bench.transports, bench.handshakes).items():
                 times: dict[Cell, list[float]] = collections.defaultdict(list)
                 for record in await bed.ask(handshake, transports, count):
                     cell = (record.dns_transport.value, handshake)
-                    if not _as_asked(record, handshake):
+                    if not _is_as_asked(record, handshake):
                         measured.not_as_asked[cell, keep_awake] += 1
                     elif record.query_response_time_ns is not None:
                         times[cell].append(record.query_response_time_ns / 1e6)
@@ -169,15 +169,15 @@ async def _round(bench: Bench, measured: ProfileMeasurement, core: str, count: i
                     measured.times_ms[cell, keep_awake].append(values)
 
 
-def _as_asked(record: QueryRecord, handshake: str) -> bool:
+def _is_as_asked(record: QueryRecord, handshake: str) -> bool:
     return record.handshake_mode is None or record.handshake_mode.value == handshake
 
 
-async def _capture(bench: Bench, measured: ProfileMeasurement, core: str) -> None:
+async def _capture(bench: DnsBench, measured: ProfileMeasurement, core: str) -> None:
     pause = pause_ms(measured.profile)
     with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
         file = Path(folder) / "path.pcapng"
-        async with testbed(core, measured.profile, Path(folder), pause_ms=pause, keep_awake=True) as bed:
+        async with make_testbed(core, measured.profile, Path(folder), pause_ms=pause, keep_awake=True) as bed:
             await bed.capture(file)
             asked = {
                 handshake: await bed.ask(handshake, transports, CAPTURED_COUNT)
@@ -191,7 +191,7 @@ async def _capture(bench: Bench, measured: ProfileMeasurement, core: str) -> Non
         for record in records:
             # One whose packets cannot be told apart says nothing; a cell without any is missing in the result.
             with contextlib.suppress(flights.UnclearError):
-                if _as_asked(record, handshake):
+                if _is_as_asked(record, handshake):
                     paths[record.dns_transport.value, handshake].append(_critical_path(crossings, record, link))
     measured.tables.update({cell: table(found) for cell, found in paths.items()})
 
@@ -224,11 +224,11 @@ def table(paths: Sequence[Sequence[flights.Flight]]) -> CriticalPathTable:
     return CriticalPathTable(trips, statistics.median(ups), statistics.median(downs), shown)
 
 
-def _part(bench: Bench) -> Part:
+def _part(bench: DnsBench) -> BenchPart:
     title = f"Cold exchanges through the emulated path, ms; {bench.exchanges_count} of each cell, one at a time"
     columns = ["profile", "transport", "handshake", "k (seen)", "bytes up/down", "closed form", "n", "T p50"]
     columns += ["c p50 [rounds]", "c p90", "idle: n", "c p50 [rounds]", "c p90", "must", "verdict"]
-    part = Part("cold", title, (["build"] if bench.against else []) + columns)
+    part = BenchPart("cold", title, (["build"] if bench.against else []) + columns)
     part.remarks = [
         "c = T - k x RTT - bytes x 8 / rate; T from wanting the answer, before any socket exists, to the response",
         "k: round trips by the protocols; seen: flights of captured exchanges, halved",
@@ -239,7 +239,7 @@ def _part(bench: Bench) -> Part:
     return part
 
 
-def _add(part: Part, measured: ProfileMeasurement, bench: Bench) -> None:
+def _add(part: BenchPart, measured: ProfileMeasurement, bench: DnsBench) -> None:
     link = rates(measured.profile)
     for handshake, transports in cells(bench.transports, bench.handshakes).items():
         for transport in transports:
@@ -253,11 +253,11 @@ def _add(part: Part, measured: ProfileMeasurement, bench: Bench) -> None:
             _add_row(part, measured, cell, link, named=bench.against is not None)
 
 
-def _add_row(part: Part, measured: ProfileMeasurement, cell: Cell, link: flights.Rates, *, named: bool) -> None:
+def _add_row(part: BenchPart, measured: ProfileMeasurement, cell: Cell, link: flights.Rates, *, named: bool) -> None:
     seen, trips = measured.tables[cell], cold_exchange_round_trips(*cell)
     closed_ms = link.closed_form_ms(trips, seen.up_bytes, seen.down_bytes)
     beyond = {
-        keep_awake: Spread.of_rounds(
+        keep_awake: Spread.from_rounds(
             [[time - closed_ms for time in times] for times in measured.times_ms[cell, keep_awake]]
         )
         for keep_awake in (True, False)

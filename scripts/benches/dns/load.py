@@ -16,12 +16,12 @@ from benches.common.generators import (
     OUTSTANDING_COUNT,
     OVERHEAD_S,
     RUN_S,
-    Run,
+    GeneratorRun,
     dnsperf,
     ours,
 )
-from benches.common.part import Bench, Part, Spread, verdict
-from benches.common.servers import Server, names, require_programs, running, running_edge
+from benches.common.part import BenchPart, DnsBench, Spread, verdict
+from benches.common.servers import Server, names, require_programs, run_named_edge, run_server
 
 ROUNDS_COUNT = 5
 OPEN_RATE_PER_S = 50_000
@@ -29,7 +29,7 @@ RATE_ERROR_LIMIT, LATENESS_LIMITS_US = 0.001, (60.0, 150.0)
 
 
 @dataclass(frozen=True)
-class Case:
+class LoadCase:
     """A transport against a server: the same load by our generator and, where possible, by dnsperf."""
 
     transport: str
@@ -40,36 +40,36 @@ class Case:
 
 
 CASES = (
-    Case("doudp", "dnsdist", 0.6, 0.5),
-    Case("dotcp", "dnsdist", 0.4, 0.3),
-    Case("dot", "dnsdist", 0.4, 0.3),
-    Case("doh", "unbound", 0.5, 0.35),
-    Case("doq", "edge", must_us=16.0),
-    Case("doh3", "edge", must_us=33.0),
+    LoadCase("doudp", "dnsdist", 0.6, 0.5),
+    LoadCase("dotcp", "dnsdist", 0.4, 0.3),
+    LoadCase("dot", "dnsdist", 0.4, 0.3),
+    LoadCase("doh", "unbound", 0.5, 0.35),
+    LoadCase("doq", "edge", must_us=16.0),
+    LoadCase("doh3", "edge", must_us=33.0),
 )
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: DnsBench) -> float:
     """Estimate the duration of the part."""
     runs = sum(2 if case.must_ratio else 1 for case in _cases(bench)) + ("doudp" in bench.transports)
     return _rounds(bench) * runs * (RUN_S + OVERHEAD_S) + 5
 
 
-def _rounds(bench: Bench) -> int:
+def _rounds(bench: DnsBench) -> int:
     return 1 if bench.quick else ROUNDS_COUNT
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: DnsBench) -> list[BenchPart]:
     """Measure transport after transport, ours and dnsperf in turn."""
     require_programs("dnsdist", "unbound", "dnsperf", "taskset", "setpriv")
     asked = names(NAMES_COUNT)
     file = bench.scratch / "names"
     file.write_text("".join(f"{name} A\n" for name in asked), "utf-8")
-    part, schedule = _closed_part(_rounds(bench)), _open_part(_rounds(bench))
-    with running("dnsdist") as dnsdist, running("unbound") as unbound, running_edge(asked) as edge:
+    part, schedule = _measure_closed_loop(_rounds(bench)), _open_part(_rounds(bench))
+    with run_server("dnsdist") as dnsdist, run_server("unbound") as unbound, run_named_edge(asked) as edge:
         servers = {"dnsdist": dnsdist, "unbound": unbound, "edge": edge}
         for case in _cases(bench):
-            _add(part, case, _in_turn(bench, case, servers[case.server], file))
+            _add(part, case, _measure_in_turn(bench, case, servers[case.server], file))
         if "doudp" not in bench.transports:
             return [part]
         runs = []
@@ -80,13 +80,13 @@ def measure(bench: Bench) -> list[Part]:
     return [part, schedule]
 
 
-def _cases(bench: Bench) -> list[Case]:
+def _cases(bench: DnsBench) -> list[LoadCase]:
     return [case for case in CASES if case.transport in bench.transports]
 
 
-def _in_turn(bench: Bench, case: Case, server: Server, file: Path) -> dict[str, list[Run]]:
+def _measure_in_turn(bench: DnsBench, case: LoadCase, server: Server, file: Path) -> dict[str, list[GeneratorRun]]:
     generators = {"ours": ours, "dnsperf": dnsperf} if case.must_ratio else {"ours": ours}
-    runs: dict[str, list[Run]] = {name: [] for name in generators}
+    runs: dict[str, list[GeneratorRun]] = {name: [] for name in generators}
     for number in range(_rounds(bench)):
         for name in turns.order_arms(generators, number):
             bench.progress.step(f"load, {case.transport}, {name}", RUN_S + OVERHEAD_S)
@@ -94,18 +94,18 @@ def _in_turn(bench: Bench, case: Case, server: Server, file: Path) -> dict[str, 
     return runs
 
 
-def ratios(runs: Sequence[Run], of: Sequence[Run]) -> Spread:
+def ratios(runs: Sequence[GeneratorRun], of: Sequence[GeneratorRun]) -> Spread:
     """Return the ratio of processor times of two generators, round by round."""
-    return Spread.of_rounds([[one.cpu_us / other.cpu_us] for one, other in zip(runs, of, strict=True)])
+    return Spread.from_rounds([[one.cpu_us / other.cpu_us] for one, other in zip(runs, of, strict=True)])
 
 
-def _closed_part(rounds: int) -> Part:
+def _measure_closed_loop(rounds: int) -> BenchPart:
     load = f"{OUTSTANDING_COUNT} in flight over {CONNECTIONS_COUNT} connections"
     title = (
         f"Client CPU per answered query, us; {load}, {rounds} round(s) of {RUN_S} s in turn, client and server pinned"
     )
     columns = ["transport", "server", "dnsperf", "resolab-core bench", "ratio", "q/s dnsperf / ours", "lost"]
-    part = Part("load", title, [*columns, "wait us", "answers/wake", "must", "aim", "verdict"])
+    part = BenchPart("load", title, [*columns, "wait us", "answers/wake", "must", "aim", "verdict"])
     part.remarks = [
         "CPU: user and system time of the whole process by wait4(2), set-up included, for both the same way",
         "median [lowest..highest round]; one query per TLS record; no segmentation offload; doh is GET",
@@ -114,8 +114,8 @@ def _closed_part(rounds: int) -> Part:
     return part
 
 
-def _add(part: Part, case: Case, runs: dict[str, list[Run]]) -> None:
-    cpu = {name: Spread.of_rounds([[run.cpu_us] for run in of]) for name, of in runs.items()}
+def _add(part: BenchPart, case: LoadCase, runs: dict[str, list[GeneratorRun]]) -> None:
+    cpu = {name: Spread.from_rounds([[run.cpu_us] for run in of]) for name, of in runs.items()}
     ratio = ratios(runs["ours"], runs["dnsperf"]) if "dnsperf" in runs else None
     value = ratio.median if ratio else cpu["ours"].median
     must = case.must_ratio if ratio else case.must_us
@@ -143,43 +143,43 @@ def _add(part: Part, case: Case, runs: dict[str, list[Run]]) -> None:
             "verdict": judged,
             "cpu_us": {name: asdict(spread) for name, spread in cpu.items()},
             "ratio": asdict(ratio) if ratio else None,
-            "load_record": _without_histogram(record),
-            "rounds": {name: [_for_json(run) for run in of] for name, of in runs.items()},
+            "load_record": _drop_histogram(record),
+            "rounds": {name: [_build_json(run) for run in of] for name, of in runs.items()},
         },
     )
 
 
-def _for_json(run: Run) -> dict[str, float]:
+def _build_json(run: GeneratorRun) -> dict[str, float]:
     return {"answered_count": run.answered_count, "lost_count": run.lost_count, "cpu_us": run.cpu_us}
 
 
-def _without_histogram(record: dict[str, Any]) -> dict[str, Any]:
+def _drop_histogram(record: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if not key.startswith("histogram")}
 
 
-def _rate(runs: Sequence[Run]) -> float:
-    return Spread.of_rounds([[run.answered_count / RUN_S] for run in runs]).median
+def _rate(runs: Sequence[GeneratorRun]) -> float:
+    return Spread.from_rounds([[run.answered_count / RUN_S] for run in runs]).median
 
 
-def _open_part(rounds: int) -> Part:
+def _open_part(rounds: int) -> BenchPart:
     title = f"Load by schedule: doudp at {OPEN_RATE_PER_S:,} queries a second, {rounds} round(s) of {RUN_S} s"
-    part = Part("load", title, ["figure", "measured", "must", "verdict"])
+    part = BenchPart("load", title, ["figure", "measured", "must", "verdict"])
     part.remarks = ["send lateness: sent after the schedule's time; response times count from the schedule's time"]
     return part
 
 
-def _add_open(part: Part, runs: Sequence[Run]) -> None:
+def _add_open(part: BenchPart, runs: Sequence[GeneratorRun]) -> None:
     records = [run.record for run in runs]
     error = max((record["rate_error_ratio"] for record in records), key=abs)
     quantiles = {
-        key: Spread.of_rounds([[record["send_lateness"][key] / 1e3] for record in records])
+        key: Spread.from_rounds([[record["send_lateness"][key] / 1e3] for record in records])
         for key in ("p50_ns", "p99_ns")
     }
     late = [quantiles[key].median for key in ("p50_ns", "p99_ns")]
     limits = LATENESS_LIMITS_US
     judged = "met" if all(value <= limit for value, limit in zip(late, limits, strict=True)) else "MISSED"
     shown = " / ".join(quantiles[key].text(0) for key in ("p50_ns", "p99_ns"))
-    data = {"rounds": [_without_histogram(record) for record in records]}
+    data = {"rounds": [_drop_histogram(record) for record in records]}
     part.add(
         [
             "rate error, worst round, %",
@@ -190,5 +190,5 @@ def _add_open(part: Part, runs: Sequence[Run]) -> None:
         {"rate_error_ratio": error},
     )
     part.add(["send lateness p50 / p99, us", shown, f"{limits[0]:g} / {limits[1]:g}", judged], data)
-    cpu = Spread.of_rounds([[run.cpu_us] for run in runs])
+    cpu = Spread.from_rounds([[run.cpu_us] for run in runs])
     part.add(["client CPU per answered query, us", cpu.text(2), "", ""], {"cpu_us": asdict(cpu)})

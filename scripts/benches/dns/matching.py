@@ -84,11 +84,11 @@ def match_by_window(packets: Sequence[Packet], port: int, windows: Sequence[Wind
         end = start
         while end < len(packets) and packets[end].time_ns <= window.end_ns:
             end += 1
-        took.append(_of_window(packets[start:end], port, window))
+        took.append(_match_window(packets[start:end], port, window))
     return took
 
 
-def _of_window(packets: Sequence[Packet], port: int, window: Window) -> int | None:
+def _match_window(packets: Sequence[Packet], port: int, window: Window) -> int | None:
     arrived = [one.time_ns for one in packets if one.source_port == port and one.payload_bytes >= window.response_bytes]
     if not arrived:
         return None

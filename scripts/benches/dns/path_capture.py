@@ -41,11 +41,11 @@ def read(file: Path) -> list[Crossing]:
         if one.entered:
             entered[way].append(one.at_ns)
         elif entered[way]:
-            crossings += _crossing(one, entered[way].pop(0))
+            crossings += _list_crossings(one, entered[way].pop(0))
     return sorted(crossings, key=lambda crossing: crossing.entered_ns)
 
 
-def _crossing(delivery: pcapng.PacketStamp, entered_ns: int) -> list[Crossing]:
+def _list_crossings(delivery: pcapng.PacketStamp, entered_ns: int) -> list[Crossing]:
     ip, up = delivery.packet, delivery.up
     packet = parse_ipv4(entered_ns, ip) if ip[0] >> 4 == 4 else None
     if packet is None:

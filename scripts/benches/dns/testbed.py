@@ -19,7 +19,7 @@ from benches.common.servers import EDGE_NAME, edge_configuration, names
 from resolab import engine
 from resolab.errors import ResolabError
 from resolab.plan import Corpus
-from resolab.protocols import facts_of
+from resolab.protocols import find_facts
 from resolab.records import EdgeReadyRecord, PathStartCapture, PathStopCapture, QueryPurpose, QueryRecord, Record
 
 SERVER_ADDRESS = "10.77.0.1"
@@ -52,12 +52,12 @@ class Testbed:
             command += ["--connection", "cold", "--handshake", handshake, "--count", str(count), "--ca", ca_file]
             command += ["--resolve", f"{EDGE_NAME}={SERVER_ADDRESS}", "--interval-ms", str(self.pause_ms)]
             for transport in transports:
-                command += ["--resolver", facts_of(transport).url(name=EDGE_NAME, address=SERVER_ADDRESS)]
+                command += ["--resolver", find_facts(transport).url(name=EDGE_NAME, address=SERVER_ADDRESS)]
             answered = self.folder / "answered"
             with answered.open("wb") as output:
                 limit_s = QUERY_TIMEOUT_S * (count * len(transports) + 1)
                 subprocess.run([*command, qname], stdout=output, timeout=limit_s, check=True)
-        return _measured(answered)
+        return _read_measured(answered)
 
     async def capture(self, file: Path) -> None:
         """Write every packet from now on into a file."""
@@ -69,7 +69,9 @@ class Testbed:
 
 
 @contextlib.asynccontextmanager
-async def testbed(core: str, profile: str, folder: Path, *, pause_ms: int, keep_awake: bool) -> AsyncIterator[Testbed]:
+async def make_testbed(
+    core: str, profile: str, folder: Path, *, pause_ms: int, keep_awake: bool
+) -> AsyncIterator[Testbed]:
     """Make a path with the given binary."""
     os.environ["RESOLAB_CORE"] = core
     file = Corpus.from_project().profile_file(profile)
@@ -109,7 +111,7 @@ def _ready(edge: "subprocess.Popen[bytes]", said: Path) -> str:
     raise ResolabError("the edge did not start")
 
 
-def _measured(answered: Path) -> list[QueryRecord]:
+def _read_measured(answered: Path) -> list[QueryRecord]:
     decoder = msgspec.json.Decoder(Record)
     records = [decoder.decode(line) for line in answered.read_bytes().splitlines()]
     measured = [one for one in records if isinstance(one, QueryRecord) and one.purpose is QueryPurpose.MEASURED]

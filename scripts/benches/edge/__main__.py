@@ -11,7 +11,7 @@ from pathlib import Path
 from benches.common import program
 from benches.common.progress import Progress
 from benches.edge import cache, cache_verdict, pages, queries
-from benches.edge.bench import Bench
+from benches.edge.bench import EdgeBench
 
 PROGRAM = "bench edge"
 PARTS = {"queries": queries, "cache": cache, "verdict": cache_verdict, "pages": pages}
@@ -22,8 +22,8 @@ def main() -> int:
     """Measure the selected parts and print the result."""
     options = _options()
 
-    def bench(scratch: Path, progress: Progress) -> Bench:
-        return Bench(options.quick, scratch, progress, options.transports)
+    def bench(scratch: Path, progress: Progress) -> EdgeBench:
+        return EdgeBench(options.quick, scratch, progress, options.transports)
 
     return program.run(PROGRAM, PARTS, options, bench, {})
 

@@ -18,7 +18,7 @@ PAIRS_COUNT, QUICK_PAIRS_COUNT = 12, 6
 
 
 @dataclass(frozen=True)
-class Bench:
+class EdgeBench:
     """The settings of the parts."""
 
     quick: bool
@@ -40,7 +40,7 @@ class Bench:
         """The number of rounds in turn for differences with intervals."""
         return QUICK_PAIRS_COUNT if self.quick else PAIRS_COUNT
 
-    def paired(self) -> "Bench":
+    def with_pairs(self) -> "EdgeBench":
         """Return the same settings with enough rounds for intervals."""
         return replace(self, quick=False, whole_rounds_count=self.paired_rounds_count)
 

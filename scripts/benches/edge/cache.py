@@ -8,10 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benches.common import generators
-from benches.common.part import Part, Spread
-from benches.common.servers import EdgeSettings, Server, names, require_programs, running_edge
-from benches.edge.bench import Bench
-from benches.edge.queries import Run, in_turn, names_file, rate_per_s, ratio, server_us
+from benches.common.part import BenchPart, Spread
+from benches.common.servers import EdgeSettings, Server, names, require_programs, run_named_edge
+from benches.edge.bench import EdgeBench
+from benches.edge.queries import QueriesRun, measure_in_turn, names_file, rate_per_s, ratio, server_us
 from benches.edge.settings import NOT_OFFERED, best_settings
 from resolab.errors import ResolabError
 
@@ -23,17 +23,21 @@ QUANTILES = ("p50_ns", "p99_ns", "p99_9_ns")
 START_S = 3.0
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: EdgeBench) -> float:
     """Estimate the duration of the part."""
-    runs_count = 2 * bench.rounds_count * (len(_of(bench, TRANSPORTS)) + len(_of(bench, SCHEDULED)))
+    runs_count = (
+        2
+        * bench.rounds_count
+        * (len(_select_transports(bench, TRANSPORTS)) + len(_select_transports(bench, SCHEDULED)))
+    )
     return START_S + runs_count * (generators.RUN_S + generators.OVERHEAD_S)
 
 
-def _of(bench: Bench, some: Sequence[str]) -> list[str]:
+def _select_transports(bench: EdgeBench, some: Sequence[str]) -> list[str]:
     return [transport for transport in some if transport in bench.transports]
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: EdgeBench) -> list[BenchPart]:
     """Measure transport after transport, with and without the cache in turn."""
     require_programs("taskset", "setpriv")
     settings, remarks = best_settings()
@@ -44,12 +48,12 @@ def measure(bench: Bench) -> list[Part]:
         return [cost, times]
     file, asked = names_file(bench.scratch), names(generators.NAMES_COUNT)
     without = EdgeSettings(wire_cache=False, counts_queries=settings.counts_queries)
-    with running_edge(asked, settings) as on, running_edge(asked, without) as off:
+    with run_named_edge(asked, settings) as on, run_named_edge(asked, without) as off:
         servers = {"on": on, "off": off}
-        for transport in _of(bench, TRANSPORTS):
-            _add_cost(cost, transport, in_turn(bench, servers, transport, generators.ours, file))
-        for transport in _of(bench, SCHEDULED):
-            _add_times(times, transport, in_turn(bench, servers, transport, _scheduled, file))
+        for transport in _select_transports(bench, TRANSPORTS):
+            _add_cost(cost, transport, measure_in_turn(bench, servers, transport, generators.ours, file))
+        for transport in _select_transports(bench, SCHEDULED):
+            _add_times(times, transport, measure_in_turn(bench, servers, transport, _run_on_schedule, file))
     cost.remarks.append(f"of all queries of this part the cache answered {_hit_ratio(on):.2%}, by the edge's summary")
     return [cost, times]
 
@@ -61,29 +65,29 @@ def _hit_ratio(edge: Server) -> float:
     return float(summary["wire_cache"]["hit_ratio"])
 
 
-def _scheduled(transport: str, server: Server, file: Path, scratch: Path) -> generators.Run:
+def _run_on_schedule(transport: str, server: Server, file: Path, scratch: Path) -> generators.GeneratorRun:
     return generators.ours(transport, server, file, scratch, rate_per_s=RATE_PER_S)
 
 
-def _cost_part(rounds_count: int, remarks: Sequence[str]) -> Part:
+def _cost_part(rounds_count: int, remarks: Sequence[str]) -> BenchPart:
     loaded = f"{generators.OUTSTANDING_COUNT} in flight over {generators.CONNECTIONS_COUNT} connections"
     title = (
         f"Wire cache, the edge's CPU per query, us; {loaded}, {rounds_count} round(s) of {generators.RUN_S} s in turn"
     )
-    part = Part("cache", title, ["transport", "off", "on", "on / off", "q/s off / on"])
+    part = BenchPart("cache", title, ["transport", "off", "on", "on / off", "q/s off / on"])
     part.remarks = [f"{generators.NAMES_COUNT:,} names, all cached after the first round of them", *remarks]
     return part
 
 
-def _times_part(rounds_count: int, remarks: Sequence[str]) -> Part:
+def _times_part(rounds_count: int, remarks: Sequence[str]) -> BenchPart:
     title = f"Wire cache, response times, us; {RATE_PER_S:,} queries/s by schedule, {rounds_count} round(s) in turn"
-    part = Part("cache-times", title, ["transport", "cache", "p50", "p99", "p99.9", "lost"])
+    part = BenchPart("cache-times", title, ["transport", "cache", "p50", "p99", "p99.9", "lost"])
     part.remarks = ["from when the schedule wanted a query to its answer: median of the rounds [lowest..highest]"]
     part.remarks += [remark for remark in remarks if NOT_OFFERED in remark]
     return part
 
 
-def _add_cost(part: Part, transport: str, runs: Mapping[str, list[Run]]) -> None:
+def _add_cost(part: BenchPart, transport: str, runs: Mapping[str, list[QueriesRun]]) -> None:
     off, on, gain = server_us(runs["off"]), server_us(runs["on"]), ratio(runs["on"], runs["off"])
     rates = " / ".join(f"{rate_per_s(runs[name]):,.0f}" for name in ("off", "on"))
     part.add(
@@ -92,10 +96,12 @@ def _add_cost(part: Part, transport: str, runs: Mapping[str, list[Run]]) -> None
     )
 
 
-def _add_times(part: Part, transport: str, runs: Mapping[str, list[Run]]) -> None:
+def _add_times(part: BenchPart, transport: str, runs: Mapping[str, list[QueriesRun]]) -> None:
     for name in ("off", "on"):
         records = [run.load.record for run in runs[name]]
-        spreads = [Spread.of_rounds([[one["query_response_time"][key] / 1e3] for one in records]) for key in QUANTILES]
+        spreads = [
+            Spread.from_rounds([[one["query_response_time"][key] / 1e3] for one in records]) for key in QUANTILES
+        ]
         lost_count = sum(run.load.lost_count for run in runs[name])
         quantiles = {key: asdict(spread) for key, spread in zip(QUANTILES, spreads, strict=True)}
         part.add(

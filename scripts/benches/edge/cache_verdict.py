@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benches.common import generators
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.common.servers import (
     LOOPBACK,
     ZONE,
@@ -23,10 +23,10 @@ from benches.common.servers import (
     require_programs,
     run_edge,
 )
-from benches.edge.bench import Bench
-from benches.edge.queries import Run, in_turn
+from benches.edge.bench import EdgeBench
+from benches.edge.queries import QueriesRun, measure_in_turn
 from resolab.stats.equivalence import EquivalenceTest, equivalence
-from resolab.stats.medians import differences_of, paired_difference
+from resolab.stats.medians import estimate_paired_difference, subtract_pairs
 from resolab.stats.sample import Sample
 
 RATES_PER_S = (20_000, 100_000)
@@ -60,13 +60,13 @@ SHAPES = (
 )
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: EdgeBench) -> float:
     """Estimate the duration of the part."""
     runs_count = 2 * bench.paired_rounds_count * len(SHAPES) * len(RATES_PER_S)
     return START_S + runs_count * (generators.RUN_S + generators.OVERHEAD_S)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: EdgeBench) -> list[BenchPart]:
     """Measure shape after shape over DoUDP, with and without the cache in turn."""
     require_programs("taskset", "setpriv")
     part = _part(bench.paired_rounds_count)
@@ -75,13 +75,13 @@ def measure(bench: Bench) -> list[Part]:
             file = bench.scratch / shape.name
             file.write_text("".join(f"{name} {shape.record_type}\n" for name in shape.names()), "utf-8")
             for rate_per_s in RATES_PER_S:
-                runs = in_turn(bench.paired(), {"on": on, "off": off}, "doudp", _paced(rate_per_s), file)
+                runs = measure_in_turn(bench.with_pairs(), {"on": on, "off": off}, "doudp", _pace(rate_per_s), file)
                 _add(part, shape, rate_per_s, runs)
     return [part]
 
 
-def _paced(rate_per_s: int) -> generators.Generator:
-    def run(transport: str, server: Server, file: Path, scratch: Path) -> generators.Run:
+def _pace(rate_per_s: int) -> generators.Generator:
+    def run(transport: str, server: Server, file: Path, scratch: Path) -> generators.GeneratorRun:
         return generators.ours(transport, server, file, scratch, rate_per_s=rate_per_s)
 
     return run
@@ -105,10 +105,10 @@ def _edge(*, wire_cache: bool) -> Iterator[Server]:
         yield server
 
 
-def _part(rounds_count: int) -> Part:
+def _part(rounds_count: int) -> BenchPart:
     title = f"Wire cache, response times over DoUDP by open loop, on less off, us; {rounds_count} pairs of rounds"
     columns = ["answers", "queries/s", "quantile", "off", "on less off", "alike within", "p", "verdict"]
-    part = Part("verdict", title, columns)
+    part = BenchPart("verdict", title, columns)
     part.remarks = [
         "off: median of the rounds; on less off: median of paired differences with its 95 % interval",
         f"alike: two one-sided sign tests at 5 % against {MARGIN:.0%} of the quantile without the cache",
@@ -118,7 +118,7 @@ def _part(rounds_count: int) -> Part:
     return part
 
 
-def _add(part: Part, shape: Shape, rate_per_s: int, runs: Mapping[str, Sequence[Run]]) -> None:
+def _add(part: BenchPart, shape: Shape, rate_per_s: int, runs: Mapping[str, Sequence[QueriesRun]]) -> None:
     sent_count = sum(run.load.record["sent_count"] for arm in runs.values() for run in arm)
     lost_count = sum(run.load.lost_count for arm in runs.values() for run in arm)
     overloaded = lost_count > LOST_MOST * sent_count
@@ -127,10 +127,10 @@ def _add(part: Part, shape: Shape, rate_per_s: int, runs: Mapping[str, Sequence[
             Sample.exact([run.load.record["query_response_time"][quantile] / 1e3 for run in runs[arm]])
             for arm in ("on", "off")
         )
-        estimate = paired_difference(on, off)
+        estimate = estimate_paired_difference(on, off)
         usual_us = statistics.median(off.low.tolist())
         margin_us = MARGIN * usual_us
-        tested = equivalence(differences_of(on, off), margin_us, test=EquivalenceTest.SIGN)
+        tested = equivalence(subtract_pairs(on, off), margin_us, test=EquivalenceTest.SIGN)
         low, high = estimate.ci_low, estimate.ci_high
         verdict = "overloaded" if overloaded else _verdict(low, high, is_alike=tested.is_alike)
         interval = "too few" if low is None or high is None else f"{low:+.1f}, {high:+.1f}"

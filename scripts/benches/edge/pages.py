@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from benches.common import generators, turns
-from benches.common.part import Part, Spread
-from benches.common.servers import LOOPBACK, ROOT, Server, pin_command, require_programs, running, running_site
-from benches.edge.bench import Bench, processor_time_s
+from benches.common.part import BenchPart, Spread
+from benches.common.servers import LOOPBACK, ROOT, Server, pin_command, require_programs, run_server, run_site
+from benches.edge.bench import EdgeBench, processor_time_s
 from resolab.errors import MachineError, ResolabError
 
 LOAD = ROOT / ".setup/bin/h3-load"
@@ -21,7 +21,7 @@ START_S = 3.0
 
 
 @dataclass(frozen=True)
-class Run:
+class PagesRun:
     """A run of the load against a server."""
 
     answered_count: int
@@ -31,12 +31,12 @@ class Run:
     """The number of requests answered per second of the server's processor time."""
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: EdgeBench) -> float:
     """Estimate the duration of the part."""
     return START_S + 2 * len(PAGES_BYTES) * bench.rounds_count * (generators.RUN_S + generators.OVERHEAD_S)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: EdgeBench) -> list[BenchPart]:
     """Measure page after page, edge and Caddy in turn, the order reversed every other round."""
     require_programs("taskset", "setpriv")
     if not LOAD.exists():
@@ -46,9 +46,9 @@ def measure(bench: Bench) -> list[Part]:
     for name, size in PAGES_BYTES.items():
         (pages / file_name(name)).write_bytes(b"<!doctype html>".ljust(size, b"x"))
     part = _part(bench.rounds_count)
-    with running("caddy", "--pages", str(pages)) as caddy, running_site(pages) as edge:
+    with run_server("caddy", "--pages", str(pages)) as caddy, run_site(pages) as edge:
         for page in PAGES_BYTES:
-            _add(part, page, _in_turn(bench, {"edge": edge, "peer": caddy}, page))
+            _add(part, page, _measure_in_turn(bench, {"edge": edge, "peer": caddy}, page))
     return [part]
 
 
@@ -57,8 +57,8 @@ def file_name(page: str) -> str:
     return page.replace(" ", "") + ".html"
 
 
-def _in_turn(bench: Bench, servers: Mapping[str, Server], page: str) -> dict[str, list[Run]]:
-    runs: dict[str, list[Run]] = {name: [] for name in servers}
+def _measure_in_turn(bench: EdgeBench, servers: Mapping[str, Server], page: str) -> dict[str, list[PagesRun]]:
+    runs: dict[str, list[PagesRun]] = {name: [] for name in servers}
     for number in range(bench.rounds_count):
         for name in turns.order_arms(servers, number):
             bench.progress.step(f"pages of {page}, {servers[name].program}", generators.RUN_S + generators.OVERHEAD_S)
@@ -66,7 +66,7 @@ def _in_turn(bench: Bench, servers: Mapping[str, Server], page: str) -> dict[str
     return runs
 
 
-def _run(server: Server, page: str) -> Run:
+def _run(server: Server, page: str) -> PagesRun:
     port = server.ports["h3"]
     command = [*pin_command(0), str(LOAD), "-url", f"https://{server.name}:{port}/{file_name(page)}"]
     command += ["-address", f"{LOOPBACK}:{port}", "-ca", server.ca, "-duration", f"{generators.RUN_S}s"]
@@ -84,14 +84,14 @@ def _run(server: Server, page: str) -> Run:
     answered_count = said["answered_count"]
     if said["body_bytes"] != answered_count * PAGES_BYTES[page]:
         raise ResolabError(f"{server.program} sent {said['body_bytes']} bytes in {answered_count} pages of {page}")
-    return Run(answered_count, said["failed_count"], said["run_s"], answered_count / spent_s)
+    return PagesRun(answered_count, said["failed_count"], said["run_s"], answered_count / spent_s)
 
 
-def _part(rounds_count: int) -> Part:
+def _part(rounds_count: int) -> BenchPart:
     loaded = f"{generators.OUTSTANDING_COUNT} in flight over {generators.CONNECTIONS_COUNT} connections"
     title = f"HTTP/3 pages per second of server CPU; {loaded}, {rounds_count} round(s) of {generators.RUN_S} s in turn"
     columns = ["page", "Caddy's", "edge's", "CPU per page, edge / Caddy", "pages/s Caddy / edge", "failed"]
-    part = Part("pages", title, columns)
+    part = BenchPart("pages", title, columns)
     part.remarks = [
         "the same load, a quic-go client on the other processor, on both; every body's length is checked",
         "Caddy reads the file each time, the edge once; the edge writes a record of each request, Caddy none",
@@ -99,10 +99,10 @@ def _part(rounds_count: int) -> Part:
     return part
 
 
-def _add(part: Part, page: str, runs: Mapping[str, list[Run]]) -> None:
-    rates = {name: Spread.of_rounds([[run.per_cpu_s] for run in some]) for name, some in runs.items()}
+def _add(part: BenchPart, page: str, runs: Mapping[str, list[PagesRun]]) -> None:
+    rates = {name: Spread.from_rounds([[run.per_cpu_s] for run in some]) for name, some in runs.items()}
     pairs = zip(runs["edge"], runs["peer"], strict=True)
-    cost = Spread.of_rounds([[theirs.per_cpu_s / ours.per_cpu_s] for ours, theirs in pairs])
+    cost = Spread.from_rounds([[theirs.per_cpu_s / ours.per_cpu_s] for ours, theirs in pairs])
     in_order = (runs["peer"], runs["edge"])
     part.add(
         [
@@ -117,5 +117,5 @@ def _add(part: Part, page: str, runs: Mapping[str, list[Run]]) -> None:
     )
 
 
-def _rate_per_s(runs: Sequence[Run]) -> float:
+def _rate_per_s(runs: Sequence[PagesRun]) -> float:
     return sum(run.answered_count for run in runs) / sum(run.run_s for run in runs)

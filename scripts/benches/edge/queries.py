@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benches.common import generators, turns
-from benches.common.part import Part, Spread, verdict
-from benches.common.servers import Server, names, require_programs, running, running_edge
-from benches.edge.bench import Bench, processor_time_s
+from benches.common.part import BenchPart, Spread, verdict
+from benches.common.servers import Server, names, require_programs, run_named_edge, run_server
+from benches.edge.bench import EdgeBench, processor_time_s
 from benches.edge.settings import best_settings
 
 GENERATORS: Mapping[str, generators.Generator] = {
@@ -23,16 +23,16 @@ START_S = 4.0
 
 
 @dataclass(frozen=True)
-class Run:
+class QueriesRun:
     """A run of a load generator against a server."""
 
-    load: generators.Run
+    load: generators.GeneratorRun
     server_us: float
     """The user and system time of the server, per answered query."""
 
 
 @dataclass(frozen=True)
-class Case:
+class QueriesCase:
     """A transport with the edge and a peer, under a generator."""
 
     transport: str
@@ -43,38 +43,38 @@ class Case:
 
 
 CASES = (
-    Case("doudp", "dnsdist", must_ratio=0.75),
-    Case("dot", "dnsdist", must_ratio=0.5),
-    Case("doh", "unbound", must_ratio=0.6),
-    Case("doq", "coredns", must_ratio=0.5, aim_ratio=0.25),
-    Case("doh3", "coredns", must_ratio=0.5, aim_ratio=0.25),
+    QueriesCase("doudp", "dnsdist", must_ratio=0.75),
+    QueriesCase("dot", "dnsdist", must_ratio=0.5),
+    QueriesCase("doh", "unbound", must_ratio=0.6),
+    QueriesCase("doq", "coredns", must_ratio=0.5, aim_ratio=0.25),
+    QueriesCase("doh3", "coredns", must_ratio=0.5, aim_ratio=0.25),
     # dnsperf stalls over DoH with several queries on a connection whose server answers them together
-    Case("doudp", "dnsdist", "dnsperf"),
-    Case("dot", "dnsdist", "dnsperf"),
+    QueriesCase("doudp", "dnsdist", "dnsperf"),
+    QueriesCase("dot", "dnsdist", "dnsperf"),
 )
 
 
-def cases(bench: Bench) -> list[Case]:
+def cases(bench: EdgeBench) -> list[QueriesCase]:
     """List the cases to measure."""
     return [case for case in CASES if case.transport in bench.transports]
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: EdgeBench) -> float:
     """Estimate the duration of the part."""
     return START_S + 2 * len(cases(bench)) * bench.rounds_count * (generators.RUN_S + generators.OVERHEAD_S)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: EdgeBench) -> list[BenchPart]:
     """Measure case after case, edge and peer in turn, the order reversed every other round."""
     require_programs("dnsdist", "unbound", "dnsperf", "taskset", "setpriv")
     file = names_file(bench.scratch)
     settings, remarks = best_settings()
     part = _part(bench.rounds_count, remarks)
-    for peer, of_peer in _by_peer(cases(bench)).items():
-        with running(peer) as theirs, running_edge(names(generators.NAMES_COUNT), settings) as ours:
+    for peer, of_peer in _group_by_peer(cases(bench)).items():
+        with run_server(peer) as theirs, run_named_edge(names(generators.NAMES_COUNT), settings) as ours:
             for case in of_peer:
                 servers = {"edge": ours, "peer": theirs}
-                _add(part, case, in_turn(bench, servers, case.transport, GENERATORS[case.generator], file))
+                _add(part, case, measure_in_turn(bench, servers, case.transport, GENERATORS[case.generator], file))
     return [part]
 
 
@@ -85,56 +85,56 @@ def names_file(scratch: Path) -> Path:
     return file
 
 
-def _by_peer(some: Sequence[Case]) -> dict[str, list[Case]]:
+def _group_by_peer(some: Sequence[QueriesCase]) -> dict[str, list[QueriesCase]]:
     return {peer: [case for case in some if case.peer == peer] for peer in dict.fromkeys(case.peer for case in some)}
 
 
-def in_turn(
-    bench: Bench,
+def measure_in_turn(
+    bench: EdgeBench,
     servers: Mapping[str, Server],
     transport: str,
     generator: generators.Generator,
     file: Path,
-) -> dict[str, list[Run]]:
+) -> dict[str, list[QueriesRun]]:
     """Put the same load on each server, round after round."""
-    runs: dict[str, list[Run]] = {name: [] for name in servers}
+    runs: dict[str, list[QueriesRun]] = {name: [] for name in servers}
     for number in range(bench.rounds_count):
         for name in turns.order_arms(servers, number):
             bench.progress.step(f"{transport}, {servers[name].program}", generators.RUN_S + generators.OVERHEAD_S)
-            with _counting(servers[name]) as spent_s:
+            with _count_processor_time(servers[name]) as spent_s:
                 run = generator(transport, servers[name], file, bench.scratch)
-            runs[name].append(Run(run, spent_s[0] * 1e6 / run.answered_count))
+            runs[name].append(QueriesRun(run, spent_s[0] * 1e6 / run.answered_count))
     return runs
 
 
 @contextlib.contextmanager
-def _counting(server: Server) -> Iterator[list[float]]:
+def _count_processor_time(server: Server) -> Iterator[list[float]]:
     before_s = processor_time_s(server.pid)
     spent_s: list[float] = []
     yield spent_s
     spent_s.append(processor_time_s(server.pid) - before_s)
 
 
-def ratio(runs: Sequence[Run], of: Sequence[Run]) -> Spread:
+def ratio(runs: Sequence[QueriesRun], of: Sequence[QueriesRun]) -> Spread:
     """Return the ratio of server times of two servers, round by round."""
-    return Spread.of_rounds([[one.server_us / other.server_us] for one, other in zip(runs, of, strict=True)])
+    return Spread.from_rounds([[one.server_us / other.server_us] for one, other in zip(runs, of, strict=True)])
 
 
-def server_us(runs: Sequence[Run]) -> Spread:
+def server_us(runs: Sequence[QueriesRun]) -> Spread:
     """Summarise the server's time per query."""
-    return Spread.of_rounds([[run.server_us] for run in runs])
+    return Spread.from_rounds([[run.server_us] for run in runs])
 
 
-def rate_per_s(runs: Sequence[Run]) -> float:
+def rate_per_s(runs: Sequence[QueriesRun]) -> float:
     """Return answers per second over all runs."""
     return sum(run.load.answered_count for run in runs) / (len(runs) * generators.RUN_S)
 
 
-def _part(rounds_count: int, remarks: list[str]) -> Part:
+def _part(rounds_count: int, remarks: list[str]) -> BenchPart:
     loaded = f"{generators.OUTSTANDING_COUNT} in flight over {generators.CONNECTIONS_COUNT} connections"
     title = f"Server CPU per answered query, us; {loaded}, {rounds_count} round(s) of {generators.RUN_S} s in turn"
     columns = ["transport", "load by", "peer", "peer's", "edge's", "ratio", "q/s peer / edge", "lost"]
-    part = Part("queries", title, [*columns, "must", "aim", "verdict"])
+    part = BenchPart("queries", title, [*columns, "must", "aim", "verdict"])
     part.remarks = [
         "CPU: user and system time of the server's whole process (its clock) over a run, handshakes included",
         "server on one processor, load generator on the other; one worker thread each (CoreDNS: GOMAXPROCS of 1)",
@@ -144,7 +144,7 @@ def _part(rounds_count: int, remarks: list[str]) -> Part:
     return part
 
 
-def _add(part: Part, case: Case, runs: dict[str, list[Run]]) -> None:
+def _add(part: BenchPart, case: QueriesCase, runs: dict[str, list[QueriesRun]]) -> None:
     ours, theirs, of_both = server_us(runs["edge"]), server_us(runs["peer"]), ratio(runs["edge"], runs["peer"])
     judged = verdict(of_both.median, case.must_ratio, case.aim_ratio)
     in_order = (runs["peer"], runs["edge"])

@@ -3,7 +3,7 @@
 For: figures of builds older than a setting. Not for: the effect of settings (docs/formats/edge.md).
 """
 
-from benches.common.servers import EdgeSettings, names, running_edge
+from benches.common.servers import EdgeSettings, names, run_named_edge
 from resolab.errors import MachineError
 
 NOT_OFFERED = "not offered by this build"
@@ -12,7 +12,7 @@ NOT_OFFERED = "not offered by this build"
 def offers(settings: EdgeSettings) -> bool:
     """Return True when the edge starts with the settings. Raise any error except an unknown key."""
     try:
-        with running_edge(names(1), settings):
+        with run_named_edge(names(1), settings):
             return True
     except MachineError as error:
         if "unknown field" in str(error):

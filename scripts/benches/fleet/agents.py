@@ -19,17 +19,17 @@ from rich.console import Console
 
 from benches.fleet import light
 from resolab.campaign.blocks.one_block import carry_out_block
-from resolab.campaign.blocks.standing_testbeds import TestbedPool
+from resolab.campaign.blocks.testbed_pool import TestbedPool
 from resolab.errors import ResolabError
-from resolab.fleet.agent import Agent, AgentSetup
-from resolab.fleet.at_vantage import plan_at
+from resolab.fleet.agent.agent import Agent, AgentSetup
+from resolab.fleet.agent.limits import AgentLimits
+from resolab.fleet.agent.spool import Spool
+from resolab.fleet.agent.worker_process import BlockTimeLimit, WorkerProblem, WorkerProcess
 from resolab.fleet.connection import connect_agent
 from resolab.fleet.invitation import Invitation, read_invitation
 from resolab.fleet.job import FleetRun, Job, decode
-from resolab.fleet.limits import AgentLimits
-from resolab.fleet.spool import Spool
 from resolab.fleet.transfer import AgentClient
-from resolab.fleet.worker_process import BlockTimeLimit, WorkerProblem, WorkerProcess
+from resolab.fleet.vantage_run import read_vantage_plan
 
 
 class InProcessWorker(WorkerProcess):
@@ -45,7 +45,7 @@ class InProcessWorker(WorkerProcess):
         run = _read(run_file)
         try:
             await carry_out_block(
-                plan_at(run, job.vantage),
+                read_vantage_plan(run, job.vantage),
                 self._place.dataset(run.id),
                 Console(file=io.StringIO()),
                 job.block,
@@ -76,7 +76,7 @@ async def _take_part(options: argparse.Namespace) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _stop_all, agents)
-    await asyncio.gather(*(_until_stopped(one) for one in agents))
+    await asyncio.gather(*(_run_until_stopped(one) for one in agents))
     return 0
 
 
@@ -85,13 +85,13 @@ def _stop_all(agents: Iterable[Agent]) -> None:
         one.stop()
 
 
-async def _until_stopped(agent: Agent) -> None:
+async def _run_until_stopped(agent: Agent) -> None:
     with contextlib.suppress(asyncio.CancelledError):
         await agent.run()
 
 
 async def _agent(options: argparse.Namespace, file: Path) -> Agent:
-    invitation = _through(read_invitation(file), options.port)
+    invitation = _redirect_invitation(read_invitation(file), options.port)
     vantage = invitation.vantage
     spool = Spool(options.spools / vantage)
 
@@ -105,7 +105,7 @@ async def _agent(options: argparse.Namespace, file: Path) -> Agent:
     return Agent(AgentClient(client, vantage), place, spool, worker, say)
 
 
-def _through(invitation: Invitation, port: int | None) -> Invitation:
+def _redirect_invitation(invitation: Invitation, port: int | None) -> Invitation:
     """Return the invitation with the URL of the agent's link to the server."""
     return invitation if port is None else msgspec.structs.replace(invitation, url=f"tls://127.0.0.1:{port}")
 

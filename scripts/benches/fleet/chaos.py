@@ -21,9 +21,9 @@ from benches.fleet.verdict import problems
 from benches.fleet.world import BenchFleet, a_world
 from resolab.errors import ResolabError
 from resolab.fleet.connection import connect_operator
-from resolab.fleet.fetch import FetchResult, fetch
 from resolab.fleet.job import FleetRun, RunState
 from resolab.fleet.operations import FleetOperator
+from resolab.fleet.results.fetch import FetchResult, fetch
 from resolab.fleet.transfer import UnreachableError
 
 VANTAGES = ("fra", "iad", "nrt", "syd", "gru")
@@ -49,7 +49,7 @@ async def rounds(home: Path, count: int, blocks: int, seed: int) -> list[Round]:
     """Run `count` rounds, one after the other, in one fleet."""
     gone: list[Round] = []
     async with a_world(home, VANTAGES, TRIAL_S) as world:
-        operator = await _connected(world)
+        operator = await _connect(world)
         try:
             for number in range(count):
                 gone.append(await _round(world, operator, number, blocks, seed))
@@ -59,7 +59,7 @@ async def rounds(home: Path, count: int, blocks: int, seed: int) -> list[Round]:
     return gone
 
 
-async def _connected(world: BenchFleet) -> Client:
+async def _connect(world: BenchFleet) -> Client:
     for _ in range(TRIES):
         with contextlib.suppress(ResolabError):
             return await connect_operator(world.folder, lambda _problem: None)
@@ -70,15 +70,15 @@ async def _connected(world: BenchFleet) -> Client:
 async def _round(world: BenchFleet, operator: Client, number: int, blocks: int, seed: int) -> Round:
     chance = random.Random(f"{seed}.{number}")
     run = light.light_run(f"round-{number}", VANTAGES, blocks, seed + number)
-    began, ended = time.monotonic(), _ended_count(world)
+    began, ended = time.monotonic(), _count_ended(world)
     operations = FleetOperator(operator)
     await operations.begin(run)
     await asyncio.gather(*(_strike(world, one, run, operator, chance) for one in FAULTS.values()))
     out = world.home / "datasets" / run.id
     try:
         async with asyncio.timeout(ROUND_LIMIT_S):
-            await _until_done(world, operations, run)
-            fetched = await _fetched(operator, run, out)
+            await _wait_until_done(world, operations, run)
+            fetched = await _fetch(operator, run, out)
         found = problems(run, fetched, out)
     except TimeoutError:
         found = [f"not done within {ROUND_LIMIT_S:g} s"]
@@ -86,7 +86,7 @@ async def _round(world: BenchFleet, operator: Client, number: int, blocks: int, 
         await operations.end(run, RunState.FETCHED)
     shutil.rmtree(out, ignore_errors=True)
     count = blocks * len(VANTAGES)
-    ended = _ended_count(world) - ended
+    ended = _count_ended(world) - ended
     return Round(number, time.monotonic() - began, found, count, ended)
 
 
@@ -98,18 +98,18 @@ async def _strike(world: BenchFleet, fault: Fault, run: FleetRun, operator: Clie
     await fault(FaultContext(world, agent, run, operator, own))
 
 
-async def _until_done(world: BenchFleet, operations: FleetOperator, run: FleetRun) -> None:
+async def _wait_until_done(world: BenchFleet, operations: FleetOperator, run: FleetRun) -> None:
     """Wait until every result is there and no job is left, including jobs queued twice."""
     while True:
         world.keep_running()
         with contextlib.suppress(UnreachableError):
             done = (await operations.progress(run)).blocks_done_count
-            if done == len(run.jobs()) and not await operations.queued_count(run):
+            if done == len(run.jobs()) and not await operations.count_queued_jobs(run):
                 return
         await asyncio.sleep(PAUSE_S)
 
 
-async def _fetched(operator: Client, run: FleetRun, out: Path) -> FetchResult:
+async def _fetch(operator: Client, run: FleetRun, out: Path) -> FetchResult:
     for _ in range(TRIES):
         with contextlib.suppress(UnreachableError):
             return await fetch(operator, run, out)
@@ -117,7 +117,7 @@ async def _fetched(operator: Client, run: FleetRun, out: Path) -> FetchResult:
     return await fetch(operator, run, out)
 
 
-def _ended_count(world: BenchFleet) -> int:
+def _count_ended(world: BenchFleet) -> int:
     return sum(one.ended_count for one in world.processes)
 
 

@@ -15,7 +15,7 @@ from nats.aio.client import Client
 
 from benches.fleet.world import BenchFleet, VantageAgent
 from resolab.fleet.job import FleetRun, Job, encode
-from resolab.fleet.transfer import UnreachableError, asked
+from resolab.fleet.transfer import UnreachableError, call_server
 
 CUT_S = 60.0
 CLOCK_OFF_S = 600
@@ -86,7 +86,7 @@ async def deliver_twice(moment: FaultContext) -> None:
         job = Job(run=moment.run.id, vantage=moment.agent.vantage, block=block)
         for _ in range(5):
             with contextlib.suppress(UnreachableError):
-                async with asked("queue a job again"):
+                async with call_server("queue a job again"):
                     await js.publish(job.subject, encode(job))
                 break
             await asyncio.sleep(1.0)

@@ -1,7 +1,7 @@
 """Runs with trials without measurements: each trial waits a given time and writes an ordinary record.
 
 For: a fleet's handling of blocks, without browsers; `python -m benches.fleet.light SECONDS` is a fleet's worker for
-these trials. Not for: real trials (tests/test_fleet.py has two).
+these trials. Not for: real trials (tests/runs/test_fleet.py has two).
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from resolab.campaign import ground, manifests
-from resolab.fleet import worker
+from resolab.campaign import manifests, provenance
+from resolab.fleet.agent import worker
 from resolab.fleet.job import FleetRun
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.records import BrowserName, PageLoadRecord
@@ -75,14 +75,14 @@ def stub_versions() -> None:
     """Skip version queries of browsers and resolab-core in this process: neither takes part."""
     vars(manifests)["_VERSION_OF"] = {browser: lambda: "1" for browser in BrowserName}
     vars(manifests)["_core_version"] = lambda: "1"
-    vars(ground)["_core_sha256"] = lambda: None
-    vars(ground)["_commit"] = lambda: "light"
+    vars(provenance)["_core_sha256"] = lambda: None
+    vars(provenance)["_commit"] = lambda: "light"
 
 
 def make_run_start(plan: Plan) -> ProcessStart:
     """Return the software and machine under the trials here."""
     corpus = Corpus.from_project()
-    return ground.ground_now(plan, corpus, manifests.versions_now(plan))
+    return provenance.describe_provenance(plan, corpus, manifests.versions_now(plan))
 
 
 def light_run(name: str, vantages: Sequence[str], blocks: int, seed: int) -> FleetRun:

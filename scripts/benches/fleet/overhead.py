@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benches.common import turns
-from benches.common.ending import end
+from benches.common.program_end import end
 from benches.fleet.light import PLAN
 from resolab.errors import MachineError
 
@@ -45,7 +45,9 @@ def measure(home: Path, rounds: int, blocks: int) -> Overhead:
     plan = home / "light.toml"
     plan.write_text(PLAN.format(blocks=blocks), "utf-8")
     found = Overhead([], [])
-    with _standing("fleet", "serve", "--fleet", home / "fleet", "--port", 0, log=home / "serve.log", says="serving at"):
+    with _run_beside(
+        "fleet", "serve", "--fleet", home / "fleet", "--port", 0, log=home / "serve.log", says="serving at"
+    ):
         _resolab("fleet", "invite", "one", "--fleet", home / "fleet")
         ways = ((found.alone_s, _alone_s), (found.fleet_s, _fleet_s))
         for number in range(rounds):
@@ -74,11 +76,11 @@ def _alone_s(home: Path, plan: Path, number: int) -> float:
 def _fleet_s(home: Path, plan: Path, number: int) -> float:
     # An agent whose worker stands from the round before would be ahead of a run that starts all.
     agent = ("fleet", "agent", "--invitation", home / "fleet" / "one.invitation.toml", "--spool", home / "spool")
-    with _standing(*agent, log=home / f"agent{number}.log", says="takes part"):
-        return _until_the_last_block_s(home, plan)
+    with _run_beside(*agent, log=home / f"agent{number}.log", says="takes part"):
+        return _time_until_last_block_s(home, plan)
 
 
-def _until_the_last_block_s(home: Path, plan: Path) -> float:
+def _time_until_last_block_s(home: Path, plan: Path) -> float:
     """Time a run from its start until the server has its last block."""
     began = time.monotonic()
     _resolab("fleet", "run", plan, "--fleet", home / "fleet")
@@ -105,7 +107,7 @@ def _resolab(*words: object) -> str:
 
 
 @contextlib.contextmanager
-def _standing(*words: object, log: Path, says: str) -> Iterator[None]:
+def _run_beside(*words: object, log: Path, says: str) -> Iterator[None]:
     """Run a command beside others until no longer needed."""
     with log.open("wb") as stream:
         process = subprocess.Popen([*RESOLAB, *map(str, words)], stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)

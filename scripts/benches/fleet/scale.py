@@ -18,11 +18,11 @@ from benches.fleet import light
 from benches.fleet.verdict import problems
 from benches.fleet.world import ManagedProcess
 from resolab.fleet.connection import connect_operator
-from resolab.fleet.fetch import fetch
 from resolab.fleet.invitation import invite
 from resolab.fleet.job import FleetRun, RunState
 from resolab.fleet.operations import FleetOperator
-from resolab.fleet.server import FleetServer
+from resolab.fleet.results.fetch import fetch
+from resolab.fleet.server.server import FleetServer
 from resolab.fleet.transfer import UnreachableError
 
 PROCESSES = 2
@@ -78,7 +78,7 @@ async def _size(home: Path, server: FleetServer, operator: Client, vantages: lis
     operations, began = FleetOperator(operator), time.monotonic()
     await operations.begin(run)
     queued = time.monotonic()
-    server_mb = await _until_done(server, operations, run)
+    server_mb = await _wait_until_done(server, operations, run)
     done = time.monotonic()
     out = home / "datasets" / run.id
     fetched = await fetch(operator, run, out)
@@ -91,14 +91,14 @@ async def _size(home: Path, server: FleetServer, operator: Client, vantages: lis
     return size
 
 
-async def _until_done(server: FleetServer, operations: FleetOperator, run: FleetRun) -> float:
+async def _wait_until_done(server: FleetServer, operations: FleetOperator, run: FleetRun) -> float:
     """Wait until no job is left; return the server's peak memory, in MB."""
     most, left, moved = 0.0, len(run.jobs()), time.monotonic()
     while left:
         await asyncio.sleep(LOOK_EVERY_S)
         most = max(most, _resident_mb(server.pid))
         with contextlib.suppress(UnreachableError):
-            now = await operations.queued_count(run)
+            now = await operations.count_queued_jobs(run)
             if now != left:
                 left, moved = now, time.monotonic()
         if time.monotonic() - moved > STANDSTILL_S:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from benches.fleet.light import TRIALS_A_BLOCK
 from resolab.campaign.schedule import block_schedule
-from resolab.fleet.at_vantage import plan_at
-from resolab.fleet.fetch import FetchResult
 from resolab.fleet.job import FleetRun
+from resolab.fleet.results.fetch import FetchResult
+from resolab.fleet.vantage_run import read_vantage_plan
 from resolab.records import TrialRecord
-from resolab.store import finished_trials, read_trial
+from resolab.store import find_finished_trials, read_trial
 
 Done = Counter[tuple[int, int, str]]
 """The block, position and condition of each trial at a vantage point."""
@@ -36,7 +36,7 @@ def problems(run: FleetRun, fetched: FetchResult, dataset: Path) -> list[str]:
 
 def _done(dataset: Path) -> dict[str, Done]:
     """Read the finished trials, with blocks numbered from 0 at each vantage point."""
-    heads = [next(iter(read_trial(file))) for file in finished_trials(dataset).values()]
+    heads = [next(iter(read_trial(file))) for file in find_finished_trials(dataset).values()]
     trials = [one for one in heads if isinstance(one, TrialRecord)]
     first: dict[str, int] = {}
     for one in trials:
@@ -50,7 +50,7 @@ def _done(dataset: Path) -> dict[str, Done]:
 
 def _out_of_order(run: FleetRun, vantage: str, done: Done) -> Iterator[str]:
     """Compare the trials at a vantage point with the order by its seed."""
-    plan = plan_at(run, vantage)
+    plan = read_vantage_plan(run, vantage)
     ordered = Counter(
         (block, trial.position, trial.condition.id)
         for block in range(run.blocks)

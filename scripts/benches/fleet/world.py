@@ -17,8 +17,8 @@ from benches.fleet.clock import Clock, build_library
 from benches.fleet.relay import Relay
 from resolab.errors import MachineError
 from resolab.fleet.invitation import invite
-from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.server_process import running_pid
+from resolab.fleet.server.folder import ServerFolder
+from resolab.fleet.server.process import find_pid
 
 DISK_MB = 320
 """The size of an agent's disk: no block begins below 256 MB."""
@@ -142,7 +142,7 @@ class BenchFleet:
     @property
     def nats_pid(self) -> int | None:
         """Return the current process id of nats-server."""
-        return running_pid(self.folder)
+        return find_pid(self.folder)
 
 
 @contextlib.asynccontextmanager
@@ -155,7 +155,7 @@ async def a_world(home: Path, vantages: Sequence[str], trial_s: float) -> AsyncI
         first = ManagedProcess([*SERVE, "--port", "0", "--fleet", str(fleet)], home / "server.log")
         first.start()
         try:
-            folder = await _served(fleet, first)
+            folder = await _wait_until_served(fleet, first)
         finally:
             await first.stop()
         for vantage in vantages:
@@ -174,14 +174,14 @@ async def a_world(home: Path, vantages: Sequence[str], trial_s: float) -> AsyncI
         yield world
 
 
-async def _served(fleet: Path, server: ManagedProcess) -> ServerFolder:
+async def _wait_until_served(fleet: Path, server: ManagedProcess) -> ServerFolder:
     """Wait until the server serves."""
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
         server.keep_running()
         if (fleet / "ca.pem").exists():
             folder = ServerFolder.open(fleet)
-            if folder.address.port and running_pid(folder) is not None:
+            if folder.address.port and find_pid(folder) is not None:
                 return folder
         await asyncio.sleep(0.1)
     raise MachineError(f"the fleet's server was not there within {START_S:g} s")

@@ -11,7 +11,7 @@ from pathlib import Path
 from benches.common import program
 from benches.common.progress import Progress
 from benches.gateway import bodies, corpus, round_trips
-from benches.gateway.bench import Bench
+from benches.gateway.bench import GatewayBench
 from resolab.plan import Corpus
 
 PROGRAM = "bench gateway"
@@ -27,8 +27,8 @@ def main() -> int:
     pages = options.pages or corpus_pages[:: 12 if options.quick else 1]
     loads = options.loads or (2 if options.quick else 6)
 
-    def bench(scratch: Path, progress: Progress) -> Bench:
-        return Bench(options.quick, scratch, progress, options.browsers, loads, pages)
+    def bench(scratch: Path, progress: Progress) -> GatewayBench:
+        return GatewayBench(options.quick, scratch, progress, options.browsers, loads, pages)
 
     return program.run(PROGRAM, PARTS, options, bench, {})
 

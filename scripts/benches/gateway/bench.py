@@ -49,7 +49,7 @@ keep_awake = true
 
 
 @dataclass(frozen=True)
-class Bench:
+class GatewayBench:
     """The settings of the parts."""
 
     quick: bool

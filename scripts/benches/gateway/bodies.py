@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benches.common import turns
-from benches.common.part import Part, verdict
+from benches.common.part import BenchPart, verdict
 from benches.common.servers import EDGE_NAME
 from benches.edge.bench import processor_time_s
-from benches.gateway.bench import Bench
+from benches.gateway.bench import GatewayBench
 from resolab import engine
 from resolab.engine import GatewaySettings
 from resolab.errors import ResolabError
@@ -49,21 +49,21 @@ class Transfer:
     gateway_s: float
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: GatewayBench) -> float:
     """Estimate the duration, in s."""
     return len(WAYS) * _rounds(bench) * TRANSFER_S + 10
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: GatewayBench) -> list[BenchPart]:
     """Transfer the body by each method, in turn, the order reversed every other round."""
     return [asyncio.run(_measure(bench))]
 
 
-def _rounds(bench: Bench) -> int:
+def _rounds(bench: GatewayBench) -> int:
     return QUICK_ROUNDS_COUNT if bench.quick else ROUNDS_COUNT
 
 
-async def _measure(bench: Bench) -> Part:
+async def _measure(bench: GatewayBench) -> BenchPart:
     size = QUICK_BYTES if bench.quick else BODY_BYTES
     config = _edge_configuration(bench.scratch, size)
     path_file = Corpus.from_project().profile_file(PROFILE)
@@ -98,7 +98,7 @@ def _edge_configuration(scratch: Path, size: int) -> Path:
 
 async def _transfer(path_pid: int, edge: engine.Edge, way: str, size: int) -> Transfer:
     if way not in _VERSIONS:
-        return await _timed(path_pid, edge, None, ADDRESS, size)
+        return await _time_transfer(path_pid, edge, None, ADDRESS, size)
     ca_file = Path(edge.ready.ca_file)
     resolver = engine.ResolverTarget(
         url=f"h3://{EDGE_NAME}", name=EDGE_NAME, address=layout.RESOLVER_ADDRESS, ca_file=ca_file
@@ -116,7 +116,7 @@ async def _transfer(path_pid: int, edge: engine.Edge, way: str, size: int) -> Tr
         on_record=lambda _record: None,
     )
     try:
-        return await _timed(path_pid, edge, gateway, await asyncio.to_thread(_address, path_pid), size)
+        return await _time_transfer(path_pid, edge, gateway, await asyncio.to_thread(_address, path_pid), size)
     finally:
         await gateway.close()
 
@@ -130,10 +130,12 @@ def _address(path_pid: int) -> str:
     return str(answered["addresses"][0])
 
 
-async def _timed(path_pid: int, edge: engine.Edge, gateway: engine.Gateway | None, address: str, size: int) -> Transfer:
+async def _time_transfer(
+    path_pid: int, edge: engine.Edge, gateway: engine.Gateway | None, address: str, size: int
+) -> Transfer:
     def spent() -> tuple[float, float]:
-        of_gateway = processor_time_s(_entered(gateway.process.pid)) if gateway else 0.0
-        return processor_time_s(_entered(edge.process.pid)), of_gateway
+        of_gateway = processor_time_s(_find_program_pid(gateway.process.pid)) if gateway else 0.0
+        return processor_time_s(_find_program_pid(edge.process.pid)), of_gateway
 
     before = spent()
     seconds = await asyncio.to_thread(_curl, path_pid, edge.ready.ca_file, address, size)
@@ -141,7 +143,7 @@ async def _timed(path_pid: int, edge: engine.Edge, gateway: engine.Gateway | Non
     return Transfer(size * 8 / seconds, after[0] - before[0], after[1] - before[1])
 
 
-def _entered(pid: int) -> int:
+def _find_program_pid(pid: int) -> int:
     """Return the program's own process id: the entering process, and perhaps its first child, come before it."""
     while children := Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split():
         pid = int(children[0])
@@ -162,8 +164,8 @@ def _curl(path_pid: int, ca_file: str, address: str, size: int) -> float:
     return total - before
 
 
-def _part(found: dict[str, list[Transfer]], size: int) -> Part:
-    part = Part(
+def _part(found: dict[str, list[Transfer]], size: int) -> BenchPart:
+    part = BenchPart(
         "bodies",
         f"{size / 1e6:.0f} MB over {PROFILE}, curl over HTTP/2, medians of {len(found[WAYS[0]])} in turn",
         ["way", "Gbit/s", "least..most", "must", "verdict", "edge s", "gateway s", "gateway/edge", "must", "verdict"],

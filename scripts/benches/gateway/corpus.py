@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from benches.common.part import Part
-from benches.gateway.bench import Bench, plan
+from benches.common.part import BenchPart
+from benches.gateway.bench import GatewayBench, plan
 from resolab.errors import ResolabError
 from resolab.plan import Condition, Corpus
 from resolab.records import EdgeRequestRecord, HandshakeMode, PageLoadRecord
@@ -32,14 +32,14 @@ class PageLoadResults:
     """The number of URLs answered by the edge, each counted once."""
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: GatewayBench) -> float:
     """Estimate the duration, in s."""
     return len(bench.browsers) * len(bench.pages) * (START_S + len(ARMS) * LOAD_S)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: GatewayBench) -> list[BenchPart]:
     """Load every page in every browser, once by each arm."""
-    part = Part(
+    part = BenchPart(
         "corpus",
         f"Pages through the gateway over {PROFILE}, one load each way",
         ["browser", "pages", "whole without", "of these whole through it", "on the resolver's connection", "verdict"],
@@ -50,7 +50,7 @@ def measure(bench: Bench) -> list[Part]:
     return [part]
 
 
-def _load(bench: Bench, page: str, browser: str) -> PageLoadResults:
+def _load(bench: GatewayBench, page: str, browser: str) -> PageLoadResults:
     bench.progress.step(f"{page} in {browser}", START_S + len(ARMS) * LOAD_S)
     try:
         return asyncio.run(_load_all(page, browser))
@@ -68,7 +68,7 @@ async def _load_all(page: str, browser: str) -> PageLoadResults:
         page,
         browser,
         {arm: _failure(result) for arm, result in results.items()},
-        {arm: _given_count(result) for arm, result in results.items()},
+        {arm: _count_given(result) for arm, result in results.items()},
     )
 
 
@@ -86,12 +86,12 @@ def _failure(result: TrialResult) -> str | None:
     return None if loads[0].failure is None else f"{loads[0].failure}: {loads[0].failure_detail}"
 
 
-def _given_count(result: TrialResult) -> int:
+def _count_given(result: TrialResult) -> int:
     given = (one for one in result.records if isinstance(one, EdgeRequestRecord))
     return len({(one.authority.partition(":")[0], one.path) for one in given})
 
 
-def _add_row(part: Part, browser: str, loaded: Sequence[PageLoadResults]) -> None:
+def _add_row(part: BenchPart, browser: str, loaded: Sequence[PageLoadResults]) -> None:
     whole = [one for one in loaded if one.failures["native"] is None]
     good = {arm: [one for one in whole if one.failures[arm] is None] for arm in ARMS}
     for one in whole:

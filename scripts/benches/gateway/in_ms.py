@@ -10,7 +10,7 @@ round trips is subtracted from the other arms with the same handshakes. The verd
 import statistics
 from collections.abc import Mapping, Sequence
 
-from benches.common.part import Part, verdict
+from benches.common.part import BenchPart, verdict
 
 WITHIN_MS = 5.0
 
@@ -20,9 +20,9 @@ def part(
     trips: Mapping[str, int],
     held_against: Mapping[str, str],
     rtt_ms: float,
-) -> Part:
+) -> BenchPart:
     """Judge arms by browser and name, except the baselines of other arms."""
-    made = Part(
+    made = BenchPart(
         "in-ms",
         f"The same in ms, k x {rtt_ms:.1f} ms; what `separate` with the same handshakes has beyond its own taken off",
         ["browser", "arm", "k", "n", "first byte ms", "taken off", "k x rtt", "off by", "must", "verdict"],
@@ -37,7 +37,7 @@ def part(
 
 
 def _add_row(
-    made: Part,
+    made: BenchPart,
     browser: str,
     arm: str,
     trips: int,

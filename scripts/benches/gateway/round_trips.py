@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.dns import flights, path_capture
 from benches.gateway import in_ms
-from benches.gateway.bench import Bench, plan
+from benches.gateway.bench import GatewayBench, plan
 from resolab.plan import Condition, Corpus, access_rtt_ms
 from resolab.records import (
     ConnectionSharing,
@@ -59,14 +59,14 @@ class GatewayLoad:
     """The time from the query to the document's first byte, at the gateway."""
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: GatewayBench) -> float:
     """Estimate the duration, in s."""
     return len(bench.browsers) * (START_S + len(MUST) * bench.loads_count * LOAD_S)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: GatewayBench) -> list[BenchPart]:
     """Count the round trips in every browser and arm."""
-    part = Part(
+    part = BenchPart(
         "round-trips",
         f"To the first byte of {PAGE} over {PROFILE}, from its first query, {bench.loads_count} loads each",
         [*_ARM, "n", "first byte ms", "round trips by the tap", "must", "verdict"],
@@ -79,7 +79,7 @@ def measure(bench: Bench) -> list[Part]:
     return [part, in_ms.part(times_ms, trips, held_against, rtt_ms)]
 
 
-async def _measure(bench: Bench, part: Part, browser: str) -> dict[str, list[float]]:
+async def _measure(bench: GatewayBench, part: BenchPart, browser: str) -> dict[str, list[float]]:
     """Count in one browser; return the times of each arm."""
     wanted = plan(PAGE, PROFILE, browser)
     folder = bench.scratch / f"captures-{browser}"
@@ -92,7 +92,7 @@ async def _measure(bench: Bench, part: Part, browser: str) -> dict[str, list[flo
                 bench.progress.step(f"{browser} {condition.connection_sharing} {number + 1}", LOAD_S)
                 result = await testbed.run_trial(condition, f"b000-t{number:03}")
                 assert result.files.capture_file is not None  # there is a folder for it
-                seen += _seen(condition, result.records, result.files.capture_file)
+                seen += _evaluate_load(condition, result.records, result.files.capture_file)
             _add_row(part, browser, condition, seen)
             times_ms[_arm_text(*_arm_of(condition))] = [one.first_byte_ms for one in seen]
     return times_ms
@@ -106,7 +106,7 @@ def _arm_text(sharing: ConnectionSharing, speculation: PageSpeculation, mode: Ha
     return f"{sharing}, {mode}" if speculation is PageSpeculation.OFF else f"{sharing}, {speculation}, {mode}"
 
 
-def _seen(condition: Condition, records: Sequence[Record], capture: Path) -> list[GatewayLoad]:
+def _evaluate_load(condition: Condition, records: Sequence[Record], capture: Path) -> list[GatewayLoad]:
     """Evaluate the measured load; return no entry after a failure or with another handshake than requested."""
     loads = [one for one in records if isinstance(one, PageLoadRecord) and one.measured and one.failure is None]
     last = max((one.load for one in records if isinstance(one, GatewayRequestRecord)), default=None)
@@ -123,7 +123,7 @@ def _seen(condition: Condition, records: Sequence[Record], capture: Path) -> lis
     ]
     if [one.handshake_mode for one in carried] != [condition.requested_handshake_mode]:
         return []
-    wanted_ns, named_ns = _named(records, document)
+    wanted_ns, named_ns = _find_name_times(records, document)
     first_ns = document.head_ns
     assert first_ns is not None  # looked at above
     spans = [(wanted_ns, first_ns, LEAST_DOCUMENT_BYTES)]
@@ -136,7 +136,7 @@ def _seen(condition: Condition, records: Sequence[Record], capture: Path) -> lis
     return [GatewayLoad(trips, (first_ns - wanted_ns) / 1e6)]
 
 
-def _named(records: Sequence[Record], document: GatewayRequestRecord) -> tuple[int, int]:
+def _find_name_times(records: Sequence[Record], document: GatewayRequestRecord) -> tuple[int, int]:
     """Return the first query time of the document's name in the measured load, and the time of its address."""
     host = document.authority.partition(":")[0]
     queries = [
@@ -158,7 +158,7 @@ def _trips(crossings: Sequence[path_capture.Crossing], since_ns: int, until_ns: 
     return len(path) // 2
 
 
-def _add_row(part: Part, browser: str, condition: Condition, seen: Sequence[GatewayLoad]) -> None:
+def _add_row(part: BenchPart, browser: str, condition: Condition, seen: Sequence[GatewayLoad]) -> None:
     must = MUST[_arm_of(condition)]
     counted = [one.round_trips for one in seen if one.round_trips is not None]
     # Of all loads more than half must be readable, and the middle ones alike.

@@ -11,7 +11,7 @@ import sys
 from benches.common import program
 from benches.internet import delay, load
 from benches.internet.against_lab import command as against_lab
-from benches.internet.bench import Bench
+from benches.internet.bench import InternetBench
 
 PARTS = {"delay": delay, "load": load}
 ASKS_COUNT, QUICK_ASKS_COUNT = 4_000, 1_000
@@ -31,7 +31,7 @@ def main() -> int:
         "bench internet",
         PARTS,
         options,
-        lambda _scratch, progress: Bench(asks_count, load_s, keep_awake, progress),
+        lambda _scratch, progress: InternetBench(asks_count, load_s, keep_awake, progress),
         {},
     )
 

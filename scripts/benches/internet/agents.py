@@ -27,7 +27,7 @@ FLOOD_PACKET_BYTES, FLOOD_PACKETS_PER_CALL = 100, 60
 CHUNK = bytes(1 << 18)
 
 
-def _stamped_socket(address: str, port: int) -> socket.socket:
+def _open_stamped_socket(address: str, port: int) -> socket.socket:
     made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     made.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     made.bind((address, port))
@@ -49,7 +49,7 @@ def _receive(sock: socket.socket) -> tuple[bytes, tuple[str, int], int]:
 def echo(address: str) -> None:
     """Send every datagram back, followed by its receive time and its send time."""
     _be_punctual()
-    sock = _stamped_socket(address, PORT)
+    sock = _open_stamped_socket(address, PORT)
     print(json.dumps("ready"), flush=True)
     while True:
         data, sender, received_ns = _receive(sock)
@@ -59,7 +59,7 @@ def echo(address: str) -> None:
 def ask(count: str, interval_ms: str, *servers: str) -> None:
     """Query the servers in turn; print for each answer the server's index and both one-way times in ns."""
     _be_punctual()
-    sock = _stamped_socket("0.0.0.0", 0)
+    sock = _open_stamped_socket("0.0.0.0", 0)
     answers: list[tuple[int, int, int]] = []
     began, sent = time.monotonic(), 0
     ends = began + int(count) * float(interval_ms) / 1e3 + PATIENCE_S

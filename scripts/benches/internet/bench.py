@@ -9,7 +9,7 @@ from benches.common.progress import Progress
 
 
 @dataclass(frozen=True)
-class Bench:
+class InternetBench:
     """The length and the conditions of a measurement."""
 
     asks_count: int

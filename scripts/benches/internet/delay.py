@@ -8,9 +8,9 @@ import asyncio
 
 import numpy as np
 
-from benches.common.part import Part
-from benches.internet import standing
-from benches.internet.bench import Bench
+from benches.common.part import BenchPart
+from benches.internet import bench_internet
+from benches.internet.bench import InternetBench
 
 HOSTS_COUNTS = (2, 8, 20)
 INTERVAL_MS = 4.0
@@ -18,15 +18,15 @@ MUST_US = (150.0, 1_000.0)
 """The limits of the median and 99th percentile of a round trip."""
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: InternetBench) -> float:
     """Estimate the duration, in s."""
     return len(HOSTS_COUNTS) * len(bench.keep_awake) * (2.0 + bench.asks_count * INTERVAL_MS / 1e3)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: InternetBench) -> list[BenchPart]:
     """Query every other host in turn from the first."""
     columns = ["hosts", "kept awake", "n", "error p50 us", "p99 us", "largest us", "exchange's lateness p50 / p99 us"]
-    part = Part("delay", "round trips beside what was asked", [*columns, "must", "verdict"])
+    part = BenchPart("delay", "round trips beside what was asked", [*columns, "must", "verdict"])
     for keep_awake in bench.keep_awake:
         for count in HOSTS_COUNTS:
             bench.progress.step(f"delay, {count} hosts", 2.0 + bench.asks_count * INTERVAL_MS / 1e3)
@@ -35,11 +35,11 @@ def measure(bench: Bench) -> list[Part]:
     return [part]
 
 
-async def _measure(part: Part, bench: Bench, count: int, *, keep_awake: bool) -> None:
-    asker, *servers = standing.hosts(count)
-    async with standing.standing([asker, *servers], keep_awake=keep_awake) as made:
+async def _measure(part: BenchPart, bench: InternetBench, count: int, *, keep_awake: bool) -> None:
+    asker, *servers = bench_internet.hosts(count)
+    async with bench_internet.run_internet([asker, *servers], keep_awake=keep_awake) as made:
         for server in servers:
-            await standing.read_answer(await made.start(server, "echo", server.address))
+            await bench_internet.read_answer(await made.start(server, "echo", server.address))
         await made.internet.count()
         addresses = [server.address for server in servers]
         said = await made.run(asker, "ask", str(bench.asks_count), str(INTERVAL_MS), *addresses)
@@ -47,11 +47,11 @@ async def _measure(part: Part, bench: Bench, count: int, *, keep_awake: bool) ->
     wanted_ns = [2e6 * (asker.one_way_ms + server.one_way_ms) for server in servers]
     errors_us = [(there_ns + back_ns - wanted_ns[place]) / 1e3 for place, there_ns, back_ns in said["answers"]]
     lateness = [(value or 0) / 1e3 for value in (counted.lateness_p50_ns, counted.lateness_p99_ns)]
-    cells = [str(count), "yes" if keep_awake else "no", *judged(errors_us, said["asked"], lateness)]
+    cells = [str(count), "yes" if keep_awake else "no", *judge_errors(errors_us, said["asked"], lateness)]
     part.add(cells, {"hosts": count, "keep_awake": keep_awake, "errors_us": errors_us})
 
 
-def judged(errors_us: list[float], asked_count: int, lateness_us: list[float]) -> list[str]:
+def judge_errors(errors_us: list[float], asked_count: int, lateness_us: list[float]) -> list[str]:
     """Judge the errors of the round trips against their limits; no answer may be missing or too early."""
     if not errors_us:
         return [f"0 of {asked_count}", "", "", "", "", "", "MISSED"]

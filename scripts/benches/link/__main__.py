@@ -18,14 +18,14 @@ from rich.console import Console
 from rich.table import Table
 
 from benches.link import cycles, delay, link, load
-from benches.link.bench import Bench
-from benches.link.figure import Figure
+from benches.link.bench import LinkBench
+from benches.link.figure import LinkFigure
 from resolab import engine
 from resolab.errors import ResolabError
 from resolab.records import PathBackend
 from resolab.store import describe_machine
 
-FIGURES: dict[str, Callable[[Bench], Awaitable[list[Figure]]]] = {
+FIGURES: dict[str, Callable[[LinkBench], Awaitable[list[LinkFigure]]]] = {
     "delay": delay.busy_as_root,
     "delay-rootless": delay.rootless,
     "rate": link.rate,
@@ -43,7 +43,7 @@ def main() -> int:
     # Devices and processes are put back as they were, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     cycles_count = options.cycles or (250 if options.quick else 1_000)
-    bench = Bench(options.quick, PathBackend(options.backend) if options.backend else None, cycles_count)
+    bench = LinkBench(options.quick, PathBackend(options.backend) if options.backend else None, cycles_count)
     facts = _facts(bench)
     try:
         figures = asyncio.run(_measure(bench, options.only or list(FIGURES)))
@@ -70,7 +70,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-async def _measure(bench: Bench, names: list[str]) -> list[Figure]:
+async def _measure(bench: LinkBench, names: list[str]) -> list[LinkFigure]:
     figures = []
     for name in names:
         began = time.monotonic()
@@ -80,7 +80,7 @@ async def _measure(bench: Bench, names: list[str]) -> list[Figure]:
     return figures
 
 
-def _facts(bench: Bench) -> dict[str, str]:
+def _facts(bench: LinkBench) -> dict[str, str]:
     machine = describe_machine()
     core = subprocess.run([engine.find_core(), "--version"], capture_output=True, text=True, check=False)
     memory = "" if machine.memory_bytes is None else f", {machine.memory_bytes / 2**30:.0f} GiB"
@@ -99,7 +99,7 @@ def _load_average() -> str:
     return " ".join(f"{value:.2f}" for value in os.getloadavg())
 
 
-def _show(facts: dict[str, str], figures: list[Figure]) -> None:
+def _show(facts: dict[str, str], figures: list[LinkFigure]) -> None:
     console = Console(width=None if sys.stdout.isatty() else 160)
     for name, value in facts.items():
         console.print(f"{name}: {value}", highlight=False)

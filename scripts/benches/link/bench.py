@@ -24,7 +24,7 @@ while os.getppid() == parent:
 
 
 @dataclass(frozen=True)
-class Bench:
+class LinkBench:
     """The settings of the figures."""
 
     quick: bool
@@ -55,8 +55,8 @@ class MeasuredPath:
 
 
 @contextlib.asynccontextmanager
-async def standing_path(
-    bench: Bench, up: str, down: str, *, seed: int = 1, keep_awake: bool = False
+async def run_path(
+    bench: LinkBench, up: str, down: str, *, seed: int = 1, keep_awake: bool = False
 ) -> AsyncIterator[MeasuredPath]:
     """Make a path with these directions (TOML), and end the path."""
     summaries: list[PathSummaryRecord] = []

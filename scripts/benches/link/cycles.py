@@ -10,9 +10,9 @@ import threading
 import time
 from pathlib import Path
 
-from benches.common.ending import end
-from benches.link.bench import Bench
-from benches.link.figure import Figure, quantiles, verdict
+from benches.common.program_end import end
+from benches.link.bench import LinkBench
+from benches.link.figure import LinkFigure, quantiles, verdict
 from resolab import engine
 
 LIMIT_MS = 50.0
@@ -21,7 +21,7 @@ START_LIMIT_S = 30.0
 NAMESPACES = ("net", "mnt", "pid", "user")
 
 
-async def cycles(bench: Bench) -> list[Figure]:
+async def cycles(bench: LinkBench) -> list[LinkFigure]:
     """Start a path, wait until ready, end the path; repeat, one path after another."""
     before = _counts()
     times = [_one(bench) for _ in range(bench.cycles)]
@@ -35,14 +35,14 @@ async def cycles(bench: Bench) -> list[Figure]:
     both = quantiles([sum(one) * 1e3 for one in times])
     measured = f"{_text(both)} (start {_text(start)}; stop {_text(stop)})"
     return [
-        Figure(
+        LinkFigure(
             f"{bench.cycles} start/stop cycles, each: p50 / p99 / max ms",
             f"{LIMIT_MS:.0f} each",
             "",
             measured,
             verdict([both[2]], [LIMIT_MS], [LIMIT_MS]),
         ),
-        Figure(
+        LinkFigure(
             f"left behind by {bench.cycles} cycles",
             "nothing",
             "",
@@ -56,7 +56,7 @@ def _text(values: list[float]) -> str:
     return " / ".join(f"{value:.1f}" for value in values)
 
 
-def _one(bench: Bench) -> tuple[float, float]:
+def _one(bench: LinkBench) -> tuple[float, float]:
     command = [str(engine.find_core()), "path", "--profile", "ideal"]
     command += ["--backend", bench.backend.value] if bench.backend else []
     began = time.perf_counter()
@@ -65,7 +65,7 @@ def _one(bench: Bench) -> tuple[float, float]:
     silent = threading.Timer(START_LIMIT_S, path.kill)
     silent.start()
     try:
-        _until_it_stands(path)
+        _wait_until_ready(path)
         stands = time.perf_counter()
     finally:
         silent.cancel()
@@ -75,7 +75,7 @@ def _one(bench: Bench) -> tuple[float, float]:
     return stands - began, time.perf_counter() - stands
 
 
-def _until_it_stands(path: "subprocess.Popen[str]") -> None:
+def _wait_until_ready(path: "subprocess.Popen[str]") -> None:
     assert path.stdout is not None
     while '"path_ready"' not in (line := path.stdout.readline()):
         if not line:

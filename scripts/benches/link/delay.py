@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benches.link.bench import Bench, busy_loops, standing_path
-from benches.link.figure import Figure, quantiles, skipped, verdict
+from benches.link.bench import LinkBench, busy_loops, run_path
+from benches.link.figure import LinkFigure, make_placeholder, quantiles, verdict
 from resolab import engine
 from resolab.records import LinkDirection
 
@@ -29,21 +29,21 @@ NOBODY = 65_534
 LIMITS_US = {"busy": ([50.0, 200.0], [30.0, 100.0]), "rootless": ([60.0, 400.0], [40.0, 200.0])}
 
 
-async def busy_as_root(bench: Bench) -> list[Figure]:
+async def busy_as_root(bench: LinkBench) -> list[LinkFigure]:
     """Measure with two busy loops in the background."""
     if os.geteuid() != 0:
-        return [skipped("delay, root, two busy loops", "not root")]
+        return [make_placeholder("delay, root, two busy loops", "not root")]
     with busy_loops(2):
         return await _both(bench, "delay error, root, two busy loops", *LIMITS_US["busy"], rootless_wanted=False)
 
 
-async def rootless(bench: Bench) -> list[Figure]:
+async def rootless(bench: LinkBench) -> list[LinkFigure]:
     """Measure as an ordinary user on an otherwise idle machine; root becomes `nobody` in a separate process."""
     name = "delay error, rootless, idle machine"
     if os.geteuid() != 0:
         return await _both(bench, name, *LIMITS_US["rootless"], rootless_wanted=True)
     if shutil.which("setpriv") is None:
-        return [skipped(name, "no setpriv to become an ordinary user with")]
+        return [make_placeholder(name, "no setpriv to become an ordinary user with")]
     command = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
     command += [sys.executable, "-m", "benches.link", "--only", "delay-rootless", "--json"]
     command += ["--quick"] * bench.quick + (["--backend", bench.backend.value] if bench.backend else [])
@@ -56,9 +56,9 @@ async def rootless(bench: Bench) -> list[Figure]:
         reason = (ended.stderr.strip().splitlines() or ["it said nothing"])[-1]
         # What an ordinary user may not do here is the machine's; anything else is a path that does not work.
         if any(word in reason for word in NO_RIGHTS):
-            return [skipped(name, reason)]
-        return [Figure(name, "", "", reason, "MISSED")]
-    return [Figure(**row) for row in json.loads(ended.stdout)["figures"]]
+            return [make_placeholder(name, reason)]
+        return [LinkFigure(name, "", "", reason, "MISSED")]
+    return [LinkFigure(**row) for row in json.loads(ended.stdout)["figures"]]
 
 
 @contextlib.contextmanager
@@ -72,7 +72,9 @@ def _open_to_all(device: Path) -> Iterator[None]:
         device.chmod(mode)
 
 
-async def _both(bench: Bench, name: str, must: list[float], aim: list[float], *, rootless_wanted: bool) -> list[Figure]:
+async def _both(
+    bench: LinkBench, name: str, must: list[float], aim: list[float], *, rootless_wanted: bool
+) -> list[LinkFigure]:
     return [
         await _one(bench, name, must, aim, keep_awake=keep_awake, rootless_wanted=rootless_wanted)
         for keep_awake in (False, True)
@@ -80,13 +82,13 @@ async def _both(bench: Bench, name: str, must: list[float], aim: list[float], *,
 
 
 async def _one(
-    bench: Bench, name: str, must: list[float], aim: list[float], *, keep_awake: bool, rootless_wanted: bool
-) -> Figure:
+    bench: LinkBench, name: str, must: list[float], aim: list[float], *, keep_awake: bool, rootless_wanted: bool
+) -> LinkFigure:
     each: dict[str, list[float]] = {}
     together = []
     for delay_ms in DELAYS_MS:
         way = f"one_way_delay_ms = {delay_ms}"
-        async with standing_path(bench, way, way, keep_awake=keep_awake) as path:
+        async with run_path(bench, way, way, keep_awake=keep_awake) as path:
             if path.path.ready.rootless is not rootless_wanted:
                 raise SystemExit(f"{name}: the path says rootless = {path.path.ready.rootless}")
             for direction in (LinkDirection.UP, LinkDirection.DOWN):
@@ -98,7 +100,7 @@ async def _one(
     measured = (
         f"worst way {worst[0]:.0f} / {worst[1]:.0f}, max {worst[2]:.0f}; all {everything[0]:.0f} / {everything[1]:.0f}"
     )
-    return Figure(
+    return LinkFigure(
         f"{name}, keep-awake {'on' if keep_awake else 'off'}: p50 / p99 us",
         f"{must[0]:.0f} / {must[1]:.0f}",
         f"{aim[0]:.0f} / {aim[1]:.0f}",
@@ -109,7 +111,7 @@ async def _one(
 
 
 async def _errors_us(
-    bench: Bench, pid: int, direction: LinkDirection, delay_ms: float
+    bench: LinkBench, pid: int, direction: LinkDirection, delay_ms: float
 ) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     record = await engine.send_train(
         pid,

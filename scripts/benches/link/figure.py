@@ -10,7 +10,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Figure:
+class LinkFigure:
     """A row of the table."""
 
     name: str
@@ -37,9 +37,9 @@ def verdict_at_least(value: float, must: float, aim: float) -> str:
     return verdict([-value], [-must], [-aim])
 
 
-def skipped(name: str, why: str) -> Figure:
+def make_placeholder(name: str, why: str) -> LinkFigure:
     """Return a placeholder for a figure impossible to measure here."""
-    return Figure(name, "", "", why, "SKIPPED")
+    return LinkFigure(name, "", "", why, "SKIPPED")
 
 
 def quantiles(values: Any, ratios: tuple[float, ...] = (0.5, 0.99, 1.0)) -> list[float]:

@@ -5,8 +5,8 @@ For: the figures `rate` and `loss`. Not for: the effect on TCP.
 
 import math
 
-from benches.link.bench import Bench, standing_path
-from benches.link.figure import Figure, verdict
+from benches.link.bench import LinkBench, run_path
+from benches.link.figure import LinkFigure, verdict
 from resolab import engine
 from resolab.calibration.saturation import saturation_checks
 from resolab.calibration.train import Train
@@ -19,20 +19,20 @@ LOSS_PACKETS_COUNT = 40_000
 STANDARD_ERRORS = 3.0
 
 
-async def rate(bench: Bench) -> list[Figure]:
+async def rate(bench: LinkBench) -> list[LinkFigure]:
     """Send faster than the link, long enough for ten seconds after its queue has filled."""
     errors = {f"{rate_bps / 1e6:g} Mbit/s": await _rate_error(bench, rate_bps) for rate_bps in RATES_BPS}
     worst = max(abs(error) for error in errors.values())
     measured = ", ".join(f"{error * 100:+.4f}" for error in errors.values())
     name = "rate error over 10 s at 0.842, 10.7, 109, 165 Mbit/s: %"
-    return [Figure(name, "0.01", "0.002", measured, verdict([worst], [1e-4], [2e-5]), errors)]
+    return [LinkFigure(name, "0.01", "0.002", measured, verdict([worst], [1e-4], [2e-5]), errors)]
 
 
-async def _rate_error(bench: Bench, rate_bps: int) -> float:
+async def _rate_error(bench: LinkBench, rate_bps: int) -> float:
     up = f"one_way_delay_ms = 5\nrate_bps = {rate_bps}\nqueue_bytes = {max(15_000, round(rate_bps * QUEUE_S / 8))}"
     interval_us = 1_500 * 8e6 / (rate_bps * OVERLOAD)
     seconds = bench.seconds(10.0) + QUEUE_S / (OVERLOAD - 1)
-    async with standing_path(bench, up, "one_way_delay_ms = 5") as path:
+    async with run_path(bench, up, "one_way_delay_ms = 5") as path:
         record = await engine.send_train(
             path.pid,
             LinkDirection.UP,
@@ -44,10 +44,10 @@ async def _rate_error(bench: Bench, rate_bps: int) -> float:
     return got / rate_bps - 1
 
 
-async def loss(bench: Bench) -> list[Figure]:
+async def loss(bench: LinkBench) -> list[LinkFigure]:
     """Send 40,000 packets for each share and seed; the receiver must count as the path does."""
     count = round(bench.seconds(LOSS_PACKETS_COUNT))
-    runs = [(ratio, await _lost(bench, ratio, seed, count)) for ratio in LOSS_RATIOS for seed in SEEDS]
+    runs = [(ratio, await _count_lost(bench, ratio, seed, count)) for ratio in LOSS_RATIOS for seed in SEEDS]
     errors = [(lost - ratio * count) / math.sqrt(ratio * (1 - ratio) * count) for ratio, (lost, _) in runs]
     unexplained = sum(abs(difference) for _, (_, difference) in runs)
     shares = ", ".join(
@@ -56,14 +56,14 @@ async def loss(bench: Bench) -> list[Figure]:
     )
     largest = max(abs(error) for error in errors)
     return [
-        Figure(
+        LinkFigure(
             f"loss at 0.5, 1.5, 2.1 %, {count} packets, 3 seeds: %",
             "3 SE",
             "",
             f"{shares}; largest error {largest:.1f} SE",
             verdict([largest], [STANDARD_ERRORS], [STANDARD_ERRORS]),
         ),
-        Figure(
+        LinkFigure(
             "packets lost that the path did not count",
             "0",
             "0",
@@ -73,10 +73,10 @@ async def loss(bench: Bench) -> list[Figure]:
     ]
 
 
-async def _lost(bench: Bench, ratio: float, seed: int, count: int) -> tuple[int, int]:
+async def _count_lost(bench: LinkBench, ratio: float, seed: int, count: int) -> tuple[int, int]:
     """Return the number of missing packets, and its difference to the path's count of dropped packets."""
     up = f"one_way_delay_ms = 5\nloss_ratio = {ratio}"
-    async with standing_path(bench, up, "one_way_delay_ms = 5", seed=seed) as path:
+    async with run_path(bench, up, "one_way_delay_ms = 5", seed=seed) as path:
         record = await engine.send_train(
             path.pid, LinkDirection.UP, packets_count=count, packet_bytes=100, interval_us=100.0, silence_ms=500
         )

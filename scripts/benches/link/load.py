@@ -10,8 +10,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from benches.link.bench import Bench, MeasuredPath, standing_path
-from benches.link.figure import Figure, skipped, verdict, verdict_at_least
+from benches.link.bench import LinkBench, MeasuredPath, run_path
+from benches.link.figure import LinkFigure, make_placeholder, verdict, verdict_at_least
 from resolab import engine
 from resolab.calibration import congestion_control
 from resolab.records import DirectionSummary, LinkDirection, PathSummaryRecord
@@ -23,11 +23,11 @@ LIMIT_US = 500.0
 LATENESS = "lateness under a 165 Mbit/s TCP flow, worse direction: p50 / p99 us"
 
 
-async def tcp(bench: Bench) -> list[Figure]:
+async def tcp(bench: LinkBench) -> list[LinkFigure]:
     """Send over one connection through a link without any limit."""
     seconds = bench.seconds(8.0)
     goodput = {}
-    async with standing_path(bench, NOTHING, NOTHING) as path:
+    async with run_path(bench, NOTHING, NOTHING) as path:
         for direction in (LinkDirection.UP, LinkDirection.DOWN):
             record = await engine.run_transfer(
                 path.pid, direction, warm_up_ms=1_000, seconds=seconds, congestion_control=congestion_control()
@@ -42,9 +42,9 @@ async def tcp(bench: Bench) -> list[Figure]:
     ]
 
 
-def _tcp_figure(name: str, goodput: dict[str, float], more: str) -> Figure:
+def _tcp_figure(name: str, goodput: dict[str, float], more: str) -> LinkFigure:
     measured = " / ".join(f"{value:.2f}" for value in goodput.values()) + more
-    return Figure(name, "3", "5", measured, verdict_at_least(min(goodput.values()), 3.0, 5.0), goodput)
+    return LinkFigure(name, "3", "5", measured, verdict_at_least(min(goodput.values()), 3.0, 5.0), goodput)
 
 
 async def _iperf3(path: MeasuredPath, seconds: float) -> dict[str, float]:
@@ -72,11 +72,11 @@ async def _iperf3(path: MeasuredPath, seconds: float) -> dict[str, float]:
     return goodput
 
 
-async def cpu(bench: Bench) -> list[Figure]:
+async def cpu(bench: LinkBench) -> list[LinkFigure]:
     """Measure the processor time of the path's process over ten seconds, with packets and without."""
     seconds = max(2.0, bench.seconds(10.0))
     interval_us = CPU_PACKET_BYTES * 8e6 / CPU_RATE_BPS
-    async with standing_path(bench, NOTHING, NOTHING) as path:
+    async with run_path(bench, NOTHING, NOTHING) as path:
         await asyncio.sleep(0.5)
         idle = await _share(path.pid, seconds)
         train = asyncio.create_task(
@@ -94,8 +94,8 @@ async def cpu(bench: Bench) -> list[Figure]:
     lost = record.received_ns.count(None)
     name = "CPU of the path at 100 Mbit/s UDP one way: % of a core"
     return [
-        Figure(name, "12", "8", f"{busy * 100:.1f}, {lost} packets lost", verdict([busy], [0.12], [0.08])),
-        Figure("CPU of the path idle: % of a core", "0", "0", f"{idle * 100:.2f}", verdict([idle], [0.0], [0.0])),
+        LinkFigure(name, "12", "8", f"{busy * 100:.1f}, {lost} packets lost", verdict([busy], [0.12], [0.08])),
+        LinkFigure("CPU of the path idle: % of a core", "0", "0", f"{idle * 100:.2f}", verdict([idle], [0.0], [0.0])),
     ]
 
 
@@ -112,10 +112,10 @@ def _ticks(pid: int) -> int:
     return int(fields[11]) + int(fields[12])
 
 
-async def lateness(bench: Bench) -> list[Figure]:
+async def lateness(bench: LinkBench) -> list[LinkFigure]:
     """Return the path's own lateness under one TCP connection filling a 165 Mbit/s link."""
     way = "one_way_delay_ms = 10\nrate_bps = 165_000_000"
-    async with standing_path(bench, way, way) as path:
+    async with run_path(bench, way, way) as path:
         record = await engine.run_transfer(
             path.pid,
             LinkDirection.DOWN,
@@ -126,11 +126,11 @@ async def lateness(bench: Bench) -> list[Figure]:
         summary = await path.summary()
     windows = _windows(summary)
     if all(one.lateness_p99_ns is None for one in windows):
-        return [skipped(LATENESS, "this backend says nothing of its lateness")]
+        return [make_placeholder(LATENESS, "this backend says nothing of its lateness")]
     worst = [max((getattr(one, f"lateness_{part}_ns") or 0) / 1e3 for one in windows) for part in ("p50", "p99", "max")]
     goodput = record.counted_bytes * 8e3 / record.counted_ns
     measured = f"{worst[0]:.0f} / {worst[1]:.0f}, max {worst[2]:.0f}; goodput {goodput:.1f} Mbit/s"
-    return [Figure(LATENESS, f"- / {LIMIT_US:.0f}", "", measured, verdict([worst[1]], [LIMIT_US], [LIMIT_US]))]
+    return [LinkFigure(LATENESS, f"- / {LIMIT_US:.0f}", "", measured, verdict([worst[1]], [LIMIT_US], [LIMIT_US]))]
 
 
 def _windows(summary: PathSummaryRecord) -> tuple[DirectionSummary, DirectionSummary]:

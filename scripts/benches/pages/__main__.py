@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benches.pages.compare import SampleComparison, compare
-from benches.pages.measured import measured
 from benches.pages.numbers import ARCHIVE, NUMBERS, numbers_of, read_real
+from benches.pages.page_relations import measure_numbers
 from resolab.pages.generated import generate
 from resolab.pages.generated.published import PERCENTILES
 from resolab.pages.model import PageModel
@@ -33,14 +33,14 @@ def main() -> int:
     console = Console(highlight=False, width=TABLE_WIDTH)
     drawn = [generate(options.seed, number) for number in range(1, options.count + 1)]
     if options.folder is None:
-        _beside_archive(console, drawn, options)
+        _print_beside_archive(console, drawn, options)
         return 0
     real = read_real(options.folder)
     if not real:
         console.print(f"no recordings (*.har, *.har.gz) in {options.folder}", markup=False, soft_wrap=True)
         return 2
     if options.facts:
-        for line in measured(real):
+        for line in measure_numbers(real):
             console.print(line, markup=False, soft_wrap=True)
         return 0
     _show(console, "as drawn", drawn, real, options)
@@ -54,7 +54,7 @@ def main() -> int:
     return 0
 
 
-def _beside_archive(console: Console, drawn: Sequence[PageModel], options: argparse.Namespace) -> None:
+def _print_beside_archive(console: Console, drawn: Sequence[PageModel], options: argparse.Namespace) -> None:
     shown = [f"{share:.0%}" for share in PERCENTILES]
     table = Table(title=f"{len(drawn)} generated pages, seed {options.seed}, beside the HTTP Archive's percentiles")
     for heading in ("", *(f"{share}: drawn / published" for share in shown)):

@@ -48,7 +48,7 @@ def compare(generated: Numbers, real: Numbers, seed: int) -> SampleComparison:
         generated=_quartiles(generated),
         real=_quartiles(real),
         distance=distance,
-        ks_p=_permuted(generated, real, distance, seed),
+        ks_p=_compute_permutation_p(generated, real, distance, seed),
         ad_p=float(min(_GREATEST_P, max(_LEAST_P, found.pvalue))),
     )
 
@@ -64,7 +64,7 @@ def _distance(first: Numbers, second: Numbers) -> float:
     return float(np.max(np.abs(below[0] - below[1])))
 
 
-def _permuted(first: Numbers, second: Numbers, distance: float, seed: int) -> float:
+def _compute_permutation_p(first: Numbers, second: Numbers, distance: float, seed: int) -> float:
     """Return the p-value: the share of shuffled samples with at least the same distance."""
     draw = np.random.default_rng(seed)
     together = np.sort(np.concatenate([first, second]))

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from resolab.pages.facts import PageFacts, facts_of, leads_on
+from resolab.pages.facts import PageFacts, count_facts, is_redirected
 from resolab.pages.generated import published
 from resolab.pages.model import Kind, PageModel
 from resolab.recordings import import_page
@@ -29,7 +29,7 @@ ARCHIVE: Mapping[str, tuple[Sequence[float], Callable[[PageModel], float]]] = {
 
 
 def _count(page: PageModel, kind: Kind) -> int:
-    return sum(one.kind is kind and not leads_on(one) for one in page.resources)
+    return sum(one.kind is kind and not is_redirected(one) for one in page.resources)
 
 
 def _kb(page: PageModel, kind: Kind) -> float:
@@ -56,5 +56,5 @@ def read_real(folder: Path) -> list[PageModel]:
 
 def numbers_of(models: Iterable[PageModel]) -> dict[str, NDArray[np.float64]]:
     """Return every number of every page."""
-    facts = [facts_of(model) for model in models]
+    facts = [count_facts(model) for model in models]
     return {name: np.array([value(one) for one in facts], float) for name, value in NUMBERS.items()}

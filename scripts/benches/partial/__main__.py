@@ -14,7 +14,7 @@ from benches.common import program
 from benches.common.progress import Progress
 from benches.dns.cold import TRANSPORTS
 from benches.partial import drawn, figures, loss, sizes
-from benches.partial.figures import Bench
+from benches.partial.figures import PartialResponseBench
 
 PROGRAM = "bench partial"
 PARTS = {"names": figures, "bytes": sizes, "drawn": drawn, "loss": loss}
@@ -25,8 +25,8 @@ def main() -> int:
     options = _options()
     rounds_count = options.rounds or (5 if options.quick else 20)
 
-    def bench(scratch: Path, progress: Progress) -> Bench:
-        return Bench(
+    def bench(scratch: Path, progress: Progress) -> PartialResponseBench:
+        return PartialResponseBench(
             scratch,
             progress,
             options.profile,

@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass
 
 from benches.dns import flights
 from benches.dns.path_capture import Crossing
-from benches.partial.asked import Exchange
+from benches.partial.testbed import NamesExchange
 from resolab.protocols import cold_exchange_round_trips
 from resolab.records import QueryRecord
 
@@ -29,7 +29,7 @@ class ClosedFormResult:
     last_closed_form_ms: float
     last_beyond_ms: float
 
-    def in_order(self) -> Sequence[float]:
+    def list_numbers(self) -> Sequence[float]:
         """Return all numbers, in the order of the table."""
         return astuple(self)
 
@@ -39,7 +39,7 @@ def round_trips(transport: str, handshake: str) -> int:
     return cold_exchange_round_trips(transport, handshake)
 
 
-def judge(exchange: Exchange, handshake: str, delay_ms: float, link: flights.Rates) -> ClosedFormResult | None:
+def judge(exchange: NamesExchange, handshake: str, delay_ms: float, link: flights.Rates) -> ClosedFormResult | None:
     """Judge an exchange in one message; return None for unclear packets or another handshake."""
     records = sorted(exchange.records, key=lambda one: one.query_response_time_ns or 0)
     first, last = records[0], records[-1]
@@ -81,5 +81,5 @@ def medians(judged: Sequence[ClosedFormResult]) -> ClosedFormResult | None:
     """Return the medians of each number."""
     if not judged:
         return None
-    columns = zip(*(one.in_order() for one in judged), strict=True)
+    columns = zip(*(one.list_numbers() for one in judged), strict=True)
     return ClosedFormResult(*(statistics.median(column) for column in columns))

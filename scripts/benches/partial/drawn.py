@@ -1,6 +1,6 @@
 """Twenty names with delays typical of recursion: by a distribution with a heavy tail.
 
-For: the part `drawn` of `scripts/bench partial`. Not for: running (`asked`), a single late name (`figures`).
+For: the part `drawn` of `scripts/bench partial`. Not for: running (`testbed`), a single late name (`figures`).
 
 The delays are the distribution's quantiles at equal distances. Every exchange therefore has the whole distribution, and
 no exchange has more of its tail by chance; the assignment to names is random. By the closed form, the answers come in
@@ -15,13 +15,13 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.dns import flights
 from benches.dns.cold import pause_ms, rates
-from benches.partial import asked, closed_form
-from benches.partial.asked import Exchange
-from benches.partial.figures import LIMIT_MS, OUTCOMES, Bench, estimate_text
-from resolab.stats.medians import paired_difference
+from benches.partial import closed_form, testbed
+from benches.partial.figures import LIMIT_MS, OUTCOMES, PartialResponseBench, estimate_text
+from benches.partial.testbed import NamesExchange
+from resolab.stats.medians import estimate_paired_difference
 from resolab.stats.sample import Sample
 
 TRANSPORTS = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
@@ -33,12 +33,12 @@ SEED = 1
 
 
 @dataclass(frozen=True)
-class Figure:
+class TransportFigures:
     """The figures of a transport."""
 
     transport: str
-    in_message: Sequence[Exchange]
-    one_by_one: Sequence[Exchange]
+    in_message: Sequence[NamesExchange]
+    one_by_one: Sequence[NamesExchange]
     beyond_ms: Sequence[Sequence[float]]
     """The lateness of answers against the closed form, in their order, for each exchange in one message with separable
     flights."""
@@ -54,42 +54,42 @@ def delays_ms(names_count: int) -> list[float]:
     return found
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: PartialResponseBench) -> float:
     """Estimate the duration, in s."""
     return sum(_transport_s(bench, one) for one in _transports(bench))
 
 
-def _transports(bench: Bench) -> list[str]:
+def _transports(bench: PartialResponseBench) -> list[str]:
     return [one for one in TRANSPORTS if one in bench.transports]
 
 
-def _transport_s(bench: Bench, transport: str) -> float:
+def _transport_s(bench: PartialResponseBench, transport: str) -> float:
     round_ms = closed_form.round_trips(transport, "full") * rates(bench.profile).rtt_ms + pause_ms(bench.profile)
     return 2 * bench.rounds_count * (round_ms + max(delays_ms(bench.names_count))) / 1e3
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: PartialResponseBench) -> list[BenchPart]:
     """Measure every transport over a common path."""
     return [_part(bench, asyncio.run(_measure(bench)))]
 
 
-async def _measure(bench: Bench) -> list[Figure]:
+async def _measure(bench: PartialResponseBench) -> list[TransportFigures]:
     found = []
     delays, link = delays_ms(bench.names_count), rates(bench.profile)
-    async with asked.bed(bench.profile, delays, bench.scratch) as bed, bed.edge("full"):
+    async with testbed.run_bed(bench.profile, delays, bench.scratch) as bed, bed.edge("full"):
         for transport in _transports(bench):
             bench.progress.step(f"{transport}, drawn delays", _transport_s(bench, transport))
             in_message, one_by_one = await bed.ask(transport, "full", bench.rounds_count)
-            beyond = [one for each in in_message if (one := beyond_ms(each, delays, link)) is not None]
+            beyond = [one for each in in_message if (one := compute_lateness_ms(each, delays, link)) is not None]
             behind = [
                 statistics.median(behind_count(one, delays, link.rtt_ms) for one in arm)
                 for arm in (in_message, one_by_one)
             ]
-            found.append(Figure(transport, in_message, one_by_one, beyond, (behind[0], behind[1])))
+            found.append(TransportFigures(transport, in_message, one_by_one, beyond, (behind[0], behind[1])))
     return found
 
 
-def beyond_ms(exchange: Exchange, delays: Sequence[float], link: flights.Rates) -> list[float] | None:
+def compute_lateness_ms(exchange: NamesExchange, delays: Sequence[float], link: flights.Rates) -> list[float] | None:
     """Return the lateness of each answer against the closed form; None without separable flights."""
     judged = closed_form.judge(exchange, "full", max(delays), link)
     if judged is None:
@@ -98,7 +98,7 @@ def beyond_ms(exchange: Exchange, delays: Sequence[float], link: flights.Rates) 
     return [time_ms - judged.first_closed_form_ms - delay_ms for time_ms, delay_ms in pairs]
 
 
-def behind_count(exchange: Exchange, delays: Sequence[float], rtt_ms: float) -> int:
+def behind_count(exchange: NamesExchange, delays: Sequence[float], rtt_ms: float) -> int:
     """Count the answers held up by more than half a round trip, relative to the first answer and their delays."""
     least_ms, first_ms = min(delays), exchange.times_ms[0]
     pairs = zip(exchange.times_ms, sorted(delays), strict=True)
@@ -109,7 +109,7 @@ def _median_of_prompt(beyond: Sequence[float], rtt_ms: float) -> float:
     return statistics.median(one for one in beyond if one <= rtt_ms / 2)
 
 
-def _part(bench: Bench, found: Sequence[Figure]) -> Part:
+def _part(bench: PartialResponseBench, found: Sequence[TransportFigures]) -> BenchPart:
     delays, rtt_ms = sorted(delays_ms(bench.names_count)), rates(bench.profile).rtt_ms
     title = (
         f"{bench.names_count} names over {bench.profile}, late by {delays[0]:.0f} to {delays[-1]:.0f} ms (Pareto from "
@@ -117,7 +117,7 @@ def _part(bench: Bench, found: Sequence[Figure]) -> Part:
     )
     columns = ["transport", "n", "c: first", "median", "last", "behind"]
     columns += ["less one by one: first", "last", "all, on average"]
-    part = Part("drawn delays", title, [*columns, "verdict"])
+    part = BenchPart("drawn delays", title, [*columns, "verdict"])
     part.remarks = [
         "c: what an answer in one message comes later than k x RTT + bytes x 8 / rate + its delay; medians, ms",
         "behind: more than half a round trip later after the first than by their delays, one message / one by one",
@@ -134,7 +134,7 @@ def _part(bench: Bench, found: Sequence[Figure]) -> Part:
         data["behind_count"] = one.behind_count
         for name in ("first", "last", "mean"):
             arms = [Sample.exact([OUTCOMES[name](each) for each in arm]) for arm in (one.in_message, one.one_by_one)]
-            estimate = paired_difference(*arms)
+            estimate = estimate_paired_difference(*arms)
             shown.append(estimate_text(estimate))
             data[name] = [estimate.value, estimate.ci_low, estimate.ci_high]
         is_met = bool(beyond) and all(abs(value) <= LIMIT_MS for value in beyond)

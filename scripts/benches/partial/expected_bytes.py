@@ -7,7 +7,7 @@ QUIC, connection IDs, a server's tickets and transport parameters.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benches.partial.asked import Exchange
+from benches.partial.testbed import NamesExchange
 from resolab.records import DnsTransport, QueryRecord
 
 LENGTH_BYTES = 2
@@ -49,7 +49,7 @@ class ExpectedBytes:
     """The possible shortening of a server's handshake by a short signature."""
 
 
-def expect(exchange: Exchange, handshake: str) -> ExpectedBytes:
+def expect(exchange: NamesExchange, handshake: str) -> ExpectedBytes:
     """Return the expected bytes of an exchange."""
     first = exchange.records[0]
     return ExpectedBytes(

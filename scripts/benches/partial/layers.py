@@ -74,10 +74,10 @@ def read(capture: Path, key_log: Path) -> Mapping[Flow, Directions]:
         raise ResolabError("there is no tshark: install Debian's package `tshark`") from None
     finally:
         readable.unlink()
-    return by_flow(done.stdout)
+    return sum_by_flow(done.stdout)
 
 
-def by_flow(pdml: bytes) -> Mapping[Flow, Directions]:
+def sum_by_flow(pdml: bytes) -> Mapping[Flow, Directions]:
     """Add up tshark's output for each packet (`-T pdml`)."""
     flows: dict[Flow, Directions] = defaultdict(lambda: (Layers(), Layers()))
     payload: dict[tuple[Flow, bool], int] = defaultdict(int)
@@ -150,7 +150,7 @@ def _add(packet: Packet, layers: Layers) -> int:
         for one in packet["quic"]:
             _add_quic(one, layers)
     elif packet["tls"]:
-        for record in (each for proto in packet["tls"] for each in _named(proto, "tls.record")):
+        for record in (each for proto in packet["tls"] for each in _find_fields(proto, "tls.record")):
             _add_record(record, layers)
     elif not _is_encrypted(packet):
         layers.application += payload
@@ -166,8 +166,8 @@ def _is_encrypted(packet: Packet) -> bool:
 
 def _add_record(record: ET.Element, layers: Layers) -> None:
     size = int(record.get("size", "0"))
-    kinds = [one.get("show") for one in _named(record, "tls.record.content_type")]
-    is_sealed = bool(list(_named(record, "tls.record.opaque_type")))
+    kinds = [one.get("show") for one in _find_fields(record, "tls.record.content_type")]
+    is_sealed = bool(list(_find_fields(record, "tls.record.opaque_type")))
     if kinds == [APPLICATION_DATA] and not is_sealed:
         raise UnclearError("a record that could not be decrypted")
     overhead = SEALED_RECORD_BYTES if is_sealed else RECORD_HEADER_BYTES
@@ -183,7 +183,7 @@ def _add_record(record: ET.Element, layers: Layers) -> None:
 
 def _add_quic(packet: ET.Element, layers: Layers) -> None:
     size = int(packet.get("size", "0"))
-    frames = list(_named(packet, "quic.frame"))
+    frames = list(_find_fields(packet, "quic.frame"))
     if not frames:
         raise UnclearError("a packet that could not be decrypted")
     framed = 0
@@ -204,12 +204,12 @@ def _add_quic(packet: ET.Element, layers: Layers) -> None:
 
 
 def _sizes(element: ET.Element, name: str) -> int:
-    return sum(int(one.get("size", "0")) for one in _named(element, name))
+    return sum(int(one.get("size", "0")) for one in _find_fields(element, name))
 
 
-def _named(element: ET.Element, name: str) -> Iterator[ET.Element]:
+def _find_fields(element: ET.Element, name: str) -> Iterator[ET.Element]:
     return (one for one in element.iter("field") if one.get("name") == name)
 
 
 def _number(element: ET.Element, name: str) -> int:
-    return int(next(_named(element, name)).get("show", ""))
+    return int(next(_find_fields(element, name)).get("show", ""))

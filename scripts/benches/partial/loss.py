@@ -1,7 +1,7 @@
 """The effect of a lost packet on twenty names in one message, and on twenty messages: names waiting for a retry.
 
-For: the part `loss` of `scripts/bench partial`, over a path with packet loss. Not for: running (`asked`), paths without
-loss (`figures`).
+For: the part `loss` of `scripts/bench partial`, over a path with packet loss. Not for: running (`testbed`), paths
+without loss (`figures`).
 """
 
 import asyncio
@@ -9,14 +9,14 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.dns.cold import pause_ms, rates
-from benches.partial import asked, closed_form
-from benches.partial.asked import Exchange
-from benches.partial.figures import Bench
+from benches.partial import closed_form, testbed
+from benches.partial.figures import PartialResponseBench
+from benches.partial.testbed import NamesExchange
 from resolab.plan import Corpus
-from resolab.stats.beyond import TailShares, beyond
 from resolab.stats.sample import Sample
+from resolab.stats.tail_share import TailShares, compare_shares_beyond
 
 PROFILE = "lossy-4g-h20"
 TRANSPORTS = ("doudp", "dot", "doq")
@@ -29,7 +29,7 @@ RETRY_S = 2.0
 
 
 @dataclass(frozen=True)
-class Figure:
+class LossFigures:
     """The figures of a transport."""
 
     transport: str
@@ -41,28 +41,28 @@ class Figure:
     """The mean response time of all names."""
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: PartialResponseBench) -> float:
     """Estimate the duration, in s."""
     return sum(_transport_s(bench, one) for one in _transports(bench))
 
 
-def _transports(bench: Bench) -> list[str]:
+def _transports(bench: PartialResponseBench) -> list[str]:
     return [one for one in TRANSPORTS if one in bench.transports]
 
 
-def _transport_s(bench: Bench, transport: str) -> float:
+def _transport_s(bench: PartialResponseBench, transport: str) -> float:
     round_ms = closed_form.round_trips(transport, "full") * rates(PROFILE).rtt_ms + pause_ms(PROFILE)
     return ROUNDS_FACTOR * bench.rounds_count * (2 * round_ms / 1e3 + RETRY_S)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: PartialResponseBench) -> list[BenchPart]:
     """Measure every transport over a common path."""
     return [_part(bench, asyncio.run(_measure(bench)))]
 
 
-async def _measure(bench: Bench) -> list[Figure]:
+async def _measure(bench: PartialResponseBench) -> list[LossFigures]:
     found = []
-    async with asked.bed(PROFILE, [0.0] * bench.names_count, bench.scratch) as bed, bed.edge("full"):
+    async with testbed.run_bed(PROFILE, [0.0] * bench.names_count, bench.scratch) as bed, bed.edge("full"):
         for transport in _transports(bench):
             bench.progress.step(f"{transport}, {PROFILE}", _transport_s(bench, transport))
             arms = await bed.ask(transport, "full", ROUNDS_FACTOR * bench.rounds_count)
@@ -70,28 +70,30 @@ async def _measure(bench: Bench) -> list[Figure]:
     return found
 
 
-def figure(transport: str, in_message: Sequence[Exchange], one_by_one: Sequence[Exchange]) -> Figure:
+def figure(transport: str, in_message: Sequence[NamesExchange], one_by_one: Sequence[NamesExchange]) -> LossFigures:
     """Compare the arms of a transport."""
     limit_ms = (closed_form.round_trips(transport, "full") + PATIENCE_RTTS) * rates(PROFILE).rtt_ms
     treatment, baseline = (Sample.exact([each.times_ms[-1] for each in arm]) for arm in (in_message, one_by_one))
     every = [[time_ms for each in arm for time_ms in each.times_ms] for arm in (in_message, one_by_one)]
     late = [sum(time_ms > limit_ms for time_ms in times) / len(times) for times in every]
     means = [statistics.fmean(times) for times in every]
-    return Figure(transport, beyond(treatment, baseline, limit_ms), (late[0], late[1]), (means[0], means[1]))
+    return LossFigures(
+        transport, compare_shares_beyond(treatment, baseline, limit_ms), (late[0], late[1]), (means[0], means[1])
+    )
 
 
-def expected_shares(loss_ratio: float, names_count: int) -> tuple[float, float]:
+def compute_expected_shares(loss_ratio: float, names_count: int) -> tuple[float, float]:
     """Return the shares of rounds with a lost packet: a datagram in each direction, for all names and for each name."""
     arrives = (1 - loss_ratio) ** 2
     return 1 - arrives, 1 - arrives**names_count
 
 
-def _part(bench: Bench, found: Sequence[Figure]) -> Part:
+def _part(bench: PartialResponseBench, found: Sequence[LossFigures]) -> BenchPart:
     title = f"{bench.names_count} names over {PROFILE}: rounds with a late name, late names, one message / one by one"
     columns = ["transport", "n", "rounds with one", "difference", "names", "mean ms"]
-    part = Part("loss", title, columns)
+    part = BenchPart("loss", title, columns)
     loss_ratio = Corpus.from_project().profile(PROFILE).up.loss_ratio
-    one, each = expected_shares(loss_ratio, bench.names_count)
+    one, each = compute_expected_shares(loss_ratio, bench.names_count)
     part.remarks = [
         f"late: more than {PATIENCE_RTTS:g} round trips beyond those of the exchange",
         "shares with Wilson's interval, paired difference with Newcombe's",

@@ -1,6 +1,6 @@
 """The number of bytes and packets for querying twenty names, and the purpose of each byte.
 
-For: the part `bytes` of `scripts/bench partial`. Not for: running (`asked`), reading packets (`layers`), or the
+For: the part `bytes` of `scripts/bench partial`. Not for: running (`testbed`), reading packets (`layers`), or the
 expectation (`expected_bytes`).
 """
 
@@ -9,12 +9,12 @@ import statistics
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.dns.cold import pause_ms, rates
-from benches.partial import asked, closed_form, expected_bytes
-from benches.partial.asked import TURN_COUNT, Exchange
-from benches.partial.figures import Bench, Cell, ask_cells, cells_of
+from benches.partial import closed_form, expected_bytes, testbed
+from benches.partial.figures import PartialResponseBench, TransportCell, ask_cells, cells_of
 from benches.partial.layers import Layers
+from benches.partial.testbed import TURN_COUNT, NamesExchange
 from resolab.records import DnsTransport
 
 ARMS = ("one message", "one by one")
@@ -23,31 +23,31 @@ DISSECTION_S = 3.0
 UDP_HEADERS_BYTES = 20 + 8
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: PartialResponseBench) -> float:
     """Estimate the duration, in s."""
     return sum(_cell_s(bench, *cell) for cell in cells_of(bench))
 
 
-def _rounds_count(bench: Bench) -> int:
+def _rounds_count(bench: PartialResponseBench) -> int:
     return min(bench.rounds_count, TURN_COUNT)
 
 
-def _cell_s(bench: Bench, transport: str, handshake: str) -> float:
+def _cell_s(bench: PartialResponseBench, transport: str, handshake: str) -> float:
     count = _rounds_count(bench)
     round_ms = closed_form.round_trips(transport, handshake) * rates(bench.profile).rtt_ms + pause_ms(bench.profile)
-    return 2 * (count * round_ms / 1e3 + asked.closing_s(bench.profile, count) + DISSECTION_S)
+    return 2 * (count * round_ms / 1e3 + testbed.estimate_closing_s(bench.profile, count) + DISSECTION_S)
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: PartialResponseBench) -> list[BenchPart]:
     """Measure every cell over a common path."""
     return [_part(bench, asyncio.run(ask_cells(bench, _rounds_count(bench), _cell_s, with_layers=True)))]
 
 
-def _part(bench: Bench, found: Sequence[Cell]) -> Part:
+def _part(bench: PartialResponseBench, found: Sequence[TransportCell]) -> BenchPart:
     title = f"Bytes of {bench.names_count} names over {bench.profile}, by what they are for"
     columns = ["transport", "handshake", "asked", "way", "n", "packets", "IP bytes", "headers", "protection"]
     columns += ["control", "padding", "handshake", "closed form", "messages", "closed form", "verdict"]
-    part = Part("bytes", title, columns)
+    part = BenchPart("bytes", title, columns)
     part.remarks = [
         "medians of whole exchanges, connection and closing included, by the path's capture, taken apart by tshark",
         "headers: of IP, UDP, TCP; protection: of TLS's records, QUIC's packets; control: QUIC's other frames",
@@ -61,7 +61,7 @@ def _part(bench: Bench, found: Sequence[Cell]) -> Part:
     return part
 
 
-def _add(part: Part, cell: Cell, arm: str, exchanges: Sequence[Exchange], *, up: bool) -> None:
+def _add(part: BenchPart, cell: TransportCell, arm: str, exchanges: Sequence[NamesExchange], *, up: bool) -> None:
     read = [(one, one.layers[up], expected_bytes.expect(one, cell.handshake)) for one in exchanges if one.layers]
     way = "up" if up else "down"
     verdict = "met" if all(is_as_expected(one, cell.handshake, up=up) for one in exchanges) else "MISSED"
@@ -89,7 +89,7 @@ def _range(values: Collection[int | None]) -> str:
     return str(known[0]) if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
 
 
-def is_as_expected(exchange: Exchange, handshake: str, *, up: bool) -> bool:
+def is_as_expected(exchange: NamesExchange, handshake: str, *, up: bool) -> bool:
     """Return True when every byte of a direction was read, and all closed forms match."""
     if exchange.layers is None:
         return False
@@ -108,7 +108,7 @@ def _handshake_is(read: Layers, expected: int | None, shorter: int) -> bool:
     return expected is None or expected - shorter <= read.handshake <= expected
 
 
-def _packets_are(exchange: Exchange, read: Layers, *, up: bool) -> bool:
+def _packets_are(exchange: NamesExchange, read: Layers, *, up: bool) -> bool:
     """Return True when packets match messages over DoUDP; with acknowledgements, the number of packets varies."""
     if exchange.records[0].dns_transport is not DnsTransport.DOUDP:
         return True

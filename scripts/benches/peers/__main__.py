@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from benches.common import result
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.common.progress import Progress, duration
 from benches.peers import browsertime, measure, table
 from benches.peers.comparison import LEAST_TURNS
@@ -43,7 +43,7 @@ def main() -> int:
     return result.finish(facts, parts, options.json)
 
 
-async def _measure(options: argparse.Namespace) -> list[Part]:
+async def _measure(options: argparse.Namespace) -> list[BenchPart]:
     corpus = Corpus.from_project()
     plan = measure.plan_of(options.pages, options.profiles, options.loads, corpus)
     cells_count = len(options.pages) * len(options.profiles)

@@ -112,7 +112,7 @@ class Peer:
 
 
 @contextlib.contextmanager
-def prepared(path_pid: int, ca_file: Path, *, short_waits: bool) -> Iterator[Peer]:
+def prepare_browsertime(path_pid: int, ca_file: Path, *, short_waits: bool) -> Iterator[Peer]:
     """Make browsertime ready for a path and its edge's authority; remove its remains at the end."""
     node, chromedriver = programs()
     with scratch_folder() as folder:

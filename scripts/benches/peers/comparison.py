@@ -42,7 +42,7 @@ class Loads:
     """The round of each load, with the same numbers for both tools."""
 
     @classmethod
-    def of(cls, values: Sequence[float], seconds: Sequence[float], turns: Sequence[int]) -> "Loads":
+    def from_sequences(cls, values: Sequence[float], seconds: Sequence[float], turns: Sequence[int]) -> "Loads":
         """Make loads from sequences of equal length."""
         made = cls(np.asarray(values, float), np.asarray(seconds, float), np.asarray(turns, np.intp))
         if not made.values.shape == made.seconds.shape == made.turns.shape:

@@ -16,13 +16,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from benches.common import turns
-from benches.peers.browsertime import Peer, prepared
+from benches.peers.browsertime import Peer, prepare_browsertime
 from benches.peers.rule import BrowserTimings, failure_of
 from resolab.plan import Condition, Corpus, Plan, parse_plan, stream_seed
 from resolab.records import PageFailure, PageLoadRecord, look_up_ms
 from resolab.testbed import Testbed, TrialResult
 from resolab.testbed.layout import PageSite
-from resolab.testbed.sites import sites_of
+from resolab.testbed.sites import assign_sites
 
 TOOLS = ("browsertime", "resolab")
 PLAN = """
@@ -45,7 +45,7 @@ dns_transport = "doudp"
 
 
 @dataclass(frozen=True)
-class Load:
+class ToolLoad:
     """A load of a tool."""
 
     turn: int
@@ -58,12 +58,12 @@ class Load:
 
 
 @dataclass
-class Cell:
+class ToolsCell:
     """Both tools' loads of a page over a profile."""
 
     page: str
     profile: str
-    loads: dict[str, list[Load]] = field(default_factory=lambda: {tool: [] for tool in TOOLS})
+    loads: dict[str, list[ToolLoad]] = field(default_factory=lambda: {tool: [] for tool in TOOLS})
     load_average: tuple[float, float] = (0.0, 0.0)
     """The load average of the last minute, before and after."""
 
@@ -79,17 +79,17 @@ class Lab:
     start_seconds: float
     """The time of resolab's start, before its first load."""
 
-    async def loads(self, tool: str, condition: Condition, name: str, count: int, turn: int = 0) -> list[Load]:
+    async def loads(self, tool: str, condition: Condition, name: str, count: int, turn: int = 0) -> list[ToolLoad]:
         """Load a page `count` times with a tool, in one turn."""
-        site = sites_of(self.corpus, self.plan.factors.page)[condition.page]
+        site = assign_sites(self.corpus, self.plan.factors.page)[condition.page]
         if tool == "resolab":
             return [await self._trial(condition, f"{name}-{number}", site, turn) for number in range(count)]
         profile = self.corpus.profile(condition.profile)
         await self.testbed.path.set_profile(profile, stream_seed(self.plan.seed, "link", name))
         found, seconds = await self.peer.loads(site, count)
-        return [Load(turn, seconds / count, one.plt_ms, one.response_start_ms, one.failure) for one in found]
+        return [ToolLoad(turn, seconds / count, one.plt_ms, one.response_start_ms, one.failure) for one in found]
 
-    async def _trial(self, condition: Condition, trial_id: str, site: PageSite, turn: int) -> Load:
+    async def _trial(self, condition: Condition, trial_id: str, site: PageSite, turn: int) -> ToolLoad:
         began_s = time.monotonic()
         result = await self.testbed.run_trial(condition, trial_id)
         return read(result, time.monotonic() - began_s, turn, site.request_count)
@@ -100,13 +100,13 @@ def plan_of(pages: Sequence[str], profiles: Sequence[str], loads: int, corpus: C
     return parse_plan(PLAN.format(pages=list(pages), profiles=list(profiles), loads=loads), "the plan of peers", corpus)
 
 
-def read(result: TrialResult, seconds: float, turn: int, request_count: int | None) -> Load:
+def read(result: TrialResult, seconds: float, turn: int, request_count: int | None) -> ToolLoad:
     """Read a trial of resolab by the rule for browsertime's loads."""
     measured = next(one for one in result.records if isinstance(one, PageLoadRecord) and one.measured)
     failure = _failure(measured, request_count)
     if failure is not None:
-        return Load(turn, seconds, None, None, failure)
-    return Load(turn, seconds, measured.plt_ms, measured.response_start_ms, None)
+        return ToolLoad(turn, seconds, None, None, failure)
+    return ToolLoad(turn, seconds, measured.plt_ms, measured.response_start_ms, None)
 
 
 def _failure(measured: PageLoadRecord, request_count: int | None) -> str | None:
@@ -132,15 +132,15 @@ async def lab(plan: Plan, corpus: Corpus, *, short_waits: bool) -> AsyncIterator
     began_s = time.monotonic()
     async with Testbed(plan, corpus, plan.seed) as testbed:
         start_seconds = time.monotonic() - began_s
-        with prepared(testbed.path.ready.pid, testbed.ca_file, short_waits=short_waits) as peer:
+        with prepare_browsertime(testbed.path.ready.pid, testbed.ca_file, short_waits=short_waits) as peer:
             yield Lab(testbed, peer, plan, corpus, start_seconds)
 
 
-async def measure(lab: Lab, loads: int, of_round: int, say: Callable[[str, str, int], None]) -> list[Cell]:
+async def measure(lab: Lab, loads: int, of_round: int, say: Callable[[str, str, int], None]) -> list[ToolsCell]:
     """Load every cell `loads` times by each tool."""
     cells = []
     for condition in lab.plan.conditions():
-        cell = Cell(condition.page, condition.profile)
+        cell = ToolsCell(condition.page, condition.profile)
         name = f"{cell.page} {cell.profile}"
         for tool in TOOLS:
             say(f"{name}: {tool}, not counted", tool, 1)

@@ -6,9 +6,9 @@ from dataclasses import asdict
 
 import numpy as np
 
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.peers.comparison import LEAST_TURNS, Loads, ratio
-from benches.peers.measure import TOOLS, Cell, Load
+from benches.peers.measure import TOOLS, ToolLoad, ToolsCell
 
 OUTCOMES = {"plt_ms": "PLT", "response_start_ms": "first byte"}
 WHAT_DIFFERS = """\
@@ -28,10 +28,10 @@ WHAT_FEW_ROUNDS_SAY = """\
 interval: loads of a round may be alike, and few rounds do not tell how much rounds differ"""
 
 
-def loads(cells: Sequence[Cell], start_seconds: float) -> Part:
+def loads(cells: Sequence[ToolsCell], start_seconds: float) -> BenchPart:
     """Show each tool's loads in each cell."""
     columns = ["page", "profile", "tool", "loads", "rounds", "seconds a load"]
-    part = Part("loads", "by each tool, in turn, h2, cold, Do53", columns)
+    part = BenchPart("loads", "by each tool, in turn, h2, cold, Do53", columns)
     part.columns += [f"{label} {what}" for label in OUTCOMES.values() for what in ("median ms", "sd ms", "CV")]
     part.columns.append("load average")
     for cell in cells:
@@ -50,9 +50,11 @@ def loads(cells: Sequence[Cell], start_seconds: float) -> Part:
     return part
 
 
-def ratios(cells: Sequence[Cell]) -> Part:
+def ratios(cells: Sequence[ToolsCell]) -> BenchPart:
     """Show browsertime's cost over resolab's for the same width of an interval."""
-    part = Part("ratio", "browsertime over resolab, for the same width of an interval", ["page", "profile", "outcome"])
+    part = BenchPart(
+        "ratio", "browsertime over resolab, for the same width of an interval", ["page", "profile", "outcome"]
+    )
     part.columns += ["loads", "loads, by CV", "time", "time, by CV", "load average"]
     for cell in cells:
         for outcome, label in OUTCOMES.items():
@@ -74,13 +76,15 @@ def ratios(cells: Sequence[Cell]) -> Part:
     return part
 
 
-def good(of_tool: Sequence[Load], outcome: str) -> Loads:
+def good(of_tool: Sequence[ToolLoad], outcome: str) -> Loads:
     """Keep the valid loads: an outcome of each, and its seconds."""
     kept = [one for one in of_tool if one.failure is None and getattr(one, outcome) is not None]
-    return Loads.of([getattr(one, outcome) for one in kept], [one.seconds for one in kept], [one.turn for one in kept])
+    return Loads.from_sequences(
+        [getattr(one, outcome) for one in kept], [one.seconds for one in kept], [one.turn for one in kept]
+    )
 
 
-def _add(part: Part, cell: Cell, tool: str) -> None:
+def _add(part: BenchPart, cell: ToolsCell, tool: str) -> None:
     all_loads = cell.loads[tool]
     kept = {outcome: good(all_loads, outcome).values for outcome in OUTCOMES}
     failed_count = sum(one.failure is not None for one in all_loads)
@@ -102,11 +106,11 @@ def _spread(values: np.ndarray) -> list[str]:
     return [median, f"{sd:.2f}", f"{sd / float(values.mean()):.1%}"]
 
 
-def _data(all_loads: Sequence[Load]) -> dict[str, object]:
+def _data(all_loads: Sequence[ToolLoad]) -> dict[str, object]:
     return {"loads": [asdict(one) for one in all_loads]}
 
 
-def _load_average(cell: Cell) -> str:
+def _load_average(cell: ToolsCell) -> str:
     return f"{cell.load_average[0]:.2f} to {cell.load_average[1]:.2f}"
 
 

@@ -38,7 +38,7 @@ def main() -> int:
             f"{options.broken:,} broken files, seed {options.seed}: {dict(came_of)}, no crash", soft_wrap=True
         )
     if options.folder:
-        _inferred(console, options.folder)
+        _print_inferred(console, options.folder)
     return int(any(missed))
 
 
@@ -52,7 +52,7 @@ def _large(console: Console, size_mb: int, scratch: Path | None) -> bool:
     return size_mb <= LIMITED_MB and said["resident_max_mb"] > MEMORY_LIMIT_MB
 
 
-def _inferred(console: Console, folder: Path) -> None:
+def _print_inferred(console: Console, folder: Path) -> None:
     found = list(inferred.compare(folder))
     for one in found:
         console.print(json.dumps(asdict(one)), soft_wrap=True)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benches.recordings.accounted import told_in_har, told_in_log, unaccounted
+from benches.recordings.request_account import count_har_entries, count_log_requests, count_unaccounted
 from resolab.browser.chromium.netlog import read_netlog
 from resolab.errors import ConfigurationError
 from resolab.recordings import import_page
@@ -121,7 +121,7 @@ def netlog() -> Json:
     return {"constants": constants | {"timeTickOffset": BEGIN_UNIX_MS}, "events": events}
 
 
-def _as_chromium_writes(text: str) -> str:
+def _format_as_chromium(text: str) -> str:
     """Lay a netlog out in Chromium's form: the head, then an event per line."""
     return text.replace(', "events": [', ',\n"events": [\n').replace('}, {"params"', '},\n{"params"')
 
@@ -151,7 +151,7 @@ BASES: dict[str, Callable[[], Any]] = {"har": archive, "log": log, "netlog": net
 
 def _read(kind: str, content: bytes, file: Path, whole: Path) -> str:
     """Read a recording like the command, and check the account of all requests."""
-    file.write_bytes(_as_chromium_writes(content.decode("latin-1")).encode("latin-1") if kind == "netlog" else content)
+    file.write_bytes(_format_as_chromium(content.decode("latin-1")).encode("latin-1") if kind == "netlog" else content)
     try:
         if kind == "netlog":
             import_with_netlog(whole, "made", read_netlog(file))
@@ -159,9 +159,9 @@ def _read(kind: str, content: bytes, file: Path, whole: Path) -> str:
         model = import_page(file, "made")
     except ConfigurationError:
         return "an error in words"
-    told = (told_in_har if kind == "har" else told_in_log)(content)
+    told = (count_har_entries if kind == "har" else count_log_requests)(content)
     if told is not None and model.source.form == {"har": "har", "log": "cdp"}[kind]:
-        missing = unaccounted(told, model)
+        missing = count_unaccounted(told, model)
         if missing:
             raise ValueError(f"{missing} of {told} requests are neither in the model nor among {model.losses}")
     return "a model"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from resolab.pages.facts import depths
 from resolab.pages.model import Discovery, Evidence
-from resolab.recordings.building import build
-from resolab.recordings.har import read_har
-from resolab.recordings.opened import RecordingForm, open_recording
+from resolab.recordings.har.reader import read_har
+from resolab.recordings.model_builder import build
 from resolab.recordings.recording import Recording
+from resolab.recordings.recording_file import RecordingForm, open_recording
 
 LEAST_NAMED = 8
 _BY_RUNS = {Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE}
@@ -41,12 +41,12 @@ def compare(folder: Path) -> Iterator[InferenceAccuracy]:
         recording = read_har(opened.content, str(file))
         blind = read_har(opened.content, str(file))
         blind.exchanges = [replace(one, initiator=None) for one in blind.exchanges]
-        found = _compared(file.name, recording, blind)
+        found = _compare(file.name, recording, blind)
         if found is not None:
             yield found
 
 
-def _compared(name: str, recording: Recording, blind: Recording) -> InferenceAccuracy | None:
+def _compare(name: str, recording: Recording, blind: Recording) -> InferenceAccuracy | None:
     if sum(one.initiator is not None for one in recording.exchanges) < 0.5 * len(recording.exchanges):
         return None
     told, guessed = build(recording, "told").resources, build(blind, "guessed").resources

@@ -11,7 +11,7 @@ from pathlib import Path
 from benches.common import program
 from benches.common.progress import Progress
 from benches.redial import figures
-from benches.redial.figures import Bench
+from benches.redial.figures import RedialBench
 
 PROGRAM = "bench redial"
 PARTS = {"redials": figures}
@@ -22,8 +22,8 @@ def main() -> int:
     options = _options()
     count = options.queries or (40 if options.quick else 200)
 
-    def bench(scratch: Path, progress: Progress) -> Bench:
-        return Bench(scratch, progress, options.profiles, count, options.gap_ms)
+    def bench(scratch: Path, progress: Progress) -> RedialBench:
+        return RedialBench(scratch, progress, options.profiles, count, options.gap_ms)
 
     return program.run(PROGRAM, PARTS, options, bench, {})
 

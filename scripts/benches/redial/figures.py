@@ -1,6 +1,6 @@
 """The share of queries with a closed connection, and the mean cost of queries, beside the closed forms.
 
-For: the tables of `scripts/bench redial`. Not for: running (`asked`), the closed forms (`model`).
+For: the tables of `scripts/bench redial`. Not for: running (`testbed`), the closed forms (`model`).
 """
 
 import asyncio
@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benches.common.part import Part, verdict
+from benches.common.part import BenchPart, verdict
 from benches.common.progress import Progress
 from benches.dns.cold import rates
-from benches.redial import asked, model
-from benches.redial.asked import Cell
+from benches.redial import model, testbed
+from benches.redial.testbed import ClientCell
 from resolab.protocols import DNS_TRANSPORTS, WITHOUT_CONNECTION, cold_exchange_round_trips, has_handshake
 from resolab.records import ConnectionState, QueryRecord
 from resolab.stats.estimate import Estimate
@@ -29,7 +29,7 @@ MARGINS = (0.5, 0.1, 0.05)
 
 
 @dataclass(frozen=True)
-class Bench:
+class RedialBench:
     """The settings of a measurement."""
 
     scratch: Path
@@ -41,7 +41,7 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class Figure:
+class RedialFigures:
     """The queries of a client with an idle timeout."""
 
     profile: str
@@ -59,37 +59,37 @@ class Figure:
     """The mean less the closed form with the observed number of redials."""
 
 
-def cells() -> list[Cell]:
+def cells() -> list[ClientCell]:
     """List the clients: transports with connections, by their possible handshakes."""
     transports = [one.value for one in DNS_TRANSPORTS if one not in WITHOUT_CONNECTION]
     return [
-        Cell(one, handshake)
+        ClientCell(one, handshake)
         for one in transports
         for handshake in HANDSHAKES
         if handshake == "full" or has_handshake(one)
     ]
 
 
-def estimate_s(bench: Bench) -> float:
+def estimate_s(bench: RedialBench) -> float:
     """Estimate the duration, in s."""
     return sum(_one_s(bench, profile) for profile in bench.profiles) * len(TIMEOUT_SHARES)
 
 
-def _one_s(bench: Bench, profile: str) -> float:
+def _one_s(bench: RedialBench, profile: str) -> float:
     return bench.queries_count * (bench.mean_gap_ms + 2 * rates(profile).rtt_ms) / 1e3 + 2.0
 
 
-def measure(bench: Bench) -> list[Part]:
+def measure(bench: RedialBench) -> list[BenchPart]:
     """Measure all clients over every path."""
-    return [_redials(bench, asyncio.run(_measure(bench))), _amortised()]
+    return [_redials(bench, asyncio.run(_measure(bench))), _compare_amortised()]
 
 
-async def _measure(bench: Bench) -> list[Figure]:
+async def _measure(bench: RedialBench) -> list[RedialFigures]:
     found = []
     for profile in bench.profiles:
         folder = bench.scratch / profile
         folder.mkdir()
-        async with asked.bed(profile, folder) as bed:
+        async with testbed.run_bed(profile, folder) as bed:
             for share in TIMEOUT_SHARES:
                 bench.progress.step(f"{profile}, {share:g} gaps", _one_s(bench, profile))
                 timeout_ms = round(share * bench.mean_gap_ms)
@@ -98,7 +98,9 @@ async def _measure(bench: Bench) -> list[Figure]:
     return found
 
 
-def _figure(bench: Bench, profile: str, cell: Cell, records: Sequence[QueryRecord], timeout_ms: int) -> Figure:
+def _figure(
+    bench: RedialBench, profile: str, cell: ClientCell, records: Sequence[QueryRecord], timeout_ms: int
+) -> RedialFigures:
     # The first query opens its connection whatever the gap.
     later = records[1:]
     redials_count = sum(one.connection is ConnectionState.COLD for one in later)
@@ -106,7 +108,7 @@ def _figure(bench: Bench, profile: str, cell: Cell, records: Sequence[QueryRecor
     rtt_ms, trips = rates(profile).rtt_ms, cold_exchange_round_trips(cell.transport, cell.handshake)
     mean_ms = statistics.fmean((one.query_response_time_ns or 0) / 1e6 for one in later)
     as_redialed_ms = model.mean_response_ms(rtt_ms, trips, redials_count / len(later))
-    return Figure(
+    return RedialFigures(
         profile,
         cell.transport,
         cell.handshake,
@@ -120,11 +122,11 @@ def _figure(bench: Bench, profile: str, cell: Cell, records: Sequence[QueryRecor
     )
 
 
-def _redials(bench: Bench, found: Sequence[Figure]) -> Part:
+def _redials(bench: RedialBench, found: Sequence[RedialFigures]) -> BenchPart:
     title = f"Queries {bench.mean_gap_ms} ms apart on average, by chance, connections closed when idle"
     columns = ["profile", "transport", "handshake", "idle timeout ms", "redialed", "expected"]
     columns += ["mean ms", "by closed form", "beyond, ms", f"beyond <= {LIMIT_MS:g}"]
-    part = Part("redials", title, columns)
+    part = BenchPart("redials", title, columns)
     for one in found:
         share = one.redialed
         held = f"{share.value:.2f} [{share.ci_low:.2f}, {share.ci_high:.2f}]"
@@ -140,14 +142,14 @@ def _redials(bench: Bench, found: Sequence[Figure]) -> Part:
     return part
 
 
-def _holds(one: Figure) -> bool:
+def _holds(one: RedialFigures) -> bool:
     low, high = one.redialed.ci_low, one.redialed.ci_high
     return low is not None and high is not None and low <= one.redialed_expected <= high
 
 
-def _amortised() -> Part:
+def _compare_amortised() -> BenchPart:
     title = "Queries on one connection until their mean is within this share of a round trip of one without set-up"
-    part = Part("amortised", title, ["k", *(f"{margin:.0%}" for margin in MARGINS), "who"])
+    part = BenchPart("amortised", title, ["k", *(f"{margin:.0%}" for margin in MARGINS), "who"])
     by_trips: dict[int, list[str]] = {}
     for cell in cells():
         # A resumed handshake takes the round trips of a full one.

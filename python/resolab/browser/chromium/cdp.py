@@ -41,7 +41,7 @@ def encode_call(call_id: int, method: str, params: Json | None, session_id: str 
     return msgspec.json.encode(message) + b"\0"
 
 
-class Connection(RemoteConnection):
+class CdpConnection(RemoteConnection):
     """The pipe of one browser; the browser ends when the pipe closes.
 
     Each session's handler gets the session's events.
@@ -74,7 +74,7 @@ class Connection(RemoteConnection):
 
     def _dispatch(self, message: Json) -> None:
         if "id" in message:
-            self._answered(message["id"], message.get("error"), message.get("result", {}))
+            self._deliver_answer(message["id"], message.get("error"), message.get("result", {}))
             return
         handler = self._handlers.get(message.get("sessionId"))
         if handler is not None:
@@ -84,7 +84,7 @@ class Connection(RemoteConnection):
 class Session:
     """One attached target with its CDP session."""
 
-    def __init__(self, connection: Connection, session_id: str) -> None:
+    def __init__(self, connection: CdpConnection, session_id: str) -> None:
         self.connection = connection
         self.session_id = session_id
 
@@ -97,7 +97,7 @@ class Session:
         self.connection.listen(self.session_id, handler)
 
 
-def seen(work: asyncio.Task[Any]) -> None:
+def retrieve_error(work: asyncio.Task[Any]) -> None:
     """Read a task's error, as no caller may await the task any more."""
     if not work.cancelled():
         work.exception()

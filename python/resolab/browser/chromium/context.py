@@ -11,8 +11,8 @@ to the context as well and go with the sockets.
 import asyncio
 from contextlib import suppress
 
-from resolab.browser.chromium.cdp import Connection, Session, seen
-from resolab.browser.chromium.page import Page
+from resolab.browser.chromium.cdp import CdpConnection, Session, retrieve_error
+from resolab.browser.chromium.page import ChromiumPage
 from resolab.browser.remote import REMOTE_ERRORS, CallError, CallTimeoutError, Json
 from resolab.browser.result import ClearedState
 
@@ -27,27 +27,27 @@ DISPOSE_TIMEOUT_S = 5.0
 class Context:
     """A fresh browser context, still without tabs."""
 
-    def __init__(self, connection: Connection, context_id: str) -> None:
+    def __init__(self, connection: CdpConnection, context_id: str) -> None:
         self._connection = connection
         self._context_id = context_id
         self._hidden: list[str] = []
-        self._pages: list[Page] = []
+        self._pages: list[ChromiumPage] = []
         self._internals: asyncio.Task[Session] | None = None
 
     @classmethod
-    async def create(cls, connection: Connection, *, proxy: str | None = None) -> "Context":
+    async def create(cls, connection: CdpConnection, *, proxy: str | None = None) -> "Context":
         """Make the context; with `proxy` the context's pages use this proxy instead of the browser's setting."""
         params = {"disposeOnDetach": True} | ({"proxyServer": proxy} if proxy else {})
         answer = await connection.call("Target.createBrowserContext", params)
         return cls(connection, answer["browserContextId"])
 
-    async def open_window(self) -> Page:
+    async def open_window(self) -> ChromiumPage:
         """Open a blank tab in its own window; the window takes most of a context's cost."""
         page = await self._open(await self._create({"url": "about:blank"}))
         await page.ready()
         return page
 
-    async def open_hidden(self, width_px: int, height_px: int) -> Page:
+    async def open_hidden(self, width_px: int, height_px: int) -> ChromiumPage:
         """Open a blank tab without a window: loads run as on a screen of this size, but the tab is never painted."""
         target_id = await self._create({"url": "about:blank", "hidden": True})
         screen = {"width": width_px, "height": height_px, "deviceScaleFactor": 1, "mobile": False}
@@ -55,7 +55,7 @@ class Context:
         # renderer has taken the preparation, requests of the first instants are missing in the network's account.
         return await self._open(target_id, ("Emulation.setDeviceMetricsOverride", screen))
 
-    async def close_hidden(self, page: Page) -> None:
+    async def close_hidden(self, page: ChromiumPage) -> None:
         """Close a hidden tab and with it every open request."""
         page.session.listen(None)
         await self._close(page.target_id)
@@ -64,9 +64,9 @@ class Context:
         """Begin to open the internals page, in parallel to the next steps."""
         if self._internals is None:
             self._internals = asyncio.create_task(self._open_internals())
-            self._internals.add_done_callback(seen)
+            self._internals.add_done_callback(retrieve_error)
 
-    async def clear(self, page: Page, cleared: ClearedState, *, http_cache: bool) -> None:
+    async def clear(self, page: ChromiumPage, cleared: ClearedState, *, http_cache: bool) -> None:
         """Clear the named state, except tickets; `page` is any tab in this context.
 
         Only another context lacks the tickets. `http_cache` is cleared before `cleared`: clearing the HTTP cache makes
@@ -121,8 +121,8 @@ class Context:
             self._hidden.append(target_id)
         return target_id
 
-    async def _open(self, target_id: str, *calls: tuple[str, Json]) -> Page:
-        page = await Page.open(self._connection, target_id, *calls)
+    async def _open(self, target_id: str, *calls: tuple[str, Json]) -> ChromiumPage:
+        page = await ChromiumPage.open(self._connection, target_id, *calls)
         self._pages.append(page)
         return page
 

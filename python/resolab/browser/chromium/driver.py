@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from resolab.browser.chromium.cdp import Connection
+from resolab.browser.chromium.cdp import CdpConnection
 from resolab.browser.chromium.flags import command_line
-from resolab.browser.chromium.hearing.hearing import ChromiumLoadListener
+from resolab.browser.chromium.load_listener.listener import ChromiumLoadListener
 from resolab.browser.chromium.page_load import TrialLoad, check_supported
 from resolab.browser.chromium.profile import ChromiumHome
 from resolab.browser.chromium.tracing import ChromiumTracer
 from resolab.browser.find import find_chromium
-from resolab.browser.heard import ListeningRequest, LoadEvents
-from resolab.browser.process import BrowserProcess, piped_command
+from resolab.browser.load_events import ListeningRequest, LoadEvents
+from resolab.browser.process import BrowserProcess, build_piped_command
 from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS
 from resolab.browser.result import LoadRequest, LoadResult
 from resolab.browser.settings import BrowserSettings
@@ -31,7 +31,7 @@ from each new context at once. No load begins earlier, so the probe falls before
 measured load."""
 
 
-class Chromium(StockBrowser[Connection]):
+class Chromium(StockBrowser[CdpConnection]):
     """One browser; after a crash or a hang `usable` is false and `start` may be called again."""
 
     NAME = "chromium"
@@ -49,9 +49,9 @@ class Chromium(StockBrowser[Connection]):
             await asyncio.to_thread(_move_aside, settings.netlog_file)
         home = await asyncio.to_thread(ChromiumHome, settings)
         self._home = home
-        command = piped_command(command_prefix, command_line(binary, settings, home.profile_folder))
+        command = build_piped_command(command_prefix, command_line(binary, settings, home.profile_folder))
         self._process = await BrowserProcess.start(command, home.folder, home.temporary_folder)
-        self._connection = Connection(*self._process.streams)
+        self._connection = CdpConnection(*self._process.streams)
         answer = await self._connection.call("Browser.getVersion", timeout_s=START_TIMEOUT_S)
         self._quiet_from_s = asyncio.get_running_loop().time() + (DOH_PROBE_DELAY_S if settings.doh else 0.0)
         version: str = answer["product"].replace("HeadlessChrome/", "Chrome/").partition("/")[2]
@@ -59,7 +59,7 @@ class Chromium(StockBrowser[Connection]):
 
     async def _carry_out(self, request: LoadRequest) -> LoadResult:
         check_supported(request, self._settings)
-        await self._probed()
+        await self._wait_for_probe()
         self._loads_count += 1
         return await TrialLoad(self._connected, self._outermost, request, self._settings, self._loads_count).run()
 
@@ -74,16 +74,16 @@ class Chromium(StockBrowser[Connection]):
         return ChromiumTracer(self._connected)
 
     async def _listen(self, asked: ListeningRequest) -> LoadEvents:
-        await self._probed()
+        await self._wait_for_probe()
         return await ChromiumLoadListener(self._connected, asked, self._settings, self._version).run()
 
-    async def _probed(self) -> None:
+    async def _wait_for_probe(self) -> None:
         await asyncio.sleep(max(0.0, self._quiet_from_s - asyncio.get_running_loop().time()))
 
     async def _check_alive(self) -> None:
         await self._connected.call("Browser.getVersion", timeout_s=ALIVE_TIMEOUT_S)
 
-    async def _ask_to_end(self, connection: Connection) -> bool:
+    async def _ask_to_end(self, connection: CdpConnection) -> bool:
         with suppress(*REMOTE_ERRORS):
             await connection.call("Browser.close", timeout_s=CLOSE_TIMEOUT_S)
             return True

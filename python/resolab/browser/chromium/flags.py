@@ -70,7 +70,7 @@ def command_line(binary: Path, settings: BrowserSettings, profile_folder: Path) 
         *QUIET_FLAGS,
         # In a user namespace, and as root, it cannot be set up; the lab's own pages do no harm.
         *([] if settings.own_sandbox else ["--no-sandbox"]),
-        f"--disable-features={','.join(_disabled_features(settings))}",
+        f"--disable-features={','.join(_list_disabled_features(settings))}",
         f"--user-data-dir={profile_folder}",
         f"--window-size={settings.window_width_px},{settings.window_height_px}",
         f"--host-resolver-rules={_resolver_rules(settings)}",
@@ -91,7 +91,7 @@ def check_supported(settings: BrowserSettings) -> None:
         raise UnsupportedError("chromium cannot speak DoH with HTTP/2 off: its flag is for pages and resolver alike")
 
 
-def _disabled_features(settings: BrowserSettings) -> list[str]:
+def _list_disabled_features(settings: BrowserSettings) -> list[str]:
     resolution = ["AsyncDns"] if settings.name_resolution is NameResolution.GETADDRINFO else []
     return [*DISABLED_FEATURES, *resolution]
 

@@ -40,7 +40,7 @@ class NetworkLog:
     def take(self, event: str, params: Json) -> None:
         """Take one event; ignore events of other domains."""
         if event == "Network.requestWillBeSent":
-            self._sent(params)
+            self._take_sent(params)
             return
         row = self._current.get(params.get("requestId", ""))
         if row is None:
@@ -73,7 +73,7 @@ class NetworkLog:
         origin_s = self._rows[0].sent["timestamp"]
         return [_request(row, origin_s) for row in self._rows]
 
-    def _sent(self, params: Json) -> None:
+    def _take_sent(self, params: Json) -> None:
         if params.get("documentURL", "").startswith(_ERROR_PAGE):
             return
         before = self._current.get(params["requestId"])

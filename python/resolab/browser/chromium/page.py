@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from resolab.browser import failures
-from resolab.browser.chromium.cdp import Connection, Session, seen
+from resolab.browser.chromium.cdp import CdpConnection, Session, retrieve_error
 from resolab.browser.chromium.console import Console
 from resolab.browser.chromium.failures import classify_error_text
 from resolab.browser.chromium.network_log import NetworkLog
@@ -51,7 +51,7 @@ class Navigation:
     """The file for a failed load's screenshot."""
 
 
-class Page:
+class ChromiumPage:
     """One tab of a browser context."""
 
     def __init__(self, target_id: str, session: Session) -> None:
@@ -68,7 +68,7 @@ class Page:
         session.listen(self._take)
 
     @classmethod
-    async def open(cls, connection: Connection, target_id: str, *further: tuple[str, Json]) -> "Page":
+    async def open(cls, connection: CdpConnection, target_id: str, *further: tuple[str, Json]) -> "ChromiumPage":
         """Attach to a blank tab, and send the preparation of a navigation and the `further` calls.
 
         `ready` awaits the answers.
@@ -79,7 +79,7 @@ class Page:
         # Begun in this order, which a tab keeps: a navigation sent next comes after them without their answers.
         page._preparing = [asyncio.create_task(page.session.call(method, params)) for method, params in calls]
         for call in page._preparing:
-            call.add_done_callback(seen)
+            call.add_done_callback(retrieve_error)
         await asyncio.sleep(0)
         return page
 
@@ -93,10 +93,10 @@ class Page:
         try:
             outcome = await self._load(asked)
         except REMOTE_ERRORS as error:
-            outcome = self._failed(asked, failures.classify_exception(error), str(error))
+            outcome = self._build_failed(asked, failures.classify_exception(error), str(error))
         except PageCrashedError:
-            outcome = self._failed(asked, PageFailure.BROWSER_CRASH, "the page's renderer died")
-        return await self._with_evidence(asked, outcome)
+            outcome = self._build_failed(asked, PageFailure.BROWSER_CRASH, "the page's renderer died")
+        return await self._add_evidence(asked, outcome)
 
     async def _load(self, asked: Navigation) -> PageLoad:
         loader_id = ""
@@ -104,12 +104,12 @@ class Page:
             async with asyncio.timeout(asked.timeout_s):
                 error_text, loader_id = await self._navigate(asked)
                 if not error_text:
-                    await self._unless_crashed(self._until_loaded(loader_id))
+                    await self._unless_crashed(self._wait_until_loaded(loader_id))
         except (TimeoutError, CallTimeoutError):
-            return await self._timed_out(asked, loader_id)
+            return await self._build_timed_out(asked, loader_id)
         if error_text:
-            return self._failed(asked, classify_error_text(error_text), error_text)
-        return await self._loaded_page(asked, loader_id)
+            return self._build_failed(asked, classify_error_text(error_text), error_text)
+        return await self._build_loaded(asked, loader_id)
 
     async def _navigate(self, asked: Navigation) -> tuple[str | None, str]:
         call = asyncio.ensure_future(self.session.call("Page.navigate", {"url": asked.url}, timeout_s=asked.timeout_s))
@@ -119,13 +119,13 @@ class Page:
         await self._unless_crashed(self.ready())
         return answer.get("errorText") or None, answer.get("loaderId", "")
 
-    async def _until_loaded(self, loader_id: str) -> None:
+    async def _wait_until_loaded(self, loader_id: str) -> None:
         # A document that is broken off has no load event.
         while loader_id not in self._loaded and not self._network.document_error(loader_id):
             self._load_seen.clear()
             await self._load_seen.wait()
 
-    async def _loaded_page(self, asked: Navigation, loader_id: str) -> PageLoad:
+    async def _build_loaded(self, asked: Navigation, loader_id: str) -> PageLoad:
         # Only what is measured is painted: the warm-up's tab has no window.
         collecting = self._collect(loader_id, COLLECT_TIMEOUT_S, wait_for_paint=asked.measured)
         try:
@@ -133,19 +133,19 @@ class Page:
         except CallTimeoutError:
             if not await self._browser_answers():
                 raise
-            return self._failed(asked, PageFailure.OTHER, "the page did not answer any more after its load event")
+            return self._build_failed(asked, PageFailure.OTHER, "the page did not answer any more after its load event")
         if not account:
-            return self._failed(asked, PageFailure.OTHER, "the page went elsewhere right after its load event")
+            return self._build_failed(asked, PageFailure.OTHER, "the page went elsewhere right after its load event")
         status, broken_off = self._network.document_status(loader_id), self._network.document_error(loader_id)
         if broken_off:
             return self._page_load(asked, account, status, classify_error_text(broken_off), broken_off)
         failure = failures.classify_status(status)
         return self._page_load(asked, account, status, failure, f"status {status}" if failure else None)
 
-    async def _timed_out(self, asked: Navigation, loader_id: str) -> PageLoad:
+    async def _build_timed_out(self, asked: Navigation, loader_id: str) -> PageLoad:
         if not await self._browser_answers():
             detail = f"the browser itself no longer answered after {asked.timeout_s:g} s"
-            return self._failed(asked, PageFailure.BROWSER_HANG, detail)
+            return self._build_failed(asked, PageFailure.BROWSER_HANG, detail)
         account: Json = {}
         with suppress(CallError, CallTimeoutError):
             account = await self._collect(loader_id, PARTIAL_TIMEOUT_S, wait_for_paint=False)
@@ -182,7 +182,7 @@ class Page:
         account: Json = answer["result"]["value"]
         return account
 
-    async def _with_evidence(self, asked: Navigation, outcome: PageLoad) -> PageLoad:
+    async def _add_evidence(self, asked: Navigation, outcome: PageLoad) -> PageLoad:
         """Add the console's errors and, of a failed load, the screenshot, as far as the page still answers."""
         if outcome.failure in {PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG}:
             return outcome
@@ -222,7 +222,7 @@ class Page:
             failure_detail=detail,
         )
 
-    def _failed(self, asked: Navigation, failure: PageFailure, detail: str) -> PageLoad:
+    def _build_failed(self, asked: Navigation, failure: PageFailure, detail: str) -> PageLoad:
         return self._page_load(asked, {}, None, failure, detail)
 
     async def _unless_crashed(self, work: Awaitable[ResultT]) -> ResultT:

@@ -15,21 +15,21 @@ from pathlib import Path
 
 from resolab.browser import failures
 from resolab.browser.chromium import alt_svc
-from resolab.browser.chromium.cdp import Connection
+from resolab.browser.chromium.cdp import CdpConnection
 from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.flags import DIRECT
-from resolab.browser.chromium.page import Navigation, Page
-from resolab.browser.chromium.renderers import end_renderers, renderers_of, until_ended
+from resolab.browser.chromium.page import ChromiumPage, Navigation
+from resolab.browser.chromium.renderers import end_renderers, list_renderers, wait_until_ended
 from resolab.browser.remote import REMOTE_ERRORS
 from resolab.browser.result import ClearedState, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings, H3Discovery
 from resolab.browser.trial import (
     Stopwatch,
     WarmUpFailedError,
-    beyond_load_ms,
+    build_unmeasured,
     check_warmup,
+    compute_time_beyond_load_ms,
     not_measured,
-    not_measured_after,
 )
 from resolab.errors import UnsupportedError
 from resolab.records import HttpVersion, PageFailure
@@ -67,7 +67,7 @@ class TrialLoad:
     """One request under way, from its context to its result."""
 
     def __init__(
-        self, connection: Connection, browser_pid: int, request: LoadRequest, settings: BrowserSettings, number: int
+        self, connection: CdpConnection, browser_pid: int, request: LoadRequest, settings: BrowserSettings, number: int
     ) -> None:
         self._connection = connection
         self._browser_pid = browser_pid
@@ -86,9 +86,9 @@ class TrialLoad:
     async def run(self) -> LoadResult:
         """Carry out the request; only `between` may raise."""
         try:
-            measured = await self._in_context()
+            measured = await self._load_in_context()
         except WarmUpFailedError as failed:
-            measured = not_measured_after(self._request, failed.warmup)
+            measured = build_unmeasured(self._request, failed.warmup)
         except REMOTE_ERRORS as error:
             measured = not_measured(self._request, failures.classify_exception(error), str(error))
         except BaseException:
@@ -106,7 +106,7 @@ class TrialLoad:
             await context.dispose()
         self._parts_ms["dispose_ms"] = watch.lap_ms()
 
-    async def _in_context(self) -> PageLoad:
+    async def _load_in_context(self) -> PageLoad:
         request, watch = self._request, Stopwatch()
         context = await self._new_context()
         self._created_s = time.monotonic()
@@ -116,7 +116,7 @@ class TrialLoad:
             page = await context.open_window()
             self._parts_ms["prepare_ms"] = watch.lap_ms()
         await self._forget(context, page)
-        self._renderers_before = await asyncio.to_thread(renderers_of, self._browser_pid)
+        self._renderers_before = await asyncio.to_thread(list_renderers, self._browser_pid)
         if request.between is not None:
             await request.between()
         return await self._measure(page)
@@ -126,7 +126,7 @@ class TrialLoad:
         self._contexts.append(context)
         return context
 
-    async def _warm_up(self, context: Context, watch: Stopwatch) -> Page:
+    async def _warm_up(self, context: Context, watch: Stopwatch) -> ChromiumPage:
         """Load once in a tab without a window, close the tab, and return the blank window's tab for the measurement."""
         settings = self._settings
         # Tickets are the context's: to measure without those of the warm-up is to measure in another.
@@ -146,14 +146,14 @@ class TrialLoad:
             opening.cancel()
             with suppress(asyncio.CancelledError, *REMOTE_ERRORS):
                 await opening
-        before = await asyncio.to_thread(renderers_of, self._browser_pid)
+        before = await asyncio.to_thread(list_renderers, self._browser_pid)
         await warm.close_hidden(page)
-        await until_ended(self._browser_pid, before)
-        self._parts_ms["warmup_ms"] = beyond_load_ms(watch.lap_ms(), self._warmup)
+        await wait_until_ended(self._browser_pid, before)
+        self._parts_ms["warmup_ms"] = compute_time_beyond_load_ms(watch.lap_ms(), self._warmup)
         return blank
 
     @staticmethod
-    async def _open_beside(context: Context, warm: Page) -> Page:
+    async def _open_beside(context: Context, warm: ChromiumPage) -> ChromiumPage:
         # A window keeps the browser's main thread busy: asked for first, it would hold the navigation up.
         await warm.navigating.wait()
         context.prepare_clearing()
@@ -161,7 +161,7 @@ class TrialLoad:
         await context.ready()
         return page
 
-    async def _forget(self, context: Context, page: Page) -> None:
+    async def _forget(self, context: Context, page: ChromiumPage) -> None:
         """Clear until the servers see no traffic of the warm-up any more.
 
         Chromium closes its existing connections. Connections being opened for a closed page are opened all the same,
@@ -180,7 +180,7 @@ class TrialLoad:
             # A look-up that had one of its answers ends with it when its connection is closed, and is remembered then.
             await context.clear(page, ClearedState(dns_cache=True, http_cache=False, sockets=False), http_cache=False)
 
-    async def _clear(self, context: Context, page: Page) -> None:
+    async def _clear(self, context: Context, page: ChromiumPage) -> None:
         watch, cleared = Stopwatch(), self._request.cleared
         if self._request.warmup:
             await context.clear(page, cleared, http_cache=cleared.http_cache and not self._cache_is_cleared)
@@ -189,11 +189,11 @@ class TrialLoad:
             await context.clear(page, ClearedState(), http_cache=False)
         self._parts_ms["clear_ms"] = self._parts_ms.get("clear_ms", 0.0) + watch.lap_ms()
 
-    async def _measure(self, page: Page) -> PageLoad:
+    async def _measure(self, page: ChromiumPage) -> PageLoad:
         request, watch = self._request, Stopwatch()
         asked = Navigation(request.url, request.timeout_s, measured=True, screenshot_file=self._screenshot_file())
         measured = await page.load(asked)
-        self._parts_ms["collect_ms"] = beyond_load_ms(watch.lap_ms(), measured)
+        self._parts_ms["collect_ms"] = compute_time_beyond_load_ms(watch.lap_ms(), measured)
         return measured
 
     def _screenshot_file(self) -> Path | None:

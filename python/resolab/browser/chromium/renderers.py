@@ -21,7 +21,7 @@ _ENDING_QUIET_S = 0.03
 _ENDING_POLL_S = 0.005
 
 
-def renderers_of(browser_pid: int) -> frozenset[int]:
+def list_renderers(browser_pid: int) -> frozenset[int]:
     """List the renderers below a process, by their ids in this process's view."""
     found: set[int] = set()
     waiting = [browser_pid]
@@ -36,12 +36,12 @@ def renderers_of(browser_pid: int) -> frozenset[int]:
 
 def end_renderers(browser_pid: int, spared: frozenset[int]) -> None:
     """End all renderers except `spared`; ended processes and processes of other users are left to the browser."""
-    for pid in renderers_of(browser_pid) - spared:
+    for pid in list_renderers(browser_pid) - spared:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
 
 
-async def until_ended(browser_pid: int, before: frozenset[int]) -> None:
+async def wait_until_ended(browser_pid: int, before: frozenset[int]) -> None:
     """Wait for the end of a closed tab's renderers, until no renderer of `before` ends any more.
 
     The browser reports the closing of a tab some 20 ms earlier. As long as a renderer lives, the network stack keeps
@@ -52,7 +52,7 @@ async def until_ended(browser_pid: int, before: frozenset[int]) -> None:
     limit, quiet, left = now + _ENDING_LIMIT_S, now + _ENDING_QUIET_S, len(before)
     while now < min(limit, quiet):
         await asyncio.sleep(_ENDING_POLL_S)
-        there = len(before & await asyncio.to_thread(renderers_of, browser_pid))
+        there = len(before & await asyncio.to_thread(list_renderers, browser_pid))
         now = time.monotonic()
         if there < left:
             left, quiet = there, now + _ENDING_QUIET_S

@@ -6,7 +6,7 @@ For: finding the parts of a load's time. Not for: measured loads, since tracing 
 import asyncio
 from collections.abc import Sequence
 
-from resolab.browser.chromium.cdp import Connection
+from resolab.browser.chromium.cdp import CdpConnection
 from resolab.browser.remote import Json
 
 END_TIMEOUT_S = 30.0
@@ -15,7 +15,7 @@ END_TIMEOUT_S = 30.0
 class ChromiumTracer:
     """The tracer of one browser, begun and ended any number of times."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: CdpConnection) -> None:
         self._connection = connection
         self._events: list[Json] = []
         self._complete = asyncio.Event()

@@ -7,7 +7,7 @@ For: handing the agent over and calling the agent, every call with a deadline. N
 from importlib.resources import files
 from typing import Any
 
-from resolab.browser.firefox.marionette import Connection
+from resolab.browser.firefox.marionette import MarionetteConnection
 from resolab.browser.remote import ALIVE_TIMEOUT_S, Json
 from resolab.browser.result import ClearedState
 from resolab.browser.settings import BrowserSettings, H3Discovery
@@ -26,11 +26,11 @@ CALL_TIMEOUT_S = 10.0
 class Agent:
     """The driver's handle of the agent inside one browser."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: MarionetteConnection) -> None:
         self._connection = connection
 
     @classmethod
-    async def begin(cls, connection: Connection, settings: BrowserSettings) -> tuple["Agent", str]:
+    async def begin(cls, connection: MarionetteConnection, settings: BrowserSettings) -> tuple["Agent", str]:
         """Open the session and hand the agent over; return the agent and the browser's version."""
         await connection.call("WebDriver:NewSession", {}, timeout_s=BEGIN_TIMEOUT_S)
         await connection.call("WebDriver:SetTimeouts", {"script": LONGEST_SCRIPT_MS})

@@ -32,7 +32,7 @@ def command_line(binary: Path, settings: BrowserSettings, profile_folder: Path, 
         "TMPDIR": str(temporary_folder),
     }
     if settings.netlog_file is not None:
-        environment |= {"MOZ_LOG": _logged(settings), "MOZ_LOG_FILE": str(settings.netlog_file)}
+        environment |= {"MOZ_LOG": _choose_log_modules(settings), "MOZ_LOG_FILE": str(settings.netlog_file)}
     if settings.key_log_file is not None:
         environment["SSLKEYLOGFILE"] = str(settings.key_log_file)
     return [
@@ -51,7 +51,7 @@ def command_line(binary: Path, settings: BrowserSettings, profile_folder: Path, 
     ]
 
 
-def _logged(settings: BrowserSettings) -> str:
+def _choose_log_modules(settings: BrowserSettings) -> str:
     if not settings.netlog_for_judging:
         return LOGGED
     over_quic = settings.doh is not None and settings.doh.http_version is HttpVersion.H3

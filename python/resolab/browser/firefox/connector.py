@@ -49,7 +49,7 @@ async def connect(
         with theirs:
             process = await _start(prefix, [str(profile_folder / PORT_FILE), str(timeout_s)], theirs)
         try:
-            connected = await _received(ours, timeout_s)
+            connected = await _wait_for_socket(ours, timeout_s)
             if connected is None:
                 stderr = (await process.stderr.read()).decode(errors="replace") if process.stderr else ""
                 words = stderr.strip().rpartition("\n")[2] or "it said nothing"
@@ -77,7 +77,7 @@ async def _start(
         raise MachineError(f"could not start the connection's program ({command[0]}): {error.strerror}") from error
 
 
-async def _received(ours: socket.socket, timeout_s: float) -> socket.socket | None:
+async def _wait_for_socket(ours: socket.socket, timeout_s: float) -> socket.socket | None:
     """Wait for the socket; `None` when the program ended or the time passed without a socket."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()

@@ -14,11 +14,11 @@ from resolab.browser.find import find_firefox
 from resolab.browser.firefox.agent import Agent
 from resolab.browser.firefox.command import LOG_SUFFIX, command_line, whole_command
 from resolab.browser.firefox.connector import connect
-from resolab.browser.firefox.hearing.hearing import FirefoxLoadListener
-from resolab.browser.firefox.marionette import Connection
+from resolab.browser.firefox.load_listener.listener import FirefoxLoadListener
+from resolab.browser.firefox.marionette import MarionetteConnection
 from resolab.browser.firefox.page_load import TrialLoad
 from resolab.browser.firefox.profile import FirefoxHome
-from resolab.browser.heard import ListeningRequest, LoadEvents
+from resolab.browser.load_events import ListeningRequest, LoadEvents
 from resolab.browser.process import BrowserProcess
 from resolab.browser.remote import REMOTE_ERRORS
 from resolab.browser.result import LoadRequest, LoadResult
@@ -31,7 +31,7 @@ FIRST_CONTEXT = 1001
 """Above the containers Firefox brings along."""
 
 
-class Firefox(StockBrowser[Connection]):
+class Firefox(StockBrowser[MarionetteConnection]):
     """One browser; after a crash or a hang `usable` is false and `start` may be called again."""
 
     NAME = "firefox"
@@ -60,7 +60,9 @@ class Firefox(StockBrowser[Connection]):
         self._home = home
         command = command_line(binary, settings, home.profile_folder, home.temporary_folder)
         self._process = await BrowserProcess.start(whole_command(command_prefix, command), home.folder)
-        self._connection = Connection(*await self._connect(self._process, command_prefix, home.profile_folder))
+        self._connection = MarionetteConnection(
+            *await self._connect(self._process, command_prefix, home.profile_folder)
+        )
         self._agent, version = await Agent.begin(self._connection, settings)
         return version
 
@@ -73,7 +75,7 @@ class Firefox(StockBrowser[Connection]):
     async def _check_alive(self) -> None:
         await self._inside.check_alive()
 
-    async def _ask_to_end(self, connection: Connection) -> bool:
+    async def _ask_to_end(self, connection: MarionetteConnection) -> bool:
         if self._settings.netlog_file is None:  # Its log is whole only after an orderly end.
             return False
         with suppress(*REMOTE_ERRORS):
@@ -81,7 +83,7 @@ class Firefox(StockBrowser[Connection]):
             return True
         return False
 
-    def _after_end(self) -> None:
+    def _finish_after_end(self) -> None:
         """Give the log the requested name, and remove the logs of page processes.
 
         Page processes have no network, so their logs hold nothing else.
@@ -107,7 +109,7 @@ class Firefox(StockBrowser[Connection]):
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Connect as soon as the browser listens, or fail as soon as the browser has ended."""
         connecting = asyncio.ensure_future(connect(prefix, profile_folder, START_TIMEOUT_S))
-        ending = asyncio.ensure_future(process.ended())
+        ending = asyncio.ensure_future(process.wait_for_end())
         try:
             await asyncio.wait({connecting, ending}, return_when=asyncio.FIRST_COMPLETED)
             if not connecting.done():

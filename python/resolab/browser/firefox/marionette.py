@@ -49,7 +49,7 @@ def encode_command(number: int, name: str, parameters: Json) -> bytes:
     return b"%d:%b" % (len(text), text)
 
 
-class Connection(RemoteConnection):
+class MarionetteConnection(RemoteConnection):
     """The Marionette connection to one browser."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -64,4 +64,4 @@ class Connection(RemoteConnection):
             return  # The greeting.
         kind, number, error, result = message
         if kind == ANSWER:
-            self._answered(number, error, result.get("value", result) if isinstance(result, dict) else result)
+            self._deliver_answer(number, error, result.get("value", result) if isinstance(result, dict) else result)

@@ -18,7 +18,7 @@ def network_requests(rows: list[Json]) -> list[NetworkRequest]:
     """Build the rows, in the order they were opened."""
     if not rows:
         return []
-    origin_us = _opened_us(rows[0])
+    origin_us = _read_open_us(rows[0])
     return [_request(row, origin_us) for row in rows]
 
 
@@ -35,7 +35,7 @@ def _request(row: Json, origin_us: float) -> NetworkRequest:
         url=row["url"],
         resource_type=row["type"],
         method=row["method"],
-        start_ms=_ms(_opened_us(row), origin_us) or 0.0,
+        start_ms=_ms(_read_open_us(row), origin_us) or 0.0,
         end_ms=_ms(ended_us, origin_us) if row["endedMs"] is not None else None,
         status=row["status"],
         protocol=row["protocol"],
@@ -64,7 +64,7 @@ def _parse_early_data(word: str | None) -> bool | None:
     return {"accepted": True, "sent": None}.get(word, False)
 
 
-def _opened_us(row: Json) -> float:
+def _read_open_us(row: Json) -> float:
     # A channel that was refused before it was opened has no instant of its own.
     return float(row["openUs"] or row["openedMs"] * 1000)
 

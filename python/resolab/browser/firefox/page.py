@@ -13,10 +13,10 @@ from pathlib import Path
 import msgspec
 
 from resolab.browser import failures
-from resolab.browser.firefox.account import page_script, read_account
 from resolab.browser.firefox.agent import Agent
 from resolab.browser.firefox.failures import classify_error_name
 from resolab.browser.firefox.network_log import document_status, network_requests
+from resolab.browser.firefox.page_report import page_script, read_account
 from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS, Json
 from resolab.browser.result import PageLoad
 from resolab.browser.timings import page_timings, resource_records
@@ -27,7 +27,7 @@ PARTIAL_S = 2.0
 COLLECT_S = 12.0
 
 
-class Page:
+class FirefoxPage:
     """One tab of a browser context."""
 
     def __init__(self, agent: Agent, tab: int, screenshot_folder: Path | None) -> None:
@@ -38,7 +38,7 @@ class Page:
     @classmethod
     async def open(
         cls, agent: Agent, context_id: int, url: str, *, wait: bool, screenshot_folder: Path | None
-    ) -> "Page":
+    ) -> "FirefoxPage":
         """Open a blank tab in the process `url` will be in."""
         return cls(agent, await agent.call("open", contextId=context_id, url=url, wait=wait), screenshot_folder)
 

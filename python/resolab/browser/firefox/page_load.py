@@ -19,17 +19,17 @@ import msgspec
 
 from resolab.browser import failures
 from resolab.browser.firefox.agent import Agent
-from resolab.browser.firefox.page import Page
+from resolab.browser.firefox.page import FirefoxPage
 from resolab.browser.remote import REMOTE_ERRORS
 from resolab.browser.result import ClearedState, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings
 from resolab.browser.trial import (
     Stopwatch,
     WarmUpFailedError,
-    beyond_load_ms,
+    build_unmeasured,
     check_warmup,
+    compute_time_beyond_load_ms,
     not_measured,
-    not_measured_after,
 )
 from resolab.records import PageFailure
 from resolab.urls import host_of_split
@@ -57,10 +57,10 @@ class TrialLoad:
             await self._agent.clear(EVERYTHING)
             page = await self._open(wait=True)
             self._parts_ms["prepare_ms"] = watch.lap_ms()
-            measured = await self._in_context(page)
+            measured = await self._load_in_context(page)
             self._silent = measured.failure is PageFailure.BROWSER_HANG
         except WarmUpFailedError as failed:
-            measured = not_measured_after(self._request, failed.warmup)
+            measured = build_unmeasured(self._request, failed.warmup)
             self._silent = measured.failure is PageFailure.BROWSER_HANG
         except REMOTE_ERRORS as error:
             measured = not_measured(self._request, failures.classify_exception(error), str(error))
@@ -71,7 +71,7 @@ class TrialLoad:
             self._parts_ms["dispose_ms"] = watch.lap_ms()
         return LoadResult(warmup=self._warmup, measured=measured, overhead=Overhead(**self._parts_ms))
 
-    async def _in_context(self, page: Page) -> PageLoad:
+    async def _load_in_context(self, page: FirefoxPage) -> PageLoad:
         request = self._request
         if request.warmup:
             page = await self._warm_up(page)
@@ -82,7 +82,7 @@ class TrialLoad:
             await self._clear(msgspec.structs.replace(request.cleared, sockets=False))
         return await self._measure(page)
 
-    async def _warm_up(self, page: Page) -> Page:
+    async def _warm_up(self, page: FirefoxPage) -> FirefoxPage:
         """Load once in `page`, close the page, and return the blank tab for the measurement."""
         request, watch = self._request, Stopwatch()
         opening = asyncio.create_task(self._open(wait=False))
@@ -94,7 +94,7 @@ class TrialLoad:
             opening.cancel()
             await asyncio.gather(opening, return_exceptions=True)
         await page.close()
-        self._parts_ms["warmup_ms"] = beyond_load_ms(watch.lap_ms(), self._warmup)
+        self._parts_ms["warmup_ms"] = compute_time_beyond_load_ms(watch.lap_ms(), self._warmup)
         return blank
 
     async def _forget(self) -> None:
@@ -119,15 +119,17 @@ class TrialLoad:
         await self._agent.clear(cleared, doh_warmed_by=doh_warmed_by)
         self._parts_ms["clear_ms"] = self._parts_ms.get("clear_ms", 0.0) + watch.lap_ms()
 
-    async def _measure(self, page: Page) -> PageLoad:
+    async def _measure(self, page: FirefoxPage) -> PageLoad:
         watch = Stopwatch()
         measured = await page.load(self._request.url, self._request.timeout_s, measured=True)
-        self._parts_ms["collect_ms"] = beyond_load_ms(watch.lap_ms(), measured)
+        self._parts_ms["collect_ms"] = compute_time_beyond_load_ms(watch.lap_ms(), measured)
         return measured
 
-    async def _open(self, *, wait: bool) -> Page:
+    async def _open(self, *, wait: bool) -> FirefoxPage:
         folder = self._settings.screenshot_folder
-        return await Page.open(self._agent, self._context_id, self._request.url, wait=wait, screenshot_folder=folder)
+        return await FirefoxPage.open(
+            self._agent, self._context_id, self._request.url, wait=wait, screenshot_folder=folder
+        )
 
     async def _dispose(self) -> None:
         """Drop everything; harmless when the browser is already gone."""

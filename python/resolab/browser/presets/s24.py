@@ -13,11 +13,11 @@ from resolab.errors import ConfigurationError
 from resolab.records import HttpVersion
 
 
-def _forced_h3(settings: BrowserSettings, _addresses: Addresses) -> BrowserSettings:
+def _force_h3(settings: BrowserSettings, _addresses: Addresses) -> BrowserSettings:
     return replace(settings, http_version=HttpVersion.H3, h3_discovery=H3Discovery.FORCED)
 
 
-def _told_addresses(settings: BrowserSettings, addresses: Addresses) -> BrowserSettings:
+def _map_addresses(settings: BrowserSettings, addresses: Addresses) -> BrowserSettings:
     """Map the pages' hosts to their addresses.
 
     Chromium takes the last such flag, and sends no query for mapped names.
@@ -43,12 +43,12 @@ S24 = Preset(
     browser="chromium",
     timeout_s=15.0,
     settings=(
-        Setting("forced_h3", "pages over HTTP/3 from the first request on, by flag", "paper III; code", _forced_h3),
+        Setting("forced_h3", "pages over HTTP/3 from the first request on, by flag", "paper III; code", _force_h3),
         Setting(
             "lookup_outside",
             "the browser is told the page's address and looks nothing up",
             "paper III, IV-C; code",
-            _told_addresses,
+            _map_addresses,
             wrong="the load has no look-up in it: they added one measured before it, so that neither waits for the "
             "other and one load was used with three look-ups; that sum is our `plt_sum`, never `plt`",
         ),

@@ -15,21 +15,21 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from resolab.campaign import ground, manifests
-from resolab.campaign.blocks.standing_testbeds import TestbedPool
+from resolab.campaign import manifests, provenance
+from resolab.campaign.blocks.testbed_pool import TestbedPool
 from resolab.campaign.lock import dataset_lock
 from resolab.campaign.loop import Campaign, MakeTestbed, ProcessShare
-from resolab.campaign.run import remove_unstarted, testbed_of
+from resolab.campaign.run import make_trial_runner, remove_unstarted
 from resolab.campaign.schedule import block_schedule
-from resolab.campaign.stopping import StopRequest
+from resolab.campaign.stop_request import StopRequest
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, Plan
-from resolab.store import Manifest, RunStatus, create_dataset_folder, finished_trials, load_manifest
+from resolab.store import Manifest, RunStatus, create_dataset_folder, find_finished_trials, load_manifest
 from resolab.store.folder import MANIFEST
 from resolab.store.manifest import ProcessStart
 
 CheckGround = Callable[[ProcessStart], None]
-"""A check of the ground; raises when trials must not begin on this ground, before anything is written."""
+"""A check of the provenance; raises when trials must not begin on this provenance, before anything is written."""
 COMMAND_LINE = ["resolab", "fleet", "agent"]
 """The command line recorded in a dataset of single blocks."""
 
@@ -53,7 +53,7 @@ def run_block(
     folder: Path,
     console: Console,
     block: int,
-    make_testbed: MakeTestbed = testbed_of,
+    make_testbed: MakeTestbed = make_trial_runner,
     *,
     fleet_run: str | None = None,
 ) -> BlockOutcome:
@@ -69,7 +69,7 @@ async def carry_out_block(
     folder: Path,
     console: Console,
     block: int,
-    make_testbed: MakeTestbed = testbed_of,
+    make_testbed: MakeTestbed = make_trial_runner,
     *,
     fleet_run: str | None = None,
     stop: StopRequest | None = None,
@@ -82,10 +82,10 @@ async def carry_out_block(
     standing = make_testbed.paths_count if isinstance(make_testbed, TestbedPool) else lambda: 0
     one_block = _BlockRun(plan, folder, console, make_testbed, ProcessShare(block, stop, standing), check_ground)
     if (folder / MANIFEST).exists():
-        await one_block.go_on(planned, fleet_run)
+        await one_block.resume(planned, fleet_run)
     else:
         await one_block.begin(fleet_run)
-    finished = finished_trials(folder)
+    finished = find_finished_trials(folder)
     return BlockOutcome(sum(one in finished for one in planned), len(planned))
 
 
@@ -114,32 +114,32 @@ class _BlockRun:
                 if not (self.folder / MANIFEST).exists():
                     remove_unstarted(self.folder, existed=existed)
 
-    async def go_on(self, planned: list[str], fleet_run: str | None) -> None:
-        """Run the block into an existing dataset, on the same ground."""
+    async def resume(self, planned: list[str], fleet_run: str | None) -> None:
+        """Run the block into an existing dataset, on the same provenance."""
         with dataset_lock(self.folder):
             manifest = load_manifest(self.folder)
             self._check_same_run(manifest, fleet_run)
-            finished = finished_trials(self.folder)
+            finished = find_finished_trials(self.folder)
             begun = any(one in finished for one in planned)
             # Without an end of the process before, its manifest does not say how far it came.
             if begun and all(one in finished for one in planned) and manifest.status is not RunStatus.RUNNING:
                 return
             corpus, versions = Corpus.from_project(self.plan.own_pages), manifests.versions_now(self.plan)
-            now = ground.ground_now(self.plan, corpus, versions)
-            ground.check_same_ground(manifest, self.plan, corpus, now)
+            now = provenance.describe_provenance(self.plan, corpus, versions)
+            provenance.check_same_provenance(manifest, self.plan, corpus, now)
             self.check_ground(now)
             killed = list((self.folder / "trials").glob("*.partial"))
             for partial in killed:
                 partial.unlink()
-            await self._campaign(self._taken_up(manifest, now, again=begun or bool(killed)), versions)
+            await self._campaign(self._add_start(manifest, now, again=begun or bool(killed)), versions)
 
-    def _taken_up(self, manifest: Manifest, now: ProcessStart, *, again: bool) -> Manifest:
-        """Add a start to the manifest only for a block begun before, or for a changed ground."""
-        differences = ground.differences(manifest, now)
+    def _add_start(self, manifest: Manifest, now: ProcessStart, *, again: bool) -> Manifest:
+        """Add a start to the manifest only for a block begun before, or for a changed provenance."""
+        differences = provenance.list_differences(manifest, now)
         for difference in differences:
             self.console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
         if again or differences:
-            return manifests.resumed(manifest, now)
+            return manifests.resume_manifest(manifest, now)
         return msgspec.structs.replace(manifest, status=RunStatus.RUNNING)
 
     async def _campaign(self, manifest: Manifest, versions: dict[str, str]) -> None:

@@ -121,7 +121,7 @@ def _add_run(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 def _add_of_a_run(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     status = actions.add_parser("status", help="runs, agents, blocks done, what went wrong, and when it ends")
-    _add_of(status)
+    _add_run_arguments(status)
     _add_json(status)
     status.add_argument("--wait", action="store_true", help="show the progress until the run is done")
     fetch = actions.add_parser(
@@ -131,14 +131,14 @@ def _add_of_a_run(actions: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "from each vantage point. It may be done before the run has ended, and again. Blocks that are refused or got "
         "lost are queued again.",
     )
-    _add_of(fetch)
+    _add_run_arguments(fetch)
     fetch.add_argument("--vantage", action="append", metavar="NAME", help="only these vantage points (default: all)")
     fetch.add_argument("--out", type=Path, metavar="FOLDER", help="the new dataset (default: runs/RUN)")
     stop = actions.add_parser("stop", help="take what is left of a run out of the queues; what is running ends")
-    _add_of(stop)
+    _add_run_arguments(stop)
 
 
-def _add_of(parser: argparse.ArgumentParser) -> None:
+def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="RUN", help="the run's name (default: the latest)")
     _add_folder(parser)
 

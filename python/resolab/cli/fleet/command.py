@@ -12,13 +12,13 @@ def run(options: argparse.Namespace) -> int:
     """Run the chosen action."""
     if any(importlib.util.find_spec(one) is None for one in NEEDED):
         raise MachineError("a fleet needs packages that are not installed: install resolab's wheel as resolab[fleet]")
-    from resolab.cli.fleet import membership, runs, serving, taking_part
+    from resolab.cli.fleet import agent, membership, runs, serve
 
     actions = {
-        "serve": serving.serve,
+        "serve": serve.serve,
         "invite": membership.invite,
         "withdraw": membership.withdraw,
-        "agent": taking_part.take_part,
+        "agent": agent.take_part,
         "run": runs.run,
         "status": runs.status,
         "fetch": runs.fetch,

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from nats.aio.client import Client
 
-from resolab.cli.fleet.connected import with_server
+from resolab.cli.fleet.server_connection import run_with_server
 from resolab.errors import ConfigurationError
 from resolab.fleet.invitation import invite as make_invitation
 from resolab.fleet.invitation import withdraw as take_back
-from resolab.fleet.server import reload_server
-from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.streams import prepare_agent
+from resolab.fleet.server.folder import ServerFolder
+from resolab.fleet.server.server import reload_server
+from resolab.fleet.server.streams import prepare_agent
 
 
 def invite(options: argparse.Namespace) -> int:
@@ -21,7 +21,7 @@ def invite(options: argparse.Namespace) -> int:
     folder = ServerFolder.open(options.fleet)
     file = make_invitation(folder, options.vantage)
     if reload_server(folder):
-        with_server(options.fleet, lambda client, _folder: _prepare(client, folder, options.vantage))
+        run_with_server(options.fleet, lambda client, _folder: _prepare(client, folder, options.vantage))
     if options.out is not None:
         try:
             file = Path(shutil.move(file, options.out))

@@ -19,16 +19,16 @@ from rich.text import Text
 
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
-from resolab.cli.fleet.connected import with_server
+from resolab.cli.fleet.server_connection import run_with_server
 from resolab.errors import ConfigurationError, MachineError
-from resolab.fleet.checks import ground_of, named_path
-from resolab.fleet.fetch import ResultFetcher
+from resolab.fleet.agent.run_check import find_own_provenance, find_path
 from resolab.fleet.job import AgentState, FleetRun, RunState, as_dict
 from resolab.fleet.operations import FleetOperator, RunProgress, UnreadableState, check_vantages, new_run_id
-from resolab.fleet.results import StoreUse
-from resolab.fleet.server_folder import ServerFolder
+from resolab.fleet.results.fetch import ResultFetcher
+from resolab.fleet.results.result_store import StoreUse
+from resolab.fleet.server.folder import ServerFolder
 from resolab.plan import load_plan
-from resolab.wording import clean, counted, shown
+from resolab.wording import clean, clip_text, format_count
 
 LOOK_EVERY_S = 2.0
 PIPED_WIDTH = 160
@@ -37,16 +37,16 @@ GB = 1e9
 
 def run(options: argparse.Namespace) -> int:
     """Queue a plan's blocks at every vantage point."""
-    return with_server(options.fleet, lambda client, folder: _run(options, client, folder))
+    return run_with_server(options.fleet, lambda client, folder: _run(options, client, folder))
 
 
 async def _run(options: argparse.Namespace, client: Client, folder: ServerFolder) -> int:
     plan = load_plan(options.plan, seed=options.seed, blocks=options.blocks)
-    path = named_path(plan.source_text, str(options.plan))
+    path = find_path(plan.source_text, str(options.plan))
     if path is not None:
         raise ConfigurationError(f"could not give {plan.name} to a fleet: it names {path}, which agents have not")
     operations, now = FleetOperator(client), time.time()
-    vantages = check_vantages(options.vantage, folder.invited())
+    vantages = check_vantages(options.vantage, folder.list_invited())
     taken = [one.id for one in await operations.runs()]
     begun = FleetRun(
         id=new_run_id(plan.name, taken, now),
@@ -54,7 +54,7 @@ async def _run(options: argparse.Namespace, client: Client, folder: ServerFolder
         plan_text=plan.source_text,
         seed=plan.seed,
         blocks=plan.blocks,
-        ground=ground_of(plan),
+        ground=find_own_provenance(plan),
         vantages=vantages,
         created_unix_ns=int(now * 1e9),
     )
@@ -67,14 +67,14 @@ async def _run(options: argparse.Namespace, client: Client, folder: ServerFolder
         print(
             f"warning: {plan.name} may stop early, a fleet does not: all {plan.blocks} blocks are run", file=sys.stderr
         )
-    blocks = counted(plan.blocks, "block")
+    blocks = format_count(plan.blocks, "block")
     print(f"{begun.id}: {blocks} at {', '.join(vantages)}; see resolab fleet status")
     return 0
 
 
 def status(options: argparse.Namespace) -> int:
     """Print the progress of a run, and the states of its agents."""
-    return with_server(options.fleet, lambda client, folder: _status(options, client, folder))
+    return run_with_server(options.fleet, lambda client, folder: _status(options, client, folder))
 
 
 async def _status(options: argparse.Namespace, client: Client, folder: ServerFolder) -> int:
@@ -83,7 +83,7 @@ async def _status(options: argparse.Namespace, client: Client, folder: ServerFol
     progress = await operations.progress(found)
     if options.wait:
         with _bar("blocks", progress.blocks_count) as (bar, task):
-            while await _may_come(operations, progress, folder.invited()):
+            while await _may_come(operations, progress, folder.list_invited()):
                 bar.update(task, completed=progress.blocks_done_count)
                 await asyncio.sleep(LOOK_EVERY_S)
                 progress = await operations.progress(await operations.run(found.id))
@@ -91,7 +91,7 @@ async def _status(options: argparse.Namespace, client: Client, folder: ServerFol
         for line in _lines(progress):
             print(json.dumps(line))
     else:
-        _print(progress, folder.invited())
+        _print(progress, folder.list_invited())
     return 0
 
 
@@ -105,7 +105,7 @@ async def _may_come(operations: FleetOperator, progress: RunProgress, invited: S
         return False
     for _ in range(2):
         # Twice: a run that is being begun has not all of its jobs yet.
-        if not awaited <= {job.vantage for job in await operations.lost(progress.run)}:
+        if not awaited <= {job.vantage for job in await operations.list_lost_jobs(progress.run)}:
             return True
         await asyncio.sleep(LOOK_EVERY_S)
     problem = f"blocks of {progress.run.id} at {', '.join(sorted(awaited))} are neither done nor in a queue"
@@ -137,10 +137,10 @@ def _print(progress: RunProgress, invited: Sequence[str]) -> None:
     now_ns = time.time_ns()
     for one in progress.places:
         done = f"{one.blocks_done_count} of {one.blocks_count}"
-        said = _said(one.said, now_ns, is_invited=one.vantage in invited)
-        table.add_row(*(Text(shown(cell)) for cell in (one.vantage, done, _use(one.use), *said)))
+        said = _list_state_cells(one.said, now_ns, is_invited=one.vantage in invited)
+        table.add_row(*(Text(clip_text(cell)) for cell in (one.vantage, done, _use(one.use), *said)))
     console.print(table)
-    left_s = progress.left_s(now_ns)
+    left_s = progress.estimate_left_s(now_ns)
     rest = "" if left_s is None or not left_s else f", about {duration_text(left_s)} left"
     line = (
         f"{progress.run.id}: {progress.run.state}, {progress.blocks_done_count} of {progress.blocks_count} blocks{rest}"
@@ -148,7 +148,9 @@ def _print(progress: RunProgress, invited: Sequence[str]) -> None:
     console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _said(said: AgentState | UnreadableState | None, now_ns: int, *, is_invited: bool) -> tuple[str, str, str, str]:
+def _list_state_cells(
+    said: AgentState | UnreadableState | None, now_ns: int, *, is_invited: bool
+) -> tuple[str, str, str, str]:
     """Return an agent's own state as cells of a row: activity, age, version, problem."""
     gone = "" if is_invited else "withdrawn"
     if said is None:
@@ -166,7 +168,7 @@ def _use(use: StoreUse) -> str:
 
 def fetch(options: argparse.Namespace) -> int:
     """Make a single dataset of a run's results."""
-    return with_server(options.fleet, lambda client, _folder: _fetch(options, client))
+    return run_with_server(options.fleet, lambda client, _folder: _fetch(options, client))
 
 
 async def _fetch(options: argparse.Namespace, client: Client) -> int:
@@ -176,7 +178,7 @@ async def _fetch(options: argparse.Namespace, client: Client) -> int:
     with _bar("blocks", found.blocks * len(options.vantage or found.vantages)) as (bar, task):
         fetching = ResultFetcher(client, found, lambda: bar.advance(task))
         try:
-            fetched = await fetching.into(out, options.vantage)
+            fetched = await fetching.make_dataset(out, options.vantage)
         finally:
             _print_left_out(fetching)
     trials_count = fetched.manifest.trials_finished_count
@@ -191,13 +193,13 @@ def _print_left_out(fetching: ResultFetcher) -> None:
     for line in fetching.refused:
         print(f"left out: {clean(line)}", file=sys.stderr)
     if fetching.asked_again:
-        again = counted(len(fetching.asked_again), "block")
+        again = format_count(len(fetching.asked_again), "block")
         print(f"{again} queued again; fetch once more when they are there", file=sys.stderr)
 
 
 def stop(options: argparse.Namespace) -> int:
     """Remove a run's remaining blocks from the queues."""
-    return with_server(options.fleet, lambda client, _folder: _stop(options, client))
+    return run_with_server(options.fleet, lambda client, _folder: _stop(options, client))
 
 
 async def _stop(options: argparse.Namespace, client: Client) -> int:

@@ -5,16 +5,16 @@ import argparse
 
 def run(options: argparse.Namespace) -> int:
     """Run the chosen action."""
-    from resolab.cli.internet import checking, contacting, placing, running, showing
+    from resolab.cli.internet import check, contacts, places, show, up
 
     actions = {
-        "up": running.up,
-        "run": running.run,
-        "show": showing.show,
-        "truth": showing.truth,
-        "failures": showing.failures,
-        "check": checking.check,
-        "places": placing.places,
-        "contacts": contacting.contacts,
+        "up": up.up,
+        "run": up.run,
+        "show": show.show,
+        "truth": show.truth,
+        "failures": show.failures,
+        "check": check.check,
+        "places": places.places,
+        "contacts": contacts.contacts,
     }
     return actions[options.action](options)

@@ -16,9 +16,9 @@ def _new(options: argparse.Namespace) -> int:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from resolab.cli.page import importing
+    from resolab.cli.page import import_recordings
 
-    return importing.run(options)
+    return import_recordings.run(options)
 
 
 def _record(options: argparse.Namespace) -> int:
@@ -39,10 +39,10 @@ def _generate(options: argparse.Namespace) -> int:
     return generate.run(options)
 
 
-def _path(options: argparse.Namespace) -> int:
-    from resolab.cli.page import path
+def _critical_path(options: argparse.Namespace) -> int:
+    from resolab.cli.page import critical_path
 
-    return path.run(options)
+    return critical_path.run(options)
 
 
 def _clone(options: argparse.Namespace) -> int:
@@ -75,7 +75,7 @@ _ACTIONS = {
     "import": _import,
     "record": _record,
     "show": _show,
-    "path": _path,
+    "critical-path": _critical_path,
     "list": _list,
     "schema": _schema,
     "generate": _generate,

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from resolab.cli.output_place import named_place
+from resolab.cli.output_place import read_output_place
 
 _GENERATED_HOSTS_MAX = 300
 """The maximum number of hosts, above the hosts of any recorded page."""
@@ -17,7 +17,7 @@ def add_page(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     _add_import(actions)
     _add_record(actions)
     _add_show(actions)
-    _add_path(actions)
+    _add_critical_path(actions)
     _add_generate(actions)
     _add_clone(actions)
     _add_check(actions)
@@ -39,7 +39,9 @@ def _add_new(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     )
     new.add_argument("folder", type=Path, help="the page's folder; its name is the page's")
     new.add_argument("--path", default="/", help="path of the document (default: /, which is index.html)")
-    new.add_argument("--requests", type=_count, metavar="N", help="requests of a whole load, instead of loading it")
+    new.add_argument(
+        "--requests", type=_parse_count, metavar="N", help="requests of a whole load, instead of loading it"
+    )
 
 
 def _add_import(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -104,12 +106,14 @@ def _add_record(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     record.add_argument(
         "--quiet-after",
-        type=_seconds,
+        type=_parse_seconds,
         default=4.0,
         metavar="SECONDS",
         help="go on after the load event until no request began or ended for so long (default: 4)",
     )
-    record.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="of it all (default: 60)")
+    record.add_argument(
+        "--timeout", type=_parse_seconds, default=60.0, metavar="SECONDS", help="of it all (default: 60)"
+    )
     record.add_argument("--ca", type=Path, metavar="FILE", help="a further authority (PEM) to trust")
     record.add_argument("--keep-names", action="store_true", help="keep the hosts' names in the model")
     record.add_argument("--force", action="store_true", help="write over a model that is there")
@@ -127,7 +131,7 @@ def _add_show(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     show.add_argument("--tree", action="store_true", help="who discovered whom")
     show.add_argument("--waterfall", action="store_true", help="when each request began and how long it took")
     show.add_argument(
-        "-o", "--output", type=named_place, metavar="FILE", help="draw the waterfall (.svg, .pdf or .png)"
+        "-o", "--output", type=read_output_place, metavar="FILE", help="draw the waterfall (.svg, .pdf or .png)"
     )
     show.add_argument("--json", action="store_true", help="facts and losses as one JSON object")
 
@@ -141,25 +145,30 @@ def _add_generate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "whether 10 or 250 are made, on any machine. How, and beside real pages: docs/method/generated-pages.md.",
         epilog="example: resolab page generate --count 250 --seed 1 -o pages/",
     )
-    generated.add_argument("--count", type=_count, default=1, metavar="N", help="pages, from number 1 (default: 1)")
-    generated.add_argument("--seed", type=_seed, default=1, metavar="S", help="other pages for each (default: 1)")
-    generated.add_argument("-o", "--output", type=named_place, metavar="FOLDER", help="where to (default: here)")
     generated.add_argument(
-        "--hosts", type=_hosts, metavar="N", help="host names of every page; all else as in pages that have as many"
+        "--count", type=_parse_count, default=1, metavar="N", help="pages, from number 1 (default: 1)"
+    )
+    generated.add_argument("--seed", type=_parse_seed, default=1, metavar="S", help="other pages for each (default: 1)")
+    generated.add_argument("-o", "--output", type=read_output_place, metavar="FOLDER", help="where to (default: here)")
+    generated.add_argument(
+        "--hosts",
+        type=_parse_hosts,
+        metavar="N",
+        help="host names of every page; all else as in pages that have as many",
     )
     generated.add_argument("--force", action="store_true", help="write over pages that are there")
     generated.add_argument("--json", action="store_true", help="facts, one JSON object a page and line")
 
 
-def _add_path(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_critical_path(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     path = actions.add_parser(
-        "path",
+        "critical-path",
         help="what loads of a dataset waited for: look-ups, handshakes, servers, the browser",
         description="Find the critical path of every measured load of the pages whose models are given: the chain of "
         "requests its load event waited for, divided into look-up, TCP, TLS or QUIC, round trip, server, transfer and "
         "the browser's own time. Prints medians for each arm, with the look-ups that blocked against all, and beside "
         "them the closed form. What it rests on: docs/method/critical-path.md.",
-        epilog="example: resolab page path results/run pages/*.page.json; with --trial b000-t001 link by link",
+        epilog="example: resolab page critical-path results/run pages/*.page.json; with --trial b000-t001 link by link",
     )
     path.add_argument("dataset", type=Path, metavar="DATASET", help="folder of a run")
     path.add_argument("models", nargs="+", type=Path, metavar="FILE", help="the models of its pages")
@@ -178,7 +187,7 @@ def _add_clone(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     clone.add_argument("page", type=Path, metavar="FILE", help="a page model")
     clone.add_argument(
-        "-o", "--output", type=named_place, metavar="FOLDER", help="where to (default: the page's name, here)"
+        "-o", "--output", type=read_output_place, metavar="FOLDER", help="where to (default: the page's name, here)"
     )
     clone.add_argument("--seed", type=int, default=1, help="of the bytes nobody looks at (default: 1)")
     clone.add_argument(
@@ -205,23 +214,23 @@ def _add_check(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     check.add_argument("--http-version", choices=("h1", "h2", "h3"), default="h2", help="of the clones (default: h2)")
     check.add_argument("--profile", default="fiber", metavar="NAME", help="access network (default: fiber)")
-    check.add_argument("--loads", type=_count, default=1, metavar="N", help="loads of each (default: 1)")
+    check.add_argument("--loads", type=_parse_count, default=1, metavar="N", help="loads of each (default: 1)")
     check.add_argument("--json", action="store_true", help="one JSON object a load and line")
 
 
-def _seed(text: str) -> int:
+def _parse_seed(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 0 or more")
     return int(text)
 
 
-def _hosts(text: str) -> int:
+def _parse_hosts(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _GENERATED_HOSTS_MAX:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 to {_GENERATED_HOSTS_MAX}")
     return int(text)
 
 
-def _seconds(text: str) -> float:
+def _parse_seconds(text: str) -> float:
     try:
         seconds = float(text)
     except ValueError:
@@ -231,7 +240,7 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
     return int(text)

@@ -15,11 +15,11 @@ import msgspec
 from rich.table import Table
 
 from resolab.cli.console import Console
-from resolab.cli.page.importing import model_name
+from resolab.cli.page.import_recordings import model_name
 from resolab.errors import ConfigurationError
 from resolab.fidelity.bars import EVIDENCE_RATIO, shortfalls
 from resolab.fidelity.lab import CheckSettings, CloneCheck, check_clone
-from resolab.fidelity.measures import tau_between
+from resolab.fidelity.measures import compute_tau
 from resolab.pages.file import ENDING
 from resolab.plan import Corpus
 from resolab.records import BrowserName
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
                 profile=options.profile,
                 loads=options.loads,
             )
-            of_page = asyncio.run(_all(file, settings, _counted(say, number, len(files))))
+            of_page = asyncio.run(_all(file, settings, _prefix_count(say, number, len(files))))
             loads += of_page
             for one in of_page:
                 _tell(one, say, as_json=options.json)
@@ -76,7 +76,7 @@ async def _all(file: Path, settings: CheckSettings, say: Callable[[str], None]) 
     return [one async for one in check_clone(file, settings, say)]
 
 
-def _counted(say: Callable[[str], None], number: int, of: int) -> Callable[[str], None]:
+def _prefix_count(say: Callable[[str], None], number: int, of: int) -> Callable[[str], None]:
     return lambda line: say(f"[{number}/{of}] {line}")
 
 
@@ -93,7 +93,7 @@ def _tell(one: CloneCheck, say: Callable[[str], None], *, as_json: bool) -> None
 
 
 def _tell_repeats(loads: Sequence[CloneCheck], say: Callable[[str], None], *, as_json: bool) -> None:
-    taus = [tau_between(one.starts, other.starts) for one, other in itertools.pairwise(loads)]
+    taus = [compute_tau(one.starts, other.starts) for one, other in itertools.pairwise(loads)]
     known = [tau for tau in taus if tau is not None]
     if not known:
         return

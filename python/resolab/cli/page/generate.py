@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from resolab.cli.console import Console
-from resolab.cli.page.importing import summarise_page, told
+from resolab.cli.page.import_recordings import build_json, summarise_page
 from resolab.errors import ConfigurationError
-from resolab.pages.facts import PageFacts, facts_of
+from resolab.pages.facts import PageFacts, count_facts
 from resolab.pages.file import ENDING, model_text
-from resolab.pages.generated import generate, name_of
+from resolab.pages.generated import format_name, generate
 from resolab.store import write_named
 
 _EACH_TOLD_MAX = 10
@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the pages; write no page when a page's file already exists."""
     folder: Path = options.output or Path()
     numbers = range(1, options.count + 1)
-    places = {number: folder / f"{name_of(options.seed, number, options.hosts)}{ENDING}" for number in numbers}
+    places = {number: folder / f"{format_name(options.seed, number, options.hosts)}{ENDING}" for number in numbers}
     there = [place for place in places.values() if place.exists()]
     if there and not options.force:
         more = f" and {len(there) - 1} more of these pages are" if len(there) > 1 else " is"
@@ -34,9 +34,9 @@ def run(options: argparse.Namespace) -> int:
     for number, place in places.items():
         model = generate(options.seed, number, hosts=options.hosts)
         write_named(place, model_text(model).encode())
-        made.append(facts_of(model))
+        made.append(count_facts(model))
         if options.json:
-            print(json.dumps({"page": model.name, "file": str(place), **told(model)}))
+            print(json.dumps({"page": model.name, "file": str(place), **build_json(model)}))
         elif options.count <= _EACH_TOLD_MAX:
             console.print(f"{place}: {summarise_page(model)}", markup=False, soft_wrap=True)
     if not options.json and options.count > _EACH_TOLD_MAX:

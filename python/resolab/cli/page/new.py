@@ -8,11 +8,11 @@ from pathlib import Path
 
 from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
-from resolab.plan.page import PAGES_DOMAIN, read_pages
+from resolab.plan.pages.page_file import PAGES_DOMAIN, read_pages
 from resolab.plan.section import NAME
 from resolab.store import machine_errors
 from resolab.toml_text import key_text, value_text
-from resolab.wording import counted
+from resolab.wording import format_count
 
 _DOCUMENT = "<!doctype html>\n<html lang=en><title>{name}</title><p>Put the page's files beside this one.\n"
 
@@ -42,8 +42,8 @@ def run(folder: Path, *, path: str, requests_count: int | None) -> int:
         file.unlink(missing_ok=True)
         raise
     console = Console()
-    names = counted(len(hosts), "host name")
-    requests = counted(requests_count, "request")
+    names = format_count(len(hosts), "host name")
+    requests = format_count(requests_count, "request")
     said = f'{file}: {names}, {requests}; a plan beside it names it with page = ["./{folder.name}"]'
     console.print(said, highlight=False, markup=False, soft_wrap=True)
     if is_new:

@@ -1,6 +1,6 @@
 """`resolab page record`: make a page model from a single load of a web page.
 
-For: the URL, the file's path, and words. Not for: the load (`resolab.recordings.live`).
+For: the URL, the file's path, and words. Not for: the load (`resolab.recordings.recorder`).
 """
 
 import argparse
@@ -11,11 +11,18 @@ from urllib.parse import urlsplit
 
 from resolab.cli.console import Console
 from resolab.cli.output_place import STANDARD_OUTPUT
-from resolab.cli.page.importing import check_output, losses_in_words, model_name, summarise_page, told, write_model
+from resolab.cli.page.import_recordings import (
+    build_json,
+    check_output,
+    losses_in_words,
+    model_name,
+    summarise_page,
+    write_model,
+)
 from resolab.errors import ConfigurationError, UsageError
 from resolab.pages.file import ENDING
 from resolab.plan.section import NAME
-from resolab.recordings.live import RecordingOptions, record
+from resolab.recordings.recorder import RecordingOptions, record
 from resolab.records import BrowserName
 
 _DEFAULT_NAME = "recorded"
@@ -48,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     model = asyncio.run(record(wish, say))
     write_model(model, place, force=options.force)
     if options.json:
-        print(json.dumps({"page": name, "file": str(place), **told(model)}))
+        print(json.dumps({"page": name, "file": str(place), **build_json(model)}))
         return 0
     console.print(f"{place}: {summarise_page(model)}", markup=False, soft_wrap=True)
     for loss in losses_in_words(model):
@@ -72,14 +79,14 @@ def _place(options: argparse.Namespace) -> tuple[Path, str]:
     """Return the model's path and name."""
     output: Path | None = options.output
     if output == STANDARD_OUTPUT:
-        return STANDARD_OUTPUT, _checked(options.name or _DEFAULT_NAME)
+        return STANDARD_OUTPUT, _check_name(options.name or _DEFAULT_NAME)
     is_file = output is not None and not output.is_dir() and output.name.endswith(".json")
     name = options.name or (model_name(output) if output and is_file else _DEFAULT_NAME)
-    place = output if output and is_file else (output or Path()) / f"{_checked(name)}{ENDING}"
-    return place, _checked(name)
+    place = output if output and is_file else (output or Path()) / f"{_check_name(name)}{ENDING}"
+    return place, _check_name(name)
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     if not NAME.fullmatch(name):
         raise ConfigurationError(f"{name!r} is no name of a page: use letters, digits, - and _; give one with --name")
     return name

@@ -12,9 +12,9 @@ from rich.text import Text
 from rich.tree import Tree
 
 from resolab.cli.console import Console
-from resolab.cli.page.importing import losses_in_words, name_of, summarise_page, told
+from resolab.cli.page.import_recordings import build_json, losses_in_words, make_page_name, summarise_page
 from resolab.errors import ConfigurationError
-from resolab.pages.facts import INFERRED_BELOW, facts_of
+from resolab.pages.facts import INFERRED_BELOW, count_facts
 from resolab.pages.file import ENDING, read_model
 from resolab.pages.model import PageModel, Resource
 from resolab.pages.path import load_estimate
@@ -26,9 +26,9 @@ _DRAWN = (".svg", ".pdf", ".png")
 def run(options: argparse.Namespace) -> int:
     """Show a single page."""
     file: Path = options.page
-    model = read_model(file) if file.name.endswith(ENDING) else import_page(file, name_of(file))
+    model = read_model(file) if file.name.endswith(ENDING) else import_page(file, make_page_name(file))
     if options.json:
-        print(json.dumps({"page": model.name, **told(model)}))
+        print(json.dumps({"page": model.name, **build_json(model)}))
         return 0
     console = Console(highlight=False)
     if options.tree:
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _summary(console: Console, model: PageModel) -> None:
     console.print(f"{model.name}: {summarise_page(model)}", markup=False, soft_wrap=True)
-    facts = facts_of(model)
+    facts = count_facts(model)
     if facts.evidence_ratio < INFERRED_BELOW:
         console.print("  who discovered whom is mostly inferred: it says what could have been", style="yellow")
     kinds = Table(box=None, pad_edge=False)
@@ -79,12 +79,12 @@ def _label(model: PageModel, place: int) -> Text:
     host = model.hosts[one.host]
     text = Text(f"{place} {one.kind.value} ")
     text.append(host.name or f"h{one.host}.s{host.site}", style="cyan")
-    text.append(f" {one.wire_bytes / 1e3:,.1f} kB {_ending(one)}", style="dim")
+    text.append(f" {one.wire_bytes / 1e3:,.1f} kB {_format_end(one)}", style="dim")
     text.append(f" {one.discovery.value} at {one.start_ms:,.0f} ms", style="dim" if one.parent is None else "")
     return text
 
 
-def _ending(one: Resource) -> str:
+def _format_end(one: Resource) -> str:
     return str(one.status) if one.status else "failed"
 
 

@@ -12,16 +12,16 @@ from typing import Any
 
 from rich.table import Table
 
-from resolab.campaign.expectation import expected_duration_s
+from resolab.campaign.block_count_check import too_few_blocks
+from resolab.campaign.expectation import estimate_duration_s
 from resolab.campaign.power import PowerAims
 from resolab.campaign.progress import duration_text
-from resolab.campaign.too_few import too_few_blocks
 from resolab.cli.console import Console
-from resolab.cli.plan.power import console_of, power_json, power_of, print_power, printed
-from resolab.plan import Condition, Corpus, Plan, load_plan, over_pages, trials_a_block
-from resolab.plan.factors import EVERY_FACTOR, selects, word_of
+from resolab.cli.plan.power import compute_power, make_console, power_json, print_power, print_result
+from resolab.plan import Condition, Corpus, Plan, load_plan, pool_pages, trials_a_block
+from resolab.plan.factors import EVERY_FACTOR, format_level, selects
 from resolab.plan.schema import plan_schema
-from resolab.wording import counted
+from resolab.wording import format_count
 
 
 def run(options: argparse.Namespace) -> int:
@@ -32,33 +32,33 @@ def run(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     plan = load_plan(options.plan, seed=options.seed, blocks=options.blocks)
     corpus = Corpus.from_project(plan.own_pages)
-    expected_s = expected_duration_s(plan, corpus)
+    expected_s = estimate_duration_s(plan, corpus)
     least = _least_blocks(plan)
-    least_s = expected_s if least == plan.blocks else expected_duration_s(plan, corpus, least)
-    power = None if options.pilot is None else power_of(plan, options.pilot, PowerAims())
+    least_s = expected_s if least == plan.blocks else estimate_duration_s(plan, corpus, least)
+    power = None if options.pilot is None else compute_power(plan, options.pilot, PowerAims())
     if options.json:
-        described = _described(plan, expected_s, least_s)
+        described = _build_json(plan, expected_s, least_s)
         print(json.dumps(described if power is None else {**described, "power": power_json(power)}))
         return 0
     _print(plan, expected_s, least_s, Console())
     if power is not None:
         Console().print(f"by the pilot {options.pilot}:", highlight=False, soft_wrap=True, markup=False)
-        print_power(power, console_of())
+        print_power(power, make_console())
     return 0
 
 
 def _power(options: argparse.Namespace) -> int:
     plan = load_plan(options.plan)
     asked = PowerAims(options.effect_ms, options.width_ms, options.margin_ms, options.most_blocks)
-    return printed(power_of(plan, options.pilot, asked), as_json=options.json)
+    return print_result(compute_power(plan, options.pilot, asked), as_json=options.json)
 
 
 def _least_blocks(plan: Plan) -> int:
     return plan.blocks if plan.stop is None else min(plan.blocks, plan.stop.min_blocks)
 
 
-def _described(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]:
-    compared = over_pages(plan)
+def _build_json(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]:
+    compared = pool_pages(plan)
     conditions = compared.conditions()
     return {
         "plan": plan.name,
@@ -78,18 +78,18 @@ def _described(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]:
             {"name": one.name, "kind": one.kind, "treatment": one.treatment.id, "baseline": one.baseline.id}
             for one in compared.comparisons()
         ],
-        "varying": [*_varying(compared)],
+        "varying": [*_list_varying_factors(compared)],
         "exclusions": [
             {"levels": dict(selection), "conditions_count": count} for selection, count in _exclusions(compared)
         ],
         "conditions": [
-            {"condition": one.id, **_levels(one), "baseline": compared.baseline_of(one).id} for one in conditions
+            {"condition": one.id, **_levels(one), "baseline": compared.find_baseline(one).id} for one in conditions
         ],
     }
 
 
 def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> None:
-    pages, few, plan = plan.factors.page, too_few_blocks(plan), over_pages(plan)
+    pages, few, plan = plan.factors.page, too_few_blocks(plan), pool_pages(plan)
     conditions = plan.conditions()
 
     def say(text: str) -> None:
@@ -99,9 +99,9 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
     trials = plan.blocks * len(conditions)
     several = f", {plan.instrument.paths} at a time" if plan.instrument.paths > 1 else ""
     expected = f"{trials} trials{several}, about {duration_text(expected_s)}"
-    say(f"{counted(len(conditions), 'condition')} in {counted(plan.blocks, 'block')}: {expected}")
+    say(f"{format_count(len(conditions), 'condition')} in {format_count(plan.blocks, 'block')}: {expected}")
     if plan.samples_pages:
-        say(_sampled(len(pages), plan.blocks))
+        say(_describe_sample(len(pages), plan.blocks))
     if few is not None:
         say(f"warning: {few}")
     for line in _comparisons(plan, least_s):
@@ -111,19 +111,23 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
         if factor == "page" and plan.samples_pages:
             table.add_row(factor, ", ".join(pages))
             continue
-        words = dict.fromkeys([*plan.words(factor), *(word_of(getattr(one, factor), factor) for one in conditions)])
-        table.add_row(factor, ", ".join(words) if factor in _varying(plan) else f"{', '.join(words)} (held)")
+        words = dict.fromkeys(
+            [*plan.words(factor), *(format_level(getattr(one, factor), factor) for one in conditions)]
+        )
+        table.add_row(
+            factor, ", ".join(words) if factor in _list_varying_factors(plan) else f"{', '.join(words)} (held)"
+        )
     console.print(table, highlight=False)
     for selection, count in _exclusions(plan):
         keys = ", ".join(f"{factor} = {json.dumps(list(words))}" for factor, words in selection.items())
         say(f"excluded: {count} combinations with {keys}")
     for condition in conditions:
-        reference = plan.baseline_of(condition)
+        reference = plan.find_baseline(condition)
         note = "  (copy)" if condition.replicate > 1 else "  (baseline)" if reference == condition else ""
         say(f"  {condition.id}{note}")
 
 
-def _sampled(pages_count: int, blocks: int) -> str:
+def _describe_sample(pages_count: int, blocks: int) -> str:
     """Return the loaded pages as text, for a plan with one page per block."""
     rounds, rest = divmod(blocks, pages_count)
     if not rounds:
@@ -148,19 +152,19 @@ def _comparisons(plan: Plan, least_s: float) -> list[str]:
     if plan.stop is not None and plan.stop.drops_conditions:
         lines.append(
             f"decides each comparison by itself from {_least_blocks(plan)} blocks on (about {duration_text(least_s)}) "
-            f"and drops conditions that no open one needs; ends after {counted(plan.blocks, 'block')} in any case"
+            f"and drops conditions that no open one needs; ends after {format_count(plan.blocks, 'block')} in any case"
         )
     elif plan.stop is not None:
         in_ms = plan.stop.ci_width_ms is not None
         width = f"{plan.stop.ci_width_ms:g} ms" if in_ms else f"{plan.stop.ci_width_ratio:g} of the baseline's median"
         lines.append(
             f"stops from {_least_blocks(plan)} blocks on (about {duration_text(least_s)}) when every interval is at "
-            f"most {width} wide, after {counted(plan.blocks, 'block')} in any case"
+            f"most {width} wide, after {format_count(plan.blocks, 'block')} in any case"
         )
     return lines
 
 
-def _varying(plan: Plan) -> list[str]:
+def _list_varying_factors(plan: Plan) -> list[str]:
     conditions = plan.conditions()
     return [factor for factor in EVERY_FACTOR if len({getattr(one, factor) for one in conditions}) > 1]
 
@@ -172,7 +176,7 @@ def _exclusions(plan: Plan) -> list[tuple[Any, int]]:
 
 
 def _levels(condition: Condition) -> dict[str, str]:
-    return {factor: word_of(getattr(condition, factor), factor) for factor in EVERY_FACTOR}
+    return {factor: format_level(getattr(condition, factor), factor) for factor in EVERY_FACTOR}
 
 
 def _new(options: argparse.Namespace) -> int:

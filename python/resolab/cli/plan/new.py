@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
 from resolab.plan import load_plan
-from resolab.plan.draft import PlanDraft, plan_text, question_of
+from resolab.plan.draft import PlanDraft, plan_text, write_question
 from resolab.plan.factors import EVERY_FACTOR
 from resolab.store import write_named
-from resolab.wording import counted
+from resolab.wording import format_count
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     ways = given["resolver_path"]
     draft = PlanDraft(
         name=file.stem,
-        question=options.question or question_of(levels),
+        question=options.question or write_question(levels),
         seed=options.seed,
         blocks=options.blocks,
         levels=levels,
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     write_named(file, text.encode())
     plan = load_plan(file)
     conditions = len(plan.conditions())
-    size = f"{counted(conditions, 'condition')} in {counted(plan.blocks, 'block')}"
+    size = f"{format_count(conditions, 'condition')} in {format_count(plan.blocks, 'block')}"
     said = f"{file}: {size}; `resolab plan check {file}` says how long it takes"
     Console().print(said, highlight=False, markup=False, soft_wrap=True)
     return 0

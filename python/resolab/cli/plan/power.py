@@ -13,7 +13,7 @@ from rich.table import Table
 from resolab.campaign.power import AimResult, ComparisonPower, PlanPower, PowerAims, pilot_problem, plan_power
 from resolab.cli.console import Console
 from resolab.plan import Plan, PlannedComparison
-from resolab.plan.factors import EVERY_FACTOR, word_of
+from resolab.plan.factors import EVERY_FACTOR, format_level
 from resolab.stats import BlocksNeeded
 from resolab.store import ensure_tables, open_dataset
 
@@ -26,7 +26,7 @@ NOTE = (
 )
 
 
-def power_of(plan: Plan, pilot: Path, asked: PowerAims) -> PlanPower:
+def compute_power(plan: Plan, pilot: Path, asked: PowerAims) -> PlanPower:
     """Open the pilot and compute the blocks and hours."""
     ensure_tables(pilot)
     with open_dataset(pilot) as dataset:
@@ -40,7 +40,7 @@ def print_power(found: PlanPower, console: Console) -> None:
         table.add_column(column, justify="right" if column in _NUMBERS else "left")
     for row in found.rows:
         for number, answer in enumerate(row.answers):
-            table.add_row(*(_of_comparison(row) if number == 0 else [""] * 4), *_of_answer(row, answer))
+            table.add_row(*(_format_comparison(row) if number == 0 else [""] * 4), *_format_answer(row, answer))
     console.print(table, highlight=False)
 
     def say(text: str) -> None:
@@ -51,24 +51,24 @@ def print_power(found: PlanPower, console: Console) -> None:
         say(f"whole plan, {aim}: {_total_text(total)}")
 
 
-def console_of() -> Console:
+def make_console() -> Console:
     """Make a console for the table: a pipe or a file has no width, so nothing is cut there."""
     return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
 
 
-def _of_comparison(row: ComparisonPower) -> tuple[str, ...]:
+def _format_comparison(row: ComparisonPower) -> tuple[str, ...]:
     one = row.comparison
     name = one.treatment.id if one.name == one.treatment.id else f"{one.name}: {one.treatment.id}"
-    differing = [word_of(getattr(one.baseline, factor), factor) for factor in EVERY_FACTOR if _differ(one, factor)]
+    differing = [format_level(getattr(one.baseline, factor), factor) for factor in EVERY_FACTOR if _differ(one, factor)]
     difference = "" if row.difference_ms is None else f"{row.difference_ms:+.1f}"
     return name, " ".join(differing), str(row.pairs_count), difference
 
 
 def _differ(one: PlannedComparison, factor: str) -> bool:
-    return word_of(getattr(one.treatment, factor), factor) != word_of(getattr(one.baseline, factor), factor)
+    return format_level(getattr(one.treatment, factor), factor) != format_level(getattr(one.baseline, factor), factor)
 
 
-def _of_answer(row: ComparisonPower, answer: AimResult) -> tuple[str, str, str]:
+def _format_answer(row: ComparisonPower, answer: AimResult) -> tuple[str, str, str]:
     blocks = pilot_problem(row) if answer.needed is None else blocks_text(answer.needed)
     return answer.aim, blocks, "" if answer.hours is None else f"{answer.hours:.2g}"
 
@@ -131,10 +131,10 @@ def _answer_json(row: ComparisonPower, answer: AimResult) -> dict[str, Any]:
     }
 
 
-def printed(found: PlanPower, *, as_json: bool) -> int:
+def print_result(found: PlanPower, *, as_json: bool) -> int:
     """Print the result as JSON or as a table."""
     if as_json:
         print(json.dumps(power_json(found)))
     else:
-        print_power(found, console_of())
+        print_power(found, make_console())
     return 0

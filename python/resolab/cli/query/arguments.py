@@ -167,7 +167,7 @@ def core_arguments(options: argparse.Namespace, resolvers: list[str], names: lis
     return [*arguments, "--", *names]
 
 
-def expected_count(options: argparse.Namespace, resolvers: list[str], names: list[str]) -> int:
+def count_expected_queries(options: argparse.Namespace, resolvers: list[str], names: list[str]) -> int:
     """Return the expected number of measured queries."""
     types = 1 if options.type is None else len(options.type.split(","))
     return int(options.count) * types * len(names) * len(resolvers)

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Sequence
 from rich.text import Text
 
 from resolab.cli.query.words import number
-from resolab.queries import Phase, Split
+from resolab.queries import QueryPhase, Split
 
 LETTERS = {
-    Phase.BOOTSTRAP: ("b", "white on dark_magenta"),
-    Phase.TCP_CONNECT: ("c", "black on dark_orange"),
-    Phase.TLS_HANDSHAKE: ("t", "white on blue"),
-    Phase.QUIC_HANDSHAKE: ("q", "black on dark_cyan"),
-    Phase.QUERY_EXCHANGE: ("x", "black on green3"),
-    Phase.OTHER: ("-", "dim"),
+    QueryPhase.BOOTSTRAP: ("b", "white on dark_magenta"),
+    QueryPhase.TCP_CONNECT: ("c", "black on dark_orange"),
+    QueryPhase.TLS_HANDSHAKE: ("t", "white on blue"),
+    QueryPhase.QUIC_HANDSHAKE: ("q", "black on dark_cyan"),
+    QueryPhase.QUERY_EXCHANGE: ("x", "black on green3"),
+    QueryPhase.OTHER: ("-", "dim"),
 }
 
 
@@ -21,7 +21,7 @@ SHORT_LETTERS = 5
 SHARE_TO_TELL = 0.05
 
 
-def bar(split: Sequence[tuple[Phase, float]], full: float, width: int, unit_ms: float) -> Text:
+def bar(split: Sequence[tuple[QueryPhase, float]], full: float, width: int, unit_ms: float) -> Text:
     """Draw phases with `full` taking the whole width; borders between phases are rounded, not lengths.
 
     A bar too short for its phases shows the phases in milliseconds, when there is room.
@@ -37,15 +37,15 @@ def bar(split: Sequence[tuple[Phase, float]], full: float, width: int, unit_ms: 
         letter, style = LETTERS[max(split, key=lambda one: one[1])[0]]
         text.append(letter, style)
     if len(text) <= SHORT_LETTERS:
-        told = _in_words(split, unit_ms)
+        told = _format_phases(split, unit_ms)
         if len(text) + len(told) <= width:
             text.append(told, "dim")
     return text
 
 
-def _in_words(split: Sequence[tuple[Phase, float]], unit_ms: float) -> str:
+def _format_phases(split: Sequence[tuple[QueryPhase, float]], unit_ms: float) -> str:
     """Return the important phases as text; empty for a single phase, with its time beside the bar."""
-    totals: dict[Phase, float] = {}
+    totals: dict[QueryPhase, float] = {}
     for phase, length in split:
         totals[phase] = totals.get(phase, 0.0) + length
     told = [phase for phase, length in totals.items() if length > SHARE_TO_TELL * sum(totals.values())]
@@ -54,7 +54,7 @@ def _in_words(split: Sequence[tuple[Phase, float]], unit_ms: float) -> str:
     return "".join(f" {LETTERS[phase][0]} {number(totals[phase] * unit_ms)}" for phase in told)
 
 
-def legend(phases: Iterable[Phase]) -> Text:
+def legend(phases: Iterable[QueryPhase]) -> Text:
     """Explain the letters of the occurring phases."""
     occurring = set(phases)
     text = Text()
@@ -66,6 +66,6 @@ def legend(phases: Iterable[Phase]) -> Text:
     return text
 
 
-def phases_in(splits: Iterable[Split]) -> set[Phase]:
+def list_phases(splits: Iterable[Split]) -> set[QueryPhase]:
     """Return the occurring phases."""
     return {phase for split in splits for phase, length in split if length > 0}

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from resolab.cli.console import Console
-from resolab.cli.query.arguments import core_arguments, expected_count
-from resolab.cli.query.asked import read_words
+from resolab.cli.query.arguments import core_arguments, count_expected_queries
+from resolab.cli.query.dig_words import read_words
 from resolab.cli.query.progress import QueryProgressLine
 from resolab.errors import UsageError
-from resolab.queries import RESOLV_CONF, Arm, arms_of, as_recorded, ask, measured, system_resolver
-from resolab.queries.limits import Limit, limit, passed
+from resolab.queries import RESOLV_CONF, Arm, ask, format_recorded_name, group_arms, select_measured, system_resolver
+from resolab.queries.limits import Limit, limit, list_exceeded
 from resolab.records import QueryPurpose, QueryRecord, Record
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ def run(options: argparse.Namespace) -> int:
     """Ask, then show; results from before an interruption are shown, too."""
     notes = Console(stderr=True)
     limits = [limit(text) for text in options.fail]
-    names, resolvers = _asked(options, notes)
+    names, resolvers = _choose_targets(options, notes)
     records: list[QueryRecord] = []
     code = 0
-    expected = expected_count(options, resolvers, names)
+    expected = count_expected_queries(options, resolvers, names)
     try:
         with QueryProgressLine(expected, notes) as progress:
 
@@ -57,11 +57,11 @@ def run(options: argparse.Namespace) -> int:
             code = EXIT_INTERRUPTED if asyncio.run(asking) else 0
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
-    told = _told(measured(records), resolvers, options, limits, notes)
+    told = _show_results(select_measured(records), resolvers, options, limits, notes)
     return code or told
 
 
-def _told(
+def _show_results(
     records: Sequence[QueryRecord],
     resolvers: Sequence[str],
     options: argparse.Namespace,
@@ -73,28 +73,28 @@ def _told(
         _show(records, resolvers, options)
     if not records or not (options.json or limits):
         return 0
-    summed = _summed(records, resolvers, options)
+    summed = _summarise(records, resolvers, options)
     if options.json:
         from resolab.queries.summary import as_json
 
         for one in summed:
             print(json.dumps(as_json(one)), flush=True)
-    beyond = passed(limits, summed)
+    beyond = list_exceeded(limits, summed)
     for line in beyond:
         _say(notes)(line)
     return EXIT_BEYOND if beyond else 0
 
 
-def _summed(
+def _summarise(
     records: Sequence[QueryRecord], resolvers: Sequence[str], options: argparse.Namespace
 ) -> "list[ArmSummary]":
     from resolab.queries.summary import summaries
 
-    arms = arms_of(records, resolvers, keeps_connections=options.connection == "warm")
+    arms = group_arms(records, resolvers, keeps_connections=options.connection == "warm")
     return summaries(arms, timeout_ms=options.timeout_ms)
 
 
-def _asked(options: argparse.Namespace, notes: Console) -> tuple[list[str], list[str]]:
+def _choose_targets(options: argparse.Namespace, notes: Console) -> tuple[list[str], list[str]]:
     """Return names and resolvers, the system's when no resolver is given."""
     asked = read_words(options)
     options.type, options.short = ",".join(asked.types) or None, asked.short
@@ -109,7 +109,11 @@ def _asked(options: argparse.Namespace, notes: Console) -> tuple[list[str], list
             raise UsageError("inside a path there is no system resolver: name one with -r, such as -r udp://10.77.0.1")
         resolvers = [system_resolver()]
         _say(notes)(f"no -r: asking the system's resolver, {resolvers[0]} ({RESOLV_CONF})")
-    twice = [one for one in resolvers if [as_recorded(other) for other in resolvers].count(as_recorded(one)) > 1]
+    twice = [
+        one
+        for one in resolvers
+        if [format_recorded_name(other) for other in resolvers].count(format_recorded_name(one)) > 1
+    ]
     if twice:
         raise UsageError(f"{twice[0]} is given twice as a resolver: give each once, and --count for more queries")
     return asked.names, resolvers
@@ -123,7 +127,7 @@ def _show(records: Sequence[QueryRecord], resolvers: Sequence[str], options: arg
         return
     piped = not sys.stdout.isatty()
     console = Console(width=PIPED_WIDTH if piped and "COLUMNS" not in os.environ else None, highlight=False)
-    arms = arms_of(records, resolvers, keeps_connections=options.connection == "warm")
+    arms = group_arms(records, resolvers, keeps_connections=options.connection == "warm")
     if _is_one_round(arms):
         from resolab.cli.query.list import list_table
 

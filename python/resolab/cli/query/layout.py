@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from resolab.cli.query.bar import legend
-from resolab.queries import Phase
+from resolab.queries import QueryPhase
 
 BAR_LEAST, BAR_MOST = 12, 40
 TEXT_LEAST, TEXT_MOST = 14, 44
@@ -88,7 +88,7 @@ def _blocks(columns: Sequence[TableColumn], bars: Sequence[Callable[[int], Text]
     return Group(*lines[:-1])
 
 
-def with_legend(table: RenderableType, phases: set[Phase], *, wire: bool) -> RenderableType:
+def add_legend(table: RenderableType, phases: set[QueryPhase], *, wire: bool) -> RenderableType:
     """Add the explanation of letters and wire times below a table."""
     lines: list[RenderableType] = [table]
     if phases:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from resolab.cli.query.bar import bar, phases_in
-from resolab.cli.query.layout import TEXT_MOST, TableColumn, lay_out, with_legend
+from resolab.cli.query.bar import bar, list_phases
+from resolab.cli.query.layout import TEXT_MOST, TableColumn, add_legend, lay_out
 from resolab.cli.query.words import handshake, ms, plain
 from resolab.protocols import WITHOUT_CONNECTION
 from resolab.queries import Split, timeline, wire_exchange_ns
@@ -19,7 +19,7 @@ CUT_ANSWERS = 6
 def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
     """Return the table with a row for each query."""
     splits = [timeline(record) for record in records]
-    times = [_taken_ns(record) or 0 for record in records]
+    times = [_compute_taken_ns(record) or 0 for record in records]
 
     def column(title: str, cell: Callable[[QueryRecord], Text], *, right: bool = False, rank: int = 0) -> TableColumn:
         return TableColumn(title, [cell(record) for record in records], right, rank)
@@ -43,7 +43,7 @@ def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
         return lambda room: bar(split, longest, room, unit_ms=1e-6)
 
     table = lay_out(columns, [draw(split) for split in splits], width)
-    body = with_legend(table, phases_in(splits), wire=any(wire_exchange_ns(one) is not None for one in records))
+    body = add_legend(table, list_phases(splits), wire=any(wire_exchange_ns(one) is not None for one in records))
     return Group(body, *_long_answers(records), *_details(records))
 
 
@@ -74,7 +74,7 @@ def _rcode(record: QueryRecord) -> Text:
     return Text(record.rcode or "", style)
 
 
-def _taken_ns(record: QueryRecord) -> int | None:
+def _compute_taken_ns(record: QueryRecord) -> int | None:
     """Return the time until the answer, in ns; for an error response, which is no measured time, until the error."""
     if record.query_response_time_ns is None and record.rcode is not None:
         return record.query_exchange_end_ns
@@ -82,7 +82,7 @@ def _taken_ns(record: QueryRecord) -> int | None:
 
 
 def _time(record: QueryRecord) -> Text:
-    return Text(ms(_taken_ns(record)), "yellow" if record.query_response_time_ns is None else "")
+    return Text(ms(_compute_taken_ns(record)), "yellow" if record.query_response_time_ns is None else "")
 
 
 def answers(record: QueryRecord) -> list[str]:

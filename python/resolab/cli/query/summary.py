@@ -10,9 +10,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from resolab.cli.query.bar import bar
-from resolab.cli.query.layout import TableColumn, lay_out, with_legend
+from resolab.cli.query.layout import TableColumn, add_legend, lay_out
 from resolab.cli.query.list import answers
-from resolab.cli.query.words import handshake, number, plain, signed
+from resolab.cli.query.words import format_signed, handshake, number, plain
 from resolab.queries.summary import PAIRS_AT_MOST, PAIRS_NEEDED, ArmSummary
 from resolab.wording import clean
 
@@ -47,7 +47,7 @@ def summary_table(summaries: Sequence[ArmSummary], width: int) -> RenderableType
 
     table = lay_out(columns, [draw(one) for one in summaries], width)
     phases = {phase for one in summaries for phase, ms in one.phases_ms.items() if ms > 0}
-    body = with_legend(table, phases, wire=any(one.wire_exchange_ms is not None for one in summaries))
+    body = add_legend(table, phases, wire=any(one.wire_exchange_ms is not None for one in summaries))
     return Group(*_answers(summaries), body, *_failures(summaries), *_explanation(summaries))
 
 
@@ -71,8 +71,8 @@ def _difference(summary: ArmSummary) -> Text:
     if estimate is None or estimate.ci_low is None or estimate.ci_high is None:
         return Text("")
     low, high = estimate.ci_low, estimate.ci_high
-    value = "?" if estimate.value is None else signed(estimate.value)
-    text = Text(f"{value} [{signed(low)}, {signed(high)}]")
+    value = "?" if estimate.value is None else format_signed(estimate.value)
+    text = Text(f"{value} [{format_signed(low)}, {format_signed(high)}]")
     text.append("  ~" if estimate.ci_contains_zero else "   ", "yellow")
     return text
 

@@ -41,7 +41,7 @@ def number(milliseconds: float | None) -> str:
     return f"{milliseconds:.{digits}f}"
 
 
-def signed(milliseconds: float) -> str:
+def format_signed(milliseconds: float) -> str:
     """Format a difference with its sign."""
     return ("-" if milliseconds < 0 else "+") + number(abs(milliseconds))
 

@@ -20,6 +20,13 @@ def add_visit(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         epilog="example: resolab visit wikipedia.org -r local -r 9.9.9.9 -r tls://9.9.9.9 "
         "--operator https://YOUR-PAGE-ABOUT-THIS",
     )
+    _add_targets(visit)
+    _add_measurement(visit)
+    _add_output(visit)
+    return visit
+
+
+def _add_targets(visit: argparse.ArgumentParser) -> None:
     visit.add_argument("urls", nargs="+", metavar="URL", help="page to load; without a scheme it is https")
     visit.add_argument(
         "-r", "--resolver", action="append", default=[], metavar="RESOLVER", dest="resolvers",
@@ -34,6 +41,9 @@ def add_visit(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "--transports", type=_transports, default=[], metavar="TRANSPORT,...",
         help=f"over which to ask resolvers given as addresses: {','.join(TRANSPORTS)} (default: doudp)",
     )  # fmt: skip
+
+
+def _add_measurement(visit: argparse.ArgumentParser) -> None:
     visit.add_argument(
         "--loads", type=_loads, metavar="N",
         help="loads of each page over each resolver, the first apart (default: as many as fit into 3 minutes, "
@@ -48,19 +58,21 @@ def add_visit(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="time each load is given (default: %(default)g)",
     )  # fmt: skip
     visit.add_argument(
-        "--seed", type=_seed, default=DEFAULT_SEED, metavar="N", help="seed of the order (default: %(default)d)"
+        "--seed", type=_parse_seed, default=DEFAULT_SEED, metavar="N", help="seed of the order (default: %(default)d)"
     )
     visit.add_argument(
         "--opt-out", metavar="URL|FILE",
         help="list of domains never to be contacted, one a line; where it cannot be had, nothing is loaded",
     )  # fmt: skip
+
+
+def _add_output(visit: argparse.ArgumentParser) -> None:
     visit.add_argument("--dry-run", action="store_true", help="print whom it would contact, and contact nobody")
     visit.add_argument(
         "--json", action="store_true",
         help="one JSON object a line: each load as it ends, then a summary of each resolver, the fastest first",
     )  # fmt: skip
     visit.add_argument("--har", type=Path, metavar="FOLDER", help="write each load as an HTTP Archive")
-    return visit
 
 
 def _transports(text: str) -> list[str]:
@@ -75,7 +87,7 @@ def _loads(text: str) -> int:
     return _whole(text, 1, 60)
 
 
-def _seed(text: str) -> int:
+def _parse_seed(text: str) -> int:
     return _whole(text, 0, 2**63 - 1)
 
 

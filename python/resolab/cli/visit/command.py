@@ -27,15 +27,15 @@ from resolab.visit import (
     VisitExtent,
     VisitLoad,
     VisitRequest,
-    baseline_of,
+    choose_baseline,
     configurations,
     extent,
     order,
     page_url,
-    plan_of,
     summaries,
-    told_in_words,
     visit_all,
+    warn_of_few_pairs,
+    write_plan,
 )
 from resolab.wording import clean
 
@@ -57,22 +57,22 @@ class _VisitState:
 
     @property
     def baseline(self) -> ResolverConfiguration:
-        return baseline_of(self.asked.compared)
+        return choose_baseline(self.asked.compared)
 
 
 def run(options: argparse.Namespace) -> int:
     """Load, then show; results from before an interruption or an error are shown, too."""
     notes = _say(Console(stderr=True))
-    visiting = _visiting(options)
+    visiting = _prepare_visit(options)
     if options.dry_run:
         _dry_run(visiting, as_json=options.json)
         return 0
     _announce(visiting, notes)
     if options.json:
-        _print_object(_begun(visiting))
+        _print_object(_build_announcement(visiting))
     code = 0
     try:
-        code = EXIT_INTERRUPTED if asyncio.run(_interrupted(_load(visiting, options))) else 0
+        code = EXIT_INTERRUPTED if asyncio.run(_load_until_end(_load(visiting, options))) else 0
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     except ResolabError:
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
-def _visiting(options: argparse.Namespace) -> _VisitState:
+def _prepare_visit(options: argparse.Namespace) -> _VisitState:
     user_agent_suffix(options.operator)
     urls = list(dict.fromkeys(page_url(url) for url in options.urls))
     compared = configurations(options.resolvers, [DnsTransport(word) for word in options.transports])
@@ -98,7 +98,7 @@ def _visiting(options: argparse.Namespace) -> _VisitState:
     )
     found = extent(urls, len(compared), loads_count=options.loads, caps=HARD_CAPS)
     visits = order(urls, compared, loads_count=found.loads_count, seed=options.seed)
-    return _VisitState(asked, plan_of(asked), found, visits, may_end_early=options.loads is None)
+    return _VisitState(asked, write_plan(asked), found, visits, may_end_early=options.loads is None)
 
 
 def _announce(visiting: _VisitState, notes: Callable[[str], None]) -> None:
@@ -109,12 +109,12 @@ def _announce(visiting: _VisitState, notes: Callable[[str], None]) -> None:
         f"{found.loads_count} each), about {duration_text(found.seconds)}"
     )
     if found.configurations_count > 1:
-        warning = told_in_words(found)
+        warning = warn_of_few_pairs(found)
         if warning is not None:
             notes(warning)
 
 
-async def _interrupted(loading: Coroutine[None, None, None]) -> bool:
+async def _load_until_end(loading: Coroutine[None, None, None]) -> bool:
     """Load until the end or the first interrupt, then end browsers and stub; return True after an interrupt."""
     loop, task = asyncio.get_running_loop(), asyncio.ensure_future(loading)
     stop = [task.cancel]
@@ -209,8 +209,8 @@ def _contacts(visiting: _VisitState) -> list[Contact]:
     return contacts(intended, HARD_CAPS)
 
 
-def _begun(visiting: _VisitState) -> objects.Json:
-    return objects.begun(
+def _build_announcement(visiting: _VisitState) -> objects.Json:
+    return objects.announce_visit(
         visiting.extent,
         seed=visiting.asked.seed,
         browser=visiting.asked.browser,

@@ -13,7 +13,9 @@ from resolab.visit import ConfigurationSummary, ResolverConfiguration, VisitExte
 Json = dict[str, object]
 
 
-def begun(found: VisitExtent, *, seed: int, browser: str, baseline: ResolverConfiguration, pages: list[str]) -> Json:
+def announce_visit(
+    found: VisitExtent, *, seed: int, browser: str, baseline: ResolverConfiguration, pages: list[str]
+) -> Json:
     """Return the object announcing the visit."""
     return {
         "record": "visit",
@@ -22,7 +24,7 @@ def begun(found: VisitExtent, *, seed: int, browser: str, baseline: ResolverConf
         "seed": seed,
         "loads_count": found.loads_count,
         "total_count": found.total,
-        "baseline": _of(baseline),
+        "baseline": _build_configuration(baseline),
     }
 
 
@@ -31,7 +33,7 @@ def load(one: VisitLoad) -> Json:
     return {
         "record": "visit_load",
         "url": one.visit.url,
-        **_of(one.visit.configuration),
+        **_build_configuration(one.visit.configuration),
         "round": one.visit.round,
         "plt_ms": one.plt_ms,
         "limit_ms": one.limit_ms,
@@ -47,7 +49,7 @@ def summary(one: ConfigurationSummary) -> Json:
     """Return the object of one configuration."""
     return {
         "record": "visit_summary",
-        **_of(one.configuration),
+        **_build_configuration(one.configuration),
         "place": one.place,
         "verdict": one.verdict,
         "loads_count": one.loads_count,
@@ -76,7 +78,7 @@ def contact(one: Contact) -> Json:
     }
 
 
-def _of(configuration: ResolverConfiguration) -> Json:
+def _build_configuration(configuration: ResolverConfiguration) -> Json:
     return {
         "resolver": configuration.words,
         "dns_transport": configuration.dns_transport,

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from resolab.cli.query.layout import GAP, TableColumn
 from resolab.cli.visit.words import VERDICTS, difference, failures, headline, milliseconds, notes
-from resolab.protocols import facts_of
+from resolab.protocols import find_facts
 from resolab.visit import ConfigurationSummary, ResolverConfiguration, VisitVerdict
 from resolab.wording import clean
 
@@ -47,7 +47,7 @@ def _resolvers(found: Sequence[ConfigurationSummary], width: int) -> Table:
         [
             column("", lambda one: "" if one.place is None else str(one.place)),
             column("resolver", lambda one: one.configuration.words, right=False),
-            column("transport", lambda one: facts_of(one.configuration.dns_transport).label, right=False),
+            column("transport", lambda one: find_facts(one.configuration.dns_transport).label, right=False),
             column("page load ms", lambda one: Text(milliseconds(one.median_plt_ms), "bold")),
             column("difference ms", lambda one: difference(one.difference)),
             column("verdict", lambda one: Text(VERDICTS[one.verdict], _STYLES.get(one.verdict, "")), right=False),

@@ -25,18 +25,18 @@ def difference(estimate: Estimate | None) -> str:
     """Format a difference with its interval."""
     if estimate is None:
         return ""
-    value = _signed(estimate.value) if estimate.value is not None else _bound(estimate)
+    value = _format_signed(estimate.value) if estimate.value is not None else _bound(estimate)
     if estimate.ci_low is None or estimate.ci_high is None:
         return value
-    return f"{value} [{_signed(estimate.ci_low)}, {_signed(estimate.ci_high)}]"
+    return f"{value} [{_format_signed(estimate.ci_low)}, {_format_signed(estimate.ci_high)}]"
 
 
 def _bound(estimate: Estimate) -> str:
     low = estimate.low
-    return "?" if low is None or math.isinf(low) else f"above {_signed(low)}"
+    return "?" if low is None or math.isinf(low) else f"above {_format_signed(low)}"
 
 
-def _signed(value: float) -> str:
+def _format_signed(value: float) -> str:
     return "+inf" if value == math.inf else "-inf" if value == -math.inf else f"{value:+.1f}"
 
 

@@ -4,7 +4,7 @@ For: browser, resolab's client, stub, link and edge on parallel tracks. Not for:
 (`waterfall`).
 """
 
-from resolab.evidence.timeline.parts import tracks_of
+from resolab.evidence.timeline.parts import list_tracks
 from resolab.evidence.timeline.perfetto import trace_bytes
 
-__all__ = ["trace_bytes", "tracks_of"]
+__all__ = ["list_tracks", "trace_bytes"]

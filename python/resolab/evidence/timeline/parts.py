@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from resolab.evidence.pcapng import PacketStamp
 from resolab.evidence.timeline.link import link_tracks
 from resolab.evidence.timeline.tracks import Fact, InstantEvent, Slice, Track, lanes
-from resolab.har import ArchivedTrial, measured_trial
-from resolab.queries import Phase, timeline
+from resolab.har import ArchivedTrial, sort_records
+from resolab.queries import QueryPhase, timeline
 from resolab.records import (
     ConnectionRecord,
     EdgeQueryRecord,
@@ -36,22 +36,24 @@ _INSTANTS = (
 )  # fmt: skip
 
 
-def tracks_of(records: Iterable[Record], stamps: Sequence[PacketStamp] = ()) -> list[Track]:
+def list_tracks(records: Iterable[Record], stamps: Sequence[PacketStamp] = ()) -> list[Track]:
     """Return the tracks of a trial: browser, resolab's client, stub, link, edge; an inactive part has no track."""
     all_records = list(records)
-    measured = measured_trial(all_records)
+    measured = sort_records(all_records)
     queries = [one for one in all_records if isinstance(one, QueryRecord)]
     end_ns = measured.trial.monotonic_ns if measured.end is None else measured.end.monotonic_ns
     return [
         *_browser(all_records, measured),
-        *_named("resolab's client", lanes("queries", map(_query, _asked(queries, QueryPurpose.MEASURED)))),
-        *_named("stub", lanes("queries", map(_query, _asked(queries, QueryPurpose.FORWARDED)))),
-        *_named("link", link_tracks(all_records, stamps)),
-        *_named("edge", _edge(all_records, measured, end_ns)),
+        *_group_tracks(
+            "resolab's client", lanes("queries", map(_query, _select_purpose(queries, QueryPurpose.MEASURED)))
+        ),
+        *_group_tracks("stub", lanes("queries", map(_query, _select_purpose(queries, QueryPurpose.FORWARDED)))),
+        *_group_tracks("link", link_tracks(all_records, stamps)),
+        *_group_tracks("edge", _edge(all_records, measured, end_ns)),
     ]
 
 
-def _named(name: str, tracks: Sequence[Track]) -> list[Track]:
+def _group_tracks(name: str, tracks: Sequence[Track]) -> list[Track]:
     return [Track(name, tracks=tracks)] if tracks else []
 
 
@@ -91,7 +93,7 @@ def _load(load: PageLoadRecord, start_ns: int, resources: Sequence[ResourceRecor
     return Slice(
         name if load.failure is None else f"{name}, failed: {load.failure}",
         start_ns,
-        _at(start_ns, _last_ms(load, resources)),
+        _compute_instant_ns(start_ns, _last_ms(load, resources)),
         facts,
     )
 
@@ -115,14 +117,15 @@ def _moments(load: PageLoadRecord, start_ns: int) -> list[InstantEvent]:
         ("last byte", load.last_byte_ms),
         ("load event", load.plt_ms),
     )
-    return [InstantEvent(name, _at(start_ns, at_ms)) for name, at_ms in instants if at_ms is not None]
+    return [InstantEvent(name, _compute_instant_ns(start_ns, at_ms)) for name, at_ms in instants if at_ms is not None]
 
 
 def _request(resource: ResourceRecord, start_ns: int, flow: int | None) -> list[Track]:
     parts = split_url(resource.url)
     name = f"{parts.netloc}{parts.path or '/'}"
     spans = [
-        Slice(one.phase, _at(start_ns, one.start_ms), _at(start_ns, one.end_ms)) for one in request_spans(resource)
+        Slice(one.phase, _compute_instant_ns(start_ns, one.start_ms), _compute_instant_ns(start_ns, one.end_ms))
+        for one in request_spans(resource)
     ]
     end_ms = resource.start_ms if resource.response_end_ms is None else resource.response_end_ms
     facts = _facts(
@@ -135,11 +138,18 @@ def _request(resource: ResourceRecord, start_ns: int, flow: int | None) -> list[
     # In early data the request leaves before its handshake is over: that would not be one inside the other.
     beside = [one for one, later in itertools.pairwise(spans) if later.start_ns < one.end_ns]
     inside = [one for one in spans if one not in beside]
-    whole = Slice(name, _at(start_ns, resource.start_ms), _at(start_ns, end_ms), facts, inside, flow)
+    whole = Slice(
+        name,
+        _compute_instant_ns(start_ns, resource.start_ms),
+        _compute_instant_ns(start_ns, end_ms),
+        facts,
+        inside,
+        flow,
+    )
     return [Track(name, [whole], tracks=[Track("handshake beside early data", beside)] if beside else [])]
 
 
-def _asked(queries: Iterable[QueryRecord], purpose: QueryPurpose) -> list[QueryRecord]:
+def _select_purpose(queries: Iterable[QueryRecord], purpose: QueryPurpose) -> list[QueryRecord]:
     return [one for one in queries if one.purpose is purpose]
 
 
@@ -147,7 +157,7 @@ def _query(query: QueryRecord) -> Slice:
     at_ns = query.time_origin_ns
     inside = []
     for phase, length_ns in timeline(query):
-        if phase is not Phase.OTHER:
+        if phase is not QueryPhase.OTHER:
             inside.append(Slice(phase.value, at_ns, at_ns + length_ns))
         at_ns += length_ns
     facts = _facts(
@@ -164,19 +174,19 @@ def _query(query: QueryRecord) -> Slice:
 def _edge(records: Iterable[Record], measured: ArchivedTrial, end_ns: int) -> list[Track]:
     all_records = list(records)
     flows = {id(of_edge): number for number, (_, of_edge) in enumerate(measured.requests, 1) if of_edge is not None}
-    answers = [_answered(one) for one in all_records if isinstance(one, EdgeQueryRecord)]
-    requests = [_served(one, flows.get(id(one))) for one in all_records if isinstance(one, EdgeRequestRecord)]
+    answers = [_draw_query(one) for one in all_records if isinstance(one, EdgeQueryRecord)]
+    requests = [_draw_request(one, flows.get(id(one))) for one in all_records if isinstance(one, EdgeRequestRecord)]
     connections = [_connection(one, end_ns) for one in all_records if isinstance(one, ConnectionRecord)]
     return [*lanes("DNS", answers), *lanes("requests", requests), *lanes("connections", connections)]
 
 
-def _answered(query: EdgeQueryRecord) -> Slice:
+def _draw_query(query: EdgeQueryRecord) -> Slice:
     answered_ns = query.received_ns if query.answered_ns is None else query.answered_ns
     facts = _facts(peer=query.peer_address, in_early_data=query.in_early_data, rcode=query.rcode)
     return Slice(f"{query.qname} {query.qtype} {query.dns_transport}", query.received_ns, answered_ns, facts)
 
 
-def _served(request: EdgeRequestRecord, flow: int | None) -> Slice:
+def _draw_request(request: EdgeRequestRecord, flow: int | None) -> Slice:
     sent_ns = request.received_ns if request.response_sent_ns is None else request.response_sent_ns
     facts = _facts(
         http_version=request.http_version,
@@ -210,5 +220,5 @@ def _facts(**facts: Fact | None) -> dict[str, Fact]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _at(start_ns: int, offset_ms: float) -> int:
+def _compute_instant_ns(start_ns: int, offset_ms: float) -> int:
     return start_ns + round(offset_ms * MS_NS)

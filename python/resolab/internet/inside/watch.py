@@ -24,7 +24,7 @@ def main() -> None:
     while True:
         packet, ancillary, _, sender = listening.recvmsg(65535, 64)
         stamp = next((value for _, kind, value in ancillary if kind == SO_TIMESTAMPNS), None)
-        seen = None if sender[2] == PACKET_OUTGOING else query_of(packet)
+        seen = None if sender[2] == PACKET_OUTGOING else read_query(packet)
         if seen is not None:
             say({"at_ns": monotonic_ns(stamp), "server": server, **seen})
 
@@ -45,7 +45,7 @@ def monotonic_ns(stamp: bytes | None) -> int:
     return now_ns - max(0, waited_ns)
 
 
-def query_of(packet: bytes) -> dict[str, str] | None:
+def read_query(packet: bytes) -> dict[str, str] | None:
     """Read source and question of a DNS query over UDP (RFC 791, 768, 1035 section 4), otherwise return `None`."""
     header = (packet[0] & 0x0F) * 4
     if len(packet) < header + 20 or packet[9] != UDP:

@@ -53,23 +53,23 @@ class CloneBody:
 def text_body(parts: Sequence[str | Gap], wire_bytes: int, *, coded: bool, seed: str) -> CloneBody:
     """Fill the gaps of a text. The coded text has `wire_bytes`, or more if the text's own words need more."""
     if not coded:
-        return CloneBody(_filled(parts, 0.0, seed))
-    share = _aimed_share(parts, wire_bytes, seed)
-    text = _filled(parts, share, seed)
+        return CloneBody(_fill(parts, 0.0, seed))
+    share = _find_share(parts, wire_bytes, seed)
+    text = _fill(parts, share, seed)
     return CloneBody(text, _gzip(text, wire_bytes))
 
 
 def image_body(size_bytes: int, seed: str) -> CloneBody:
     """Make an image of a given size; a few bytes make no valid image, and a browser will report an error."""
-    return CloneBody(GIF[:size_bytes] + _drawn(size_bytes - len(GIF), seed))
+    return CloneBody(GIF[:size_bytes] + _draw(size_bytes - len(GIF), seed))
 
 
-def drawn_body(size_bytes: int, seed: str) -> CloneBody:
+def draw_body(size_bytes: int, seed: str) -> CloneBody:
     """Make incompressible bytes of the given size."""
-    return CloneBody(_drawn(size_bytes, seed))
+    return CloneBody(_draw(size_bytes, seed))
 
 
-def _drawn(size_bytes: int, seed: str) -> bytes:
+def _draw(size_bytes: int, seed: str) -> bytes:
     return random.Random(seed).randbytes(max(0, size_bytes))
 
 
@@ -77,7 +77,7 @@ def _letters(count: int, draw: random.Random) -> bytes:
     return base64.b64encode(draw.randbytes(count * 3 // 4 + 3))[:count]
 
 
-def _filled(parts: Sequence[str | Gap], share: float, seed: str) -> bytes:
+def _fill(parts: Sequence[str | Gap], share: float, seed: str) -> bytes:
     """Join the parts; of each block of a gap, the share `share` is drawn, the rest is one repeated letter."""
     draw = random.Random(seed)
     made = bytearray()
@@ -94,25 +94,25 @@ def _filled(parts: Sequence[str | Gap], share: float, seed: str) -> bytes:
     return bytes(made)
 
 
-def _aimed_share(parts: Sequence[str | Gap], wire_bytes: int, seed: str) -> float:
+def _find_share(parts: Sequence[str | Gap], wire_bytes: int, seed: str) -> float:
     room = sum(part.size_bytes for part in parts if isinstance(part, Gap))
     if not room:
         return 0.0
     share = 0.0
     for _ in range(_ROUNDS):
-        missing = _AIM_RATIO * (wire_bytes - _FRAME_BYTES) - len(_deflated(_filled(parts, share, seed)))
+        missing = _AIM_RATIO * (wire_bytes - _FRAME_BYTES) - len(_deflate(_fill(parts, share, seed)))
         share = min(1.0, max(0.0, share + missing / (_ENTROPY_RATIO * room)))
     return share
 
 
-def _deflated(text: bytes) -> bytes:
+def _deflate(text: bytes) -> bytes:
     coder = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
     return coder.compress(text) + coder.flush()
 
 
 def _gzip(text: bytes, wire_bytes: int) -> bytes:
     """Code a text by gzip (RFC 1952); a field of the head, ignored by readers, adds missing bytes."""
-    coded = _deflated(text)
+    coded = _deflate(text)
     tail = zlib.crc32(text).to_bytes(4, "little") + (len(text) & 0xFFFFFFFF).to_bytes(4, "little")
     missing = wire_bytes - len(coded) - _FRAME_BYTES
     extra = b""

@@ -6,13 +6,13 @@ For: one request of the model as an answer of the edge. Not for: files (`folder`
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resolab.pages.clone.body import GIF, CloneBody, Gap, drawn_body, image_body, text_body
+from resolab.pages.clone.body import GIF, CloneBody, Gap, draw_body, image_body, text_body
 from resolab.pages.clone.document import document_parts
-from resolab.pages.clone.names import path_of, url_of
+from resolab.pages.clone.names import make_path, make_url
 from resolab.pages.clone.roles import Role, has_body
 from resolab.pages.clone.script import script_text
 from resolab.pages.clone.stylesheet import stylesheet_text
-from resolab.pages.facts import leads_on
+from resolab.pages.facts import is_redirected
 from resolab.pages.model import Kind, Outcome, PageModel, Resource
 
 _OK = 200
@@ -41,7 +41,7 @@ class CloneAnswer:
     """Keys of the edge's `[[site.response]]` beside the path; empty: 200 and the body at once."""
 
 
-def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -> CloneAnswer:
+def make_content(model: PageModel, place: int, roles: Sequence[Role], seed: int) -> CloneAnswer:
     """Make the answer to one request of the model."""
     one, role = model.resources[place], roles[place]
     response: dict[str, str | int | float] = {}
@@ -53,7 +53,7 @@ def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -
         if status != _OK:
             response["status"] = status
         if role.redirect is not None:
-            response["location"] = url_of(model, role.redirect)
+            response["location"] = make_url(model, role.redirect)
     waits_ms = round(min(one.server_time_ms, _SERVER_TIME_MAX_MS), 3)
     if waits_ms > 0:
         response["server_time_ms"] = waits_ms
@@ -62,7 +62,7 @@ def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -
         body = image_body(max(one.wire_bytes, len(GIF)), f"{seed}/{place}")
     elif has_body(one):
         body = _body(model, place, roles, f"{seed}/{place}")
-    return CloneAnswer(path_of(model, place), body, response)
+    return CloneAnswer(make_path(model, place), body, response)
 
 
 def _must_be_picture(one: Resource, role: Role) -> bool:
@@ -80,7 +80,7 @@ def _status(one: Resource, role: Role) -> int:
     if role.styles:
         return _OK
     # A redirect whose target nobody recorded leads nowhere; Firefox asks once more for a picture of that kind.
-    return status if _LOWEST <= status <= _HIGHEST and not leads_on(one) else _OK
+    return status if _LOWEST <= status <= _HIGHEST and not is_redirected(one) else _OK
 
 
 def _body(model: PageModel, place: int, roles: Sequence[Role], seed: str) -> CloneBody:
@@ -91,15 +91,15 @@ def _body(model: PageModel, place: int, roles: Sequence[Role], seed: str) -> Clo
         case Kind.DOCUMENT:
             parts = document_parts(model, role, size_bytes, _script(model, place, roles))
         case Kind.STYLESHEET:
-            parts = _followed(stylesheet_text(model, role.styles), _COMMENT, size_bytes)
+            parts = _append_gap(stylesheet_text(model, role.styles), _COMMENT, size_bytes)
         case Kind.SCRIPT | Kind.XHR | Kind.FETCH if one.kind is Kind.SCRIPT or role.runs:
-            parts = _followed(_script(model, place, roles), _COMMENT, size_bytes)
+            parts = _append_gap(_script(model, place, roles), _COMMENT, size_bytes)
         case Kind.XHR | Kind.FETCH:
-            parts = _followed("", _QUOTED, size_bytes)
+            parts = _append_gap("", _QUOTED, size_bytes)
         case Kind.IMAGE:
             return image_body(one.wire_bytes, seed)
         case Kind.FONT | Kind.MEDIA | Kind.BEACON | Kind.OTHER:
-            return drawn_body(one.wire_bytes, seed)
+            return draw_body(one.wire_bytes, seed)
     return text_body(parts, one.wire_bytes, coded=coded, seed=seed)
 
 
@@ -116,7 +116,7 @@ def _script(model: PageModel, place: int, roles: Sequence[Role]) -> str:
     )
 
 
-def _followed(text: str, around: tuple[str, str], size_bytes: int) -> Sequence[str | Gap]:
+def _append_gap(text: str, around: tuple[str, str], size_bytes: int) -> Sequence[str | Gap]:
     opening, closing = around
     room = size_bytes - len(text.encode()) - len(opening) - len(closing)
     return [text, opening, Gap(room), closing] if room >= 0 else [text]

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from resolab.pages.clone.body import Gap
-from resolab.pages.clone.names import url_of
+from resolab.pages.clone.names import make_url
 from resolab.pages.clone.roles import Role
-from resolab.pages.clone.script import crossorigin_of, script_text
+from resolab.pages.clone.script import choose_crossorigin, script_text
 from resolab.pages.model import Kind, PageModel, ScriptMode
 
 OPENING, CLOSING = "<!--", "-->"
@@ -84,8 +84,8 @@ def _tags(model: PageModel, role: Role) -> Iterator[_Tag]:
 
 def _element(model: PageModel, place: int) -> tuple[str, str]:
     """Write the element behind a request, and the second element at the document's end, if any."""
-    one, url = model.resources[place], url_of(model, place)
-    crossorigin = f" crossorigin={value}" if (value := crossorigin_of(one)) else ""
+    one, url = model.resources[place], make_url(model, place)
+    crossorigin = f" crossorigin={value}" if (value := choose_crossorigin(one)) else ""
     if one.kind is Kind.SCRIPT and one.preload:
         return _preload(url, "script", crossorigin), f"<script src={url} defer{crossorigin}></script>"
     match one.kind:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from resolab.pages.clone.content import CloneAnswer, content_of
-from resolab.pages.clone.names import host_name, path_of
-from resolab.pages.clone.roles import has_body, roles_of
+from resolab.pages.clone.content import CloneAnswer, make_content
+from resolab.pages.clone.names import host_name, make_path
+from resolab.pages.clone.roles import assign_roles, has_body
 from resolab.pages.facts import holds_load
 from resolab.pages.file import model_text
 from resolab.pages.model import Host, Outcome, PageModel
@@ -47,9 +47,9 @@ def write_clone(
 ) -> CloneSummary:
     """Write the clone of a page into an empty or missing folder; the same seed gives the same bytes."""
     contents: dict[int, list[CloneAnswer]] = defaultdict(list)
-    roles = roles_of(model)
+    roles = assign_roles(model)
     for place, one in enumerate(model.resources):
-        contents[one.host].append(content_of(model, place, roles, seed))
+        contents[one.host].append(make_content(model, place, roles, seed))
     for host, of_host in sorted(contents.items()):
         spoken = _spoken(model.hosts[host]) if protocols is ProtocolSource.RECORDED else ()
         _write_host(folder / "hosts", host, of_host, spoken)
@@ -77,10 +77,10 @@ def _write_host(folder: Path, host: int, contents: Sequence[CloneAnswer], spoken
             (files / content.path[1:]).write_bytes(content.body.identity)
             if content.body.gzip is not None:
                 (files / f"{content.path[1:]}.gz").write_bytes(content.body.gzip)
-    (folder / f"{host}.toml").write_text("\n".join(_serving_lines(contents, spoken)) + "\n", "utf-8")
+    (folder / f"{host}.toml").write_text("\n".join(_list_serving_lines(contents, spoken)) + "\n", "utf-8")
 
 
-def _serving_lines(contents: Sequence[CloneAnswer], spoken: Sequence[str]) -> Iterator[str]:
+def _list_serving_lines(contents: Sequence[CloneAnswer], spoken: Sequence[str]) -> Iterator[str]:
     if spoken:
         yield f"protocols = {value_text(spoken)}"
     yield "precoded = true"
@@ -102,7 +102,7 @@ def _page_lines(model: PageModel, hosts: Sequence[int]) -> Iterator[str]:
     yield f"source = {value_text(_source(model))}"
     yield f"host = {value_text(host_name(model, first))}"
     yield f'folder = "hosts/{first}"'
-    yield f"path = {value_text(path_of(model, 0))}"
+    yield f"path = {value_text(make_path(model, 0))}"
     yield f"request_count = {sum(holds_load(one) and one.outcome is Outcome.ANSWERED for one in model.resources)}"
     if others:
         yield ""
@@ -115,7 +115,7 @@ def _page_lines(model: PageModel, hosts: Sequence[int]) -> Iterator[str]:
         yield ""
         yield f"[serving.{key_text(host_name(model, host))}]"
         yield f'settings = "hosts/{host}.toml"'
-        if rest := [path_of(model, place) for place in of_host[host] if not holds_load(model.resources[place])]:
+        if rest := [make_path(model, place) for place in of_host[host] if not holds_load(model.resources[place])]:
             yield f"not_awaited = {value_text(rest)}"
         yield from key_lines(_facts(model.hosts[host], nearest_ms))
 

@@ -34,14 +34,14 @@ def host_name(model: PageModel, host: int) -> str:
     return f"h{host}.s{model.hosts[host].site}-{_label(model.name)}.test"
 
 
-def path_of(model: PageModel, place: int) -> str:
+def make_path(model: PageModel, place: int) -> str:
     """Path of the request at a place of the model; the page's own, too."""
     return f"/{place}.{_ENDINGS[model.resources[place].kind]}"
 
 
-def url_of(model: PageModel, place: int) -> str:
+def make_url(model: PageModel, place: int) -> str:
     """URL of the request at a place of the model."""
-    return f"https://{host_name(model, model.resources[place].host)}{path_of(model, place)}"
+    return f"https://{host_name(model, model.resources[place].host)}{make_path(model, place)}"
 
 
 def parse_request_index(url: str) -> int | None:
@@ -50,11 +50,11 @@ def parse_request_index(url: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def resource_of(model: PageModel, url: str) -> Resource | None:
+def find_resource(model: PageModel, url: str) -> Resource | None:
     """Return the model's request behind a URL; `None` for a URL outside this clone."""
     place = parse_request_index(url)
     bare = url.partition("#")[0].partition("?")[0]
-    if place is None or place >= len(model.resources) or url_of(model, place) != bare:
+    if place is None or place >= len(model.resources) or make_url(model, place) != bare:
         return None
     return model.resources[place]
 

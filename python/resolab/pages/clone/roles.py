@@ -8,7 +8,7 @@ ability, e.g. a script answered by 404, leaves its requests to its document. Not
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from resolab.pages.facts import leads_on
+from resolab.pages.facts import is_redirected
 from resolab.pages.model import Discovery, Evidence, Kind, Outcome, PageModel, Resource
 
 BODILESS = (204, 205)
@@ -37,14 +37,14 @@ class Role:
     """Of a document: the requests of its style sheets; each request needs an element."""
 
 
-def roles_of(model: PageModel) -> Sequence[Role]:
+def assign_roles(model: PageModel) -> Sequence[Role]:
     """Return the role of every request's answer."""
     return _RoleAssigner(model.resources).all()
 
 
 def has_body(one: Resource) -> bool:
     """Return True when the answer has a body used by a browser."""
-    return one.outcome is Outcome.ANSWERED and not leads_on(one) and one.status not in BODILESS
+    return one.outcome is Outcome.ANSWERED and not is_redirected(one) and one.status not in BODILESS
 
 
 def due_ms(one: Resource, place: int, role: Role) -> float:
@@ -59,7 +59,7 @@ class _RoleAssigner:
         self._targets: Mapping[int, int] = {
             one.parent: place
             for place, one in enumerate(resources)
-            if one.discovery is Discovery.REDIRECT and one.parent is not None and leads_on(resources[one.parent])
+            if one.discovery is Discovery.REDIRECT and one.parent is not None and is_redirected(resources[one.parent])
         }
         self._seen_asking = {one.parent for one in resources if one.evidence is Evidence.INITIATOR}
 
@@ -69,7 +69,7 @@ class _RoleAssigner:
                 self._cast(place, one, one.parent)
         for role in self._roles:
             for place in role.markup:
-                self._parsed(place)
+                self._mark_parsed(place)
             role.runs.sort(key=lambda place: (due_ms(self._resources[place], place, role), place))
         return self._roles
 
@@ -114,7 +114,7 @@ class _RoleAssigner:
         document = self._document(self._resources[place])
         return self._is_used(place, Kind.STYLESHEET) and self._is(document, Kind.DOCUMENT)
 
-    def _parsed(self, place: int) -> None:
+    def _mark_parsed(self, place: int) -> None:
         at: int | None = place
         while at is not None:
             self._roles[at].is_parsed = True

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from resolab.pages.clone.names import url_of
+from resolab.pages.clone.names import make_url
 from resolab.pages.model import Cors, Kind, PageModel, Resource
 
 _NOW_ENOUGH_MS = 1
@@ -103,20 +103,20 @@ def script_text(
         "function g(x){A[x[2]].apply(null,x.slice(3))}"
         "function l(x){d.readyState=='complete'?g(x):"
         "w.addEventListener('load',function(){setTimeout(function(){g(x)})})}"
-        f"[{','.join(_written(calls))}].forEach(function(x){{var n=x[0]-(performance.now()-t);"
+        f"[{','.join(_write_calls(calls))}].forEach(function(x){{var n=x[0]-(performance.now()-t);"
         f"if(x[1]=={_AFTER_LOAD})setTimeout(function(){{l(x)}},n);else if(n<={_NOW_ENOUGH_MS})g(x);else{{"
         f"{'H(1);' if hold else ''}setTimeout(function(){{g(x);{'H(-1)' if hold else ''}}},n)}}}})}})();"
     )
 
 
-def crossorigin_of(one: Resource) -> str:
+def choose_crossorigin(one: Resource) -> str:
     """Return the value of an element's attribute `crossorigin`; empty: without the attribute."""
     return _CROSSORIGIN[one.cors]
 
 
 def _call(model: PageModel, place: int, taken_over_ms: float | None, *, runs_text: bool) -> _Call:
     due_ms = model.resources[place].due_ms if taken_over_ms is None else taken_over_ms
-    one, url = model.resources[place], url_of(model, place)
+    one, url = model.resources[place], make_url(model, place)
     word = _WORDS.get(one.kind, "h")
     if word == "b" and one.method != "POST":
         word = "h"
@@ -127,7 +127,7 @@ def _call(model: PageModel, place: int, taken_over_ms: float | None, *, runs_tex
 def _arguments(one: Resource, word: str, *, runs_text: bool) -> tuple[str | int, ...]:
     match word:
         case "s" | "i" | "c":
-            return (crossorigin_of(one),)
+            return (choose_crossorigin(one),)
         case "f":
             return ()
         case "b":
@@ -140,7 +140,7 @@ def _arguments(one: Resource, word: str, *, runs_text: bool) -> tuple[str | int,
             return (*told, _AFTER_LOAD if one.after_load else _BEFORE_LOAD) if runs_text else told
 
 
-def _written(calls: Iterable[_Call]) -> list[str]:
+def _write_calls(calls: Iterable[_Call]) -> list[str]:
     return [
         json.dumps([_short(call.due_ms), call.phase, call.word, *call.arguments], separators=(",", ":"))
         for call in calls

@@ -5,7 +5,7 @@ For: the text of a style sheet. Not for: its filling (`body`), or the elements (
 
 from collections.abc import Sequence
 
-from resolab.pages.clone.names import url_of
+from resolab.pages.clone.names import make_url
 from resolab.pages.model import Kind, PageModel
 
 
@@ -15,14 +15,14 @@ def stylesheet_text(model: PageModel, styles: Sequence[int]) -> str:
     others = [place for place in styles if place not in set(imports)]
     return "".join(
         [
-            *(f"@import url({url_of(model, place)});" for place in imports),
+            *(f"@import url({make_url(model, place)});" for place in imports),
             *(_rule(model, place) for place in others),
         ]
     )
 
 
 def _rule(model: PageModel, place: int) -> str:
-    url = url_of(model, place)
+    url = make_url(model, place)
     if model.resources[place].kind is Kind.FONT:
         # A font is fetched when a letter of it is to be shown (CSS Fonts 4, section 4.8.3).
         return f"@font-face{{font-family:f{place};src:url({url})}}#s{place}{{font-family:f{place}}}"

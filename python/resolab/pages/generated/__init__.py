@@ -3,6 +3,6 @@
 Method and sources: docs/method/generated-pages.md. Not for: real pages (`recordings`), or serving (`pages.clone`).
 """
 
-from resolab.pages.generated.page import generate, name_of, serves
+from resolab.pages.generated.page import format_name, generate, serves
 
-__all__ = ["generate", "name_of", "serves"]
+__all__ = ["format_name", "generate", "serves"]

@@ -55,7 +55,7 @@ class UniformStream:
         """Draw a geometric number of 1 or more."""
         return 1 + int(math.log(self.uniform()) / math.log1p(-1.0 / mean))
 
-    def shuffled(self, count: int) -> list[int]:
+    def shuffle(self, count: int) -> list[int]:
         """Give the numbers below a count in a random order."""
         order = list(range(count))
         for place in range(count - 1, 0, -1):

@@ -1,7 +1,7 @@
 """The hosts of a generated page: sites, number of requests, network distance and protocols.
 
-Host 0 is the document's, site 0 its own. Not for: the host of each request (`seats`), or counts known only after
-placing all requests (connections).
+Host 0 is the document's, site 0 its own. Not for: the host of each request (`host_assignment`), or counts known only
+after placing all requests (connections).
 """
 
 import math
@@ -67,7 +67,7 @@ def _requests(chance: UniformStream, totals: Totals, sites: Sequence[int]) -> li
     drawn = published.SINGLE_CENTRE + published.SINGLE_SD * chance.normal()
     singles = round(totals.hosts * min(0.85, max(0.10, drawn)))
     singles = min(max(singles, 2 * totals.hosts - totals.requests), totals.hosts - 1)
-    single = {1 + place for place in chance.shuffled(totals.hosts - 1)[:singles]}
+    single = {1 + place for place in chance.shuffle(totals.hosts - 1)[:singles]}
     counts = [1 if host in single else 2 for host in hosts]
     if totals.requests < sum(counts):
         counts[0] = 1

@@ -23,7 +23,7 @@ class MarginalDistribution:
     logs: tuple[float, ...]
 
     @classmethod
-    def of_percentiles(cls, values: Sequence[float]) -> "MarginalDistribution":
+    def from_percentiles(cls, values: Sequence[float]) -> "MarginalDistribution":
         """Go through values at the published percentiles."""
         return cls(_SCORES, tuple(math.log(value) for value in values))
 
@@ -45,7 +45,7 @@ class MarginalDistribution:
         """Return the SD of the logarithm, as for a log-normal distribution with the same outermost values."""
         return (self.logs[-1] - self.logs[0]) / (self.scores[-1] - self.scores[0])
 
-    def regressed(self, regression: tuple[float, float, float], median: float | None = None) -> "MarginalDistribution":
+    def regress(self, regression: tuple[float, float, float], median: float | None = None) -> "MarginalDistribution":
         """Return the distribution of a variable regressed in logarithms on this variable, with `median` when given."""
         slope, intercept, left_sd = regression
         middle = math.exp(intercept + slope * _line(self.scores, self.logs, 0.0))

@@ -6,13 +6,13 @@ Not for: files (`pages.file`), or the published numbers (`published`).
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from resolab.pages.generated.after import put_after_load
 from resolab.pages.generated.chance import UniformStream
+from resolab.pages.generated.host_assignment import HostCapacity
 from resolab.pages.generated.hosts import PlannedHost, draw_hosts
-from resolab.pages.generated.items import draw_items
-from resolab.pages.generated.manners import RequestForm, draw_manners
+from resolab.pages.generated.late_requests import put_after_load
 from resolab.pages.generated.published import ACCESS_NETWORK
-from resolab.pages.generated.seats import HostCapacity
+from resolab.pages.generated.request_forms import RequestForm, draw_manners
+from resolab.pages.generated.request_kinds import draw_items
 from resolab.pages.generated.sizes import BodySizes, draw_bodies
 from resolab.pages.generated.timeline import GeneratedInstants, Timeline, draw_timeline
 from resolab.pages.generated.totals import Totals, draw_totals
@@ -28,7 +28,7 @@ _H1_CONNECTIONS_MAX = 6
 _LOSS = Loss(f"instants by measurement (generated: an estimate on the {ACCESS_NETWORK} network)", 0)
 
 
-def name_of(seed: int, number: int, hosts: int | None = None) -> str:
+def format_name(seed: int, number: int, hosts: int | None = None) -> str:
     """Return the name of a generated page."""
     told = "" if hosts is None else f"h{hosts}-"
     return f"generated-{seed}-{told}{number:0{_NUMBER_DIGITS}}"
@@ -47,7 +47,7 @@ def generate(seed: int, number: int, *, hosts: int | None = None, requests: int 
     manners = draw_manners(chance("manners"), nodes)
     bodies = draw_bodies(chance("sizes"), nodes, manners, totals.wire_bytes)
     timeline = draw_timeline(chance("times"), nodes, manners, bodies, planned)
-    return _model(name_of(seed, number, hosts), nodes, planned, manners, bodies, timeline)
+    return _model(format_name(seed, number, hosts), nodes, planned, manners, bodies, timeline)
 
 
 def serves(seed: int, number: int, *, hosts: int | None = None, requests: int | None = None) -> Totals:

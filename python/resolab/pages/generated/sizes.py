@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from resolab.pages.generated import published
 from resolab.pages.generated.chance import UniformStream
-from resolab.pages.generated.manners import RequestForm
 from resolab.pages.generated.margins import MarginalDistribution
+from resolab.pages.generated.request_forms import RequestForm
 from resolab.pages.generated.tree import Node
 from resolab.pages.model import Kind
 
@@ -18,15 +18,15 @@ _LEAST_BYTES = 100
 """The least size of a scaled body, in bytes; a smaller body is a pixel or a word."""
 
 
-def _in_kb(values: Sequence[float]) -> MarginalDistribution:
-    return MarginalDistribution.of_percentiles([kb * published.KB_BYTES for kb in values])
+def _build_from_kb(values: Sequence[float]) -> MarginalDistribution:
+    return MarginalDistribution.from_percentiles([kb * published.KB_BYTES for kb in values])
 
 
 _MARGINS: Mapping[Kind, MarginalDistribution] = {
-    Kind.SCRIPT: _in_kb(published.SCRIPT_KB),
-    Kind.IMAGE: _in_kb(published.IMAGE_KB),
-    Kind.FONT: _in_kb(published.FONT_KB),
-    Kind.STYLESHEET: _in_kb(published.STYLESHEET_KB),
+    Kind.SCRIPT: _build_from_kb(published.SCRIPT_KB),
+    Kind.IMAGE: _build_from_kb(published.IMAGE_KB),
+    Kind.FONT: _build_from_kb(published.FONT_KB),
+    Kind.STYLESHEET: _build_from_kb(published.STYLESHEET_KB),
     Kind.MEDIA: MarginalDistribution.log_normal(published.MEDIA_MEDIAN_BYTES, published.MEDIA_LOG_SD),
     Kind.DOCUMENT: MarginalDistribution.log_normal(published.FRAME_MEDIAN_BYTES, published.FRAME_LOG_SD),
     Kind.XHR: MarginalDistribution.log_normal(published.XHR_MEDIAN_BYTES, published.XHR_LOG_SD),
@@ -55,12 +55,12 @@ def draw_bodies(
 ) -> list[BodySizes]:
     """Draw every body; the sum on the wire is the page's."""
     level = chance.log_normal(published.IMAGE_LEVEL, published.IMAGE_LEVEL_LOG_SD)
-    drawn = [_drawn(chance, node, manner, level) for node, manner in zip(nodes, manners, strict=True)]
-    wires = _scaled(nodes, drawn, wire_bytes)
+    drawn = [_draw(chance, node, manner, level) for node, manner in zip(nodes, manners, strict=True)]
+    wires = _scale(nodes, drawn, wire_bytes)
     return [BodySizes(wire, _raw(chance, node.kind, wire)) for node, wire in zip(nodes, wires, strict=True)]
 
 
-def _drawn(chance: UniformStream, node: Node, manner: RequestForm, image_level: float) -> int:
+def _draw(chance: UniformStream, node: Node, manner: RequestForm, image_level: float) -> int:
     score = max(-_SCORE_MAX, min(_SCORE_MAX, chance.normal()))
     if node.is_redirect or not manner.has_content:
         return 0
@@ -72,7 +72,7 @@ def _drawn(chance: UniformStream, node: Node, manner: RequestForm, image_level: 
     return max(size, 1)
 
 
-def _scaled(nodes: Sequence[Node], drawn: Sequence[int], wire_bytes: int) -> list[int]:
+def _scale(nodes: Sequence[Node], drawn: Sequence[int], wire_bytes: int) -> list[int]:
     """Scale the kinds in `_SCALED`; when the rest alone exceeds the page's bytes, scale all kinds."""
     scaled = [
         place

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolab.pages.generated import published
-from resolab.pages.generated.after import BY_RUNS
 from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.hosts import PlannedHost
-from resolab.pages.generated.manners import RequestForm
+from resolab.pages.generated.late_requests import BY_RUNS
+from resolab.pages.generated.request_forms import RequestForm
 from resolab.pages.generated.sizes import BodySizes
 from resolab.pages.generated.tree import Node
 from resolab.pages.model import Discovery, Kind, ScriptMode
@@ -57,11 +57,11 @@ def draw_timeline(
     hosts: Sequence[PlannedHost],
 ) -> Timeline:
     """Draw the parts of the instants, and simulate the load."""
-    instants = [_drawn(chance, node, manner, hosts) for node, manner in zip(nodes, manners, strict=True)]
+    instants = [_draw(chance, node, manner, hosts) for node, manner in zip(nodes, manners, strict=True)]
     delays = [chance.log_normal(published.AFTER_LOAD_MEDIAN_MS, published.AFTER_LOAD_LOG_SD) for _ in nodes]
     load = _Load(nodes, manners, bodies, hosts, instants)
     load.run([0])
-    complete, loaded = load.complete_ms(), load.loaded_ms()
+    complete, loaded = load.complete_ms(), load.compute_load_event_ms()
     late = [place for place, node in enumerate(nodes) if node.is_after_load and not _is_after(nodes, node.parent)]
     for place in late:
         instants[place].due_ms = loaded + delays[place] - load.could_ask(place)
@@ -73,7 +73,7 @@ def _is_after(nodes: Sequence[Node], place: int | None) -> bool:
     return place is not None and nodes[place].is_after_load
 
 
-def _drawn(chance: UniformStream, node: Node, manner: RequestForm, hosts: Sequence[PlannedHost]) -> GeneratedInstants:
+def _draw(chance: UniformStream, node: Node, manner: RequestForm, hosts: Sequence[PlannedHost]) -> GeneratedInstants:
     due = chance.log_normal(published.DUE_MEDIAN_MS, published.DUE_LOG_SD)
     late = chance.log_normal(published.LATE_DUE_MEDIAN_MS, published.LATE_DUE_LOG_SD)
     at = chance.uniform()
@@ -156,7 +156,7 @@ class _Load:
         own.run_ms = self._run(place)
 
     def _run(self, place: int) -> float:
-        """Return the earliest time for requests of this parent; rules as for recordings (`recordings.timing`)."""
+        """Return the earliest time for requests of this parent, by the rules of `recordings.inference.timing`."""
         node, own = self._nodes[place], self._instants[place]
         mode = self._manners[place].script_mode if node.discovery is Discovery.DOCUMENT else None
         if node.kind is Kind.DOCUMENT:
@@ -180,7 +180,7 @@ class _Load:
         )
         return max(ended) + published.PARSE_MS
 
-    def loaded_ms(self) -> float:
+    def compute_load_event_ms(self) -> float:
         """Return the load event: all delaying requests have ended, and all requests of the load have begun."""
         ended = [self.complete_ms()]
         for node, own in zip(self._nodes, self._instants, strict=True):

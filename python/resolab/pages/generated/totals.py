@@ -12,16 +12,16 @@ from resolab.pages.generated.chance import UniformStream
 from resolab.pages.generated.copula import draw_scores
 from resolab.pages.generated.margins import MarginalDistribution
 
-REQUESTS = MarginalDistribution.of_percentiles(published.REQUESTS)
-HOSTS = REQUESTS.regressed(published.HOSTS_OF_REQUESTS, published.HOSTS_MEDIAN)
+REQUESTS = MarginalDistribution.from_percentiles(published.REQUESTS)
+HOSTS = REQUESTS.regress(published.HOSTS_OF_REQUESTS, published.HOSTS_MEDIAN)
 MARGINS: Mapping[str, MarginalDistribution] = {
     "requests": REQUESTS,
     "hosts": HOSTS,
-    "sites": HOSTS.regressed(published.SITES_OF_HOSTS),
-    "bytes": MarginalDistribution.of_percentiles([kb * published.KB_BYTES for kb in published.PAGE_KB]),
-    "depth": REQUESTS.regressed(published.DEPTH_OF_REQUESTS),
-    "redirects": REQUESTS.regressed(published.REDIRECTS_OF_REQUESTS),
-    "documents": REQUESTS.regressed(published.DOCUMENTS_OF_REQUESTS),
+    "sites": HOSTS.regress(published.SITES_OF_HOSTS),
+    "bytes": MarginalDistribution.from_percentiles([kb * published.KB_BYTES for kb in published.PAGE_KB]),
+    "depth": REQUESTS.regress(published.DEPTH_OF_REQUESTS),
+    "redirects": REQUESTS.regress(published.REDIRECTS_OF_REQUESTS),
+    "documents": REQUESTS.regress(published.DOCUMENTS_OF_REQUESTS),
 }
 _REQUESTS_MIN = 3
 _SCORE_MAX = 4.0
@@ -51,9 +51,9 @@ class Totals:
 def draw_totals(chance: UniformStream, *, hosts: int | None = None, requests: int | None = None) -> Totals:
     """Draw the totals; a given number stays, and the others are as in pages with this number."""
     told = {"hosts": hosts, "requests": requests}
-    given = {name: _within(MARGINS[name].score(value)) for name, value in told.items() if value is not None}
+    given = {name: _clamp_score(MARGINS[name].score(value)) for name, value in told.items() if value is not None}
     scores = draw_scores(chance, given)
-    drawn = {name: margin.value(_within(scores[name])) for name, margin in MARGINS.items()}
+    drawn = {name: margin.value(_clamp_score(scores[name])) for name, margin in MARGINS.items()}
     requests_count = requests or max(_REQUESTS_MIN, round(drawn["requests"]))
     hosts_count = hosts or max(1, min(round(drawn["hosts"]), requests_count // 2))
     requests_count = max(requests_count, hosts_count if requests else 2 * hosts_count, _REQUESTS_MIN)
@@ -86,5 +86,5 @@ def _parts(chance: UniformStream, drawn: Mapping[str, float], requests: int) -> 
     return redirects, documents, root_hops
 
 
-def _within(score: float) -> float:
+def _clamp_score(score: float) -> float:
     return math.copysign(min(abs(score), _SCORE_MAX), score)

@@ -3,7 +3,7 @@
 First comes a chain with the page's depth, of scripts, frames and redirects; then the requests able to discover others,
 then the rest. A parent is drawn by the discovery of the request's kind, and by the weight of each possible parent.
 
-Not for: times (`timeline`), or other properties of requests (`manners`, `sizes`).
+Not for: times (`timeline`), or other properties of requests (`request_forms`, `sizes`).
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from resolab.pages.generated import published
 from resolab.pages.generated.chance import UniformStream
-from resolab.pages.generated.items import PlannedRequest
-from resolab.pages.generated.seats import HostCapacity
+from resolab.pages.generated.host_assignment import HostCapacity
+from resolab.pages.generated.request_kinds import PlannedRequest
 from resolab.pages.generated.totals import Totals
 from resolab.pages.model import Discovery, Kind
 

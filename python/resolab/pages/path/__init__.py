@@ -4,19 +4,19 @@ For: per-page answers from a page model, alone or with the instants of one load 
 many loads at once (`report`), or files.
 """
 
-from resolab.pages.path.connections import LoadConnections, connections_of
+from resolab.pages.path.connections import LoadConnections, count_connections
 from resolab.pages.path.critical import CriticalPath, PathLink, critical_path
 from resolab.pages.path.estimate import (
     AnnouncementMode,
     LoadEstimate,
     LookupPrediction,
     load_estimate,
-    predicted_lookups,
+    predict_lookups,
 )
 from resolab.pages.path.lab import lab_load_ms, move_to_lab, set_distances
 from resolab.pages.path.load import InstantSource, LoadTimeline, RequestInstants
-from resolab.pages.path.phases import PhaseKind, seen_round_trips
-from resolab.pages.path.records import failure_of, instants_of
+from resolab.pages.path.phases import PhaseKind, find_round_trips
+from resolab.pages.path.records import find_failure, read_instants
 
 __all__ = [
     "AnnouncementMode",
@@ -29,14 +29,14 @@ __all__ = [
     "PathLink",
     "PhaseKind",
     "RequestInstants",
-    "connections_of",
+    "count_connections",
     "critical_path",
-    "failure_of",
-    "instants_of",
+    "find_failure",
+    "find_round_trips",
     "lab_load_ms",
     "load_estimate",
     "move_to_lab",
-    "predicted_lookups",
-    "seen_round_trips",
+    "predict_lookups",
+    "read_instants",
     "set_distances",
 ]

@@ -11,7 +11,7 @@ import msgspec
 
 from resolab.pages.clone.names import host_name
 from resolab.pages.model import PageModel
-from resolab.pages.path.records import failure_of, measured_load, navigation_ns
+from resolab.pages.path.records import find_failure, find_measured_load, navigation_ns
 from resolab.records import ConnectionRecord, EdgeRequestRecord, HandshakeMode, Record
 
 _NS = 1_000_000
@@ -36,11 +36,11 @@ class LoadConnections(msgspec.Struct, frozen=True, kw_only=True):
     """Names among the former with the address and certificate of another name: browsers may share by these."""
 
 
-def connections_of(model: PageModel, records: Sequence[Record]) -> LoadConnections | None:
+def count_connections(model: PageModel, records: Sequence[Record]) -> LoadConnections | None:
     """Count the connections of the measured load; `None` after a failure, or without load event or clock."""
-    load = measured_load(records)
+    load = find_measured_load(records)
     began = navigation_ns(records, load)
-    if load is None or load.plt_ms is None or began is None or failure_of(records) is not None:
+    if load is None or load.plt_ms is None or began is None or find_failure(records) is not None:
         return None
     until = began + round(load.plt_ms * _NS)
     names = {host_name(model, place) for place in range(len(model.hosts))}
@@ -54,7 +54,7 @@ def connections_of(model: PageModel, records: Sequence[Record]) -> LoadConnectio
         if isinstance(one, ConnectionRecord)
         and (one.connection_id in asked or (one.server_name in names and began <= one.accepted_ns <= until))
     ]
-    return _counted(model, there, asked, began)
+    return _count(model, there, asked, began)
 
 
 def _name(authority: str) -> str:
@@ -69,7 +69,7 @@ def _may_share_count(model: PageModel, names: set[str]) -> int:
     return sum(count for count in groups.values() if count > 1)
 
 
-def _counted(
+def _count(
     model: PageModel, there: Sequence[ConnectionRecord], asked: dict[int, set[str]], began_ns: int
 ) -> LoadConnections:
     complete = [one for one in there if one.handshake_complete_ns is not None or one.connection_id in asked]

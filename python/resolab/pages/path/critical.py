@@ -17,9 +17,9 @@ import msgspec
 
 from resolab.pages.facts import holds_load
 from resolab.pages.model import Discovery, PageModel
-from resolab.pages.path.holders import holders_of
+from resolab.pages.path.holders import list_blockers
 from resolab.pages.path.load import InstantSource, LoadTimeline
-from resolab.pages.path.phases import Phase, PhaseKind, end_ns, ns, phases_of_load
+from resolab.pages.path.phases import PhaseKind, RequestPhase, end_ns, ns, phases_of_load
 
 
 class PathLink(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,14 +70,14 @@ def critical_path(
         links=tuple(links),
         parts_ns={part: sums[part] for part in PhaseKind if sums[part]},
         blocking_hosts=tuple(dict.fromkeys(waited_for)),
-        lookup_hosts=tuple(_looked_up(model, phases, load_ns)),
+        lookup_hosts=tuple(_list_looked_up_hosts(model, phases, load_ns)),
         untold_count=sum(untold),
         server_told_count=sum(load.requests[link.place].teller is InstantSource.SERVER for link in links),
     )
 
 
 def _links(
-    model: PageModel, load: LoadTimeline, load_ns: int, phases: Mapping[int, Sequence[Phase]]
+    model: PageModel, load: LoadTimeline, load_ns: int, phases: Mapping[int, Sequence[RequestPhase]]
 ) -> tuple[list[PathLink], int]:
     """Walk the chain from the last request; return the links in time order, with the time after the last."""
     links: list[PathLink] = []
@@ -87,12 +87,12 @@ def _links(
         one = load.requests[place]
         until = min(end_ns(one), cursor)
         gaps.append(cursor - until)
-        links.append(PathLink(place=place, held_up=held_up, parts_ns=_spent(phases[place], until)))
+        links.append(PathLink(place=place, held_up=held_up, parts_ns=_sum_phases(phases[place], until)))
         # One that began after its follower, by a rounded clock, has no time of its own.
         cursor = min(until, ns(one.start_ms))
     # A gap lies before the link that follows it, so the first one found is what came after the last link.
     after_last, *before = [*gaps, cursor]
-    found = [_with_gap(link, _gap_part(load, link.place), gap) for link, gap in zip(links, before, strict=True)]
+    found = [_add_gap(link, _gap_part(load, link.place), gap) for link, gap in zip(links, before, strict=True)]
     return found[::-1], after_last
 
 
@@ -102,15 +102,15 @@ def _chain(model: PageModel, load: LoadTimeline, load_ns: int) -> Iterator[tuple
     ended = [place for place in awaited if end_ns(load.requests[place]) <= load_ns]
     if not ended:
         return
-    holders = holders_of(model)
+    holders = list_blockers(model)
     place: int | None = max(ended, key=lambda one: (end_ns(load.requests[one]), one))
     held_up = False
     while place is not None:
         yield place, held_up
-        place, held_up = _before(place, model, load, holders)
+        place, held_up = _find_predecessor(place, model, load, holders)
 
 
-def _before(
+def _find_predecessor(
     place: int, model: PageModel, load: LoadTimeline, holders: Mapping[int, tuple[int, ...]]
 ) -> tuple[int | None, bool]:
     """Find the predecessor of a request: the latest of its discoverer and of the discoverer's blockers.
@@ -119,7 +119,7 @@ def _before(
     instants, the model names the blockers, and the blockers may have instants. The script's nearest ancestor with
     instants then represents the script. If the ancestor ended after the request's start, the ancestor's start counts.
     """
-    discoverer = _told_ancestor(place, model, load)
+    discoverer = _find_known_ancestor(place, model, load)
     parent = model.resources[place].parent
     if discoverer is None or parent is None or model.resources[place].discovery is not Discovery.SCRIPT:
         return discoverer, False
@@ -137,14 +137,14 @@ def _before(
     return chosen, chosen != discoverer
 
 
-def _told_ancestor(place: int, model: PageModel, load: LoadTimeline) -> int | None:
+def _find_known_ancestor(place: int, model: PageModel, load: LoadTimeline) -> int | None:
     parent = model.resources[place].parent
     while parent is not None and parent not in load.requests:
         parent = model.resources[parent].parent
     return parent
 
 
-def _spent(phases: Sequence[Phase], until: int) -> dict[PhaseKind, int]:
+def _sum_phases(phases: Sequence[RequestPhase], until: int) -> dict[PhaseKind, int]:
     spent: Counter[PhaseKind] = Counter()
     for part, begin, end in phases:
         if min(end, until) > begin:
@@ -152,7 +152,7 @@ def _spent(phases: Sequence[Phase], until: int) -> dict[PhaseKind, int]:
     return dict(spent)
 
 
-def _with_gap(link: PathLink, part: PhaseKind, gap: int) -> PathLink:
+def _add_gap(link: PathLink, part: PhaseKind, gap: int) -> PathLink:
     if not gap:
         return link
     return msgspec.structs.replace(link, parts_ns=link.parts_ns | {part: link.parts_ns.get(part, 0) + gap})
@@ -163,7 +163,7 @@ def _gap_part(load: LoadTimeline, place: int) -> PhaseKind:
     return PhaseKind.UNTOLD if load.requests[place].teller is InstantSource.SERVER else PhaseKind.BROWSER
 
 
-def _looked_up(model: PageModel, phases: Mapping[int, list[Phase]], load_ns: int) -> list[int]:
+def _list_looked_up_hosts(model: PageModel, phases: Mapping[int, list[RequestPhase]], load_ns: int) -> list[int]:
     return sorted(
         {
             model.resources[place].host

@@ -19,8 +19,8 @@ import msgspec
 
 from resolab.pages.facts import holds_load
 from resolab.pages.model import Discovery, Host, Outcome, PageModel, Resource, ScriptMode
-from resolab.pages.path.held_back import DocumentHead, DocumentHeads
-from resolab.pages.path.holders import holders_of
+from resolab.pages.path.delayed_requests import DocumentHead, DocumentHeads
+from resolab.pages.path.holders import list_blockers
 from resolab.pages.path.instant import START, EstimatedInstant
 from resolab.protocols import cold_exchange_round_trips, page_handshake_round_trips
 from resolab.records import HttpVersion
@@ -88,7 +88,7 @@ def load_estimate(
     return _Walk(model, _Resolver(0.0, lookup_ms), connect_ms, round_trip_ms).estimate()
 
 
-def predicted_lookups(
+def predict_lookups(
     model: PageModel,
     *,
     dns_transport: str,
@@ -149,12 +149,12 @@ class _Walk:
         self._first_bytes: dict[int, EstimatedInstant] = {}
         self._ends: dict[int, EstimatedInstant] = {}
         self._starts: dict[int, EstimatedInstant] = {}
-        self._holders = holders_of(model)
+        self._holders = list_blockers(model)
         self._heads = DocumentHeads(model)
         self._held: set[int] = set()
         """Requests held back by a head, by index."""
         self._queue: list[tuple[EstimatedInstant, int]] = [(START, 0)]
-        self._document = 0 if resolver.announced is AnnouncementMode.WITH_FIRST else _document_of(model)
+        self._document = 0 if resolver.announced is AnnouncementMode.WITH_FIRST else _find_document(model)
         self._announced_ms: float | None = None
         """The time of the announcement of all names, or of their answers; `None`: still no announcement."""
 
@@ -170,10 +170,10 @@ class _Walk:
                 missing[child] -= 1
                 if not missing[child]:
                     heapq.heappush(self._queue, (self._start(child), child))
-        last = max(self._awaited(place) for place in self._ends)
+        last = max(self._find_awaited_ms(place) for place in self._ends)
         return LoadEstimate(load_ms=last.ms, blocking_lookups_count=last.lookups, lookups_count=len(self._ready))
 
-    def _awaited(self, place: int) -> EstimatedInstant:
+    def _find_awaited_ms(self, place: int) -> EstimatedInstant:
         """Return the instant of a request delaying the load event: its end, or its start for scripts' fetches."""
         return self._ends[place] if holds_load(self._model.resources[place]) else self._starts[place]
 
@@ -184,13 +184,13 @@ class _Walk:
         for place, one in enumerate(self._model.resources):
             if one.parent is None or one.after_load:
                 continue
-            needed = {one.parent, *self._holding(one)}
+            needed = {one.parent, *self._list_blockers(one)}
             missing[place] = len(needed)
             for other in needed:
                 waiting[other].append(place)
         return waiting, missing
 
-    def _holding(self, one: Resource) -> Sequence[int]:
+    def _list_blockers(self, one: Resource) -> Sequence[int]:
         """List the blockers of the requesting script."""
         if one.discovery is not Discovery.SCRIPT or one.parent is None:
             return ()
@@ -198,7 +198,7 @@ class _Walk:
 
     def _may_begin(self, place: int, start: EstimatedInstant) -> bool:
         """Hold a request back if its document's head does; release or check the request at its turn."""
-        head = self._heads.holding_back(place)
+        head = self._heads.find_delaying_head(place)
         if head is None:
             return True
         waits = place in self._held
@@ -239,24 +239,24 @@ class _Walk:
             self._first_bytes[place] = self._ends[place] = start
             return
         if one.host not in self._ready:
-            self._ready[one.host] = self._answered(one.host, start).later(self._connects[one.host])
+            self._ready[one.host] = self._answer_look_up(one.host, start).later(self._connects[one.host])
         sent = max(start, self._ready[one.host])
         if place == self._document:
             self._announced_ms = self._announcement_ms(one, sent)
         self._first_bytes[place] = sent.later(self._trips[one.host] + one.server_time_ms)
         self._ends[place] = self._first_bytes[place].later(one.receive_ms)
 
-    def _answered(self, host: int, asked: EstimatedInstant) -> EstimatedInstant:
+    def _answer_look_up(self, host: int, asked: EstimatedInstant) -> EstimatedInstant:
         opening_ms = 0.0 if self._ready else self._resolver.setup_ms
         answered_ms = asked.ms + opening_ms + self._resolver.takes_ms(host)
-        announced_ms = self._announced_answer_ms(host)
+        announced_ms = self._find_announced_answer_ms(host)
         if announced_ms is not None:
             if announced_ms <= asked.ms:
                 return asked
             answered_ms = min(answered_ms, announced_ms)
         return EstimatedInstant(answered_ms, asked.lookups + 1)
 
-    def _announced_answer_ms(self, host: int) -> float | None:
+    def _find_announced_answer_ms(self, host: int) -> float | None:
         """Return the arrival of a host's announced answer; `None` without an announcement."""
         if self._announced_ms is None:
             return None
@@ -285,7 +285,7 @@ class _Walk:
         if one.discovery is Discovery.DOCUMENT:
             return first_byte.later((one.place or 0.0) * self._model.resources[one.parent].receive_ms)
         if one.discovery is Discovery.SCRIPT:
-            return max([end, *(self._ran(it) for it in self._holding(one))]).later(one.due_ms or 0.0)
+            return max([end, *(self._ran(it) for it in self._list_blockers(one))]).later(one.due_ms or 0.0)
         if one.discovery is Discovery.STYLESHEET:
             return end
         return first_byte.later(one.due_ms or 0.0)
@@ -296,7 +296,7 @@ class _Walk:
         return self._ends[place].later(one.run_ms if one.script_mode is ScriptMode.SYNC else 0.0)
 
 
-def _document_of(model: PageModel) -> int:
+def _find_document(model: PageModel) -> int:
     """Find the document after its redirects; redirects announce nothing."""
     found = 0
     for place, one in enumerate(model.resources):

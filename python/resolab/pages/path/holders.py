@@ -15,7 +15,7 @@ from resolab.pages.model import Discovery, Kind, PageModel, Resource, ScriptMode
 BY_RUNS = (Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE)
 
 
-def holders_of(model: PageModel) -> dict[int, tuple[int, ...]]:
+def list_blockers(model: PageModel) -> dict[int, tuple[int, ...]]:
     """List the blockers, by index, for each script with a request, by the script's index."""
     asked: dict[int, float] = {}
     for one in model.resources:
@@ -26,7 +26,7 @@ def holders_of(model: PageModel) -> dict[int, tuple[int, ...]]:
     for place, one in enumerate(model.resources):
         if place in asked and one.script_mode is not None:
             candidates = _candidates(one, holding[one.frame])
-            there = [it for it in candidates if recorded_end_ms(model.resources[it]) <= asked[place]]
+            there = [it for it in candidates if compute_recorded_end_ms(model.resources[it]) <= asked[place]]
             if there:
                 found[place] = tuple(there)
         if _holds(one):
@@ -45,6 +45,6 @@ def _holds(one: Resource) -> bool:
     return is_markup and (one.kind is Kind.STYLESHEET or one.script_mode is ScriptMode.SYNC)
 
 
-def recorded_end_ms(one: Resource) -> float:
+def compute_recorded_end_ms(one: Resource) -> float:
     """Return the arrival of a request's last byte in the recording, in ms."""
     return one.start_ms if one.first_byte_ms is None else one.first_byte_ms + one.receive_ms

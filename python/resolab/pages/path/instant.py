@@ -1,6 +1,6 @@
 """An instant of an estimated load, with the look-ups of its chain.
 
-For: `estimate`, `held_back`. Not for: measured instants (`load`).
+For: `estimate`, `delayed_requests`. Not for: measured instants (`load`).
 """
 
 from typing import NamedTuple

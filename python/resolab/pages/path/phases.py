@@ -41,7 +41,7 @@ class PhaseKind(enum.StrEnum):
 SETUP = (PhaseKind.DNS, PhaseKind.CONNECT, PhaseKind.HANDSHAKE)
 
 
-class Phase(NamedTuple):
+class RequestPhase(NamedTuple):
     """A stretch of one request's time, in ns."""
 
     part: PhaseKind
@@ -65,44 +65,44 @@ class _Cut:
 
     def __init__(self, begin: int, end: int) -> None:
         self.at, self.end = begin, end
-        self.phases: list[Phase] = []
+        self.phases: list[RequestPhase] = []
 
-    def until(self, part: PhaseKind, instant: int | None) -> None:
+    def assign_until(self, part: PhaseKind, instant: int | None) -> None:
         """Assign the time before an instant to a part; an instant out of order gets nothing."""
         if instant is not None and (to := min(instant, self.end)) > self.at:
-            self.phases.append(Phase(part, self.at, to))
+            self.phases.append(RequestPhase(part, self.at, to))
             self.at = to
 
 
-def _own(one: RequestInstants, round_trip_ns: int) -> list[Phase]:
+def _own(one: RequestInstants, round_trip_ns: int) -> list[RequestPhase]:
     """Tell the phases the browser gave to this request itself."""
     cut = _Cut(ns(one.start_ms), end_ns(one))
     sent = _maybe(one.request_start_ms)
     if sent is None and one.response_start_ms is None:
-        cut.until(PhaseKind.UNTOLD, cut.end)  # Another origin that lets nobody read its phases, or no answer.
+        cut.assign_until(PhaseKind.UNTOLD, cut.end)  # Another origin that lets nobody read its phases, or no answer.
         return cut.phases
     looked_up, answered = _maybe(one.dns_start_ms), _maybe(one.dns_end_ms)
     if looked_up is not None and answered is not None:
-        cut.until(PhaseKind.BROWSER, looked_up)
-        cut.until(PhaseKind.DNS, answered)
+        cut.assign_until(PhaseKind.BROWSER, looked_up)
+        cut.assign_until(PhaseKind.DNS, answered)
     # In early data a request leaves before the handshake has ended: what is left of it nobody waited for.
-    connecting, connected = (_before(_maybe(at), sent) for at in (one.connect_start_ms, one.connect_end_ms))
+    connecting, connected = (_limit_instant(_maybe(at), sent) for at in (one.connect_start_ms, one.connect_end_ms))
     if connecting is not None and connected is not None:
-        secure = connecting if one.protocol == "h3" else _before(_maybe(one.secure_start_ms), sent)
-        cut.until(PhaseKind.BROWSER, connecting)
-        cut.until(PhaseKind.CONNECT, connected if secure is None else min(secure, connected))
-        cut.until(PhaseKind.HANDSHAKE, connected)
-    cut.until(PhaseKind.BROWSER, sent)
+        secure = connecting if one.protocol == "h3" else _limit_instant(_maybe(one.secure_start_ms), sent)
+        cut.assign_until(PhaseKind.BROWSER, connecting)
+        cut.assign_until(PhaseKind.CONNECT, connected if secure is None else min(secure, connected))
+        cut.assign_until(PhaseKind.HANDSHAKE, connected)
+    cut.assign_until(PhaseKind.BROWSER, sent)
     responded = _maybe(one.response_start_ms)
     if responded is None:
         responded = cut.end
-    cut.until(PhaseKind.ROUND_TRIP, min(cut.at + round_trip_ns, responded))
-    cut.until(PhaseKind.SERVER, responded)
-    cut.until(PhaseKind.TRANSFER, cut.end)
+    cut.assign_until(PhaseKind.ROUND_TRIP, min(cut.at + round_trip_ns, responded))
+    cut.assign_until(PhaseKind.SERVER, responded)
+    cut.assign_until(PhaseKind.TRANSFER, cut.end)
     return cut.phases
 
 
-def _left_early(one: RequestInstants) -> bool:
+def _is_early(one: RequestInstants) -> bool:
     sent, connected = one.request_start_ms, one.connect_end_ms
     return sent is not None and connected is not None and ns(connected) - ns(sent) >= _SEEN_FROM_NS
 
@@ -111,17 +111,19 @@ def _maybe(instant_ms: float | None) -> int | None:
     return None if instant_ms is None else ns(instant_ms)
 
 
-def _before(instant: int | None, limit: int | None) -> int | None:
+def _limit_instant(instant: int | None, limit: int | None) -> int | None:
     return instant if instant is None or limit is None else min(instant, limit)
 
 
-def phases_of_load(model: PageModel, load: LoadTimeline, round_trips_ms: Mapping[int, float]) -> dict[int, list[Phase]]:
+def phases_of_load(
+    model: PageModel, load: LoadTimeline, round_trips_ms: Mapping[int, float]
+) -> dict[int, list[RequestPhase]]:
     """Tell the phases of every request, by place; `round_trips_ms` is by host."""
     own = {
         place: _own(one, ns(round_trips_ms.get(model.resources[place].host, 0.0)))
         for place, one in load.requests.items()
     }
-    setups: dict[int, list[Phase]] = defaultdict(list)
+    setups: dict[int, list[RequestPhase]] = defaultdict(list)
     for place, phases in own.items():
         setups[model.resources[place].host] += [phase for phase in phases if phase.part in SETUP]
     for of_host in setups.values():
@@ -129,11 +131,11 @@ def phases_of_load(model: PageModel, load: LoadTimeline, round_trips_ms: Mapping
     for place, phases in own.items():
         waited = load.requests[place].is_multiplexed and not any(phase.part in SETUP for phase in phases)
         if waited and (others := setups[model.resources[place].host]):
-            own[place] = [part for phase in phases for part in _waited_for(phase, others)]
+            own[place] = [part for phase in phases for part in _divide_idle_time(phase, others)]
     return own
 
 
-def _waited_for(phase: Phase, others: Sequence[Phase]) -> Iterator[Phase]:
+def _divide_idle_time(phase: RequestPhase, others: Sequence[RequestPhase]) -> Iterator[RequestPhase]:
     """Divide idle time of the browser by the activity of the host's other requests in this time."""
     if phase.part is not PhaseKind.BROWSER:
         yield phase
@@ -143,21 +145,21 @@ def _waited_for(phase: Phase, others: Sequence[Phase]) -> Iterator[Phase]:
         begin, end = max(other.begin_ns, at), min(other.end_ns, phase.end_ns)
         if end > begin:
             if begin > at:
-                yield Phase(PhaseKind.BROWSER, at, begin)
-            yield Phase(other.part, begin, end)
+                yield RequestPhase(PhaseKind.BROWSER, at, begin)
+            yield RequestPhase(other.part, begin, end)
             at = end
     if phase.end_ns > at:
-        yield Phase(PhaseKind.BROWSER, at, phase.end_ns)
+        yield RequestPhase(PhaseKind.BROWSER, at, phase.end_ns)
 
 
-def seen_round_trips(model: PageModel, load: LoadTimeline) -> dict[int, float]:
+def find_round_trips(model: PageModel, load: LoadTimeline) -> dict[int, float]:
     """Return the smallest round trip of each host's handshakes in this load, in ms by host: TCP's, else QUIC's.
 
     A request sent as early data cuts its handshake short; such a handshake says nothing about the round trip.
     """
     seen: dict[int, int] = {}
     for place, one in load.requests.items():
-        if _left_early(one):
+        if _is_early(one):
             continue
         trip = PhaseKind.HANDSHAKE if one.protocol == "h3" else PhaseKind.CONNECT
         for part, begin, end in _own(one, 0):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from resolab.pages.clone.names import parse_request_index, resource_of
+from resolab.pages.clone.names import find_resource, parse_request_index
 from resolab.pages.model import Discovery, PageModel
 from resolab.pages.path.load import InstantSource, LoadTimeline, RequestInstants
 from resolab.records import (
@@ -33,35 +33,35 @@ _NS = 1_000_000
 _PROTOCOLS = {"http/1.1": "h1", "http/1.0": "h1"}
 
 
-def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: float = 0.0) -> LoadTimeline | None:
+def read_instants(model: PageModel, records: Iterable[Record], round_trip_ms: float = 0.0) -> LoadTimeline | None:
     """Read the measured load; `None` after a failure, without load event, or without a request of the model.
 
     A load with missing parts of its page is shorter, so its load event says nothing. `round_trip_ms` is the access
     network's, for requests known only from the server.
     """
     kept = list(records)
-    load = measured_load(kept)
-    if load is None or load.plt_ms is None or failure_of(kept) is not None:
+    load = find_measured_load(kept)
+    if load is None or load.plt_ms is None or find_failure(kept) is not None:
         return None
-    told = _told_by_browser(model, kept)
+    told = _read_browser_instants(model, kept)
     if load.browser == BrowserName.FIREFOX:
-        told = _with_firefox_look_ups(model, told)
+        told = _extend_firefox_look_ups(model, told)
     if not told:
         return None
-    served = _told_by_server(model, kept, load, round_trip_ms / 2)
-    requests = served | _without_folds(model, told, served)
+    served = _read_server_instants(model, kept, load, round_trip_ms / 2)
+    requests = served | _unfold_redirects(model, told, served)
     return LoadTimeline(load_ms=load.plt_ms, requests=dict(sorted(requests.items())))
 
 
-def measured_load(records: Iterable[Record]) -> PageLoadRecord | None:
+def find_measured_load(records: Iterable[Record]) -> PageLoadRecord | None:
     """Return the trial's measured load, or `None` without a measured load."""
     return next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
 
 
-def failure_of(records: Iterable[Record]) -> str | None:
+def find_failure(records: Iterable[Record]) -> str | None:
     """Return the failure of the measured load; before format 1.8 only the trial's flag marks an incomplete load."""
     kept = list(records)
-    load = measured_load(kept)
+    load = find_measured_load(kept)
     if load is None or load.failure is not None:
         return None if load is None else load.failure
     flags = (one.flags for one in kept if isinstance(one, TrialEndRecord))
@@ -77,7 +77,7 @@ def navigation_ns(records: Iterable[Record], load: PageLoadRecord | None) -> int
     return round(load.navigation_start_unix_ms * 1_000) * 1_000 - (head.wall_time_unix_ns - head.monotonic_ns)
 
 
-def _told_by_browser(model: PageModel, records: Iterable[Record]) -> dict[int, RequestInstants]:
+def _read_browser_instants(model: PageModel, records: Iterable[Record]) -> dict[int, RequestInstants]:
     told: dict[int, RequestInstants] = {}
     for one in records:
         if isinstance(one, ResourceRecord) and (place := _place(model, one.url)) is not None and place not in told:
@@ -96,7 +96,7 @@ def _told_by_browser(model: PageModel, records: Iterable[Record]) -> dict[int, R
     return told
 
 
-def _with_firefox_look_ups(model: PageModel, told: Mapping[int, RequestInstants]) -> dict[int, RequestInstants]:
+def _extend_firefox_look_ups(model: PageModel, told: Mapping[int, RequestInstants]) -> dict[int, RequestInstants]:
     """Let a host's first look-up begin with its request.
 
     Firefox waits for the HTTPS record before its domainLookupStart; by then the addresses have arrived
@@ -114,10 +114,10 @@ def _with_firefox_look_ups(model: PageModel, told: Mapping[int, RequestInstants]
 
 
 def _place(model: PageModel, url: str) -> int | None:
-    return parse_request_index(url) if resource_of(model, url) is not None else None
+    return parse_request_index(url) if find_resource(model, url) is not None else None
 
 
-def _told_by_server(
+def _read_server_instants(
     model: PageModel, records: Iterable[Record], load: PageLoadRecord, way_ms: float
 ) -> dict[int, RequestInstants]:
     """Put the server's instants on the browser's clock."""
@@ -131,11 +131,11 @@ def _told_by_server(
             continue
         place = _place(model, f"https://{split_url(f'//{one.authority}').hostname}{one.path}")
         if place is not None and place not in told:
-            told[place] = _served(one, began_ns, way_ms)
+            told[place] = _convert_server_record(one, began_ns, way_ms)
     return told
 
 
-def _served(one: EdgeRequestRecord, began_ns: int, way_ms: float) -> RequestInstants:
+def _convert_server_record(one: EdgeRequestRecord, began_ns: int, way_ms: float) -> RequestInstants:
     sent, received = one.response_sent_ns, (one.received_ns - began_ns) / _NS - way_ms
     first = one.first_body_byte_ns or sent
     return RequestInstants(
@@ -148,7 +148,7 @@ def _served(one: EdgeRequestRecord, began_ns: int, way_ms: float) -> RequestInst
     )
 
 
-def _without_folds(
+def _unfold_redirects(
     model: PageModel, told: Mapping[int, RequestInstants], served: Mapping[int, RequestInstants]
 ) -> dict[int, RequestInstants]:
     """Give the phases of a merged chain of redirects to the last request, and the time before to the first."""

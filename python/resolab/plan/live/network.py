@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from resolab.errors import ConfigurationError
 from resolab.manners import HARD_CAPS, user_agent_suffix
-from resolab.plan.live.resolvers import check_native, resolvers_in
+from resolab.plan.live.resolvers import check_native, read_resolvers
 from resolab.plan.live.settings import LAB, LIVE_PROFILE, LiveResolver, LiveSettings
-from resolab.plan.live.sites import Sites, sites_in
+from resolab.plan.live.sites import Sites, read_sites
 from resolab.plan.section import NAME, PlanSection
 from resolab.plan.settings import Unit
 from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath
@@ -54,19 +54,19 @@ def live_table(
         return LiveTable(table, None)
     top = PlanSection(source, table)
     network = top.section("network")
-    network.one_of("kind", (LIVE,))
+    network.take_word("kind", (LIVE,))
     _refuse_the_labs(top, table, at_hand=at_hand)
-    levels = _named(top, table)
-    resolvers = resolvers_in(_of_resolvers(top, levels["resolver"]), levels["resolver"])
-    sites = sites_in(top.section("sites"), base, _seed(table), begun_with, at_hand=at_hand)
+    levels = _take_decisive_factors(top, table)
+    resolvers = read_resolvers(_read_resolvers(top, levels["resolver"]), levels["resolver"])
+    sites = read_sites(top.section("sites"), base, _read_seed(table), begun_with, at_hand=at_hand)
     settings = _settings(network, resolvers, sites, base)
     paths = _paths(table, levels["dns_transport"])
     _check_addresses(top, levels["dns_transport"], resolvers)
-    check_native(PlanSection(source, {}, "resolver_path"), resolvers, _as_paths(paths))
-    return LiveTable(_ordinary(table, sites.names, paths, _without_address(levels, resolvers)), settings)
+    check_native(PlanSection(source, {}, "resolver_path"), resolvers, _read_paths(paths))
+    return LiveTable(_ordinary(table, sites.names, paths, _exclude_without_address(levels, resolvers)), settings)
 
 
-def _of_resolvers(top: PlanSection, names: Sequence[str]) -> PlanSection:
+def _read_resolvers(top: PlanSection, names: Sequence[str]) -> PlanSection:
     section = top.section("resolvers")
     for name in names:
         if name not in section:
@@ -76,7 +76,7 @@ def _of_resolvers(top: PlanSection, names: Sequence[str]) -> PlanSection:
     return section
 
 
-def _named(top: PlanSection, table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def _take_decisive_factors(top: PlanSection, table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Take the two decisive factors, and refuse factors absent from live plans."""
     factors = table.get("factors")
     if not isinstance(factors, dict):
@@ -118,7 +118,7 @@ def _settings(network: PlanSection, resolvers: Mapping[str, LiveResolver], sites
     known_names_first = network.flag("known_names_first", default=False)
     caps = network.values("caps")
     try:
-        HARD_CAPS.lowered(caps, where="")
+        HARD_CAPS.lower(caps, where="")
     except ConfigurationError as error:
         network.fail("caps", str(error).strip())
     network.allow("opt_out")
@@ -141,7 +141,7 @@ def _paths(table: Mapping[str, Any], transports: Sequence[str]) -> Mapping[str, 
     return {**usual, **given} if isinstance(given, dict) else usual
 
 
-def _as_paths(paths: Mapping[str, Any]) -> dict[DnsTransport, tuple[ResolverPath, ...]]:
+def _read_paths(paths: Mapping[str, Any]) -> dict[DnsTransport, tuple[ResolverPath, ...]]:
     """Take the valid words; the ordinary reading reports faults in others."""
     known = {str(path) for path in ResolverPath}
     words = {
@@ -163,7 +163,7 @@ def _check_addresses(top: PlanSection, transports: Sequence[str], resolvers: Map
             top.fail(f"resolvers.{name}", "has no address for any transport of the plan; give one, or leave it out")
 
 
-def _without_address(
+def _exclude_without_address(
     levels: Mapping[str, Sequence[str]], resolvers: Mapping[str, LiveResolver]
 ) -> list[Mapping[str, Sequence[str]]]:
     """Write the exclusions of transports without a resolver's address."""
@@ -194,7 +194,7 @@ def _ordinary(
     }
 
 
-def _seed(table: Mapping[str, Any]) -> int:
+def _read_seed(table: Mapping[str, Any]) -> int:
     """Take the plan's seed before the check; the ordinary reading reports faults."""
     seed = table.get("seed")
     return seed if isinstance(seed, int) else 0

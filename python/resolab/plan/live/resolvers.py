@@ -11,7 +11,7 @@ from resolab.errors import ConfigurationError
 from resolab.manners import plain_resolver_url, resolver_endpoint
 from resolab.plan.live.settings import Endpoint, LiveResolver
 from resolab.plan.section import PlanSection
-from resolab.protocols import OVER_HTTP, facts_of
+from resolab.protocols import OVER_HTTP, find_facts
 from resolab.records import DnsTransport, ResolverPath
 
 SYSTEM = "system"
@@ -20,7 +20,7 @@ _OF_BROWSERS = {DnsTransport.DOUDP: 53, DnsTransport.DOH: 443, DnsTransport.DOH3
 """Ports used by a browser's own resolver."""
 
 
-def resolvers_in(section: PlanSection, names: tuple[str, ...]) -> dict[str, LiveResolver]:
+def read_resolvers(section: PlanSection, names: tuple[str, ...]) -> dict[str, LiveResolver]:
     """Read the resolvers among the plan's levels; others are allowed, so a plan can be narrowed in one line."""
     return {name: _resolver(section.section(name), name) for name in names}
 
@@ -42,7 +42,7 @@ def _endpoint(section: PlanSection, transport: DnsTransport, text: str) -> Endpo
     except ConfigurationError:
         found = None
     if found is None or found.dns_transport is not transport:
-        scheme = facts_of(transport).url_form.partition("://")[0]
+        scheme = find_facts(transport).url_form.partition("://")[0]
         bare = f', an address, or "{SYSTEM}"' if transport is DnsTransport.DOUDP else ""
         section.fail(transport, f"{text!r} is no resolver over it; give {scheme}://HOST, with :PORT if need be{bare}")
     url = plain_resolver_url(text) if "://" in text else found.url

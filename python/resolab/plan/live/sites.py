@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from resolab.errors import ConfigurationError
-from resolab.manners import host_of, plain_url
+from resolab.manners import plain_url, read_host
 from resolab.plan.live.settings import LiveSite, SiteList
 from resolab.plan.section import PlanSection
 
@@ -36,12 +36,14 @@ class Sites:
         self.names = list(self.by_name if names is None else names)
 
 
-def sites_in(section: PlanSection, base: Path, seed: int, begun_with: Sequence[str] | None, *, at_hand: bool) -> Sites:
+def read_sites(
+    section: PlanSection, base: Path, seed: int, begun_with: Sequence[str] | None, *, at_hand: bool
+) -> Sites:
     """Read `[sites]`; for a dataset's plan, `begun_with` has its pages; without `at_hand` no list is opened."""
     if ("urls" in section) == ("list" in section):
         section.fail("", "takes one of urls and list")
     if "urls" in section:
-        sites = [_of_url(section, url) for url in section.levels("urls", None)]
+        sites = [_read_url(section, url) for url in section.levels("urls", None)]
         section.allow("list")
         section.finish()
         _check_names(section, "urls", sites)
@@ -50,7 +52,7 @@ def sites_in(section: PlanSection, base: Path, seed: int, begun_with: Sequence[s
     if begun_with is not None and not at_hand:
         return Sites([], site_list, begun_with)
     text = _read(section, file)
-    sites = _drawn(section, text, site_list, seed)
+    sites = _draw_sample(section, text, site_list, seed)
     _check_names(section, "list", sites)
     if begun_with is not None:
         by_name = {one.name: one for one in sites}
@@ -69,10 +71,10 @@ def page_name(url: str) -> str:
     return _NOT_IN_NAMES.sub("_", f"{parts.netloc}{parts.path}{'?' if parts.query else ''}{parts.query}").strip("_")
 
 
-def _of_url(section: PlanSection, url: str) -> LiveSite:
+def _read_url(section: PlanSection, url: str) -> LiveSite:
     try:
         parts = urlsplit(url)
-        known = parts.scheme in {"https", "http"} and host_of(url) and parts.port != 0
+        known = parts.scheme in {"https", "http"} and read_host(url) and parts.port != 0
     except (ValueError, ConfigurationError):
         known = False
     if not known or parts.username is not None or parts.fragment or not url.isprintable() or " " in url:
@@ -116,9 +118,9 @@ def _read(section: PlanSection, file: Path) -> str:
         section.fail("list", f"could not read {file}: {reason}; give a file of lines RANK,DOMAIN")
 
 
-def _drawn(section: PlanSection, text: str, site_list: SiteList, seed: int) -> list[LiveSite]:
+def _draw_sample(section: PlanSection, text: str, site_list: SiteList, seed: int) -> list[LiveSite]:
     """Draw the sample: each domain has a key of seed and name, independent of all else."""
-    found = list(_within(section, text, site_list.ranks))
+    found = list(_read_list_lines(section, text, site_list.ranks))
     if not found:
         section.fail("ranks", f"no line of {site_list.file} has such a rank")
     if site_list.sample is None or site_list.sample == len(found):
@@ -129,7 +131,7 @@ def _drawn(section: PlanSection, text: str, site_list: SiteList, seed: int) -> l
     return sorted(keyed[: site_list.sample], key=lambda site: site.rank or 0)
 
 
-def _within(section: PlanSection, text: str, ranges: Sequence[tuple[int, int]]) -> Iterator[LiveSite]:
+def _read_list_lines(section: PlanSection, text: str, ranges: Sequence[tuple[int, int]]) -> Iterator[LiveSite]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue

@@ -28,10 +28,10 @@ def move_to_vantage(plan: Plan, vantage: str) -> Plan:
             f"could not run {plan.name} at {vantage!r}: {problem}; give the place a name of its own"
         )
     seed = plan.seed if vantage == LAB else stream_seed(plan.seed, "vantage_point", vantage) & HIGHEST_SEED
-    return replace(placed_at(plan, vantage), seed=seed)
+    return replace(place_at(plan, vantage), seed=seed)
 
 
-def placed_at(plan: Plan, vantage: str) -> Plan:
+def place_at(plan: Plan, vantage: str) -> Plan:
     """Return the plan with another vantage point and its seed, as of a run begun there."""
     if plan.live is None:
         return replace(plan, at=vantage)

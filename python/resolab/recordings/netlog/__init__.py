@@ -5,6 +5,6 @@ For: facts missing in a HAR. Not for: reading logs (`browser.chromium.netlog`) o
 """
 
 from resolab.recordings.netlog.connections import PageConnections
-from resolab.recordings.netlog.joining import import_with_netlog
+from resolab.recordings.netlog.matching import import_with_netlog
 
 __all__ = ["PageConnections", "import_with_netlog"]

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from resolab.browser.browser_log import Connection, SharingReason
+from resolab.browser.browser_log import BrowserConnection, SharingReason
 
 
 class PageConnections(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,9 +34,9 @@ class PageConnections(msgspec.Struct, frozen=True, kw_only=True):
     """Names on connections of others, by reason: a name counts once for each such connection."""
 
 
-def page_connections(connections: Sequence[Connection], names: Collection[str]) -> PageConnections:
+def page_connections(connections: Sequence[BrowserConnection], names: Collection[str]) -> PageConnections:
     """Count the connections of a page: opened for the page's names or used by these names."""
-    of_page = [one for one in connections if one.is_of(names)]
+    of_page = [one for one in connections if one.serves_any(names)]
     there = [one for one in of_page if one.is_open]
     handshakes = [one for one in there if one.handshake_end_ms is not None]
     own = {one.host for one in there if any(request.host == one.host for request in one.requests)}

@@ -15,7 +15,7 @@ from resolab.report.compare.changes import (
     EffectChange,
     smallest_p_value,
 )
-from resolab.report.compare.ground import FactDifference
+from resolab.report.compare.circumstances import FactDifference
 from resolab.report.tables import Table
 from resolab.stats import Estimate, SignificantShare
 
@@ -38,19 +38,19 @@ def verdict(found: DatasetComparison) -> str:
         return (
             f"Too few loads to tell: with {total} conditions even loads that are all slower would not reach a "
             f"Holm-adjusted p of 0.05; the intervals beside each change still hold."
-            f"{_floor(found)}{why}{_stopped(found)}"
+            f"{_floor(found)}{why}{_describe_stop(found)}"
         )
     if not changed:
         return (
             f"No change is told from chance: none of {total} conditions (Holm-adjusted p > 0.05){effects}. "
-            f"How large one could have been missed say the intervals.{_floor(found)}{why}{_stopped(found)}"
+            f"How large one could have been missed say the intervals.{_floor(found)}{why}{_describe_stop(found)}"
         )
     # Shifts in ms, since a relative change may be infinite or unknown where too much failed.
     largest = max(changed, key=lambda one: _least(one.shift_ms))
     return (
         f"More than noise: {len(changed)} of {total} conditions changed (Holm-adjusted p <= 0.05), the most "
         f"{largest.condition} by {_ms(largest.shift_ms)} ({_percent(largest.change)}){effects}."
-        f"{_floor(found)}{why}{_stopped(found)}"
+        f"{_floor(found)}{why}{_describe_stop(found)}"
     )
 
 
@@ -66,7 +66,7 @@ def _least(shift: Estimate) -> float:
     return 0.0 if shift.low <= 0 <= shift.high else min(abs(shift.low), abs(shift.high))
 
 
-def _stopped(found: DatasetComparison) -> str:
+def _describe_stop(found: DatasetComparison) -> str:
     return (
         " What they had shown decided how many blocks there are; p-values here take their number for fixed."
         if found.stopped
@@ -97,17 +97,17 @@ def tables(found: DatasetComparison, *, narrow: bool = False) -> list[tuple[str,
     """List every table with rows under its title; `narrow` leaves out columns for a narrow terminal."""
     conditions = _condition_table(found.conditions)
     some = [
-        (f"Median {found.outcome.phrase}, B against A", _without(conditions, _WIDE) if narrow else conditions),
+        (f"Median {found.outcome.phrase}, B against A", _drop_columns(conditions, _WIDE) if narrow else conditions),
         ("Effects against the baseline, B against A", _effect_table(found.effects)),
-        ("Settings that differ", _ground_table([one for one in found.ground if not one.is_reading])),
-        ("Readings of the instrument", _ground_table([one for one in found.ground if one.is_reading])),
+        ("Settings that differ", _build_facts_table([one for one in found.ground if not one.is_reading])),
+        ("Readings of the instrument", _build_facts_table([one for one in found.ground if one.is_reading])),
         ("Only in A", Table(("condition",), [(name,) for name in found.only[0]], frozenset((0,)))),
         ("Only in B", Table(("condition",), [(name,) for name in found.only[1]], frozenset((0,)))),
     ]
     return [(title, table) for title, table in some if table.rows]
 
 
-def _without(table: Table, columns: frozenset[str]) -> Table:
+def _drop_columns(table: Table, columns: frozenset[str]) -> Table:
     kept = [position for position, column in enumerate(table.columns) if column not in columns]
     words = frozenset(place for place, position in enumerate(kept) if position in table.words)
     return Table([table.columns[one] for one in kept], [[row[one] for one in kept] for row in table.rows], words)
@@ -152,7 +152,7 @@ def _effect_table(effects: Sequence[EffectChange]) -> Table:
     return Table(columns, rows, frozenset((0, 1, 6)))
 
 
-def _ground_table(differences: Sequence[FactDifference]) -> Table:
+def _build_facts_table(differences: Sequence[FactDifference]) -> Table:
     return Table(("what", "A", "B"), [(one.what, one.first, one.second) for one in differences], frozenset(range(3)))
 
 

@@ -12,7 +12,7 @@ from resolab.plan import Condition
 from resolab.plots import ABSENT, number_text
 from resolab.plots.save import Value
 from resolab.report.findings.findings import Findings
-from resolab.report.labels import combination_of
+from resolab.report.labels import name_combination
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table
 from resolab.store.connections.loads import LoadConnectionsRow
@@ -53,8 +53,8 @@ def connection_table(findings: Findings) -> NamedTable | None:
     for one in findings.load_connections:
         of_condition.setdefault(one.condition, []).append(one)
     told = [(one, of_condition[one.id]) for one in findings.plan.conditions() if one.id in of_condition]
-    rows = [(*_named(findings, condition), *_cells(loads)) for condition, loads in told]
-    kept = [_kept(condition, loads) for condition, loads in told]
+    rows = [(*_list_names(findings, condition), *_cells(loads)) for condition, loads in told]
+    kept = [_build_row(condition, loads) for condition, loads in told]
     return NamedTable("load_connections", TITLE, Table(_COLUMNS, rows, _WORDS), kept, NOTE)
 
 
@@ -63,8 +63,8 @@ def _cells(loads: Sequence[LoadConnectionsRow]) -> tuple[str, ...]:
     return (str(len(loads)), *spreads, _guesses(loads))
 
 
-def _named(findings: Findings, condition: Condition) -> tuple[str, ...]:
-    label = combination_of(findings, condition)
+def _list_names(findings: Findings, condition: Condition) -> tuple[str, ...]:
+    label = name_combination(findings, condition)
     return condition.page, condition.profile, label, str(condition.resolver_path)
 
 
@@ -93,7 +93,7 @@ def _guesses(loads: Sequence[LoadConnectionsRow]) -> str:
     return f"{words} ({wasted} B for nothing)" if wasted else words
 
 
-def _kept(condition: Condition, loads: Sequence[LoadConnectionsRow]) -> dict[str, Value]:
+def _build_row(condition: Condition, loads: Sequence[LoadConnectionsRow]) -> dict[str, Value]:
     """Return a row of the table's CSV file: medians as numbers."""
     row: dict[str, Value] = {"condition": condition.id, "loads_count": len(loads)}
     for _, name in _COUNTS:

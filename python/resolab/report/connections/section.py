@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolab.plots import Drawing
-from resolab.report.connections.by_page import changes_table, page_changes, page_drawing
 from resolab.report.connections.loads import connection_table
+from resolab.report.connections.page_effects import changes_table, page_changes, page_drawing
 from resolab.report.findings.findings import Findings
 from resolab.report.named_table import NamedTable
 

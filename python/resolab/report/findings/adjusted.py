@@ -12,17 +12,17 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopRule
-from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.page_loads import contributing, group_by_condition
-from resolab.report.findings.parts import PARTS, AdjustedComparison, AdjustmentRefusal, Part
+from resolab.report.findings.interval_level import find_level
+from resolab.report.findings.page_loads import group_by_condition, select_contributing
+from resolab.report.findings.parts import PARTS, AdjustedComparison, AdjustmentRefusal, LoadTimePart
 from resolab.stats import (
     ADJUSTABLE_FROM,
     MOST_VARIANCE_LEFT,
     Sample,
-    adjusted_difference,
+    compute_paired_p_value,
+    estimate_adjusted_difference,
+    estimate_paired_difference,
     hodges_lehmann,
-    paired_difference,
-    paired_p_value,
     pairs,
     variance_ratio,
 )
@@ -32,7 +32,7 @@ from resolab.store.rows import LoadRow
 SIGNIFICANCE = 0.05
 
 
-def adjusted_results(
+def adjust_comparisons(
     plan: Plan,
     loads: Sequence[LoadRow],
     settled: Collection[str],
@@ -46,7 +46,7 @@ def adjusted_results(
         return []
     grouped = group_by_condition(loads)
     found = (
-        _adjusted(plan, one, part, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []))
+        _adjust(plan, one, part, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []))
         for one in plan.comparisons()
         if one.kind in kinds
         for part in PARTS
@@ -55,10 +55,10 @@ def adjusted_results(
     return [one for one in found if one is not None]
 
 
-def _adjusted(
-    plan: Plan, one: PlannedComparison, part: Part, own: Sequence[LoadRow], other: Sequence[LoadRow]
+def _adjust(
+    plan: Plan, one: PlannedComparison, part: LoadTimePart, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> AdjustedComparison | None:
-    own, other = contributing(PLT, own), contributing(PLT, other)
+    own, other = select_contributing(PLT, own), select_contributing(PLT, other)
     if any(len({load.block for load in loads}) < len(loads) for loads in (own, other)):
         return None  # Rounds of a page, whose means have no parts.
     treated, compared = pairs([load.block for load in own], [load.block for load in other])
@@ -67,22 +67,22 @@ def _adjusted(
     known = [pair for pair in told if all(_is_told(part, load) for load in pair)]
     if not known:
         return None
-    level = level_of(plan)
+    level = find_level(plan)
     plt, instant = (
         np.array([[outcome.value_of_load(load) for load in pair] for pair in known], dtype=np.float64).T
         for outcome in (PLT, part.after)
     )
     after = Sample.exact(plt[0] - instant[0]), Sample.exact(plt[1] - instant[1])
-    p_value = paired_p_value(*after)
+    p_value = compute_paired_p_value(*after)
     differences, parts = plt[0] - plt[1], after[0].low - after[1].low
-    adjusted = adjusted_difference(differences, parts, level=level)
+    adjusted = estimate_adjusted_difference(differences, parts, level=level)
     left = None if failed else variance_ratio(differences, parts, adjusted.value)
-    refused = _refused(len(known), left, p_value, failed=failed)
+    refused = _find_refusal(len(known), left, p_value, failed=failed)
     return AdjustedComparison(
         comparison=one,
         part=part,
-        plain_ms=paired_difference(Sample.exact(plt[0]), Sample.exact(plt[1]), level=level),
-        without_part_ms=paired_difference(Sample.exact(instant[0]), Sample.exact(instant[1]), level=level),
+        plain_ms=estimate_paired_difference(Sample.exact(plt[0]), Sample.exact(plt[1]), level=level),
+        without_part_ms=estimate_paired_difference(Sample.exact(instant[0]), Sample.exact(instant[1]), level=level),
         moved_ms=hodges_lehmann(*after, paired=True, level=level),
         p_value=p_value,
         adjusted_ms=None if refused else adjusted,
@@ -91,11 +91,13 @@ def _adjusted(
     )
 
 
-def _is_told(part: Part, load: LoadRow) -> bool:
+def _is_told(part: LoadTimePart, load: LoadRow) -> bool:
     return load.failure is None and PLT.value_of_load(load) is not None and part.after.value_of_load(load) is not None
 
 
-def _refused(pairs_count: int, left: float | None, p_value: float | None, *, failed: bool) -> AdjustmentRefusal | None:
+def _find_refusal(
+    pairs_count: int, left: float | None, p_value: float | None, *, failed: bool
+) -> AdjustmentRefusal | None:
     if failed:
         return AdjustmentRefusal.FAILED
     if p_value is not None and p_value <= SIGNIFICANCE:

@@ -9,27 +9,27 @@ from dataclasses import replace
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan
 from resolab.plan.access_link import access_rtt_ms
-from resolab.report.findings.across_places import across_places
-from resolab.report.findings.adjusted import adjusted_results
-from resolab.report.findings.against_baseline import baseline_results
-from resolab.report.findings.comparisons import aa_results, comparison_results, noise_of
+from resolab.report.findings.adjusted import adjust_comparisons
+from resolab.report.findings.baseline_comparison import baseline_results
+from resolab.report.findings.comparisons import aa_results, comparison_results, summarise_noise
+from resolab.report.findings.dataset_plan import is_live, read_plan
 from resolab.report.findings.effects import equivalences, shifts, slopes, slow_loads
 from resolab.report.findings.exchanges import exchange_results
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.oracle import Oracle
+from resolab.report.findings.outcome_pairs import compare_outcomes
 from resolab.report.findings.page_loads import condition_results
-from resolab.report.findings.planned import is_live, plan_of
 from resolab.report.findings.sensitivity import sensitivities
-from resolab.report.findings.within_loads import compare_outcomes
+from resolab.report.findings.vantage_comparison import compare_across_places
 from resolab.report.live.findings import live_findings
 from resolab.store import Dataset, read_calibrations
-from resolab.store.outcomes import LAST_BYTE, OUTCOMES, PLT, PLT_SUM, MissingValueMeaning, Outcome
+from resolab.store.outcomes import LAST_BYTE, OUTCOMES, PLT, PLT_SUM, LoadOutcome, MissingValueMeaning
 from resolab.store.rows import LoadRow
 
 
 def analyse(dataset: Dataset) -> Findings:
     """Compute the whole content of the report; the same dataset always gives the same numbers."""
-    manifest, plan, loads = dataset.manifest, plan_of(dataset), dataset.measured_loads()
+    manifest, plan, loads = dataset.manifest, read_plan(dataset), dataset.measured_loads()
     rtt_ms = {} if is_live(plan) else {link.name: access_rtt_ms(link) for link in manifest.profiles}
     _check(dataset, plan, loads, rtt_ms)
     oracle = _oracle(dataset, plan, rtt_ms)
@@ -58,10 +58,10 @@ def analyse(dataset: Dataset) -> Findings:
         equivalences=equivalences(plan, loads, rtt_ms),
         slow_loads=slow_loads(plan, loads),
         shifts=shifts(plan, loads),
-        adjusted=adjusted_results(plan, loads, dataset.settled_conditions()),
-        varying=plan.varying(),
+        adjusted=adjust_comparisons(plan, loads, dataset.settled_conditions()),
+        varying=plan.list_varying_factors(),
     )
-    places = across_places(plan, loads, findings.primary, dataset.vantage_point_of_trials())
+    places = compare_across_places(plan, loads, findings.primary, dataset.vantage_point_of_trials())
     findings = replace(findings, across_places=places)
     return replace(findings, live=live_findings(dataset, findings)) if is_live(plan) else findings
 
@@ -72,13 +72,13 @@ def _oracle(dataset: Dataset, plan: Plan, rtt_ms: Mapping[str, float]) -> Oracle
     return Oracle(plan, rtt_ms, links)
 
 
-def _is_known(outcome: Outcome, loads: Sequence[LoadRow]) -> bool:
+def _is_known(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> bool:
     return outcome.untold is MissingValueMeaning.AT_LEAST_ITS_LIMIT or any(
         outcome.value_of_load(load) is not None for load in loads
     )
 
 
-def outcome_findings(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: Outcome) -> OutcomeFindings:
+def outcome_findings(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: LoadOutcome) -> OutcomeFindings:
     """Compute the report's findings about one outcome."""
     copies = aa_results(plan, loads, outcome)
     conditions = condition_results(plan, loads, oracle, outcome)
@@ -89,7 +89,7 @@ def outcome_findings(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outco
         if plan.comparison_rules
         else baseline_results(plan, loads, outcome, conditions),
         aa=copies,
-        noise=noise_of(copies),
+        noise=summarise_noise(copies),
     )
 
 

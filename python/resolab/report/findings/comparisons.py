@@ -7,27 +7,27 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
-from resolab.report.findings.estimators import Estimators, FixedBlockEstimators, estimators_of
+from resolab.report.findings.dataset_plan import is_live
+from resolab.report.findings.estimators import Estimators, FixedBlockEstimators, choose_estimators
 from resolab.report.findings.findings import Noise, PairResult
-from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.page_loads import group_by_condition, paired_samples
-from resolab.report.findings.planned import is_live
+from resolab.report.findings.interval_level import find_level
+from resolab.report.findings.page_loads import group_by_condition, pair_samples
 from resolab.stats import Estimate, FalseAlarms, Sample, false_alarms, holm, significant_share
-from resolab.store.outcomes import Outcome
+from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow
 
 
-def comparison_results(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome) -> list[PairResult]:
+def comparison_results(plan: Plan, loads: Sequence[LoadRow], outcome: LoadOutcome) -> list[PairResult]:
     """Estimate the comparisons named by the plan or, without any, all with the baseline."""
     return _results(plan, loads, [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA], outcome)
 
 
-def aa_results(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome) -> list[PairResult]:
+def aa_results(plan: Plan, loads: Sequence[LoadRow], outcome: LoadOutcome) -> list[PairResult]:
     """Estimate the A/A comparisons of copies."""
     return _results(plan, loads, [one for one in plan.comparisons() if one.kind is ComparisonKind.AA], outcome)
 
 
-def noise_of(copies: Sequence[PairResult]) -> Noise | None:
+def summarise_noise(copies: Sequence[PairResult]) -> Noise | None:
     """Summarise the A/A comparisons: the rate of false alarms, and the size of their differences."""
     if not copies:
         return None
@@ -40,7 +40,7 @@ def noise_of(copies: Sequence[PairResult]) -> Noise | None:
         conditions_count=len({one.comparison.treatment.first for one in copies}),
         difference_ms=significant_share(p_values, differences, conditions=tested),
         change=significant_share(p_values, changes, conditions=tested),
-        by_interval={name: _excluding_zero(copies, of) for name, of in _INTERVALS.items()},
+        by_interval={name: _count_excluding_zero(copies, of) for name, of in _INTERVALS.items()},
     )
 
 
@@ -57,7 +57,7 @@ _INTERVALS: Mapping[str, Callable[[PairResult], Estimate]] = {
 }
 
 
-def _excluding_zero(copies: Sequence[PairResult], of: Callable[[PairResult], Estimate]) -> FalseAlarms:
+def _count_excluding_zero(copies: Sequence[PairResult], of: Callable[[PairResult], Estimate]) -> FalseAlarms:
     """Count the comparisons of copies with an interval excluding the truth, 0, among those with an interval."""
     known = [(one, contains) for one in copies if (contains := of(one).ci_contains_zero) is not None]
     return false_alarms(
@@ -66,11 +66,11 @@ def _excluding_zero(copies: Sequence[PairResult], of: Callable[[PairResult], Est
 
 
 def _results(
-    plan: Plan, loads: Sequence[LoadRow], comparisons: Sequence[PlannedComparison], outcome: Outcome
+    plan: Plan, loads: Sequence[LoadRow], comparisons: Sequence[PlannedComparison], outcome: LoadOutcome
 ) -> list[PairResult]:
     grouped = group_by_condition(loads)
     samples = [
-        paired_samples(
+        pair_samples(
             outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []), both_failed=not is_live(plan)
         )
         for one in comparisons
@@ -88,7 +88,7 @@ def _result(
     one: PlannedComparison,
     pair: tuple[Sample, Sample],
     p_values: tuple[float | None, float | None],
-    outcome: Outcome,
+    outcome: LoadOutcome,
 ) -> PairResult:
     treatment, baseline = pair
     estimate, seed = _estimators(plan, one), stream_seed(plan.seed, outcome.change_stream, one.id)
@@ -105,4 +105,4 @@ def _result(
 
 def _estimators(plan: Plan, one: PlannedComparison) -> Estimators:
     """Choose the estimators by the plan's stopping rule; copies are not subject to interim analyses."""
-    return FixedBlockEstimators(level_of(plan)) if one.kind is ComparisonKind.AA else estimators_of(plan)
+    return FixedBlockEstimators(find_level(plan)) if one.kind is ComparisonKind.AA else choose_estimators(plan)

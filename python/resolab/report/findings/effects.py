@@ -12,24 +12,24 @@ from dataclasses import replace
 from resolab.plan import Condition, Estimand, Plan, StopRule, stream_seed
 from resolab.plan.comparison import ComparisonKind
 from resolab.records import HandshakeMode
+from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import EquivalenceResult, ShiftResult, SlopeResult, TailResult
-from resolab.report.findings.interval_level import level_of, significance_of
+from resolab.report.findings.interval_level import find_level, find_significance
 from resolab.report.findings.oracle import Oracle
-from resolab.report.findings.page_loads import are_of_rounds, group_by_condition, paired_blocks, paired_samples
-from resolab.report.findings.planned import is_live
+from resolab.report.findings.page_loads import are_of_rounds, group_by_condition, pair_blocks, pair_samples
 from resolab.stats import (
     EquivalenceTest,
     Sample,
-    beyond,
-    differences_of,
+    compare_shares_beyond,
+    compute_slope,
     equivalence,
-    paired_difference,
+    estimate_paired_difference,
     pairs_for_quantile,
     quantile_differences,
-    slope_of,
     slope_over_blocks,
+    subtract_pairs,
 )
-from resolab.store.outcomes import OUTCOMES, Outcome
+from resolab.store.outcomes import OUTCOMES, LoadOutcome
 from resolab.store.rows import LoadRow
 
 SLOW_MS = 3_000.0
@@ -38,18 +38,20 @@ Grouped = Mapping[str, Sequence[LoadRow]]
 Pair = tuple[Condition, Condition]
 
 
-def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Iterable[Outcome]) -> list[SlopeResult]:
+def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Iterable[LoadOutcome]) -> list[SlopeResult]:
     """Estimate the slope of every comparison made by the plan at three or more distances, and of 0-RTT's gain."""
     if not _blocks_are_fixed(plan):
         return []
-    grouped, level, rtt_ms = group_by_condition(loads), level_of(plan), oracle.rtt_ms
-    families = _families([*_compared(plan), *_gains(plan)], rtt_ms)
+    grouped, level, rtt_ms = group_by_condition(loads), find_level(plan), oracle.rtt_ms
+    families = _families([*_list_pairs(plan), *_gains(plan)], rtt_ms)
     found = []
     for outcome in outcomes:
         for (treatment, baseline), members in families.items():
             slope = slope_over_blocks(_differences(grouped, members, outcome, rtt_ms), level=level)
             if slope.n:
-                expected = slope_of([(rtt_ms[one[0].profile], oracle.between(*one).round_trips_ms) for one in members])
+                expected = compute_slope(
+                    [(rtt_ms[one[0].profile], oracle.predict_extra_time(*one).round_trips_ms) for one in members]
+                )
                 found.append(SlopeResult(treatment, baseline, outcome, len(members), slope, expected))
     return found
 
@@ -64,15 +66,15 @@ def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, floa
         return []
     test = EquivalenceTest.SIGNED_RANK if plan.analysis.estimand is Estimand.SHIFT else EquivalenceTest.SIGN
     grouped = group_by_condition(loads)
-    tested = [one for one in _compared(plan) if margin.ms is not None or rtt_ms.get(one[0].profile)]
+    tested = [one for one in _list_pairs(plan) if margin.ms is not None or rtt_ms.get(one[0].profile)]
     return [
         EquivalenceResult(
             *one,
             equivalence(
-                differences_of(*_samples(grouped, one, outcome, both_failed=not is_live(plan))),
-                margin.of(rtt_ms.get(one[0].profile, 0.0)),
+                subtract_pairs(*_samples(grouped, one, outcome, both_failed=not is_live(plan))),
+                margin.compute_ms(rtt_ms.get(one[0].profile, 0.0)),
                 test=test,
-                significance=significance_of(plan),
+                significance=find_significance(plan),
             ),
         )
         for one in tested
@@ -88,16 +90,16 @@ def slow_loads(plan: Plan, loads: Sequence[LoadRow]) -> list[TailResult]:
     outcome, grouped = OUTCOMES["plt"], group_by_condition(loads)
     if plan.limits.page_timeout_s * 1e3 <= SLOW_MS or not _blocks_are_fixed(plan) or are_of_rounds(loads):
         return []
-    found = (_beyond(plan, one, _samples(grouped, one, outcome)) for one in _compared(plan))
+    found = (_compare_tails(plan, one, _samples(grouped, one, outcome)) for one in _list_pairs(plan))
     return [one for one in found if one.found.treatment.value or one.found.baseline.value]
 
 
-def _beyond(plan: Plan, pair: Pair, samples: tuple[Sample, Sample]) -> TailResult:
+def _compare_tails(plan: Plan, pair: Pair, samples: tuple[Sample, Sample]) -> TailResult:
     treatment, baseline = samples
-    found = beyond(treatment, baseline, SLOW_MS, level=level_of(plan))
+    found = compare_shares_beyond(treatment, baseline, SLOW_MS, level=find_level(plan))
     both_in_time = (treatment.low <= SLOW_MS) & (baseline.low <= SLOW_MS)
     kept = [place for place, in_time in enumerate(both_in_time) if in_time]
-    neither = paired_difference(treatment.take(kept), baseline.take(kept), level=level_of(plan))
+    neither = estimate_paired_difference(treatment.take(kept), baseline.take(kept), level=find_level(plan))
     return TailResult(*pair, found, neither)
 
 
@@ -107,11 +109,11 @@ def shifts(plan: Plan, loads: Sequence[LoadRow]) -> list[ShiftResult]:
         return []
     outcome, grouped = OUTCOMES[plan.analysis.primary], group_by_condition(loads)
     found = []
-    for pair in _compared(plan):
+    for pair in _list_pairs(plan):
         samples = _samples(grouped, pair, outcome, both_failed=not is_live(plan))
         if len(samples[0]) >= pairs_for_quantile(0.5):
             seed = stream_seed(plan.seed, "quantiles", *(one.id for one in pair))
-            found.append(ShiftResult(*pair, quantile_differences(*samples, seed=seed, level=level_of(plan))))
+            found.append(ShiftResult(*pair, quantile_differences(*samples, seed=seed, level=find_level(plan))))
     return found
 
 
@@ -119,7 +121,7 @@ def _blocks_are_fixed(plan: Plan) -> bool:
     return plan.stop is None or plan.stop.rule is not StopRule.CONFIDENCE_SEQUENCE
 
 
-def _compared(plan: Plan) -> list[Pair]:
+def _list_pairs(plan: Plan) -> list[Pair]:
     comparisons = (one for one in plan.comparisons() if one.kind is not ComparisonKind.AA)
     return list(dict.fromkeys((one.treatment, one.baseline) for one in comparisons))
 
@@ -148,19 +150,19 @@ def _families(compared: Iterable[Pair], rtt_ms: Mapping[str, float]) -> dict[Pai
 
 
 def _differences(
-    grouped: Grouped, members: Sequence[Pair], outcome: Outcome, rtt_ms: Mapping[str, float]
+    grouped: Grouped, members: Sequence[Pair], outcome: LoadOutcome, rtt_ms: Mapping[str, float]
 ) -> list[list[tuple[float, tuple[float, float]]]]:
     """Return each block's differences with their bounds, each beside the profile's round-trip time."""
     blocks: dict[int, list[tuple[float, tuple[float, float]]]] = {}
     for treatment, baseline in members:
         own, other = (grouped.get(one.id, []) for one in (treatment, baseline))
-        shared, *samples = paired_blocks(outcome, own, other)
-        found = differences_of(*samples)
+        shared, *samples = pair_blocks(outcome, own, other)
+        found = subtract_pairs(*samples)
         for block, low, high in zip(shared, found.low, found.high, strict=True):
             blocks.setdefault(block, []).append((rtt_ms[treatment.profile], (float(low), float(high))))
     return [blocks[block] for block in sorted(blocks)]
 
 
-def _samples(grouped: Grouped, pair: Pair, outcome: Outcome, *, both_failed: bool = True) -> tuple[Sample, Sample]:
+def _samples(grouped: Grouped, pair: Pair, outcome: LoadOutcome, *, both_failed: bool = True) -> tuple[Sample, Sample]:
     own, other = (grouped.get(one.id, []) for one in pair)
-    return paired_samples(outcome, own, other, both_failed=both_failed)
+    return pair_samples(outcome, own, other, both_failed=both_failed)

@@ -37,7 +37,7 @@ WORDS = {
 }
 
 
-def deciding(compared: EstimandSource, estimand: Estimand) -> Estimate | None:
+def choose_deciding(compared: EstimandSource, estimand: Estimand) -> Estimate | None:
     """Return the deciding estimate."""
     match estimand:
         case Estimand.PAIRED_DIFFERENCE:
@@ -58,13 +58,13 @@ def pairs_needed(estimators: Estimators, estimand: Estimand) -> int:
     def has_interval(size: int) -> bool:
         # Pairs that all differ, for ties need more.
         treatment, baseline = Sample.exact([100.0 + value for value in range(size)]), Sample.exact([90.0] * size)
-        width = estimated(estimators, treatment, baseline, estimand, seed=0).ci_width
+        width = estimate_estimand(estimators, treatment, baseline, estimand, seed=0).ci_width
         return width is not None and math.isfinite(width)
 
     return next((size for size in range(1, MOST_PAIRS) if has_interval(size)), MOST_PAIRS)
 
 
-def estimated(
+def estimate_estimand(
     estimators: Estimators, treatment: Sample, baseline: Sample, estimand: Estimand, *, seed: int
 ) -> Estimate:
     """Estimate the estimand from paired samples, in milliseconds or as a ratio."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from resolab.plan import Plan, StopRule
-from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.interval_level import find_level
 from resolab.stats import (
     LEVEL,
     Estimate,
@@ -19,12 +19,12 @@ from resolab.stats import (
     Sample,
     change_at_any_look,
     cliffs_delta,
+    compute_paired_p_value,
     difference_at_any_look,
+    estimate_paired_difference,
     hodges_lehmann,
     median,
     median_at_any_look,
-    paired_difference,
-    paired_p_value,
     relative_change,
 )
 
@@ -51,11 +51,11 @@ class Estimators(Protocol):
         """Test the pairs, when a test is valid."""
 
 
-def estimators_of(plan: Plan) -> Estimators:
+def choose_estimators(plan: Plan) -> Estimators:
     """Choose the estimators by the plan's stopping rule."""
     if plan.stop is not None and plan.stop.rule is StopRule.CONFIDENCE_SEQUENCE:
         return SequentialEstimators()
-    return FixedBlockEstimators(level_of(plan))
+    return FixedBlockEstimators(find_level(plan))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class FixedBlockEstimators:
 
     def difference(self, treatment: Sample, baseline: Sample) -> Estimate:
         """Estimate the median difference with an interval between order statistics."""
-        return paired_difference(treatment, baseline, level=self.level)
+        return estimate_paired_difference(treatment, baseline, level=self.level)
 
     def change(self, treatment: Sample, baseline: Sample, seed: int) -> Estimate:
         """Estimate the relative change with a bootstrap interval."""
@@ -86,7 +86,7 @@ class FixedBlockEstimators:
 
     def p_value(self, treatment: Sample, baseline: Sample) -> float | None:
         """Test the pairs by signed ranks."""
-        return paired_p_value(treatment, baseline)
+        return compute_paired_p_value(treatment, baseline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +109,16 @@ class SequentialEstimators:
 
     def shift(self, treatment: Sample, baseline: Sample) -> Estimate:
         """Estimate the shift without an interval."""
-        return _without_interval(hodges_lehmann(treatment, baseline, paired=True))
+        return _drop_interval(hodges_lehmann(treatment, baseline, paired=True))
 
     def delta(self, treatment: Sample, baseline: Sample) -> Estimate:
         """Estimate delta without an interval."""
-        return _without_interval(cliffs_delta(treatment, baseline))
+        return _drop_interval(cliffs_delta(treatment, baseline))
 
     def p_value(self, treatment: Sample, baseline: Sample) -> float | None:  # noqa: ARG002
         """Return `None`: when pairs decide their own number, signed ranks err more often than their p-value says."""
         return None
 
 
-def _without_interval(estimate: Estimate) -> Estimate:
+def _drop_interval(estimate: Estimate) -> Estimate:
     return replace(estimate, ci_low=None, ci_high=None, method=Method.NONE)

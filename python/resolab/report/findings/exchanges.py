@@ -12,10 +12,16 @@ from dataclasses import dataclass, replace
 
 from resolab.plan import Plan
 from resolab.plan.factors import QUERY_FACTORS
-from resolab.protocols import cold_exchange_round_trips, has_handshake, remainder_ms, to_round_trips, transport_position
+from resolab.protocols import (
+    cold_exchange_round_trips,
+    express_in_round_trips,
+    has_handshake,
+    remainder_ms,
+    transport_position,
+)
 from resolab.report.findings.findings import ExchangeResult
-from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.resolvers import Resolver, resolver_of
+from resolab.report.findings.interval_level import find_level
+from resolab.report.findings.resolvers import Resolver, make_resolver
 from resolab.stats import Estimate, Method, Sample, ecdf, median
 from resolab.store import DISTRIBUTION_PROBABILITIES, Dataset, QueryDistribution
 from resolab.store.rows import ExchangeRow
@@ -40,19 +46,19 @@ _KEYS = (*QUERY_FACTORS, "dns_transport", "requested_handshake_mode")
 def exchange_results(plan: Plan, dataset: Dataset, rtt_ms: Mapping[str, float]) -> list[ExchangeResult]:
     """Summarise the exchanges, profiles in the plan's order; `rtt_ms` holds the access links' round-trip times."""
     if dataset.has_more_cold_exchanges(LISTED_COUNT):
-        results = _of_distributions(dataset, rtt_ms, level_of(plan))
+        results = _summarise_distributions(dataset, rtt_ms, find_level(plan))
     else:
-        results = _of_rows(dataset.cold_exchanges(), rtt_ms, level_of(plan))
+        results = _summarise_rows(dataset.cold_exchanges(), rtt_ms, find_level(plan))
     profiles = plan.factors.profile
 
     def place(one: ExchangeResult) -> tuple[object, ...]:
         transport, mode = transport_position(one.dns_transport), _MODE_ORDER.index(one.requested_handshake_mode)
-        return profiles.index(one.profile), resolver_of(one).place, transport, mode
+        return profiles.index(one.profile), make_resolver(one).place, transport, mode
 
     return sorted(results, key=place)
 
 
-def _of_rows(rows: Sequence[ExchangeRow], rtt_ms: Mapping[str, float], level: float) -> list[ExchangeResult]:
+def _summarise_rows(rows: Sequence[ExchangeRow], rtt_ms: Mapping[str, float], level: float) -> list[ExchangeResult]:
     groups: dict[ExchangeKey, list[ExchangeRow]] = {}
     for row in rows:
         resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver)
@@ -66,25 +72,25 @@ def _row_result(key: ExchangeKey, rows: Sequence[ExchangeRow], link_rtt_ms: floa
     times_ms = [math.inf if row.query_response_time_ns is None else row.query_response_time_ns / 1e6 for row in rows]
     rtt = link_rtt_ms + key.resolver.extra_rtt_ms
     # Without a round trip there is nothing to count times in: no curve, the median in milliseconds alone.
-    ordered, _ = ecdf([to_round_trips(time, rtt) for time in times_ns] if rtt else [])
+    ordered, _ = ecdf([express_in_round_trips(time, rtt) for time in times_ns] if rtt else [])
     return _result(
         key,
         rtt,
         n=len(rows),
         failed_count=len(rows) - len(times_ns),
-        reached_count=_reached(key, ((row.handshake_mode or "none", 1) for row in rows)),
+        reached_count=_count_reached(key, ((row.handshake_mode or "none", 1) for row in rows)),
         curve=[(float(value), (rank + 1) / len(rows)) for rank, value in enumerate(ordered)],
         middle=median(Sample.exact(times_ms), level=level),
     )
 
 
-def _of_distributions(dataset: Dataset, rtt_ms: Mapping[str, float], level: float) -> list[ExchangeResult]:
+def _summarise_distributions(dataset: Dataset, rtt_ms: Mapping[str, float], level: float) -> list[ExchangeResult]:
     cold = {"connection": ["cold"]}
     modes: dict[ExchangeKey, list[tuple[str, int]]] = {}
     for one in dataset.query_distributions([*_KEYS, "handshake_mode"], cold):
         modes.setdefault(_key(one), []).append((one.key["handshake_mode"], one.n))
     return [
-        _distribution_result(one, _reached(_key(one), modes[_key(one)]), rtt_ms[one.key["profile"]])
+        _distribution_result(one, _count_reached(_key(one), modes[_key(one)]), rtt_ms[one.key["profile"]])
         for one in dataset.query_distributions(_KEYS, cold, level=level)
     ]
 
@@ -104,7 +110,9 @@ def _distribution_result(one: QueryDistribution, reached_count: int, link_rtt_ms
         n=one.n,
         failed_count=one.failed_count,
         reached_count=reached_count,
-        curve=[(to_round_trips(time * 1e6, rtt), share) for time, share in points if rtt and math.isfinite(time)],
+        curve=[
+            (express_in_round_trips(time * 1e6, rtt), share) for time, share in points if rtt and math.isfinite(time)
+        ],
         middle=Estimate(
             low=one.median_ms,
             high=one.median_ms,
@@ -118,7 +126,7 @@ def _distribution_result(one: QueryDistribution, reached_count: int, link_rtt_ms
     )
 
 
-def _reached(key: ExchangeKey, modes: Iterable[tuple[str, int]]) -> int:
+def _count_reached(key: ExchangeKey, modes: Iterable[tuple[str, int]]) -> int:
     """Count the exchanges with the requested handshake; for transports without a handshake, count all exchanges."""
     return sum(
         count for mode, count in modes if not has_handshake(key.dns_transport) or mode == key.requested_handshake_mode

@@ -16,7 +16,7 @@ from resolab.stats import Equivalence, Estimate, FalseAlarms, QuantileDifference
 from resolab.store import Manifest
 from resolab.store.connections.hellos import HelloRow
 from resolab.store.connections.loads import LoadConnectionsRow
-from resolab.store.outcomes import OUTCOMES, Outcome
+from resolab.store.outcomes import OUTCOMES, LoadOutcome
 from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow, LoadRow
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class SlopeResult:
 
     treatment: Condition
     baseline: Condition
-    outcome: Outcome
+    outcome: LoadOutcome
     profiles_count: int
     slope: Estimate
     expected: float | None
@@ -176,7 +176,7 @@ class OutcomeComparison:
 class OutcomeFindings:
     """The findings about one outcome."""
 
-    outcome: Outcome
+    outcome: LoadOutcome
     conditions: Sequence[ConditionResult]
     comparisons: Sequence[PairResult] = ()
     """The comparisons named by the plan or, without any, all with the baseline."""
@@ -287,6 +287,6 @@ class Findings:
         """Round-trip times of the access links, by profile."""
         return {link.name: access_rtt_ms(link) for link in self.manifest.profiles}
 
-    def find_outcome(self, outcome: Outcome) -> OutcomeFindings | None:
+    def find_outcome(self, outcome: LoadOutcome) -> OutcomeFindings | None:
         """Return the findings about an outcome; `None` when there are no findings."""
         return next((one for one in (self.plt, *self.further) if one.outcome == outcome), None)

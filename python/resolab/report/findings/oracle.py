@@ -39,17 +39,17 @@ class Oracle:
         """Return the expected difference, or `None` with unknown round trips (live network) or random cache misses."""
         known = {treatment.profile, baseline.profile} <= self.rtt_ms.keys()
         by_chance = {treatment.resolver_miss_ratio, baseline.resolver_miss_ratio} - {0.0, 1.0}
-        return self.between(treatment, baseline) if known and not by_chance else None
+        return self.predict_extra_time(treatment, baseline) if known and not by_chance else None
 
-    def between(self, treatment: Condition, baseline: Condition) -> ExpectedDifference:
+    def predict_extra_time(self, treatment: Condition, baseline: Condition) -> ExpectedDifference:
         """Return the treatment's extra time before the page's first byte; both profiles must be known."""
-        own, other = (self.before_request_ms(one) for one in (treatment, baseline))
+        own, other = (self.predict_wait_before_request_ms(one) for one in (treatment, baseline))
         own_bytes, other_bytes = (self._bytes_ms(one) for one in (treatment, baseline))
         return ExpectedDifference(
             own - other, None if own_bytes is None or other_bytes is None else own_bytes - other_bytes
         )
 
-    def before_request_ms(self, condition: Condition) -> float:
+    def predict_wait_before_request_ms(self, condition: Condition) -> float:
         """Return the wait before a page load's first request: lookup at the resolver's distance, and page handshake."""
         lookup = lookup_round_trips(
             condition.dns_transport, condition.requested_dns_handshake_mode, condition.dns_connection_state

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from resolab.plan import Condition, Plan, stream_seed
-from resolab.report.findings.estimators import estimators_of
+from resolab.report.findings.dataset_plan import is_live
+from resolab.report.findings.estimators import choose_estimators
 from resolab.report.findings.findings import Comparison, ConditionResult
 from resolab.report.findings.oracle import Oracle
-from resolab.report.findings.planned import is_live
 from resolab.stats import Sample, pairs
-from resolab.store.outcomes import LoadWithTimes, Outcome, contributions, is_usable
+from resolab.store.outcomes import LoadOutcome, LoadWithTimes, contributions, is_usable
 from resolab.store.rows import LoadRow
 
 Grouped = Mapping[str, Sequence[LoadRow]]
@@ -28,18 +28,18 @@ def group_by_condition(loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
     return grouped
 
 
-def sample_of(outcome: Outcome, loads: Sequence[LoadWithTimes]) -> Sample:
+def make_sample(outcome: LoadOutcome, loads: Sequence[LoadWithTimes]) -> Sample:
     """Return an outcome of contributing loads; a load without a value is censored at its limit."""
-    return Sample.censored(*contributions(outcome, loads))
+    return Sample.from_censored(*contributions(outcome, loads))
 
 
-def contributing(outcome: Outcome, loads: Sequence[LoadRow]) -> list[LoadRow]:
+def select_contributing(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> list[LoadRow]:
     """Return the loads without instrument losses and without loads uninformative about the outcome."""
     return [load for load in loads if outcome.contribution(load) is not None]
 
 
-def paired_samples(
-    outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow], *, both_failed: bool = True
+def pair_samples(
+    outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow], *, both_failed: bool = True
 ) -> tuple[Sample, Sample]:
     """Return the outcome of two conditions in the blocks with contributions of both, in the same order.
 
@@ -49,15 +49,15 @@ def paired_samples(
     """
     if not both_failed:
         own, other = _where_one_ended(outcome, own, other)
-    _, treatment, baseline = paired_blocks(outcome, own, other)
+    _, treatment, baseline = pair_blocks(outcome, own, other)
     return treatment, baseline
 
 
-def paired_blocks(
-    outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
+def pair_blocks(
+    outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> tuple[list[int], Sample, Sample]:
     """Return the blocks with contributions of both conditions, and the outcome of each condition there."""
-    own, other = _of_shared_rounds(outcome, own, other)
+    own, other = _select_shared_rounds(outcome, own, other)
     (own_blocks, own_sample), (other_blocks, other_sample) = (
         sample_by_block(outcome, own),
         sample_by_block(outcome, other),
@@ -66,17 +66,17 @@ def paired_blocks(
     return [own_blocks[place] for place in treated], own_sample.take(treated), other_sample.take(compared)
 
 
-def unpaired_count(outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]) -> int:
+def count_unpaired(outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow]) -> int:
     """Count the contributing loads of two conditions without a counterpart, and so outside all pairs."""
     return len(_rounds(outcome, own) ^ _rounds(outcome, other))
 
 
-def _rounds(outcome: Outcome, loads: Sequence[LoadRow]) -> set[tuple[int, int]]:
-    return {(load.block, load.round) for load in contributing(outcome, loads)}
+def _rounds(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> set[tuple[int, int]]:
+    return {(load.block, load.round) for load in select_contributing(outcome, loads)}
 
 
-def _of_shared_rounds(
-    outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
+def _select_shared_rounds(
+    outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> tuple[list[LoadRow], list[LoadRow]]:
     """Return the loads of the rounds with contributions of both conditions.
 
@@ -88,7 +88,7 @@ def _of_shared_rounds(
 
 
 def _where_one_ended(
-    outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
+    outcome: LoadOutcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> tuple[list[LoadRow], list[LoadRow]]:
     """Leave out the rounds without a value in either condition's load."""
     without = [
@@ -105,19 +105,19 @@ def are_of_rounds(loads: Sequence[LoadRow]) -> bool:
     return len({(load.block, load.condition) for load in loads}) < len(loads)
 
 
-def without_both_failed(treatment: Sample, baseline: Sample) -> tuple[Sample, Sample]:
+def drop_both_failed(treatment: Sample, baseline: Sample) -> tuple[Sample, Sample]:
     """Leave out the pairs without a known end of either value."""
     kept = np.flatnonzero(np.isfinite(treatment.high) | np.isfinite(baseline.high))
     return treatment.take(kept.tolist()), baseline.take(kept.tolist())
 
 
-def sample_by_block(outcome: Outcome, loads: Sequence[LoadRow]) -> tuple[list[int], Sample]:
+def sample_by_block(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> tuple[list[int], Sample]:
     """Return the blocks of the contributing loads, with a value for each block.
 
     Only a sampled page loaded in several rounds has several loads in its block; the value is then their mean.
     """
-    told = contributing(outcome, loads)
-    blocks, sample = [load.block for load in told], sample_of(outcome, told)
+    told = select_contributing(outcome, loads)
+    blocks, sample = [load.block for load in told], make_sample(outcome, told)
     if len(set(blocks)) == len(blocks):
         return blocks, sample
     places: dict[int, list[int]] = {}
@@ -127,12 +127,14 @@ def sample_by_block(outcome: Outcome, loads: Sequence[LoadRow]) -> tuple[list[in
     return list(places), Sample(low, high)
 
 
-def condition_results(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: Outcome) -> list[ConditionResult]:
+def condition_results(
+    plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: LoadOutcome
+) -> list[ConditionResult]:
     """Summarise every condition of the plan, including conditions without loads."""
     grouped = group_by_condition(loads)
     results = []
     for condition in plan.conditions():
-        baseline = plan.baseline_of(condition)
+        baseline = plan.find_baseline(condition)
         comparison = None
         # A copy is compared with its first and nothing else (`comparisons`).
         if baseline != condition and condition.replicate == 1:
@@ -142,7 +144,7 @@ def condition_results(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outc
 
 
 def _result(
-    plan: Plan, condition: Condition, loads: Sequence[LoadRow], comparison: Comparison | None, outcome: Outcome
+    plan: Plan, condition: Condition, loads: Sequence[LoadRow], comparison: Comparison | None, outcome: LoadOutcome
 ) -> ConditionResult:
     usable = [load for load in loads if is_usable(load)]
     contributed = (outcome.contribution(load) for load in usable)
@@ -154,15 +156,15 @@ def _result(
         unusable_count=len(loads) - len(usable),
         reached_count=sum(load.handshake_mode == load.requested_handshake_mode for load in usable),
         told_count=len(told),
-        median_ms=estimators_of(plan).median(sample_by_block(outcome, usable)[1]),
+        median_ms=choose_estimators(plan).median(sample_by_block(outcome, usable)[1]),
         comparison=comparison,
         range_ms=(min(told), max(told)) if told else None,
     )
 
 
-def _compare(plan: Plan, condition: Condition, grouped: Grouped, oracle: Oracle, outcome: Outcome) -> Comparison:
-    reference, estimate = plan.baseline_of(condition), estimators_of(plan)
-    treatment, baseline = paired_samples(
+def _compare(plan: Plan, condition: Condition, grouped: Grouped, oracle: Oracle, outcome: LoadOutcome) -> Comparison:
+    reference, estimate = plan.find_baseline(condition), choose_estimators(plan)
+    treatment, baseline = pair_samples(
         outcome, grouped.get(condition.id, []), grouped.get(reference.id, []), both_failed=not is_live(plan)
     )
     both = (treatment.low == treatment.high) & (baseline.low == baseline.high)

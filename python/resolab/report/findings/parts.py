@@ -9,7 +9,7 @@ from typing import Final
 
 from resolab.plan import PlannedComparison
 from resolab.stats import ADJUSTABLE_FROM, Estimate
-from resolab.store.outcomes import LAST_BYTE, RESPONSE_START, Outcome
+from resolab.store.outcomes import LAST_BYTE, RESPONSE_START, LoadOutcome
 
 ALIKE_LEVELS = 0.005
 
@@ -24,18 +24,18 @@ class AdjustmentRefusal(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LoadTimePart:
     """A part of the page load time: the time after an instant at which the treatment's effect is complete."""
 
     name: str
-    after: Outcome
+    after: LoadOutcome
     needs_settled: bool = False
     """True when the part needs loads without lookups and connections after their first byte."""
 
 
 PARTS: Final = (
-    Part("after_last_byte", LAST_BYTE),
-    Part("after_first_byte", RESPONSE_START, needs_settled=True),
+    LoadTimePart("after_last_byte", LAST_BYTE),
+    LoadTimePart("after_first_byte", RESPONSE_START, needs_settled=True),
 )
 
 
@@ -44,7 +44,7 @@ class AdjustedComparison:
     """A comparison adjusted by a part."""
 
     comparison: PlannedComparison
-    part: Part
+    part: LoadTimePart
     plain_ms: Estimate
     """The plain difference of the pairs with a known part."""
     without_part_ms: Estimate

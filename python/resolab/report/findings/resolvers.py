@@ -46,11 +46,11 @@ def several_caches(among: Iterable[Resolver]) -> bool:
     return len({one.cache for one in among}) > 1
 
 
-def resolver_of(one: ExchangeResult) -> Resolver:
+def make_resolver(one: ExchangeResult) -> Resolver:
     """Return the resolver of exchanges."""
     return Resolver(one.resolver_extra_rtt_ms, one.resolver_cache, one.resolver)
 
 
-def resolvers_of(exchanges: Iterable[ExchangeResult]) -> list[Resolver]:
+def list_resolvers(exchanges: Iterable[ExchangeResult]) -> list[Resolver]:
     """List the resolvers of exchanges, near before far."""
-    return sorted({resolver_of(one) for one in exchanges}, key=lambda one: one.place)
+    return sorted({make_resolver(one) for one in exchanges}, key=lambda one: one.place)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
 from resolab.protocols import has_handshake
 from resolab.records import ConnectionState
-from resolab.report.findings.estimands import estimated
-from resolab.report.findings.estimators import estimators_of
+from resolab.report.findings.dataset_plan import is_live
+from resolab.report.findings.estimands import estimate_estimand
+from resolab.report.findings.estimators import choose_estimators
 from resolab.report.findings.findings import Sensitivity
-from resolab.report.findings.page_loads import group_by_condition, paired_samples
-from resolab.report.findings.planned import is_live
+from resolab.report.findings.page_loads import group_by_condition, pair_samples
 from resolab.stats import Estimate
 from resolab.store.outcomes import OUTCOMES
 from resolab.store.rows import LoadRow
@@ -47,7 +47,7 @@ def _look_up_reached(load: LoadRow) -> bool:
     return not asks_for_one or mode == load.requested_dns_handshake_mode or (mode is None and bool(load.failure))
 
 
-def choices_of(plan: Plan) -> Mapping[str, Callable[[LoadRow], bool]]:
+def list_choices(plan: Plan) -> Mapping[str, Callable[[LoadRow], bool]]:
     """Return the meaningful choices: on the live network, plans request no handshake."""
     return {name: takes for name, takes in CHOICES.items() if name != REACHED or not is_live(plan)}
 
@@ -55,7 +55,7 @@ def choices_of(plan: Plan) -> Mapping[str, Callable[[LoadRow], bool]]:
 def sensitivities(plan: Plan, loads: Sequence[LoadRow]) -> list[Sensitivity]:
     """Estimate every comparison of the plan, without copies, for each choice."""
     kept = {
-        name: group_by_condition([load for load in loads if takes(load)]) for name, takes in choices_of(plan).items()
+        name: group_by_condition([load for load in loads if takes(load)]) for name, takes in list_choices(plan).items()
     }
     comparisons = (one for one in plan.comparisons() if one.kind is not ComparisonKind.AA)
     return [
@@ -65,10 +65,10 @@ def sensitivities(plan: Plan, loads: Sequence[LoadRow]) -> list[Sensitivity]:
 
 def _estimate(plan: Plan, one: PlannedComparison, grouped: Mapping[str, Sequence[LoadRow]]) -> Estimate:
     outcome = OUTCOMES[plan.analysis.primary]
-    pair = paired_samples(
+    pair = pair_samples(
         outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []), both_failed=not is_live(plan)
     )
     if plan.stop is not None and plan.stop.drops_conditions:
-        return estimators_of(plan).difference(*pair)
+        return choose_estimators(plan).difference(*pair)
     seed = stream_seed(plan.seed, outcome.change_stream, one.id)
-    return estimated(estimators_of(plan), *pair, plan.analysis.estimand, seed=seed)
+    return estimate_estimand(choose_estimators(plan), *pair, plan.analysis.estimand, seed=seed)

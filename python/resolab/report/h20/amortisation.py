@@ -21,7 +21,7 @@ from resolab.plots.save import Value
 from resolab.protocols import DNS_TRANSPORTS
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.resolvers import LAB, Resolver
-from resolab.report.h20.printed import AMORTISED_AFTER_COUNT
+from resolab.report.h20.paper_numbers import AMORTISED_AFTER_COUNT
 from resolab.report.h20.study import H20Study
 from resolab.report.tables import Table
 from resolab.stats import (
@@ -156,7 +156,7 @@ def amortisation_drawings(study: H20Study, found: Sequence[AmortisationCosts]) -
         yield draw_amortisation(_caption(study, found), [_line(study, one) for one in found], AMORTISED_AFTER_COUNT)
 
 
-def missing_amortisation(found: Sequence[AmortisationCosts]) -> list[str]:
+def describe_missing_amortisation(found: Sequence[AmortisationCosts]) -> list[str]:
     """Return a line about missing data, if any."""
     if found:
         return []
@@ -233,7 +233,7 @@ def amortisation_table(study: H20Study, found: Sequence[AmortisationCosts]) -> T
             f"{estimate_text(saved, 2, signed=True)} {interval_text(saved, 2, signed=True)}".rstrip(),
             number_text(one.needed_ms, 2, signed=True),
             count_text(one.found.break_even_count),
-            _by_medians(one),
+            _format_medians(one),
             f"about {AMORTISED_AFTER_COUNT}" if one.dns_transport == "dot" else "",
         )
         for one in found
@@ -242,7 +242,7 @@ def amortisation_table(study: H20Study, found: Sequence[AmortisationCosts]) -> T
     return Table(columns, rows, frozenset((0, 1, 2)))
 
 
-def _by_medians(one: AmortisationCosts) -> str:
+def _format_medians(one: AmortisationCosts) -> str:
     count, medians = one.medians_count, one.medians_ms
     if count is None or medians is None:
         return "unknown"

@@ -13,18 +13,18 @@ from resolab.plots import Drawing
 from resolab.plots.difference_cdfs import DifferenceCurve, DifferencePanel, draw_difference_cdfs
 from resolab.plots.difference_matrix import MatrixCell, draw_difference_matrix
 from resolab.report.captions import intervals_text
+from resolab.report.failures import describe_left_out, flags_and_drops
 from resolab.report.h20.loads import (
     Do53Difference,
     PairKey,
     difference_curve,
-    levels_of,
-    pooled_pairs,
+    list_levels,
+    pool_pairs,
 )
 from resolab.report.h20.networks import their_median_ms
-from resolab.report.h20.printed import CITATION, DEFAULT_NETWORK, PING_MS, network_of
-from resolab.report.h20.sampling import sampling_words
+from resolab.report.h20.paper_numbers import CITATION, DEFAULT_NETWORK, PING_MS, find_network
+from resolab.report.h20.sampling import describe_sampling
 from resolab.report.h20.study import H20Study
-from resolab.report.trouble import flags_and_drops, left_out
 from resolab.store.studies.h20 import H20LoadRow
 
 _FIGURES = {"Frankfurt": "h20_fig4", "Seoul": "h20_fig5"}
@@ -45,7 +45,7 @@ def difference_drawings(study: H20Study) -> Iterator[Drawing]:
             yield draw_difference_cdfs(name, caption, [_panel(study, one) for one in found])
 
 
-def missing_differences(study: H20Study) -> list[str]:
+def list_missing_differences(study: H20Study) -> list[str]:
     """List the figures without data among the three."""
     missing = []
     if matrix_profile(study) is None:
@@ -61,11 +61,11 @@ def missing_differences(study: H20Study) -> list[str]:
 
 def matrix_profile(study: H20Study) -> str | None:
     """Choose the first default network with two configurations in the same block."""
-    default = (one for one in study.profiles if network_of(one) == DEFAULT_NETWORK)
-    return next((one for one in default if _met(list(study.loads.get(one, {}).values()))), None)
+    default = (one for one in study.profiles if find_network(one) == DEFAULT_NETWORK)
+    return next((one for one in default if _have_common_pair(list(study.loads.get(one, {}).values()))), None)
 
 
-def _met(arms: Sequence[Mapping[PairKey, H20LoadRow]]) -> bool:
+def _have_common_pair(arms: Sequence[Mapping[PairKey, H20LoadRow]]) -> bool:
     return any(one.keys() & other.keys() for place, one in enumerate(arms) for other in arms[:place])
 
 
@@ -77,8 +77,8 @@ def matrix_cells(study: H20Study, profile: str) -> list[MatrixCell]:
             row.label(study.resolvers),
             column.label(study.resolvers),
             difference_curve(
-                pooled_pairs(arms[row], arms[column], study.outcome),
-                {"profile": profile, **levels_of("row", row), **levels_of("column", column)},
+                pool_pairs(arms[row], arms[column], study.outcome),
+                {"profile": profile, **list_levels("row", row), **list_levels("column", column)},
                 study.level,
             ),
         )
@@ -90,7 +90,7 @@ def matrix_cells(study: H20Study, profile: str) -> list[MatrixCell]:
 
 def _panel(study: H20Study, one: Do53Difference) -> DifferencePanel:
     resolver = one.configuration.resolver
-    network = network_of(one.profile)
+    network = find_network(one.profile)
     caches = {other.cache for other in study.resolvers}
     further = one.configuration.further
     series = (*further, *([f"cache {resolver.cache}"] if len(caches) > 1 else []))
@@ -139,7 +139,7 @@ def _grid_caption(study: H20Study, found: Sequence[Do53Difference], extra_rtt_ms
 
 def _intervals(curves: Iterable[DifferenceCurve]) -> str:
     found = list(curves)
-    words = sampling_words((one.unit, one.pages_count) for one in found)
+    words = describe_sampling((one.unit, one.pages_count) for one in found)
     return f"{intervals_text(one.median_ms for one in found)}: {words}"
 
 
@@ -150,7 +150,7 @@ def _failures(study: H20Study, profiles: Sequence[str]) -> str:
     untold = sum(row.profile in profiles for row in study.rows) - len(loads)
     copies = sum(one.trials_count for one in study.findings.conditions if _is_copy(one.condition, profiles))
     failures = f"{failed} of {len(loads)} loads failed and count as {study.outcome.failed_load_meaning}; {told}."
-    return failures + left_out(untold, copies)
+    return failures + describe_left_out(untold, copies)
 
 
 def _is_copy(condition: Condition, profiles: Sequence[str]) -> bool:

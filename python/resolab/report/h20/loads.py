@@ -14,17 +14,17 @@ import numpy as np
 
 from resolab.errors import ConfigurationError
 from resolab.plan.factor import FactorSubject
-from resolab.plan.factors import factors_about
+from resolab.plan.factors import select_factors
 from resolab.plots import transport_label
 from resolab.plots.difference_cdfs import DifferenceCurve, SharePoint
 from resolab.plots.save import Value
 from resolab.protocols import lookup_round_trips, transport_position
-from resolab.report.findings.page_loads import sample_of
+from resolab.report.findings.page_loads import make_sample
 from resolab.report.findings.resolvers import LAB, Resolver
-from resolab.report.h20.further import FurtherLevels
-from resolab.report.h20.sampling import PooledPairs, places_of
-from resolab.stats import Sample, differences_of, quantile
-from resolab.store.outcomes import Outcome
+from resolab.report.h20.further_levels import FurtherLevels
+from resolab.report.h20.sampling import PooledPairs, list_places
+from resolab.stats import Sample, quantile, subtract_pairs
+from resolab.store.outcomes import LoadOutcome
 from resolab.store.studies.h20 import H20LoadRow
 
 POINTS_COUNT = 201
@@ -32,7 +32,7 @@ POINTS_COUNT = 201
 
 PairKey = tuple[Any, ...]
 """Block, page, and the other levels describing the page."""
-_OF_THE_PAGE = factors_about(FactorSubject.PAGE)
+_OF_THE_PAGE = select_factors(FactorSubject.PAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ Loads = Mapping[str, Mapping[Configuration, Mapping[PairKey, H20LoadRow]]]
 """Loads by profile, configuration and pair."""
 
 
-def arrange(rows: Sequence[H20LoadRow], outcome: Outcome) -> Loads:
+def arrange(rows: Sequence[H20LoadRow], outcome: LoadOutcome) -> Loads:
     """Group the loads contributing to an outcome by profile and configuration.
 
     A configuration has a single load for each pair key. Raise `ConfigurationError` for two loads with equal keys,
@@ -106,24 +106,24 @@ def _twice(one: H20LoadRow, other: H20LoadRow) -> ConfigurationError:
 
 def _configuration(row: H20LoadRow, further: FurtherLevels) -> Configuration:
     resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver)
-    return Configuration(row.dns_transport, resolver, further.of(row), (row.browser, row.browser_preset))
+    return Configuration(row.dns_transport, resolver, further.read_levels(row), (row.browser, row.browser_preset))
 
 
 def _pair_key(row: H20LoadRow) -> PairKey:
     return row.block, *(getattr(row, factor) for factor in _OF_THE_PAGE)
 
 
-def reference_of(configuration: Configuration, among: Sequence[Configuration]) -> Configuration | None:
+def find_reference(configuration: Configuration, among: Sequence[Configuration]) -> Configuration | None:
     """Find Do53 to the same resolver in the same browser and settings, with the most common further levels."""
     own = (configuration.resolver, configuration.browser)
     found = [one for one in among if one.dns_transport == "doudp" and (one.resolver, one.browser) == own]
     return max(found, key=lambda one: len(set(one.further) & set(configuration.further)), default=None)
 
 
-def pooled_pairs(
+def pool_pairs(
     treatment: Mapping[PairKey, H20LoadRow],
     baseline: Mapping[PairKey, H20LoadRow],
-    outcome: Outcome,
+    outcome: LoadOutcome,
     *,
     both_failed: bool = True,
 ) -> PooledPairs:
@@ -134,10 +134,10 @@ def pooled_pairs(
         if key in baseline and (both_failed or any(_has_value(arm[key], outcome) for arm in (treatment, baseline)))
     ]
     own, other = ([arm[key] for key in both] for arm in (treatment, baseline))
-    return PooledPairs(differences_of(sample_of(outcome, own), sample_of(outcome, other)), places_of(both))
+    return PooledPairs(subtract_pairs(make_sample(outcome, own), make_sample(outcome, other)), list_places(both))
 
 
-def _has_value(row: H20LoadRow, outcome: Outcome) -> bool:
+def _has_value(row: H20LoadRow, outcome: LoadOutcome) -> bool:
     told = outcome.contribution(row)
     return told is not None and told.value_ms is not None
 
@@ -173,20 +173,24 @@ def difference_curve(pairs: PooledPairs, key: Mapping[str, Value], level: float)
 
 
 def compare_with_do53(
-    loads: Loads, rtt_ms: Mapping[str, float], level: float, outcome: Outcome
+    loads: Loads, rtt_ms: Mapping[str, float], level: float, outcome: LoadOutcome
 ) -> list[Do53Difference]:
     """Compare every configuration with Do53 to the same resolver, in the order of the access links in `rtt_ms`."""
     found = []
     for profile, rtt in rtt_ms.items():
         arms = loads.get(profile, {})
         for configuration, arm in arms.items():
-            reference = reference_of(configuration, list(arms))
+            reference = find_reference(configuration, list(arms))
             if reference is None or configuration.dns_transport == "doudp":
                 continue
-            pairs = pooled_pairs(arm, arms[reference], outcome)
+            pairs = pool_pairs(arm, arms[reference], outcome)
             if pairs.places:
                 expected = _lookup_ms(rtt, arm) - _lookup_ms(rtt, arms[reference])
-                key = {"profile": profile, **levels_of("treatment", configuration), **levels_of("baseline", reference)}
+                key = {
+                    "profile": profile,
+                    **list_levels("treatment", configuration),
+                    **list_levels("baseline", reference),
+                }
                 key |= {"closed_form_ms": expected}
                 one = next(iter(arm.values()))
                 asked = (one.dns_connection_state, one.requested_dns_handshake_mode)
@@ -201,7 +205,7 @@ def _lookup_ms(rtt_ms: float, loads: Mapping[PairKey, H20LoadRow]) -> float:
     return trips * (rtt_ms + one.resolver_extra_rtt_ms)
 
 
-def levels_of(side: str, configuration: Configuration) -> dict[str, Value]:
+def list_levels(side: str, configuration: Configuration) -> dict[str, Value]:
     """Return a configuration as columns of a CSV."""
     return {
         f"{side}_dns_transport": configuration.dns_transport,

@@ -18,7 +18,7 @@ from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.plots.save import Value
 from resolab.report.findings.resolvers import Resolver
 from resolab.report.h20.loads import Do53Difference
-from resolab.report.h20.printed import MEDIAN_DIFFERENCE_MS, network_of
+from resolab.report.h20.paper_numbers import MEDIAN_DIFFERENCE_MS, find_network
 from resolab.report.h20.study import H20Study
 from resolab.report.tables import Table
 from resolab.stats import Estimate
@@ -86,7 +86,7 @@ def _place(study: H20Study, one: Do53Difference) -> tuple[str, str, str]:
 
 
 def _network(profile: str) -> str:
-    return f"{network_of(profile)} ({profile})"
+    return f"{find_network(profile)} ({profile})"
 
 
 def network_rows(study: H20Study) -> list[dict[str, Value]]:
@@ -97,7 +97,7 @@ def network_rows(study: H20Study) -> list[dict[str, Value]]:
 def their_median_ms(study: H20Study, one: Do53Difference) -> float | None:
     """Return the paper's median of the same transport, network and vantage point."""
     vantage = study.vantage_points.get(one.configuration.resolver.extra_rtt_ms, "")
-    return MEDIAN_DIFFERENCE_MS.get((vantage, network_of(one.profile) or ""), {}).get(one.configuration.dns_transport)
+    return MEDIAN_DIFFERENCE_MS.get((vantage, find_network(one.profile) or ""), {}).get(one.configuration.dns_transport)
 
 
 def _row(study: H20Study, one: Do53Difference) -> dict[str, Value]:
@@ -111,7 +111,7 @@ def _row(study: H20Study, one: Do53Difference) -> dict[str, Value]:
         "vantage_point": study.vantage_points.get(resolver.extra_rtt_ms, ""),
         "resolver_extra_rtt_ms": resolver.extra_rtt_ms,
         "resolver_cache": resolver.cache,
-        "network": network_of(one.profile),
+        "network": find_network(one.profile),
         "profile": one.profile,
         "dns_transport": one.configuration.dns_transport,
         "further_levels": ", ".join(one.configuration.further),

@@ -15,14 +15,14 @@ from resolab.plots.response_times import ResponseLine, draw_response_times
 from resolab.plots.save import Value
 from resolab.protocols import cold_exchange_round_trips
 from resolab.report.findings.interval_level import level_text
-from resolab.report.h20.printed import (
+from resolab.report.h20.paper_numbers import (
     CITATION,
     DEFAULT_NETWORK,
     FASTEST_MS,
     FASTEST_ROUND_TRIPS,
     FOLLOW_UP,
     NETWORKS,
-    network_of,
+    find_network,
 )
 from resolab.report.h20.study import H20Study, ResponseTimes
 from resolab.report.tables import Table
@@ -36,31 +36,31 @@ FASTEST_PROBABILITY_PLACE = 2
 
 def response_drawings(study: H20Study) -> Iterator[Drawing]:
     """Draw both figures, as far as queries were measured."""
-    default = [one for one in study.response_times if network_of(one.profile) == DEFAULT_NETWORK]
+    default = [one for one in study.response_times if find_network(one.profile) == DEFAULT_NETWORK]
     if default:
         yield draw_response_times("h20_fig1", _caption(study, default, 1), _lines(study, default, by_resolver=True))
-    emulated = emulated_times(study)
+    emulated = select_emulated_times(study)
     if emulated:
         # The default network stands beside, as the floor of the emulated ones.
         shown = nearest(study, default) + emulated
         yield draw_response_times("h20_fig3", _caption(study, shown, 3), _lines(study, shown, by_resolver=False))
 
 
-def missing_responses(study: H20Study) -> list[str]:
+def list_missing_responses(study: H20Study) -> list[str]:
     """List the figures without data among both."""
     times = study.response_times
     missing = []
-    if not any(network_of(one.profile) == DEFAULT_NETWORK for one in times):
+    if not any(find_network(one.profile) == DEFAULT_NETWORK for one in times):
         missing.append("h20_fig1: no measured query on the default network (default-h20)")
-    if not emulated_times(study):
+    if not select_emulated_times(study):
         emulated = (profile for profile, network in NETWORKS.items() if network != DEFAULT_NETWORK)
         missing.append(f"h20_fig3: no measured query on any of {', '.join(emulated)}")
     return missing
 
 
-def emulated_times(study: H20Study) -> list[ResponseTimes]:
+def select_emulated_times(study: H20Study) -> list[ResponseTimes]:
     """Return the response times for Fig. 3: the emulated networks with the nearest resolver."""
-    return nearest(study, [one for one in study.response_times if network_of(one.profile) != DEFAULT_NETWORK])
+    return nearest(study, [one for one in study.response_times if find_network(one.profile) != DEFAULT_NETWORK])
 
 
 def nearest(study: H20Study, times: Sequence[ResponseTimes]) -> list[ResponseTimes]:
@@ -75,8 +75,8 @@ def _lines(study: H20Study, times: Sequence[ResponseTimes], *, by_resolver: bool
             label=_label(one),
             dns_transport=one.dns_transport,
             warm=one.connection == "warm",
-            points=points_of(one.distribution),
-            median_ms=median_of(one.distribution),
+            points=list_points(one.distribution),
+            median_ms=make_median(one.distribution),
             key={
                 "profile": one.profile,
                 "resolver_extra_rtt_ms": one.resolver.extra_rtt_ms,
@@ -102,13 +102,13 @@ def _label(one: ResponseTimes) -> str:
     return f"{transport_label(one.dns_transport)}{mode}{' warm' if one.connection == 'warm' else ''}"
 
 
-def points_of(distribution: QueryDistribution) -> list[tuple[float, float]]:
+def list_points(distribution: QueryDistribution) -> list[tuple[float, float]]:
     """List a distribution's finite quantiles with their shares."""
     pairs = zip(distribution.quantiles_ms, DISTRIBUTION_PROBABILITIES, strict=True)
     return [(time, share) for time, share in pairs if math.isfinite(time)]
 
 
-def median_of(distribution: QueryDistribution) -> Estimate:
+def make_median(distribution: QueryDistribution) -> Estimate:
     """Return the distribution's median as an `Estimate`."""
     low, high = distribution.median_ci_low_ms, distribution.median_ci_high_ms
     method = Method.NONE if low is None else Method.ORDER_STATISTIC
@@ -159,10 +159,10 @@ def fastest_table(study: H20Study) -> Table:
 def fastest_rows(study: H20Study) -> list[dict[str, Value]]:
     """List the fastest answers as numbers."""
     rows: list[dict[str, Value]] = []
-    for one in emulated_times(study):
+    for one in select_emulated_times(study):
         if one.requested_handshake_mode != "full" or one.connection == "warm":
             continue
-        network = network_of(one.profile)
+        network = find_network(one.profile)
         rtt = study.rtt_ms(one.profile) + one.resolver.extra_rtt_ms
         trips = cold_exchange_round_trips(one.dns_transport)
         theirs = FASTEST_MS.get((network or "", one.dns_transport))
@@ -203,7 +203,7 @@ def follow_up_rows(study: H20Study) -> list[dict[str, Value]]:
         ("ours", one.profile, one.resolver.label(study.resolvers) or "near", rtt, one.distribution.median_ms)
         for one in study.response_times
         if (one.dns_transport, one.requested_handshake_mode, one.connection) == ("doh", "full", "cold")
-        and network_of(one.profile) == DEFAULT_NETWORK
+        and find_network(one.profile) == DEFAULT_NETWORK
         for rtt in [study.rtt_ms(one.profile) + one.resolver.extra_rtt_ms]
     ]
     theirs = [("theirs, later", one.vantage_point, one.resolver, one.ping_ms, one.response_ms) for one in FOLLOW_UP]

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from resolab.stats import CLUSTERS_NEEDED, Estimate, Sample, clustered_median
+from resolab.stats import CLUSTERS_NEEDED, Estimate, Sample, estimate_clustered_median
 
 BLOCKS_NEEDED = 12
 """The minimum for several given pages. With pages at different levels, fewer blocks held 91 to 99 % of simulated
@@ -43,15 +43,15 @@ class PooledPairs:
     def median(self, level: float) -> Estimate:
         """Estimate the median over all pairs, with an interval over pages or blocks."""
         needed = CLUSTERS_NEEDED if self.unit == "page" else BLOCKS_NEEDED
-        return clustered_median(self.differences, self.units, needed=needed, level=level)
+        return estimate_clustered_median(self.differences, self.units, needed=needed, level=level)
 
 
-def places_of(keys: Iterable[tuple[Any, ...]]) -> list[tuple[int, str]]:
+def list_places(keys: Iterable[tuple[Any, ...]]) -> list[tuple[int, str]]:
     """Return block and page, the first two elements of each pair key."""
     return [(int(key[0]), str(key[1])) for key in keys]
 
 
-def sampling_words(found: Iterable[tuple[str, int]]) -> str:
+def describe_sampling(found: Iterable[tuple[str, int]]) -> str:
     """Return words for the sampling units of curves, each given by its unit and number of pages."""
     curves = list(found)
     pages = [count for unit, count in curves if unit == "page"]

@@ -15,9 +15,9 @@ from resolab.report.h20.amortisation import (
     amortisation_row,
     amortisation_table,
     amortisations,
-    missing_amortisation,
+    describe_missing_amortisation,
 )
-from resolab.report.h20.differences import difference_drawings, missing_differences
+from resolab.report.h20.differences import difference_drawings, list_missing_differences
 from resolab.report.h20.networks import network_rows, network_tables
 from resolab.report.h20.notes import (
     AMORTISATION_NOTE,
@@ -31,7 +31,7 @@ from resolab.report.h20.responses import (
     fastest_table,
     follow_up_rows,
     follow_up_table,
-    missing_responses,
+    list_missing_responses,
     response_drawings,
 )
 from resolab.report.h20.statuses import status_rows, table_1
@@ -94,5 +94,5 @@ class H20Section:
 
     def missing(self) -> list[str]:
         """List the missing figures with the missing data, one line each."""
-        missing = [*missing_responses(self.study), *missing_differences(self.study)]
-        return [*missing, *missing_amortisation(self._paid)]
+        missing = [*list_missing_responses(self.study), *list_missing_differences(self.study)]
+        return [*missing, *describe_missing_amortisation(self._paid)]

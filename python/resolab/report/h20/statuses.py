@@ -13,8 +13,8 @@ from resolab.plots.save import Value
 from resolab.protocols import transport_position
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.resolvers import Resolver, several_caches
-from resolab.report.h20.further import FurtherLevels
-from resolab.report.h20.printed import network_of, status_percent
+from resolab.report.h20.further_levels import FurtherLevels
+from resolab.report.h20.paper_numbers import find_network, status_percent
 from resolab.report.h20.study import H20Study
 from resolab.report.statuses import H20Status, status_counts
 from resolab.report.tables import Table
@@ -32,7 +32,7 @@ def _counts(study: H20Study) -> dict[Key, Counter[H20Status]]:
     further = FurtherLevels(own)
     for one in own:
         resolver = Resolver(one.resolver_extra_rtt_ms, str(one.resolver_cache), one.resolver)
-        key = (resolver, one.profile, str(one.dns_transport), further.of(one))
+        key = (resolver, one.profile, str(one.dns_transport), further.read_levels(one))
         counts.setdefault(key, Counter()).update(found[one])
     return counts
 
@@ -87,7 +87,7 @@ def _row(study: H20Study, key: Key, status: H20Status, share: Estimate, count: i
     resolver, profile, dns_transport, further = key
     vantage = study.vantage_points.get(resolver.extra_rtt_ms, "")
     # Theirs is Frankfurt's; they say that failures from Seoul were alike, and print no number.
-    theirs = status_percent(network_of(profile), dns_transport, status) if vantage == "Frankfurt" else None
+    theirs = status_percent(find_network(profile), dns_transport, status) if vantage == "Frankfurt" else None
     return {
         "vantage_point": vantage,
         "resolver_extra_rtt_ms": resolver.extra_rtt_ms,

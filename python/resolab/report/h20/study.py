@@ -11,7 +11,7 @@ from resolab.plan.access_link import access_rtt_ms
 from resolab.plan.factors import QUERY_FACTORS
 from resolab.protocols import transport_position
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.interval_level import find_level
 from resolab.report.findings.resolvers import Resolver
 from resolab.report.h20.loads import (
     Do53Difference,
@@ -19,9 +19,9 @@ from resolab.report.h20.loads import (
     arrange,
     compare_with_do53,
 )
-from resolab.report.h20.printed import NETWORKS, network_of, vantage_points
+from resolab.report.h20.paper_numbers import NETWORKS, find_network, vantage_points
 from resolab.store import Dataset, QueryDistribution
-from resolab.store.outcomes import PLT, Outcome
+from resolab.store.outcomes import PLT, LoadOutcome
 from resolab.store.studies.h20 import (
     ExchangeMedianRow,
     H20LoadRow,
@@ -35,13 +35,13 @@ from resolab.store.studies.h20 import (
 
 def has_h20_network(findings: Findings) -> bool:
     """Return True when the plan has a network of the paper."""
-    return any(network_of(profile) for profile in findings.plan.factors.profile)
+    return any(find_network(profile) for profile in findings.plan.factors.profile)
 
 
 class H20Study:
     """The study of a dataset, read on demand while the dataset is open."""
 
-    def __init__(self, dataset: Dataset, findings: Findings, outcome: Outcome = PLT) -> None:
+    def __init__(self, dataset: Dataset, findings: Findings, outcome: LoadOutcome = PLT) -> None:
         self.dataset = dataset
         self.findings = findings
         self.outcome = outcome
@@ -50,7 +50,7 @@ class H20Study:
     @property
     def level(self) -> float:
         """The level of every interval."""
-        return level_of(self.findings.plan)
+        return find_level(self.findings.plan)
 
     @cached_property
     def rows(self) -> list[H20LoadRow]:
@@ -108,7 +108,7 @@ class H20Study:
     def profiles(self) -> Sequence[str]:
         """Profiles of the paper's networks, in the paper's order, without other profiles."""
         order = list(NETWORKS.values())
-        theirs = {profile: network_of(profile) for profile in self.findings.plan.factors.profile}
+        theirs = {profile: find_network(profile) for profile in self.findings.plan.factors.profile}
         known = [(order.index(network), profile) for profile, network in theirs.items() if network is not None]
         return [profile for _, profile in sorted(known, key=lambda one: one[0])]
 

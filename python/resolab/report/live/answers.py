@@ -28,14 +28,14 @@ def live_answers(findings: Findings) -> list[str]:
     if live is None:
         return []
     places = findings.plan.factors.profile
-    return [sentence for place in places for sentence in _of_place(findings, live, place)]
+    return [sentence for place in places for sentence in _answer_place(findings, live, place)]
 
 
-def _of_place(findings: Findings, live: LiveFindings, place: str) -> Iterator[str]:
+def _answer_place(findings: Findings, live: LiveFindings, place: str) -> Iterator[str]:
     pairs = [one for one in live.pairs if one.profile == place]
     if pairs:
         yield _overview(findings, place, pairs)
-    yield from _by_resolver(pairs, place)
+    yield from _answer_by_resolver(pairs, place)
     yield from _lookups([one for one in live.lookups if one.way.profile == place], place)
 
 
@@ -47,7 +47,7 @@ def _overview(findings: Findings, place: str, pairs: Sequence[ConfigurationPair]
     margin = findings.plan.analysis.equivalence_margin_ms
     without = sum(one.curve.median_ms.ci_low is None for one in once)
     lacking = f", {without} have no interval" if without else ""
-    told = f"{len(apart)} of {len(once)} pairs of configurations are told apart{_by_chance(once)}{lacking}"
+    told = f"{len(apart)} of {len(once)} pairs of configurations are told apart{_count_by_chance(once)}{lacking}"
     if margin is not None:
         told += f", {len(alike)} are alike within {margin:g} ms"
         told += f" ({both} of them both: a difference smaller than the margin)" if both else ""
@@ -58,7 +58,7 @@ def _overview(findings: Findings, place: str, pairs: Sequence[ConfigurationPair]
     return f"From {place}, page load time over {sites} sites: {_fastest(pairs)}; {told}{left_out}."
 
 
-def _by_chance(once: Sequence[ConfigurationPair]) -> str:
+def _count_by_chance(once: Sequence[ConfigurationPair]) -> str:
     """Return the number of false differences expected by chance from these uncorrected intervals."""
     level = once[0].curve.median_ms.level
     return f" (each interval at {level_text(level)} for itself: about {len(once) * (1 - level):.2g} by chance alone)"
@@ -78,7 +78,7 @@ def _fastest(pairs: Sequence[ConfigurationPair]) -> str:
     return f"of {len(names)} configurations {len(first)} have none that is told to be faster{listed}"
 
 
-def _by_resolver(pairs: Sequence[ConfigurationPair], place: str) -> Iterator[str]:
+def _answer_by_resolver(pairs: Sequence[ConfigurationPair], place: str) -> Iterator[str]:
     groups: dict[Resolver, list[ConfigurationPair]] = {}
     for one in pairs:
         own, other = one.treatment, one.baseline
@@ -86,13 +86,14 @@ def _by_resolver(pairs: Sequence[ConfigurationPair], place: str) -> Iterator[str
             groups.setdefault(own.resolver, []).append(one)
     for resolver, found in groups.items():
         listed = "; ".join(
-            f"{one.treatment.transport} {_signed(one.curve.median_ms)} (n = {one.curve.median_ms.n}){_judged(one)}"
+            f"{one.treatment.transport} {_format_signed(one.curve.median_ms)} (n = {one.curve.median_ms.n})"
+            f"{_describe_judgement(one)}"
             for one in found
         )
         yield f"From {place}, {resolver.name}, page load time against its DoUDP: {listed}."
 
 
-def _judged(one: ConfigurationPair) -> str:
+def _describe_judgement(one: ConfigurationPair) -> str:
     apart = "" if one.verdict else ", not told apart"
     alike = f", alike within {one.tested.margin:g} ms" if one.tested is not None and one.tested.is_alike else ""
     return f"{apart}{alike}"
@@ -109,7 +110,9 @@ def _lookups(found: Sequence[LookupSummary], place: str) -> Iterator[str]:
         apart = [one for one in ways if one.against_do53_ms is not None and one.against_do53_ms.n]
         alone = [one for one in ways if one not in apart]
         listed = "; ".join(f"{_way(one)} {_value(one.median_ms)}" for one in alone)
-        against = ", ".join(f"{_way(one)} {_signed(one.against_do53_ms)}" for one in apart if one.against_do53_ms)
+        against = ", ".join(
+            f"{_way(one)} {_format_signed(one.against_do53_ms)}" for one in apart if one.against_do53_ms
+        )
         cache = "answers from its cache" if known else "look-ups, cached or not"
         sites = max(one.median_ms.n for one in ways)
         beside = f"; against its DoUDP {against}" if against else ""
@@ -125,5 +128,5 @@ def _value(one: Estimate) -> str:
     return f"{estimate_text(one, 1)} ms {interval_text(one, 1)}".rstrip()
 
 
-def _signed(one: Estimate) -> str:
+def _format_signed(one: Estimate) -> str:
     return f"{estimate_text(one, 1, signed=True)} ms {interval_text(one, 1, signed=True) or 'no interval'}"

@@ -17,13 +17,13 @@ from resolab.plots.save import Value
 from resolab.protocols import transport_position
 from resolab.records import DnsFailure
 from resolab.report.findings.interval_level import level_text
-from resolab.report.h20.further import FurtherLevels
+from resolab.report.h20.further_levels import FurtherLevels
 from resolab.report.live.study import LiveStudy
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table
 from resolab.stats import Estimate, proportion
 from resolab.store.live.queries import StatusRow, statuses
-from resolab.wording import counted
+from resolab.wording import format_count
 
 
 class LiveStatus(enum.StrEnum):
@@ -106,7 +106,7 @@ class ConfigurationStatuses:
 def status_results(study: LiveStudy) -> list[ConfigurationStatuses]:
     """Count the statuses of every configuration's loads, in the study's order."""
     further = FurtherLevels(study.rows)
-    levels = {row.trial_id: further.of(row) for row in study.rows}
+    levels = {row.trial_id: further.read_levels(row) for row in study.rows}
     groups: dict[tuple[str, str, str, tuple[str, ...]], list[StatusRow]] = {}
     for row in statuses(study.dataset):
         groups.setdefault((row.profile, row.resolver, row.dns_transport, levels[row.trial_id]), []).append(row)
@@ -114,10 +114,10 @@ def status_results(study: LiveStudy) -> list[ConfigurationStatuses]:
     ordered = sorted(
         groups, key=lambda key: (places.index(key[0]), study.resolver_order[key[1]], transport_position(key[2]), key[3])
     )
-    return [ConfigurationStatuses(*key, *_counted(groups[key])) for key in ordered]
+    return [ConfigurationStatuses(*key, *_count_statuses(groups[key])) for key in ordered]
 
 
-def refused_sites(study: LiveStudy) -> dict[str, Counter[LiveStatus]]:
+def count_refused_sites(study: LiveStudy) -> dict[str, Counter[LiveStatus]]:
     """Count the sites refused at least once under the manners rules, by vantage point: left alone, or opted out."""
     found = {(row.profile, live_status(row), row.page) for row in statuses(study.dataset)}
     counts: dict[str, Counter[LiveStatus]] = {place: Counter() for place in study.profiles}
@@ -126,7 +126,7 @@ def refused_sites(study: LiveStudy) -> dict[str, Counter[LiveStatus]]:
     return counts
 
 
-def _counted(rows: Sequence[StatusRow]) -> tuple[Counter[LiveStatus], Counter[str]]:
+def _count_statuses(rows: Sequence[StatusRow]) -> tuple[Counter[LiveStatus], Counter[str]]:
     dns = Counter(row.dns_failure or NOT_KNOWN for row in rows if row.failure == "dns")
     return Counter(live_status(row) for row in rows), dns
 
@@ -175,20 +175,20 @@ def _percent(ratio: float | None) -> str:
 def _note(study: LiveStudy) -> str:
     return (
         f"Share and count of all finished trials; successful ones with {level_text(study.level)} interval (Wilson). "
-        f"{_dropped(study)} Selenium Error is Browser error here. The paper counts a document with any HTTP status as "
-        "successful; here all but 2xx is a failure with a word of its own. Left alone, opted out: our manners "
-        "contacted nothing, as site or resolver had said no or its domain is on the opt-out list. The file holds every "
-        "status with its interval."
+        f"{_describe_dropped(study)} Selenium Error is Browser error here. The paper counts a document with any HTTP "
+        "status as successful; here all but 2xx is a failure with a word of its own. Left alone, opted out: our "
+        "manners contacted nothing, as site or resolver had said no or its domain is on the opt-out list. The "
+        "file holds every status with its interval."
     )
 
 
-def _dropped(study: LiveStudy) -> str:
+def _describe_dropped(study: LiveStudy) -> str:
     """Return a sentence about the copies left out of the table, if any."""
     copies = {one.id for one in study.findings.plan.conditions() if one.replicate > 1}
     count = sum(load.condition in copies for load in study.findings.loads)
     if not count:
         return "None is dropped."
-    return f"{counted(count, 'trial')} of copies left out, which are for A/A comparisons; no other is dropped."
+    return f"{format_count(count, 'trial')} of copies left out, which are for A/A comparisons; no other is dropped."
 
 
 def _row(study: LiveStudy, one: ConfigurationStatuses, status: LiveStatus) -> dict[str, Value]:

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.report.findings.findings import Findings
-from resolab.report.live.failures import ConfigurationStatuses, LiveStatus, refused_sites, status_results
+from resolab.report.live.failures import ConfigurationStatuses, LiveStatus, count_refused_sites, status_results
 from resolab.report.live.lookups import LookupSummary, lookup_results
 from resolab.report.live.pairs import ConfigurationPair, configuration_pairs
 from resolab.report.live.pings import PingSummary, ping_results
 from resolab.report.live.study import LiveStudy
 from resolab.store import Dataset
-from resolab.store.live.queries import TrialSettingsRow, ground
+from resolab.store.live.queries import TrialSettingsRow, read_trial_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ def live_findings(dataset: Dataset, findings: Findings) -> LiveFindings:
     """Compute the live findings; the dataset must be open."""
     study = LiveStudy(dataset, findings)
     return LiveFindings(
-        ground=ground(dataset),
+        ground=read_trial_settings(dataset),
         outcomes=status_results(study),
         lookups=lookup_results(study),
         pings=ping_results(study),
         pairs=configuration_pairs(study),
-        refused_sites=refused_sites(study),
+        refused_sites=count_refused_sites(study),
     )

@@ -15,11 +15,11 @@ from resolab.plots import ABSENT, transport_label
 from resolab.plots.save import Value
 from resolab.protocols import WITHOUT_CONNECTION, transport_position
 from resolab.report.findings.interval_level import level_text
-from resolab.report.findings.page_loads import without_both_failed
+from resolab.report.findings.page_loads import drop_both_failed
 from resolab.report.live.study import LiveStudy
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
-from resolab.stats import Estimate, Sample, median, paired_difference
+from resolab.stats import Estimate, Sample, estimate_paired_difference, median
 from resolab.store.live.queries import LookupRow
 
 CACHE_WORDS = {"hit": "cached", "miss": "not cached", "unknown": "cache unknown", "every": "all"}
@@ -80,8 +80,8 @@ def _result(
         n=sum(row.n for row in own.values()),
         failed_count=sum(row.failed_count for row in own.values()),
         median_ms=median(sample_of_sites(own.values()), level=study.level),
-        against_do53_ms=_against(study, groups, way, cache, do53),
-        against_baseline_ms=_against(study, groups, way, cache, baseline_way(study, way)),
+        against_do53_ms=_compare_lookups(study, groups, way, cache, do53),
+        against_baseline_ms=_compare_lookups(study, groups, way, cache, baseline_way(study, way)),
     )
 
 
@@ -95,7 +95,7 @@ def baseline_way(study: LiveStudy, way: LookupConfiguration) -> LookupConfigurat
     return LookupConfiguration(way.profile, str(levels["resolver"]), transport, connection)
 
 
-def _against(
+def _compare_lookups(
     study: LiveStudy,
     groups: Mapping[tuple[LookupConfiguration, str], Sites],
     way: LookupConfiguration,
@@ -107,13 +107,13 @@ def _against(
     own, compared = groups[way, cache], groups[other, cache]
     sites = [page for page in own if page in compared]
     both = (sample_of_sites([arm[page] for page in sites]) for arm in (own, compared))
-    return paired_difference(*without_both_failed(*both), level=study.level)
+    return estimate_paired_difference(*drop_both_failed(*both), level=study.level)
 
 
 def sample_of_sites(rows: Iterable[LookupRow]) -> Sample:
     """Return each site's median; a site with mostly failed lookups is censored at their limit."""
     told = [(row.median_ms if math.isfinite(row.median_ms) else None, row.limit_ms) for row in rows]
-    return Sample.censored([median for median, _ in told], [limit for _, limit in told])
+    return Sample.from_censored([median for median, _ in told], [limit for _, limit in told])
 
 
 def lookup_table(study: LiveStudy, found: Sequence[LookupSummary]) -> NamedTable:

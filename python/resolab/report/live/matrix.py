@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from resolab.plots import Drawing
 from resolab.plots.difference_matrix import MatrixCell, draw_difference_matrix
 from resolab.report.captions import intervals_text
-from resolab.report.h20.printed import CITATION
-from resolab.report.h20.sampling import sampling_words
+from resolab.report.failures import flags_and_drops
+from resolab.report.h20.paper_numbers import CITATION
+from resolab.report.h20.sampling import describe_sampling
 from resolab.report.live.pairs import ConfigurationPair
 from resolab.report.live.responses import figure_name
 from resolab.report.live.study import LiveStudy
-from resolab.report.trouble import flags_and_drops
 
 
 def matrix_drawings(study: LiveStudy, pairs: Sequence[ConfigurationPair]) -> Iterator[Drawing]:
@@ -34,7 +34,7 @@ def _caption(study: LiveStudy, pairs: Sequence[ConfigurationPair], place: str) -
     lost = [one.both_failed_count for one in pairs]
     loads = [load for arm in study.loads[place].values() for load in arm.values()]
     failed = sum(load.failure is not None for load in loads)
-    sampled = sampling_words((one.curve.unit, one.curve.pages_count) for one in pairs)
+    sampled = describe_sampling((one.curve.unit, one.curve.pages_count) for one in pairs)
     return (
         f"Differences of {study.outcome.phrase} between every two configurations from {place}, row minus column, "
         f"paired by site and round ({CITATION}, Fig. 2). Each cell: the cumulative distribution, its median as a line "

@@ -12,8 +12,8 @@ import numpy as np
 from resolab.plan import Estimand
 from resolab.plots.difference_cdfs import DifferenceCurve
 from resolab.plots.save import Value
-from resolab.report.findings.interval_level import significance_of
-from resolab.report.h20.loads import Configuration, difference_curve, levels_of, pooled_pairs
+from resolab.report.findings.interval_level import find_significance
+from resolab.report.h20.loads import Configuration, difference_curve, list_levels, pool_pairs
 from resolab.report.h20.sampling import PooledPairs
 from resolab.report.live.study import LiveStudy
 from resolab.stats import Equivalence, EquivalenceTest, Sample, equivalence
@@ -51,32 +51,32 @@ def configuration_pairs(study: LiveStudy) -> list[ConfigurationPair]:
 
 def _pair(study: LiveStudy, place: str, row: Configuration, column: Configuration) -> ConfigurationPair:
     arms = study.loads[place]
-    pairs = pooled_pairs(arms[row], arms[column], study.outcome, both_failed=False)
+    pairs = pool_pairs(arms[row], arms[column], study.outcome, both_failed=False)
     met = sum(key in arms[column] for key in arms[row])
     key: dict[str, Value] = {"vantage_point": place, **_levels("row", row), **_levels("column", column)}
     key |= {"both_failed_count": met - len(pairs.places)}
     curve = difference_curve(pairs, key, study.level)
-    return ConfigurationPair(place, row, column, curve, _tested(study, pairs), met - len(pairs.places))
+    return ConfigurationPair(place, row, column, curve, _test_difference(study, pairs), met - len(pairs.places))
 
 
 def _levels(side: str, one: Configuration) -> dict[str, Value]:
     """Return a configuration's CSV columns without the columns of the emulated network."""
     lab = (f"{side}_resolver_extra_rtt_ms", f"{side}_resolver_cache")
-    found: Mapping[str, Value] = levels_of(side, one)
+    found: Mapping[str, Value] = list_levels(side, one)
     return {name: value for name, value in found.items() if name not in lab}
 
 
-def _tested(study: LiveStudy, pairs: PooledPairs) -> Equivalence | None:
+def _test_difference(study: LiveStudy, pairs: PooledPairs) -> Equivalence | None:
     """Test a single difference per site, the mean over its rounds."""
     analysis = study.findings.plan.analysis
     if analysis.equivalence_margin_ms is None:
         return None
     test = EquivalenceTest.SIGNED_RANK if analysis.estimand is Estimand.SHIFT else EquivalenceTest.SIGN
-    significance = significance_of(study.findings.plan)
-    return equivalence(_of_sites(pairs), analysis.equivalence_margin_ms, test=test, significance=significance)
+    significance = find_significance(study.findings.plan)
+    return equivalence(_average_by_site(pairs), analysis.equivalence_margin_ms, test=test, significance=significance)
 
 
-def _of_sites(pairs: PooledPairs) -> Sample:
+def _average_by_site(pairs: PooledPairs) -> Sample:
     places: dict[Hashable, list[int]] = {}
     for number, (_, page) in enumerate(pairs.places):
         places.setdefault(page, []).append(number)

@@ -15,8 +15,8 @@ from resolab.plan.factors import QUERY_FACTORS
 from resolab.plots import Drawing, resolver_look, transport_label
 from resolab.plots.response_times import ResponseLine, draw_response_times
 from resolab.protocols import WITHOUT_CONNECTION, transport_position
-from resolab.report.h20.printed import CITATION
-from resolab.report.h20.responses import median_of, points_of
+from resolab.report.h20.paper_numbers import CITATION
+from resolab.report.h20.responses import list_points, make_median
 from resolab.report.h20.study import ResponseTimes
 from resolab.report.live.study import LiveStudy
 from resolab.stats import Method
@@ -30,12 +30,14 @@ CONNECTIONS = {"warm": "open connection", "cold": "cold connection"}
 
 def response_drawings(study: LiveStudy) -> Iterator[Drawing]:
     """Draw a figure for each vantage point with queries."""
-    pooled = _pooled(study)
+    pooled = _pool_connections(study)
     apart = {words: study.times(states) for words, states in CACHES.items()} if study.knows_caches else {}
     for place in study.profiles:
         lines = [_line(study, one, "all queries,\nas in the paper") for one in pooled if one.profile == place]
         for cache, times in (apart or {"": study.times(None)}).items():
-            lines += _by_connection(study, [one for one in times if one.profile == place and _answered(one)], cache)
+            lines += _list_by_connection(
+                study, [one for one in times if one.profile == place and _is_answered(one)], cache
+            )
         if lines:
             name = figure_name("live_fig1", study, place)
             yield draw_response_times(name, _caption(study, lines, place), lines)
@@ -46,25 +48,25 @@ def figure_name(name: str, study: LiveStudy, place: str) -> str:
     return name if len(study.profiles) == 1 else f"{name}_{place}"
 
 
-def _pooled(study: LiveStudy) -> list[ResponseTimes]:
+def _pool_connections(study: LiveStudy) -> list[ResponseTimes]:
     """Pool cold and open connections."""
     every = study.dataset.query_distributions((*QUERY_FACTORS, "dns_transport"), level=study.level)
-    found = [ResponseTimes.from_distribution(_with_levels(one)) for one in every]
+    found = [ResponseTimes.from_distribution(_add_levels(one)) for one in every]
     return sorted(
         found, key=lambda one: (study.resolver_order[one.resolver.name], transport_position(one.dns_transport))
     )
 
 
-def _with_levels(one: QueryDistribution) -> QueryDistribution:
+def _add_levels(one: QueryDistribution) -> QueryDistribution:
     return msgspec.structs.replace(one, key={**one.key, "requested_handshake_mode": "full", "connection": "any"})
 
 
-def _answered(one: ResponseTimes) -> bool:
+def _is_answered(one: ResponseTimes) -> bool:
     """Return True when a query was answered; failed queries have no time and an unknown cache state."""
     return one.distribution.failed_count < one.distribution.n
 
 
-def _by_connection(study: LiveStudy, times: Sequence[ResponseTimes], cache: str) -> list[ResponseLine]:
+def _list_by_connection(study: LiveStudy, times: Sequence[ResponseTimes], cache: str) -> list[ResponseLine]:
     lines = []
     for connection, words in CONNECTIONS.items():
         own = [one for one in times if one.connection == connection and one.dns_transport not in WITHOUT_CONNECTION]
@@ -78,13 +80,13 @@ def _by_connection(study: LiveStudy, times: Sequence[ResponseTimes], cache: str)
 
 def _line(study: LiveStudy, one: ResponseTimes, panel: str) -> ResponseLine:
     transport, resolver = transport_label(one.dns_transport), one.resolver.label(study.resolvers)
-    middle = median_of(one.distribution)
+    middle = make_median(one.distribution)
     return ResponseLine(
         panel=panel,
         label=", ".join(part for part in (transport, resolver) if part),
         dns_transport=one.dns_transport,
         warm=False,
-        points=points_of(one.distribution),
+        points=list_points(one.distribution),
         # Queries of one site are alike: intervals are over sites and stand in the table.
         median_ms=replace(middle, ci_low=None, ci_high=None, method=Method.NONE),
         key={

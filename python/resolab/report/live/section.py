@@ -26,7 +26,7 @@ from resolab.report.live.responses import response_drawings
 from resolab.report.live.study import LiveStudy
 from resolab.report.named_table import NamedTable
 from resolab.report.places.differences import difference_table, load_table
-from resolab.report.tables import as_live
+from resolab.report.tables import rename_live_columns
 from resolab.store import Dataset
 
 
@@ -64,7 +64,7 @@ class LiveSection:
     def _amortisation(self) -> NamedTable:
         rows = [amortisation_row(one) for one in self._paid]
         cached = " Of answers from the cache and queries without an answer alone." if self.study.knows_caches else ""
-        table = as_live(amortisation_table(self.study, self._paid))
+        table = rename_live_columns(amortisation_table(self.study, self._paid))
         return NamedTable("live_amortisation", "Amortisation", table, rows, AMORTISATION_NOTE + cached)
 
     def missing(self) -> list[str]:

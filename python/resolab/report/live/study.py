@@ -45,12 +45,12 @@ class LiveStudy(H20Study):
         """Loads contributing to the outcome by vantage point, configuration and pair."""
         found = arrange(self.rows, self.outcome)
         return {
-            place: {one: found[place][one] for one in sorted(found[place], key=self.place_of)}
+            place: {one: found[place][one] for one in sorted(found[place], key=self.sort_key)}
             for place in self.profiles
             if place in found
         }
 
-    def place_of(self, one: Configuration) -> tuple[object, ...]:
+    def sort_key(self, one: Configuration) -> tuple[object, ...]:
         """Return a sort key: resolvers in the plan's order, transports within them."""
         return self.resolver_order[one.resolver.name], transport_position(one.dns_transport), one.further
 
@@ -58,7 +58,7 @@ class LiveStudy(H20Study):
     def configurations(self) -> list[Configuration]:
         """Every configuration with loads from any vantage point, in order."""
         found = {one for arms in self.loads.values() for one in arms}
-        return sorted(found, key=self.place_of)
+        return sorted(found, key=self.sort_key)
 
     @cached_property
     def knows_caches(self) -> bool:

@@ -13,17 +13,17 @@ from resolab.pages.path import (
     CriticalPath,
     LoadConnections,
     LookupPrediction,
-    connections_of,
+    count_connections,
     critical_path,
-    failure_of,
-    instants_of,
-    seen_round_trips,
+    find_failure,
+    find_round_trips,
+    read_instants,
 )
 from resolab.plan import access_rtt_ms, parse_plan
 from resolab.records import PageLoadRecord, Record, TrialRecord
 from resolab.report.paths.predictions import LookupPredictor
-from resolab.store import dataset_folder, finished_trials, load_manifest, read_trial
-from resolab.wording import counted
+from resolab.store import dataset_folder, find_finished_trials, load_manifest, read_trial
+from resolab.wording import format_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class LoadPath:
     @property
     def arm(self) -> str:
         """The condition without its page."""
-        return arm_of(self.trial)
+        return name_arm(self.trial)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +58,28 @@ class LoadPaths:
         """Sentences about the loads without a path, with their number."""
         told = []
         if self.failed_count:
-            arms = "; ".join(f"{arm}: {_listed(whys)}" for arm, whys in self.failed_count.items())
+            arms = "; ".join(f"{arm}: {_join_counts(whys)}" for arm, whys in self.failed_count.items())
             count = sum(sum(whys.values()) for whys in self.failed_count.values())
             told.append(
-                f"{counted(count, 'load')} failed and {'is' if count == 1 else 'are'} left out ({arms}): medians of an "
-                "arm that fails more often than another look shorter for it"
+                f"{format_count(count, 'load')} failed and {'is' if count == 1 else 'are'} left out ({arms}): medians "
+                "of an arm that fails more often than another look shorter for it"
             )
         if self.loads_without_path_count:
             told.append(
-                f"{counted(self.loads_without_path_count, 'load')} without a load event or any request of the model"
+                f"{format_count(self.loads_without_path_count, 'load')} without a load event "
+                "or any request of the model"
             )
         if self.pages_without_model:
             told.append(f"pages without a model, left out: {', '.join(self.pages_without_model)}")
         return told
 
 
-def arm_of(trial: TrialRecord) -> str:
+def name_arm(trial: TrialRecord) -> str:
     """Return a trial's condition without its page."""
     return trial.condition.removeprefix(f"{trial.page}.")
 
 
-def _listed(counts: Mapping[str, int]) -> str:
+def _join_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
@@ -92,30 +93,30 @@ def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
     without_model: dict[str, None] = {}
     without_path = 0
     failed: dict[str, dict[str, int]] = {}
-    for file in finished_trials(folder).values():
+    for file in find_finished_trials(folder).values():
         records = list(read_trial(file))
         head = next(one for one in records if isinstance(one, TrialRecord))
         model = models.get(head.page)
         if model is None:
             without_model[head.page] = None
             continue
-        failure = failure_of(records)
+        failure = find_failure(records)
         if failure is not None:
-            of_arm = failed.setdefault(arm_of(head), {})
+            of_arm = failed.setdefault(name_arm(head), {})
             of_arm[failure] = of_arm.get(failure, 0) + 1
             continue
         path = _path(model, records, access_ms.get(head.profile, 0.0))
         if path is None:
             without_path += any(isinstance(one, PageLoadRecord) and one.measured for one in records)
         else:
-            found.append(LoadPath(head, path, predictions.of(model, head), connections_of(model, records)))
+            found.append(LoadPath(head, path, predictions.predict(model, head), count_connections(model, records)))
     return LoadPaths(found, tuple(without_model), without_path, failed)
 
 
 def _path(model: PageModel, records: Sequence[Record], access_ms: float) -> CriticalPath | None:
-    load = instants_of(model, records, access_ms)
+    load = read_instants(model, records, access_ms)
     if load is None:
         return None
     # No host is nearer than the access network's other end: a shorter handshake was a gateway's, none was another's.
-    seen = seen_round_trips(model, load)
+    seen = find_round_trips(model, load)
     return critical_path(model, load, {host: max(seen.get(host, 0.0), access_ms) for host in range(len(model.hosts))})

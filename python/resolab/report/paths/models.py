@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from resolab.errors import ResolabError
 from resolab.pages.model import PageModel
 from resolab.plan import Corpus, Plan
-from resolab.plan.shared_names import assign_certificates
+from resolab.plan.pages.certificate_check import assign_certificates
 
 
-def models_of(plan: Plan, pages: Sequence[str]) -> Mapping[str, PageModel]:
+def read_models(plan: Plan, pages: Sequence[str]) -> Mapping[str, PageModel]:
     """Read the models as served, by the page's name; missing or invalid files are left out."""
     corpus = Corpus.from_project(plan.own_pages)
     found: dict[str, PageModel] = {}

@@ -8,13 +8,13 @@ from collections.abc import Set as AbstractSet
 
 from resolab.pages.clone.names import host_name
 from resolab.pages.model import PageModel
-from resolab.pages.path import AnnouncementMode, LookupPrediction, predicted_lookups, set_distances
+from resolab.pages.path import AnnouncementMode, LookupPrediction, predict_lookups, set_distances
 from resolab.plan import Plan, access_rtt_ms
 from resolab.plan.settings import PageDistances
 from resolab.protocols import page_handshake_round_trips
 from resolab.records import AnswerPush, ResolverCache, TrialRecord
 from resolab.store import Manifest, trial_id
-from resolab.testbed.misses import missed_names
+from resolab.testbed.cache_misses import draw_missed_names
 
 
 class LookupPredictor:
@@ -25,18 +25,18 @@ class LookupPredictor:
         self._access_ms = {link.name: access_rtt_ms(link) for link in manifest.profiles}
         self._known: dict[tuple[str, str, AbstractSet[int]], LookupPrediction] = {}
 
-    def of(self, model: PageModel, trial: TrialRecord) -> LookupPrediction:
+    def predict(self, model: PageModel, trial: TrialRecord) -> LookupPrediction:
         """Predict the lookups of a trial's load."""
         misses = self._misses(model, trial)
         key = (trial.page, trial.condition, misses)
         if key not in self._known:
-            self._known[key] = self._predicted(model, trial, misses)
+            self._known[key] = self._predict_lookups(model, trial, misses)
         return self._known[key]
 
-    def _predicted(self, model: PageModel, trial: TrialRecord, misses: AbstractSet[int]) -> LookupPrediction:
+    def _predict_lookups(self, model: PageModel, trial: TrialRecord, misses: AbstractSet[int]) -> LookupPrediction:
         access_ms = self._access_ms.get(trial.profile, 0.0)
         apart = self._plan.pages.distances is PageDistances.RECORDED
-        return predicted_lookups(
+        return predict_lookups(
             set_distances(model, access_ms, apart=apart),
             dns_transport=trial.dns_transport,
             resolver_rtt_ms=access_ms + trial.resolver_extra_rtt_ms,
@@ -55,12 +55,12 @@ class LookupPredictor:
         places = range(len(model.hosts))
         if trial.resolver_cache is ResolverCache.MISS:
             return frozenset(places)
-        seed, name = self._drawn_by(trial)
+        seed, name = self._find_draw(trial)
         names = [host_name(model, host) for host in places]
-        missed = missed_names(names, seed, name, ratio=trial.resolver_miss_ratio)
+        missed = draw_missed_names(names, seed, name, ratio=trial.resolver_miss_ratio)
         return frozenset(place for place in places if names[place] in missed)
 
-    def _drawn_by(self, trial: TrialRecord) -> tuple[int, str]:
+    def _find_draw(self, trial: TrialRecord) -> tuple[int, str]:
         """Return the seed of the trial's original run, and the trial's name in this run."""
         for one in self._manifest.merged_from:
             if one.first_block <= trial.block < one.first_block + one.blocks:

@@ -13,11 +13,11 @@ from resolab.plots import estimate_text, interval_text
 from resolab.plots.save import Value
 from resolab.report.named_table import NamedTable
 from resolab.report.paths.loads import LoadPaths, load_paths
-from resolab.report.paths.models import models_of
+from resolab.report.paths.models import read_models
 from resolab.report.paths.summary import PathSummary, path_summaries
 from resolab.report.tables import Table
 from resolab.stats import Estimate
-from resolab.wording import counted
+from resolab.wording import format_count
 
 PART_WORDS = {
     PhaseKind.BROWSER: "browser",
@@ -52,7 +52,7 @@ class PathSection:
 
 def path_section(folder: Path, plan: Plan, pages: Sequence[str]) -> PathSection | None:
     """Build the section of a dataset; `None` without a modelled page or without any path."""
-    models = models_of(plan, pages)
+    models = read_models(plan, pages)
     # Every trial is read: nothing is, for pages nobody has a model of.
     paths = load_paths(folder, models) if models else LoadPaths((), (), 0)
     summaries = path_summaries(paths.found)
@@ -141,14 +141,14 @@ def _notes(paths: LoadPaths, summaries: Sequence[PathSummary]) -> Iterator[str]:
     yield (
         "Of pages that have a model: who discovered whom is the model's, instants are the browser's and the server's "
         "(docs/method/critical-path.md). Medians over pages where there are several, over loads where there is one. "
-        "Load by load: resolab page path DATASET MODELS --trial ID."
+        "Load by load: resolab page critical-path DATASET MODELS --trial ID."
     )
     untold = sum(one.with_untold_count for one in summaries)
     if untold:
         yield f"{untold} loads lack requests of their model: their paths may have gone through those."
     unserved = sum(one.loads_count - (one.connections["names"].n if one.connections else 0) for one in summaries)
     if unserved and any(one.connections for one in summaries):
-        lacking = counted(unserved, "load")
+        lacking = format_count(unserved, "load")
         yield f"The table of connections lacks {lacking}: nobody knows when they began by the server's clock."
     yield from (f"{told[:1].upper()}{told[1:]}." for told in paths.left_out)
 

@@ -13,7 +13,7 @@ import msgspec
 from resolab.pages.path import LoadConnections, PhaseKind
 from resolab.records import HandshakeMode
 from resolab.report.paths.loads import LoadPath
-from resolab.stats import Estimate, Sample, clustered_median
+from resolab.stats import Estimate, Sample, estimate_clustered_median
 
 _NS = 1_000_000
 
@@ -76,7 +76,7 @@ def _summary(arm: str, loads: Sequence[LoadPath]) -> PathSummary:
 def _median(values: Sequence[float], pages: Sequence[str]) -> Estimate:
     # The loads of one page are what was sampled where there is no other page.
     clusters = pages if len(set(pages)) > 1 else range(len(values))
-    return clustered_median(Sample.exact(values), clusters)
+    return estimate_clustered_median(Sample.exact(values), clusters)
 
 
 def _counts(found: LoadConnections) -> dict[str, int]:

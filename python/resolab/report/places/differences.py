@@ -14,12 +14,17 @@ from resolab.plots import transport_label
 from resolab.plots.save import Value
 from resolab.protocols import transport_position
 from resolab.report.findings.interval_level import level_text
-from resolab.report.h20.printed import DEFAULT_NETWORK, MEDIAN_DIFFERENCE_MS, FollowUpDifference, follow_up_difference
+from resolab.report.h20.paper_numbers import (
+    DEFAULT_NETWORK,
+    MEDIAN_DIFFERENCE_MS,
+    FollowUpDifference,
+    follow_up_difference,
+)
 from resolab.report.live.lookups import CONNECTION_WORDS, sample_of_sites
 from resolab.report.live.pairs import ConfigurationPair
 from resolab.report.live.study import LiveStudy
 from resolab.report.named_table import NamedTable
-from resolab.report.places.across import NOTE, estimate_row, place_cells
+from resolab.report.places.comparison_table import NOTE, estimate_row, place_cells
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate, hodges_lehmann, median, median_of_clusters
 from resolab.store.live.queries import LookupRow
@@ -72,11 +77,11 @@ def _difference(
     own, other = sample_of_sites(rows[place]), sample_of_sites(rows[reference])
     # Sites of two places are no pairs: they were loaded at other times, and need not be the same.
     shift = hodges_lehmann(own, other, level=study.level)
-    printed = _printed(way, place, reference)
+    printed = _find_published(way, place, reference)
     return PlaceDifference(place, reference, *way, median(own, level=study.level), shift, printed)
 
 
-def _printed(way: tuple[str, str, str], place: str, reference: str) -> FollowUpDifference | None:
+def _find_published(way: tuple[str, str, str], place: str, reference: str) -> FollowUpDifference | None:
     """Return the paper's numbers for cold lookups over DoH; the paper's clients of 2021 connected for every query."""
     resolver, dns_transport, connection = way
     is_theirs = (dns_transport, connection) == ("doh", "cold")
@@ -137,7 +142,8 @@ def load_table(study: LiveStudy, pairs: Sequence[ConfigurationPair]) -> NamedTab
     columns = ("resolver", "transport", *(f"{place} ms" for place in study.profiles), "across ms", "above, below 0",
                "theirs from Seoul, ms")  # fmt: skip
     rows = [
-        (*way, *place_cells(found, across[way], study.profiles), _printed_load(*way)) for way, found in grouped.items()
+        (*way, *place_cells(found, across[way], study.profiles), _format_published_load(*way))
+        for way, found in grouped.items()
     ]
     csv: list[dict[str, Value]] = [
         {"resolver": way[0], "transport": way[1], **estimate_row(place, estimate)}
@@ -152,7 +158,7 @@ def load_table(study: LiveStudy, pairs: Sequence[ConfigurationPair]) -> NamedTab
     return NamedTable("live_places_loads", title, Table(columns, rows, frozenset((0, 1))), csv, note)
 
 
-def _printed_load(resolver: str, transport: str) -> str:
+def _format_published_load(resolver: str, transport: str) -> str:
     if resolver.lower() != _PAPERS_RESOLVER:
         return ""
     printed = {transport_label(name): value for name, value in MEDIAN_DIFFERENCE_MS["Seoul", DEFAULT_NETWORK].items()}

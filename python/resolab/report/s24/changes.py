@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from resolab.plan import stream_seed
 from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.interval_level import find_level
 from resolab.report.findings.oracle import ExpectedDifference
-from resolab.report.findings.page_loads import contributing, group_by_condition, sample_of
+from resolab.report.findings.page_loads import group_by_condition, make_sample, select_contributing
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.loads import LoadTimes
-from resolab.report.s24.printed import plt_baseline_ms, plt_change_percent
+from resolab.report.s24.paper_numbers import plt_baseline_ms, plt_change_percent
 from resolab.report.s24.scope import BASELINE, IN_PAPER, PaperScope, combination_name
 from resolab.report.tables import Table, both_text
-from resolab.stats import Estimate, Sample, relative_change, remaining_share
-from resolab.store.outcomes import Outcome
+from resolab.stats import Estimate, Sample, estimate_remaining_share, relative_change
+from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow
 
 COALESCED, DOH = IN_PAPER[0], IN_PAPER[2]
@@ -46,7 +46,7 @@ def changes_table(times: Sequence[LoadTimes], scope: PaperScope, findings: Findi
                 plt_sum=sums.changes.get(condition.id) if sums else None,
                 baseline_ms=plt.medians[cell[BASELINE].id].value,
                 difference_ms=differences[condition.id],
-                expected=findings.oracle.between(condition, cell[BASELINE]),
+                expected=findings.oracle.predict_extra_time(condition, cell[BASELINE]),
             )
             rows.append(one.words())
             cells.append(one.numbers())
@@ -121,8 +121,8 @@ class _Row:
             number_text(self.theirs_ratio * 100, signed=True),
             _percent(self.plt),
             _percent(self.plt_sum),
-            sign_of(self.plt, self.theirs_ratio),
-            sign_of(self.plt_sum, self.theirs_ratio),
+            compare_signs(self.plt, self.theirs_ratio),
+            compare_signs(self.plt_sum, self.theirs_ratio),
             both_text(self.difference_ms, signed=True),
             number_text(self.closed_form_ms, signed=True),
             {None: "no interval", True: "yes", False: "no"}[self.holds_closed_form],
@@ -140,8 +140,8 @@ class _Row:
             "paper_baseline_ms": self.their_baseline_ms,
             **_columns("plt_change", self.plt),
             **_columns("plt_sum_change", self.plt_sum),
-            "plt_sign": sign_of(self.plt, self.theirs_ratio),
-            "plt_sum_sign": sign_of(self.plt_sum, self.theirs_ratio),
+            "plt_sign": compare_signs(self.plt, self.theirs_ratio),
+            "plt_sum_sign": compare_signs(self.plt_sum, self.theirs_ratio),
             "baseline_plt_ms": self.baseline_ms,
             "paired_difference_ms": self.difference_ms.value,
             "paired_difference_ci_low_ms": self.difference_ms.ci_low,
@@ -156,7 +156,7 @@ class _Row:
         }
 
 
-def sign_of(ours: Estimate | None, theirs_ratio: float) -> str:
+def compare_signs(ours: Estimate | None, theirs_ratio: float) -> str:
     """Compare the sign of our change with the paper's; an interval containing 0 leaves the sign undecided."""
     if ours is None or ours.value is None:
         return ABSENT
@@ -165,20 +165,20 @@ def sign_of(ours: Estimate | None, theirs_ratio: float) -> str:
     return "same" if (ours.value > 0) == (theirs_ratio > 0) else "opposite"
 
 
-def overhead_table(outcome: Outcome, findings: Findings, scope: PaperScope) -> NamedTable | None:
+def overhead_table(outcome: LoadOutcome, findings: Findings, scope: PaperScope) -> NamedTable | None:
     """Show the remaining share of DoH's overhead beside the change of the page load time, ours and the paper's."""
-    grouped = group_by_condition(contributing(outcome, findings.loads))
+    grouped = group_by_condition(select_contributing(outcome, findings.loads))
     rows, cells = [], []
-    level = level_of(findings.plan)
+    level = find_level(findings.plan)
     for (page, profile), cell in scope.cells.items():
         if not {BASELINE, COALESCED, DOH} <= cell.keys():
             continue
         chosen = [grouped.get(cell[one].id, []) for one in (COALESCED, DOH, BASELINE)]
-        own, costly, base = _in_common_blocks(chosen, outcome)
+        own, costly, base = _select_common_blocks(chosen, outcome)
         if not len(own):
             continue
         seed = stream_seed(findings.plan.seed, f"s24_overhead{outcome.suffix}", cell[COALESCED].id)
-        share = remaining_share(own, costly, base, seed=seed, level=level)
+        share = estimate_remaining_share(own, costly, base, seed=seed, level=level)
         change = relative_change(own, costly, seed=seed, level=level)
         theirs = _their_headline(profile, page)
         rows.append((page, profile, str(len(own)), *_pair(share, theirs[0]), *_pair(change, theirs[1])))
@@ -212,10 +212,10 @@ def _their_headline(profile: str, page: str) -> tuple[float | None, float | None
     return own / costly, (100 + own) / (100 + costly) - 1
 
 
-def _in_common_blocks(chosen: Sequence[Sequence[LoadRow]], outcome: Outcome) -> list[Sample]:
+def _select_common_blocks(chosen: Sequence[Sequence[LoadRow]], outcome: LoadOutcome) -> list[Sample]:
     by_block = [{load.block: load for load in loads} for loads in chosen]
     blocks = sorted(set.intersection(*(set(one) for one in by_block)))
-    return [sample_of(outcome, [one[block] for block in blocks]) for one in by_block]
+    return [make_sample(outcome, [one[block] for block in blocks]) for one in by_block]
 
 
 def _pair(ours: Estimate, theirs_ratio: float | None) -> tuple[str, str]:

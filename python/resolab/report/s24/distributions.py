@@ -36,30 +36,32 @@ class Distribution:
         """The median, infinite when half or more of the values are missing; NaN without values."""
         if not self.n:
             return math.nan
-        return (self.ranked((self.n + 1) // 2) + self.ranked(self.n // 2 + 1)) / 2
+        return (self.find_ranked((self.n + 1) // 2) + self.find_ranked(self.n // 2 + 1)) / 2
 
     def median_interval(self, level: float) -> tuple[float, float]:
         """Return the interval of the median by order statistics, without any assumption on the distribution."""
         low, high = median_interval_ranks(self.n, level)
-        return (self.ranked(low) if low >= 1 else -math.inf), (self.ranked(high) if high <= self.n else math.inf)
+        return (self.find_ranked(low) if low >= 1 else -math.inf), (
+            self.find_ranked(high) if high <= self.n else math.inf
+        )
 
-    def ranked(self, rank: int) -> float:
+    def find_ranked(self, rank: int) -> float:
         """Return the value of a rank, counted from 1."""
         return next((value for value, count in self.steps if count >= rank), math.inf)
 
-    def scaled(self, factor: float) -> "Distribution":
+    def scale(self, factor: float) -> "Distribution":
         """Return the distribution in another unit."""
         return Distribution([(value * factor, count) for value, count in self.steps], self.n)
 
 
-def distribution_of(values: Iterable[float | None]) -> Distribution:
+def make_distribution(values: Iterable[float | None]) -> Distribution:
     """Make a distribution of single values, with `None` for missing values."""
     some = list(values)
     known = sorted(value for value in some if value is not None)
     return Distribution([(value, rank + 1) for rank, value in enumerate(known)], len(some))
 
 
-def pooled(parts: Sequence[Distribution]) -> Distribution:
+def pool(parts: Sequence[Distribution]) -> Distribution:
     """Pool distributions, every value with its own weight."""
     weighted: list[tuple[float, int]] = []
     for part in parts:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from resolab.plots import CdfAxis, Curve, CurveStyle, Drawing, draw_cdfs, transport_label, transport_look
 from resolab.protocols import DNS_TRANSPORTS, OVER_TCP
-from resolab.report.as_printed import printed_profile
+from resolab.report.failures import describe_left_out
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.interval_level import level_of, level_text
-from resolab.report.s24.distributions import Distribution, distribution_of, median_text, pooled
-from resolab.report.s24.printed import CITATION
+from resolab.report.findings.interval_level import find_level, level_text
+from resolab.report.paper_profiles import find_paper_profile
+from resolab.report.s24.distributions import Distribution, make_distribution, median_text, pool
+from resolab.report.s24.paper_numbers import CITATION
 from resolab.report.s24.scope import PaperScope
-from resolab.report.trouble import left_out
 from resolab.store import Dataset
 from resolab.store.outcomes import SAY_NOTHING
 from resolab.store.studies.s24 import ConnectRow, PhaseRow, connects, phase_distributions
@@ -40,13 +40,11 @@ class Timings:
 
     def connect(self, label: str, profiles: Iterable[str]) -> Distribution:
         """Pool the connects of some profiles."""
-        return pooled([self.connects[one, label] for one in profiles if (one, label) in self.connects])
+        return pool([self.connects[one, label] for one in profiles if (one, label) in self.connects])
 
     def phase(self, transport: str, phase: str, profiles: Iterable[str]) -> Distribution:
         """Pool a phase of some profiles."""
-        return pooled(
-            [self.phases[one, transport, phase] for one in profiles if (one, transport, phase) in self.phases]
-        )
+        return pool([self.phases[one, transport, phase] for one in profiles if (one, transport, phase) in self.phases])
 
 
 H3_FULL, H3_ZERO_RTT, H3_REQUEST = "H3 full, connect", "H3 0-RTT, connect", "H3 0-RTT, until the request"
@@ -58,7 +56,7 @@ _CONNECT_LOOKS = {
 }
 
 
-def timings_of(dataset: Dataset, findings: Findings, scope: PaperScope) -> Timings:
+def read_timings(dataset: Dataset, findings: Findings, scope: PaperScope) -> Timings:
     """Read the durations and express them in round trips of their profile."""
     rtt_ms = findings.rtt_ms
     of_condition = {one.id: one for cell in scope.cells.values() for one in cell.values()}
@@ -76,12 +74,12 @@ def timings_of(dataset: Dataset, findings: Findings, scope: PaperScope) -> Timin
     profiles = [one for one in scope.profiles if rtt_ms.get(one)]
     return Timings(
         profiles=profiles,
-        connects={key: distribution_of(values) for key, values in found.items() if key[0] in profiles},
+        connects={key: make_distribution(values) for key, values in found.items() if key[0] in profiles},
         phases=_phases(phase_distributions(dataset), {one: rtt_ms[one] for one in profiles}),
         zero_rtt_asked_count=asked,
         zero_rtt_reached_count=reached,
         lost_count=sum(load.condition in of_condition for load in findings.loads) - len(usable),
-        level=level_of(findings.plan),
+        level=find_level(findings.plan),
     )
 
 
@@ -123,7 +121,7 @@ def exchange_drawings(timings: Timings, findings: Findings, scope: PaperScope) -
 
 
 def _those(timings: Timings, profiles: Sequence[str]) -> dict[str, Sequence[str]]:
-    return {one: [one] for one in timings.profiles if printed_profile(one) in profiles}
+    return {one: [one] for one in timings.profiles if find_paper_profile(one) in profiles}
 
 
 _CONNECTS = (
@@ -170,7 +168,7 @@ def _lookups(timings: Timings, panels: Mapping[str, Sequence[str]]) -> list[Curv
 def _single_trips(timings: Timings, panels: Mapping[str, Sequence[str]]) -> list[Curve]:
     curves = []
     for panel, profiles in panels.items():
-        tcp = pooled([timings.phase(one, "tcp_connect", profiles) for one in OVER_TCP])
+        tcp = pool([timings.phase(one, "tcp_connect", profiles) for one in OVER_TCP])
         parts = (
             ("TCP RTT", transport_look("doh"), tcp),
             ("DoUDP look-up", transport_look("doudp"), timings.phase("doudp", "query_response_time", profiles)),
@@ -210,7 +208,7 @@ def _draw(
         reached = (
             f" The edge saw the document's request in early data in {timings.zero_rtt_reached_count} of "
             f"{timings.zero_rtt_asked_count} loads that asked for 0-RTT; all stay in their curve."
-            f"{left_out(timings.lost_count)}"
+            f"{describe_left_out(timings.lost_count)}"
         )
     caption = (
         f"{number} of {CITATION}, here: {what}{reached} {ALL.capitalize()}: {', '.join(timings.profiles)}. n = "

@@ -19,14 +19,15 @@ from resolab.plots import (
     number_text,
     transport_look,
 )
-from resolab.report.as_printed import printed_profile
 from resolab.report.captions import how_sure, intervals_text
+from resolab.report.failures import describe_left_out, flags_and_drops
 from resolab.report.findings.findings import Findings, OutcomeFindings
-from resolab.report.findings.interval_level import level_of, level_text
-from resolab.report.findings.page_loads import contributing, group_by_condition
-from resolab.report.s24.distributions import Distribution, distribution_of, median_text
-from resolab.report.s24.printed import CITATION, plt_change_percent, plt_median_ms
-from resolab.report.s24.printed_quantiles import medians_quantiles, quantiles_ms, relative_quantiles
+from resolab.report.findings.interval_level import find_level, level_text
+from resolab.report.findings.page_loads import group_by_condition, select_contributing
+from resolab.report.paper_profiles import find_paper_profile
+from resolab.report.s24.distributions import Distribution, make_distribution, median_text
+from resolab.report.s24.paper_numbers import CITATION, plt_change_percent, plt_median_ms
+from resolab.report.s24.paper_quantiles import medians_quantiles, quantiles_ms, relative_quantiles
 from resolab.report.s24.scope import (
     BASELINE,
     IN_PAPER,
@@ -36,9 +37,8 @@ from resolab.report.s24.scope import (
     combination_in_paper,
     combination_name,
 )
-from resolab.report.trouble import flags_and_drops, left_out
 from resolab.stats import Estimate
-from resolab.store.outcomes import PLT, PLT_SUM, Outcome, contributions
+from resolab.store.outcomes import PLT, PLT_SUM, LoadOutcome, contributions
 from resolab.store.rows import LoadRow
 
 
@@ -46,7 +46,7 @@ from resolab.store.rows import LoadRow
 class LoadTimes:
     """An outcome of the page loads with the content of all figures."""
 
-    outcome: Outcome
+    outcome: LoadOutcome
     values: Mapping[str, Distribution]
     """The loads of each condition in milliseconds, with failed loads as missing values."""
     medians: Mapping[str, Estimate]
@@ -54,17 +54,17 @@ class LoadTimes:
     """The change of each condition's median against DoUDP + H3 full."""
 
 
-def load_times_of(findings: Findings) -> list[LoadTimes]:
+def list_load_times(findings: Findings) -> list[LoadTimes]:
     """Return `plt`, and `plt_sum` if present in the dataset."""
     found = (findings.find_outcome(one) for one in (PLT, PLT_SUM))
     return [_load_times(one, findings.loads) for one in found if one is not None]
 
 
 def _load_times(found: OutcomeFindings, loads: Sequence[LoadRow]) -> LoadTimes:
-    grouped = group_by_condition(contributing(found.outcome, loads))
+    grouped = group_by_condition(select_contributing(found.outcome, loads))
     return LoadTimes(
         outcome=found.outcome,
-        values={condition: distribution_of(_values(found.outcome, own)) for condition, own in grouped.items()},
+        values={condition: make_distribution(_values(found.outcome, own)) for condition, own in grouped.items()},
         medians={one.condition.id: one.median_ms for one in found.conditions},
         changes={
             one.condition.id: comparison.change
@@ -74,7 +74,7 @@ def _load_times(found: OutcomeFindings, loads: Sequence[LoadRow]) -> LoadTimes:
     )
 
 
-def _values(outcome: Outcome, loads: Sequence[LoadRow]) -> list[float | None]:
+def _values(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> list[float | None]:
     values, _ = contributions(outcome, loads)
     return values
 
@@ -120,7 +120,7 @@ _RELATIVE_AXIS = CdfAxis(
 
 def _cells(times: LoadTimes, scope: PaperScope) -> list[HeatCell]:
     cells = []
-    for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
+    for combination in scope.list_combinations((*IN_PAPER, *LEFT_OUT)):
         for profile in scope.profiles:
             for page in scope.pages:
                 condition = scope.cells.get((page, profile), {}).get(combination)
@@ -149,8 +149,8 @@ def _relative(times: LoadTimes, scope: PaperScope) -> list[Curve]:
     for profile in scope.profiles:
         for page in scope.pages:
             cell = scope.cells.get((page, profile), {})
-            for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
-                one = _against_median(times, cell, combination)
+            for combination in scope.list_combinations((*IN_PAPER, *LEFT_OUT)):
+                one = _divide_by_median(times, cell, combination)
                 label = combination_name(combination)
                 theirs = relative_quantiles(page, profile, *combination)
                 key = {"page": page, "profile": profile}
@@ -158,7 +158,7 @@ def _relative(times: LoadTimes, scope: PaperScope) -> list[Curve]:
     return curves
 
 
-def _against_median(times: LoadTimes, cell: Mapping[Combination, object], combination: Combination) -> Distribution:
+def _divide_by_median(times: LoadTimes, cell: Mapping[Combination, object], combination: Combination) -> Distribution:
     """Divide every load by the baseline's median; return an empty distribution if this median is not a number."""
     condition, baseline = cell.get(combination), cell.get(BASELINE)
     middle = times.medians.get(getattr(baseline, "id", ""))
@@ -171,7 +171,7 @@ def _against_median(times: LoadTimes, cell: Mapping[Combination, object], combin
 def _absolute(times: LoadTimes, scope: PaperScope, page: str) -> list[Curve]:
     curves = []
     for profile in _networks(scope):
-        for combination in scope.having((BASELINE, *IN_PAPER, *LEFT_OUT)):
+        for combination in scope.list_combinations((BASELINE, *IN_PAPER, *LEFT_OUT)):
             condition = scope.cells.get((page, profile), {}).get(combination)
             if condition is None or condition.id not in times.values:
                 continue
@@ -183,7 +183,7 @@ def _absolute(times: LoadTimes, scope: PaperScope, page: str) -> list[Curve]:
 
 
 def _networks(scope: PaperScope) -> list[str]:
-    found = {printed_profile(profile): profile for profile in reversed(scope.profiles)}
+    found = {find_paper_profile(profile): profile for profile in reversed(scope.profiles)}
     return [found[one] for one in _NETWORKS if one in found]
 
 
@@ -202,12 +202,12 @@ def _median_beside_theirs(times: LoadTimes, condition: str, combination: Combina
 
 def _medians(times: LoadTimes, findings: Findings, scope: PaperScope) -> Drawing:
     curves = []
-    level = level_of(findings.plan)
-    for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
+    level = find_level(findings.plan)
+    for combination in scope.list_combinations((*IN_PAPER, *LEFT_OUT)):
         known = [cell[combination].id for cell in scope.cells.values() if combination in cell]
         found = [times.changes[one] for one in known if one in times.changes and times.changes[one].n]
-        one = distribution_of([change.value for change in found])
-        label = f"{combination_name(combination)}: {median_text(one.scaled(100), level, 1)} %, n = {one.n}"
+        one = make_distribution([change.value for change in found])
+        label = f"{combination_name(combination)}: {median_text(one.scale(100), level, 1)} %, n = {one.n}"
         theirs = medians_quantiles(list(scope.cells), *combination)
         curves.append(_curve("", "", label, combination, one, {}, theirs))
     axis = CdfAxis("change of the median, %", "relative_change_ratio", (0,), percent=True)
@@ -266,6 +266,6 @@ def _tail(times: LoadTimes, findings: Findings, scope: PaperScope) -> str:
     failed, total = sum(part.failed_count for part in parts), sum(part.n for part in parts)
     return (
         f"{failed} of {total} loads failed and count as never ended; {flags_and_drops(findings)}."
-        f"{left_out(sum(load.condition in conditions for load in findings.loads) - total)}{scope.note} "
+        f"{describe_left_out(sum(load.condition in conditions for load in findings.loads) - total)}{scope.note} "
         f"Dataset {findings.manifest.dataset_id}."
     )

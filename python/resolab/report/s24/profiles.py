@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from resolab.plan.access_link import access_rtt_ms
 from resolab.plots import ABSENT, number_text
 from resolab.records import CalibrationCheck, DirectionProfile, LinkProfile
-from resolab.report.as_printed import printed_profile
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_text
 from resolab.report.named_table import NamedTable
+from resolab.report.paper_profiles import find_paper_profile
 from resolab.report.s24.distributions import median_text
 from resolab.report.s24.exchanges import ALL, H3_FULL, H3_REQUEST, H3_ZERO_RTT, Timings
-from resolab.report.s24.printed import CONNECT_MEDIAN_ROUND_TRIPS, TABLE_2
+from resolab.report.s24.paper_numbers import CONNECT_MEDIAN_ROUND_TRIPS, TABLE_2
 from resolab.report.tables import Table
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ Value = str | int | float | None
 
 def profile_table(findings: Findings) -> NamedTable | None:
     """Show Table II beside the profiles as applied, and as measured if the dataset has a calibration."""
-    links = [link for link in findings.manifest.profiles if printed_profile(link.name) in TABLE_2]
+    links = [link for link in findings.manifest.profiles if find_paper_profile(link.name) in TABLE_2]
     if not links:
         return None
     rows: list[tuple[str, ...]] = []
     cells: list[Mapping[str, Value]] = []
     for link in links:
-        rtt, down, up = TABLE_2[printed_profile(link.name)]
-        measured = _measured_rtt_ms(findings, link.name)
+        rtt, down, up = TABLE_2[find_paper_profile(link.name)]
+        measured = _find_measured_rtt_ms(findings, link.name)
         cells.append(
             {
                 "profile": link.name,
@@ -77,7 +77,7 @@ _PROFILE_NOTE = (
 )
 
 
-def _measured_rtt_ms(findings: Findings, profile: str) -> float | None:
+def _find_measured_rtt_ms(findings: Findings, profile: str) -> float | None:
     newest = next((one for one in reversed(findings.calibrations) if one.profile.name == profile), None)
     checks: list[CalibrationCheck] = [] if newest is None else [one for one in newest.checks if one.quantity == "delay"]
     return sum(check.got for check in checks) if len(checks) == 2 else None
@@ -98,7 +98,7 @@ def connect_table(timings: Timings) -> NamedTable | None:
     rows: list[tuple[str, ...]] = []
     cells: list[Mapping[str, Value]] = []
     for panel, theirs in CONNECT_MEDIAN_ROUND_TRIPS.items():
-        profiles = [one for one in timings.profiles if panel in {ALL, printed_profile(one)}]
+        profiles = [one for one in timings.profiles if panel in {ALL, find_paper_profile(one)}]
         ours = (
             timings.connect(H3_ZERO_RTT, profiles),
             timings.connect(H3_REQUEST, profiles),

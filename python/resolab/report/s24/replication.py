@@ -12,10 +12,10 @@ from resolab.plots.save import Value
 from resolab.report.findings.interval_level import level_text
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.loads import LoadTimes
-from resolab.report.s24.printed_quantiles import SHARES, relative_quantiles
+from resolab.report.s24.paper_quantiles import SHARES, relative_quantiles
 from resolab.report.s24.scope import BASELINE, IN_PAPER, Combination, PaperScope, combination_name
 from resolab.report.tables import Table
-from resolab.stats import PrintedChange, Replication, printed_change, replication
+from resolab.stats import PrintedChange, Replication, make_printed_change, replication
 from resolab.store.outcomes import PLT_SUM
 
 LOADS_A_CELL = 344_616 // 90 // 3
@@ -74,7 +74,7 @@ def _cell(
     if own not in sums.changes or own not in sums.values or base not in sums.medians:
         return None
     by_share = {share: ratio for ratio, share in quantiles}
-    theirs = printed_change(by_share[0.50], (by_share[0.25], by_share[0.75]), LOADS_A_CELL, level=level)
+    theirs = make_printed_change(by_share[0.50], (by_share[0.25], by_share[0.75]), LOADS_A_CELL, level=level)
     baseline = sums.medians[base].value
     steps = sums.values[own].steps
     ratios = [] if baseline is None else [value / baseline - 1 for value, _ in steps]

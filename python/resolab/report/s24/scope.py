@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from resolab.plan import Condition, Plan
 from resolab.plan.factor import FactorSubject
-from resolab.plan.factors import EVERY_FACTOR, OPTIONAL_FACTORS, factors_about, word_of
+from resolab.plan.factors import EVERY_FACTOR, OPTIONAL_FACTORS, format_level, select_factors
 from resolab.plots import combination_label
-from resolab.report.s24.printed import is_printed
-from resolab.wording import counted
+from resolab.report.s24.paper_numbers import is_printed
+from resolab.wording import format_count
 
 Combination = tuple[str, str]
 """DNS transport and the page's requested handshake."""
@@ -25,10 +25,12 @@ LEFT_OUT: Sequence[Combination] = (("doudp", "zero_rtt"), ("doh", "zero_rtt"))
 
 _VARIED = ("page", "profile", "dns_transport", "requested_handshake_mode")
 """The factors varied by the paper."""
-_UNTOLD = (*factors_about(FactorSubject.CLIENT), "h3_discovery")
+_UNTOLD = (*select_factors(FactorSubject.CLIENT), "h3_discovery")
 """Factors of the instrument; any level is accepted, and the first of several is drawn."""
 _AS_IN_PAPER: Mapping[str, str] = {"http_version": "h3"} | {
-    factor: word_of(level, factor) for factor, level in OPTIONAL_FACTORS.items() if factor not in {*_VARIED, *_UNTOLD}
+    factor: format_level(level, factor)
+    for factor, level in OPTIONAL_FACTORS.items()
+    if factor not in {*_VARIED, *_UNTOLD}
 }
 """The paper's levels of all other factors, equal to the default levels of a plan. The resolver is beside the pages,
 with cached answers. Lookups are cold, with a full handshake. No feature is newer than the paper."""
@@ -58,7 +60,7 @@ class PaperScope:
         """Profiles, in the plan's order."""
         return list(dict.fromkeys(profile for _, profile in self.cells))
 
-    def having(self, combinations: Sequence[Combination]) -> list[Combination]:
+    def list_combinations(self, combinations: Sequence[Combination]) -> list[Combination]:
         """List the combinations present for any page and profile."""
         return [one for one in combinations if any(one in cell for cell in self.cells.values())]
 
@@ -78,11 +80,11 @@ class PaperScope:
     def _note_of_unlike(self) -> str:
         if not self.unlike_count:
             return ""
-        conditions = counted(self.unlike_count, "condition")
+        conditions = format_count(self.unlike_count, "condition")
         return f" {conditions} at levels that the paper's loads did not have: left out, with {_levels(self.unlike)}."
 
 
-def scope_of(plan: Plan) -> PaperScope:
+def choose_scope(plan: Plan) -> PaperScope:
     """Choose the plan's first matching condition for every page, profile and combination of the paper."""
     cells: dict[tuple[str, str], dict[Combination, Condition]] = {}
     further: list[Condition] = []
@@ -101,7 +103,7 @@ def scope_of(plan: Plan) -> PaperScope:
     return PaperScope(
         cells,
         left_out_count=len(further),
-        drawn=_words((factor, first) for first, one in drawn for factor in _differing(one, first)),
+        drawn=_words((factor, first) for first, one in drawn for factor in _list_differing_factors(one, first)),
         unlike_count=len(unlike),
         unlike=_words((factor, one) for one in unlike for factor in _unlike(one)),
     )
@@ -111,7 +113,7 @@ def _words(found: Iterable[tuple[str, Condition]]) -> dict[str, list[str]]:
     """List the conditions' levels of each factor, without duplicates."""
     words: dict[str, dict[str, None]] = {}
     for factor, condition in found:
-        words.setdefault(factor, {})[word_of(getattr(condition, factor), factor)] = None
+        words.setdefault(factor, {})[format_level(getattr(condition, factor), factor)] = None
     return {factor: list(levels) for factor, levels in words.items()}
 
 
@@ -119,7 +121,7 @@ def _levels(of: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(f"{factor} {', '.join(words)}" for factor, words in of.items())
 
 
-def _differing(one: Condition, other: Condition) -> list[str]:
+def _list_differing_factors(one: Condition, other: Condition) -> list[str]:
     return [factor for factor in EVERY_FACTOR if getattr(one, factor) != getattr(other, factor)]
 
 
@@ -135,7 +137,7 @@ def combination_in_paper(condition: Condition) -> Combination | None:
 
 def is_resolver_in_paper(one: object) -> bool:
     """Return True for the paper's resolver levels: at the distance of the pages, with cached answers."""
-    return not _unlike(one, factors_about(FactorSubject.RESOLVER))
+    return not _unlike(one, select_factors(FactorSubject.RESOLVER))
 
 
 def _combination(condition: Condition) -> Combination:
@@ -144,4 +146,4 @@ def _combination(condition: Condition) -> Combination:
 
 def _unlike(one: object, factors: Iterable[str] = tuple(_AS_IN_PAPER)) -> list[str]:
     """List the factors with a level different from the paper's loads."""
-    return [factor for factor in factors if word_of(getattr(one, factor), factor) != _AS_IN_PAPER[factor]]
+    return [factor for factor in factors if format_level(getattr(one, factor), factor) != _AS_IN_PAPER[factor]]

@@ -1,7 +1,7 @@
 """The figures and tables of Sengupta et al. (TNSM 2024), each from a single dataset, under the paper's numbers.
 
 For: the report's list of figures and tables, and the missing data. Not for: the content of each (`exchanges`, `loads`,
-`changes`, `replication`, `profiles`, `beside`).
+`changes`, `replication`, `profiles`, `paper_comparison`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,11 +12,11 @@ from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of_loads
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.changes import changes_table, overhead_table
-from resolab.report.s24.exchanges import Timings, exchange_drawings, timings_of
-from resolab.report.s24.loads import LoadTimes, load_drawings, load_times_of
+from resolab.report.s24.exchanges import Timings, exchange_drawings, read_timings
+from resolab.report.s24.loads import LoadTimes, list_load_times, load_drawings
 from resolab.report.s24.profiles import connect_table, profile_table
 from resolab.report.s24.replication import replication_table
-from resolab.report.s24.scope import PaperScope, scope_of
+from resolab.report.s24.scope import PaperScope, choose_scope
 from resolab.store import Dataset
 
 _NEEDS = {
@@ -43,17 +43,17 @@ class S24Section:
     @cached_property
     def scope(self) -> PaperScope:
         """The conditions matching the paper."""
-        return scope_of(self.findings.plan)
+        return choose_scope(self.findings.plan)
 
     @cached_property
     def timings(self) -> Timings:
         """The durations in round trips."""
-        return timings_of(self.dataset, self.findings, self.scope)
+        return read_timings(self.dataset, self.findings, self.scope)
 
     @cached_property
     def times(self) -> list[LoadTimes]:
         """The page load time and, if present in the dataset, the paper's sum."""
-        return load_times_of(self.findings)
+        return list_load_times(self.findings)
 
     @property
     def is_theirs(self) -> bool:

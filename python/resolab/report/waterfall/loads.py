@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resolab.errors import ConfigurationError
-from resolab.plots import Drawing, Event, Span, WaterfallRequest, draw_waterfall
+from resolab.plots import Drawing, PageEvent, Span, WaterfallRequest, draw_waterfall
 from resolab.records import PageLoadRecord, ResourceRecord, TrialRecord
-from resolab.store import dataset_folder, finished_trials, load_manifest, open_dataset, read_trial
+from resolab.store import dataset_folder, find_finished_trials, load_manifest, open_dataset, read_trial
 from resolab.store.outcomes import PLT, is_usable
 from resolab.urls import split_url
 
@@ -28,7 +28,7 @@ class Waterfall:
     title: str
     caption: str
     requests: Sequence[WaterfallRequest]
-    events: Sequence[Event]
+    events: Sequence[PageEvent]
 
 
 def waterfalls(folder: Path, wanted: str | None = None) -> list[Waterfall]:
@@ -36,18 +36,18 @@ def waterfalls(folder: Path, wanted: str | None = None) -> list[Waterfall]:
 
     The median load is the completed load with the median page load time, the faster of the two in the middle.
     """
-    trials = finished_trials(dataset_folder(folder))
+    trials = find_finished_trials(dataset_folder(folder))
     if wanted in trials:
-        return [waterfall_of(folder, wanted)]
+        return [read_waterfall(folder, wanted)]
     medians = _median_trials(folder)
     if wanted is None:
-        return [waterfall_of(folder, trial) for trial in medians.values()]
+        return [read_waterfall(folder, trial) for trial in medians.values()]
     if wanted not in medians:
         has = f"trials as {next(iter(trials))}" if trials else "no finished trial"
         names = f" and conditions as {next(iter(medians))}" if medians else ""
         problem = f"it is no finished trial and no condition with a load that ended; the dataset has {has}{names}"
         raise ConfigurationError(f"failed to draw {wanted!r} of {folder}: {problem}")
-    return [waterfall_of(folder, medians[wanted])]
+    return [read_waterfall(folder, medians[wanted])]
 
 
 def _median_trials(folder: Path) -> dict[str, str]:
@@ -64,9 +64,9 @@ def _median_trials(folder: Path) -> dict[str, str]:
     return medians
 
 
-def waterfall_of(folder: Path, trial: str) -> Waterfall:
+def read_waterfall(folder: Path, trial: str) -> Waterfall:
     """Read the measured load of a trial."""
-    records = list(read_trial(finished_trials(folder)[trial]))
+    records = list(read_trial(find_finished_trials(folder)[trial]))
     load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
     if load is None:
         raise ConfigurationError(f"failed to draw {trial} of {folder}: the trial has no measured load; choose another")
@@ -80,7 +80,7 @@ def waterfall_of(folder: Path, trial: str) -> Waterfall:
         title=f"{trial}  {condition}" + (f"  failed: {load.failure}" if load.failure else ""),
         caption=_caption(trial, condition, load_manifest(folder).dataset_id),
         requests=requests or [_document(load)],
-        events=[Event(name, at_ms) for name, at_ms in instants if at_ms is not None],
+        events=[PageEvent(name, at_ms) for name, at_ms in instants if at_ms is not None],
     )
 
 

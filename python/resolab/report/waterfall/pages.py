@@ -4,7 +4,7 @@ Not for: measured loads (`loads`). A model has no host names: hosts are numbers,
 """
 
 from resolab.pages.model import PageModel, Resource
-from resolab.plots import Event, Span, WaterfallRequest
+from resolab.plots import PageEvent, Span, WaterfallRequest
 from resolab.report.waterfall.loads import Waterfall
 
 
@@ -19,7 +19,7 @@ def waterfall_of_page(model: PageModel) -> Waterfall:
         f"{', ' + source.recorded if source.recorded else ''}): one load, no interval. Wait is from the wish to the "
         "first byte, connections included; hosts are numbered, s is the site they belong to.",
         requests=[_request(model, place, one) for place, one in enumerate(model.resources)],
-        events=[Event(name, at_ms) for name, at_ms in instants if at_ms is not None],
+        events=[PageEvent(name, at_ms) for name, at_ms in instants if at_ms is not None],
     )
 
 

@@ -5,7 +5,7 @@ For: people at a terminal, and pipes. Not for: figures (`loads`).
 
 from rich.text import Text
 
-from resolab.plots import WaterfallRequest, shortened
+from resolab.plots import WaterfallRequest, shorten_label
 from resolab.report.waterfall.loads import Waterfall
 
 LETTERS = {"look-up": "?", "TCP": "c", "TLS": "s", "QUIC": "q", "wait": "░", "receive": "█", "undivided": "▒"}
@@ -27,7 +27,7 @@ def terminal_waterfall(waterfall: Waterfall, width: int) -> Text:
     text.append("\n" + " " * LABEL_WIDTH + f"{'start ms':>8}{'took ms':>8}  ", style="dim")
     text.append(" ".join(f"{LETTERS[phase]} {phase}" for phase in _present(waterfall)), style="dim")
     for request in waterfall.requests:
-        text.append("\n" + shortened(request.label, LABEL_WIDTH - 1).ljust(LABEL_WIDTH), style="not bold")
+        text.append("\n" + shorten_label(request.label, LABEL_WIDTH - 1).ljust(LABEL_WIDTH), style="not bold")
         times = f"{request.start_ms:8.1f}{request.end_ms - request.start_ms:8.1f}  "
         text.append(times, style="not bold")
         for letter in _bar(request, scale, bar_width):

@@ -1,7 +1,7 @@
 """The coverage of an adjusted difference, its savings, and the effect of a false assumption, by simulation.
 
 For: the test of the adjusted difference and its tables in docs/method/statistics.md
-(`scripts/coverage_of_adjusted.py`). Not for: the estimate (`adjusted`).
+(`scripts/coverage_simulations/adjusted.py`). Not for: the estimate (`adjusted`).
 
 An outcome's paired difference is the sum of an instant's (`sequence.KINDS`, median 0, spread 10) and of a later part's,
 with three times the spread.
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resolab.stats.adjusted import MOST_VARIANCE_LEFT, adjusted_difference, variance_ratio
+from resolab.stats.adjusted import MOST_VARIANCE_LEFT, estimate_adjusted_difference, variance_ratio
 from resolab.stats.coverage.sequence import KINDS
 from resolab.stats.medians import median
 from resolab.stats.sample import FloatArray, Sample
-from resolab.stats.significance import paired_p_value
+from resolab.stats.significance import compute_paired_p_value
 
 PART_SPREAD = 30.0
 SIGNIFICANCE = 0.05
@@ -56,7 +56,7 @@ class AdjustmentCoverage:
     """Squared median ratio of the adjusted to the plain interval's width."""
 
 
-def adjusting(
+def simulate_adjusting(
     instant: str, part: str, pairs: int, rounds: int, *, weight: float = 1.0, moved: float = 0.0, seed: int = 1
 ) -> AdjustmentCoverage:
     """Simulate adjusting by a part with factor `weight` in the outcome; `moved` is a wrong shift of the part.
@@ -69,12 +69,12 @@ def adjusting(
     for _ in range(rounds):
         after = PARTS[part](rng, pairs) + moved
         outcome = KINDS[instant](rng, pairs).low + weight * after
-        p = paired_p_value(Sample.exact(after), Sample.exact(np.zeros(pairs)))
+        p = compute_paired_p_value(Sample.exact(after), Sample.exact(np.zeros(pairs)))
         left = variance_ratio(outcome, after)
         if left is None or left > MOST_VARIANCE_LEFT or (p is not None and p <= SIGNIFICANCE):
             continue
         offered += 1
-        found, plain = adjusted_difference(outcome, after), median(Sample.exact(outcome))
+        found, plain = estimate_adjusted_difference(outcome, after), median(Sample.exact(outcome))
         assert found.ci_low is not None
         assert found.ci_high is not None
         held += found.ci_low - 1e-9 <= weight * moved <= found.ci_high + 1e-9

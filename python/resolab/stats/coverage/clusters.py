@@ -1,7 +1,7 @@
 """The coverage of the interval of a clustered median, beside other methods, by simulation.
 
-For: the test of the interval and its tables in docs/method/statistics.md (`scripts/coverage_of_clusters.py`). Not for:
-the interval (`clusters`).
+For: the test of the interval and its tables in docs/method/statistics.md (`scripts/coverage_simulations/clusters.py`).
+Not for: the interval (`clusters`).
 
 Pages are drawn with an effect each, and so are the blocks of every page. Alternatively, a few pages are given, and only
 blocks are drawn.
@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 import scipy
 
-from resolab.stats.clusters import clustered_median
+from resolab.stats.clusters import estimate_clustered_median
 from resolab.stats.coverage.sequence import KINDS
 from resolab.stats.order import LEVEL, quantile
 from resolab.stats.sample import FloatArray, Sample
@@ -34,15 +34,15 @@ def draw(kind: str, rng: np.random.Generator, pages: int, blocks: int, effect: f
 
 
 @lru_cache
-def truth_of(kind: str, effect: float) -> float:
+def compute_truth(kind: str, effect: float) -> float:
     """Return the median over all possible pages and blocks."""
     return float(np.median(draw(kind, np.random.default_rng(1), TRUTH_SIZE, 1, effect)))
 
 
-def clustered(values: FloatArray, _: np.random.Generator) -> Ends:
+def compute_clustered_interval(values: FloatArray, _: np.random.Generator) -> Ends:
     """Return the interval in use."""
     pages, blocks = values.shape
-    found = clustered_median(Sample.exact(values.ravel()), np.repeat(np.arange(pages), blocks).tolist())
+    found = estimate_clustered_median(Sample.exact(values.ravel()), np.repeat(np.arange(pages), blocks).tolist())
     return _ends(found.ci_low, found.ci_high)
 
 
@@ -52,7 +52,7 @@ def independent(values: FloatArray, _: np.random.Generator) -> Ends:
     return _ends(found.ci_low, found.ci_high)
 
 
-def resampled(values: FloatArray, rng: np.random.Generator) -> Ends:
+def resample_pages_and_blocks(values: FloatArray, rng: np.random.Generator) -> Ends:
     """Resample pages and, within each, blocks (Davison and Hinkley 1997, section 3.8); return percentiles."""
     pages, blocks = values.shape
     chosen = rng.integers(0, pages, (RESAMPLES_COUNT, pages))
@@ -60,7 +60,7 @@ def resampled(values: FloatArray, rng: np.random.Generator) -> Ends:
     return _percentiles(values[chosen[:, :, None], within])
 
 
-def resampled_pages(values: FloatArray, rng: np.random.Generator) -> Ends:
+def resample_pages(values: FloatArray, rng: np.random.Generator) -> Ends:
     """Resample pages with all their blocks; return percentiles."""
     return _percentiles(values[rng.integers(0, values.shape[0], (RESAMPLES_COUNT, values.shape[0]))])
 
@@ -79,19 +79,19 @@ def page_means(values: FloatArray, _: np.random.Generator) -> Ends:
 
 
 WAYS: Mapping[str, Callable[[FloatArray, np.random.Generator], Ends]] = {
-    "over pages": clustered,
+    "over pages": compute_clustered_interval,
     "as if independent": independent,
-    "pages, then blocks resampled": resampled,
-    "pages resampled": resampled_pages,
+    "pages, then blocks resampled": resample_pages_and_blocks,
+    "pages resampled": resample_pages,
     "pages' medians": page_medians,
     "pages' means, t": page_means,
 }
 """The methods by name; the first method is in use."""
 
 
-def held(way: str, kind: str, pages: int, blocks: int, effect: float, rounds: int, seed: int = 1) -> float:
+def simulate_coverage(way: str, kind: str, pages: int, blocks: int, effect: float, rounds: int, seed: int = 1) -> float:
     """Return the share of rounds with the median inside the interval."""
-    rng, truth = np.random.default_rng(seed), truth_of(kind, effect)
+    rng, truth = np.random.default_rng(seed), compute_truth(kind, effect)
     count = 0
     for _ in range(rounds):
         low, high = WAYS[way](draw(kind, rng, pages, blocks, effect), rng)
@@ -99,7 +99,9 @@ def held(way: str, kind: str, pages: int, blocks: int, effect: float, rounds: in
     return count / rounds
 
 
-def held_over_blocks(levels: Sequence[float], alike: float, blocks: int, rounds: int, seed: int = 1) -> float:
+def simulate_coverage_over_blocks(
+    levels: Sequence[float], alike: float, blocks: int, rounds: int, seed: int = 1
+) -> float:
     """Return the same share for given pages at these levels; `alike` is the correlation of pages within a block."""
     rng, pages = np.random.default_rng(seed), np.asarray(levels)
     truth = float(np.median(pages + 10 * np.random.default_rng(2).standard_normal((TRUTH_SIZE // 5, pages.size))))
@@ -107,7 +109,7 @@ def held_over_blocks(levels: Sequence[float], alike: float, blocks: int, rounds:
     for _ in range(rounds):
         common = np.sqrt(alike) * rng.standard_normal((blocks, 1))
         own = np.sqrt(1 - alike) * rng.standard_normal((blocks, pages.size))
-        low, high = clustered(pages + 10 * (common + own), rng)
+        low, high = compute_clustered_interval(pages + 10 * (common + own), rng)
         count += low <= truth <= high
     return count / rounds
 

@@ -19,9 +19,9 @@ from resolab.stats.break_even import (
 )
 from resolab.stats.dominance import cliffs_delta
 from resolab.stats.estimate import Estimate
-from resolab.stats.medians import PAIRS_FOR_CHANGE, median, paired_difference, relative_change
+from resolab.stats.medians import PAIRS_FOR_CHANGE, estimate_paired_difference, median, relative_change
 from resolab.stats.order import quantile
-from resolab.stats.overhead import BLOCKS_FOR_SHARE, remaining_share
+from resolab.stats.overhead import BLOCKS_FOR_SHARE, estimate_remaining_share
 from resolab.stats.quantile_shift import pairs_for_quantile, quantile_differences
 from resolab.stats.sample import FloatArray, Sample
 from resolab.stats.shift import hodges_lehmann
@@ -46,7 +46,7 @@ CAP = 60
 """The number of blocks at which a stopping rule gives up."""
 
 
-def _skewed(rng: np.random.Generator, n: int) -> FloatArray:
+def _draw_skewed(rng: np.random.Generator, n: int) -> FloatArray:
     return 100 * np.exp(0.5 * rng.standard_normal(n))
 
 
@@ -58,12 +58,12 @@ def _gap(rng: np.random.Generator, n: int) -> FloatArray:
     return np.where(rng.random(n) < 0.5, rng.normal(100, 8, n), rng.normal(180, 10, n))
 
 
-def _tied(rng: np.random.Generator, n: int) -> FloatArray:
-    return np.round(_skewed(rng, n) / 2) * 2
+def _draw_tied(rng: np.random.Generator, n: int) -> FloatArray:
+    return np.round(_draw_skewed(rng, n) / 2) * 2
 
 
 def _coarse(rng: np.random.Generator, n: int) -> FloatArray:
-    return np.round(_skewed(rng, n) / 20) * 20
+    return np.round(_draw_skewed(rng, n) / 20) * 20
 
 
 def _heavy(rng: np.random.Generator, n: int) -> FloatArray:
@@ -78,9 +78,9 @@ def _waits(share: float) -> Draw:
 
 
 DATA: Mapping[str, Draw] = {
-    "skewed": _skewed,
+    "skewed": _draw_skewed,
     "bimodal": _bimodal,
-    "tied": _tied,
+    "tied": _draw_tied,
     "gap": _gap,
     "coarse": _coarse,
     "heavy tails": _heavy,
@@ -94,7 +94,7 @@ different values. Student's t with 1.5 degrees of freedom around 500. 500 with s
 for a lost query."""
 
 
-def arms_of(kind: str, rng: np.random.Generator, blocks: int, count: int) -> list[FloatArray]:
+def draw_arms(kind: str, rng: np.random.Generator, blocks: int, count: int) -> list[FloatArray]:
     """Draw arms of the same blocks without any difference: the block slows all arms alike, by about 10 %."""
     drift = np.exp(0.1 * rng.standard_normal(blocks))
     arms = [DATA[kind](rng, blocks) * drift for _ in range(count)]
@@ -104,15 +104,15 @@ def arms_of(kind: str, rng: np.random.Generator, blocks: int, count: int) -> lis
     return arms
 
 
-def pair_of(
+def draw_pair(
     kind: str, rng: np.random.Generator, blocks: int, *, add: float = 0.0, factor: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
     """Draw a treatment and a baseline from the same blocks."""
-    treatment, baseline = arms_of(kind, rng, blocks, 2)
+    treatment, baseline = draw_arms(kind, rng, blocks, 2)
     return treatment * factor + add, baseline
 
 
-def truth_of(kind: str, statistic: Callable[[FloatArray], float]) -> float:
+def compute_truth(kind: str, statistic: Callable[[FloatArray], float]) -> float:
     """Return a statistic of the distribution itself, from a sample large enough to make its error negligible."""
     return float(statistic(DATA[kind](np.random.default_rng(1), TRUTH_SIZE)))
 
@@ -159,7 +159,7 @@ class Interval:
 
     def coverage(self, kind: str, blocks: int, rounds: int) -> float:
         """Return the share of rounds with the truth inside the interval."""
-        truth = truth_of(kind, self.truth) if callable(self.truth) else self.truth
+        truth = compute_truth(kind, self.truth) if callable(self.truth) else self.truth
 
         def drawn(rng: np.random.Generator, number: int) -> Estimate:
             return self.estimate(kind, blocks, rng, number)
@@ -172,7 +172,7 @@ def _one(kind: str, n: int, rng: np.random.Generator) -> Sample:
 
 
 def _pair(kind: str, n: int, rng: np.random.Generator, *, add: float = 0.0, factor: float = 1.0) -> list[Sample]:
-    return [Sample.exact(values) for values in pair_of(kind, rng, n, add=add, factor=factor)]
+    return [Sample.exact(values) for values in draw_pair(kind, rng, n, add=add, factor=factor)]
 
 
 def _two(kind: str, n: int, rng: np.random.Generator) -> list[Sample]:
@@ -183,7 +183,7 @@ def _lines(kind: str, n: int, rng: np.random.Generator) -> list[list[tuple[float
     """Draw blocks with the difference of a pair growing with the level, in each block."""
     found: list[list[tuple[float, tuple[float, float]]]] = [[] for _ in range(n)]
     for level in SLOPE_LEVELS:
-        treatment, baseline = pair_of(kind, rng, n, add=SLOPE * level)
+        treatment, baseline = draw_pair(kind, rng, n, add=SLOPE * level)
         for block, value in zip(found, treatment - baseline, strict=True):
             block.append((level, (float(value), float(value))))
     return found
@@ -191,9 +191,9 @@ def _lines(kind: str, n: int, rng: np.random.Generator) -> list[list[tuple[float
 
 def _share_of_overhead(kind: str, n: int, rng: np.random.Generator, seed: int) -> Estimate:
     """Draw a costly reference, and a treatment halfway between reference and baseline."""
-    baseline, treatment, reference = arms_of(kind, rng, n, 3)
+    baseline, treatment, reference = draw_arms(kind, rng, n, 3)
     arms = (treatment + OVERHEAD / 2, reference + OVERHEAD, baseline)
-    return remaining_share(*map(Sample.exact, arms), seed=seed)
+    return estimate_remaining_share(*map(Sample.exact, arms), seed=seed)
 
 
 def _amortisation(kind: str, n: int, rng: np.random.Generator) -> Amortisation:
@@ -211,7 +211,7 @@ def _extra(kind: str, n: int, rng: np.random.Generator) -> Estimate:
     return found.saved_ms if math.isnan(low) else replace(found.saved_ms, ci_low=low, ci_high=high)
 
 
-def _of_quantiles(probability: float) -> Interval:
+def _build_quantile_interval(probability: float) -> Interval:
     def estimate(kind: str, n: int, rng: np.random.Generator, seed: int) -> Estimate:
         pair = _pair(kind, n, rng, add=10)
         return quantile_differences(*pair, seed=seed, probabilities=(probability,))[0].difference
@@ -224,11 +224,16 @@ INTERVALS: Mapping[str, Interval] = {
     "quantile 0.9": Interval(
         lambda kind, n, rng, _: quantile(_one(kind, n, rng), 0.9), lambda data: float(np.quantile(data, 0.9))
     ),
-    "paired difference": Interval(lambda kind, n, rng, _: paired_difference(*_pair(kind, n, rng, add=10)), 10.0),
+    "paired difference": Interval(
+        lambda kind, n, rng, _: estimate_paired_difference(*_pair(kind, n, rng, add=10)), 10.0
+    ),
     "relative change": Interval(
         lambda kind, n, rng, seed: relative_change(*_pair(kind, n, rng, factor=1.2), seed=seed), 0.2, PAIRS_FOR_CHANGE
     ),
-    **{f"difference of P{share * 100:g}": _of_quantiles(share) for share in (0.1, 0.25, 0.5, 0.75, 0.9, 0.95)},
+    **{
+        f"difference of P{share * 100:g}": _build_quantile_interval(share)
+        for share in (0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+    },
     "shift of pairs": Interval(lambda kind, n, rng, _: hodges_lehmann(*_pair(kind, n, rng, add=10), paired=True), 10.0),
     "shift of two samples": Interval(lambda kind, n, rng, _: hodges_lehmann(*_two(kind, n, rng)), 0.0),
     "change of medians": Interval(lambda kind, n, rng, _: change_of_medians(*_two(kind, n, rng)), 0.0),
@@ -257,14 +262,14 @@ def coverage_when_stopped(kind: str, level: float, min_blocks: int, target_block
     `min_blocks` on.
     """
     widths = np.random.default_rng(2)
-    typical = [paired_difference(*_pair(kind, target_blocks, widths)).ci_width or 0.0 for _ in range(200)]
+    typical = [estimate_paired_difference(*_pair(kind, target_blocks, widths)).ci_width or 0.0 for _ in range(200)]
     width = float(np.median(typical))
 
     def stopped(rng: np.random.Generator, _: int) -> Estimate:
         treatment, baseline = _pair(kind, CAP, rng)
         for blocks in range(min_blocks, CAP + 1):
             first = range(blocks)
-            estimate = paired_difference(treatment.take(first), baseline.take(first), level=level)
+            estimate = estimate_paired_difference(treatment.take(first), baseline.take(first), level=level)
             if width_reached(estimate, width):
                 break
         return estimate

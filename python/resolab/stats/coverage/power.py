@@ -1,6 +1,6 @@
 """The coverage of the interval of a required number of blocks, by simulated pilots.
 
-For: the table of docs/method/statistics.md (`scripts/coverage_of_power.py`) and its test. Not for: the numbers
+For: the table of docs/method/statistics.md (`scripts/coverage_simulations/power.py`) and its test. Not for: the numbers
 (`power`).
 """
 
@@ -33,7 +33,7 @@ class PilotCoverage:
     """The 90 % quantile of the answers."""
 
 
-def held(
+def simulate_coverage(
     kind: str, pairs: int, aim: IntervalGoal, rule: IntervalRule, rounds: int, *, most: int = 1_000, seed: int = 1
 ) -> PilotCoverage:
     """Compare pilots of some pairs, drawn from one kind of data, with a very large pilot."""

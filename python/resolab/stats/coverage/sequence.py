@@ -1,7 +1,7 @@
 """The coverage of a confidence sequence at every look, and its number of blocks, by simulation.
 
-For: the test of the sequence and its tables in docs/method/statistics.md (`scripts/coverage_of_sequences.py`). Not for:
-the sequence (`sequence`), intervals of a fixed number of blocks (`coverage`).
+For: the test of the sequence and its tables in docs/method/statistics.md (`scripts/coverage_simulations/sequences.py`).
+Not for: the sequence (`sequence`), intervals of a fixed number of blocks (`coverage`).
 
 The data are paired differences as measured in this lab: page loads with some milliseconds of spread. A share of the
 loads waits five seconds for a lost query, or fails.
@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 import scipy
 
-from resolab.stats.medians import differences_of
+from resolab.stats.medians import subtract_pairs
 from resolab.stats.order import LEVEL, quantile
 from resolab.stats.sample import FloatArray, Sample
 from resolab.stats.sequence import MedianSequence
@@ -28,11 +28,11 @@ def _normal(rng: np.random.Generator, n: int) -> Sample:
     return Sample.exact(SPREAD * rng.standard_normal(n))
 
 
-def _tied(rng: np.random.Generator, n: int) -> Sample:
+def _draw_tied(rng: np.random.Generator, n: int) -> Sample:
     return Sample.exact(np.round(SPREAD * rng.standard_normal(n) / 5) * 5)
 
 
-def _skewed(rng: np.random.Generator, n: int) -> Sample:
+def _draw_skewed(rng: np.random.Generator, n: int) -> Sample:
     return Sample.exact(SPREAD * (np.exp(rng.standard_normal(n)) - 1))
 
 
@@ -61,9 +61,9 @@ def _fails(rng: np.random.Generator, n: int) -> Sample:
     for share, own in ((0.2, 0.0), (0.1, 0.0)):
         time = middle + own + SPREAD * rng.standard_normal(n)
         failed = rng.random(n) < share
-        arms.append(Sample.censored([None if lost else float(t) for t, lost in zip(time, failed, strict=True)],
+        arms.append(Sample.from_censored([None if lost else float(t) for t, lost in zip(time, failed, strict=True)],
                                     [LIMIT] * n))  # fmt: skip
-    differences = differences_of(arms[0], arms[1])
+    differences = subtract_pairs(arms[0], arms[1])
     shift = _fails_median()
     return Sample(differences.low - shift, differences.high - shift)
 
@@ -102,8 +102,8 @@ def _fails_median() -> float:
 
 KINDS: Mapping[str, Callable[[np.random.Generator, int], Sample]] = {
     "normal": _normal,
-    "tied": _tied,
-    "skewed": _skewed,
+    "tied": _draw_tied,
+    "skewed": _draw_skewed,
     "heavy tails": _heavy,
     "bimodal": _bimodal,
     "waits 5 %": _waits(0.05),
@@ -118,7 +118,7 @@ seconds in a share of blocks, and the baseline in a fourth of this share. A trea
 and the baseline in a tenth."""
 
 
-def holds_at_every_look(kind: str, blocks: Sequence[int], rounds: int, seed: int = 1) -> list[float]:
+def simulate_coverage(kind: str, blocks: Sequence[int], rounds: int, seed: int = 1) -> list[float]:
     """Return the share of campaigns with the median inside every interval, up to each number of blocks."""
     rng = np.random.default_rng(seed)
     held = np.zeros(len(blocks))
@@ -128,18 +128,18 @@ def holds_at_every_look(kind: str, blocks: Sequence[int], rounds: int, seed: int
     return [float(one) / rounds for one in held]
 
 
-def fixed_holds_at_every_look(kind: str, blocks: Sequence[int], least: int, rounds: int, seed: int = 1) -> list[float]:
+def simulate_fixed_coverage(kind: str, blocks: Sequence[int], least: int, rounds: int, seed: int = 1) -> list[float]:
     """Return the same share for intervals of a fixed number of blocks, checked after every block from `least` on."""
     rng = np.random.default_rng(seed)
     held = np.zeros(len(blocks))
     for _ in range(rounds):
         sample = KINDS[kind](rng, max(blocks))
-        misses = [n for n in range(least, max(blocks) + 1) if not _fixed_holds(sample, n)]
+        misses = [n for n in range(least, max(blocks) + 1) if not _holds_for_fixed(sample, n)]
         held += [not misses or misses[0] > most for most in blocks]
     return [float(one) / rounds for one in held]
 
 
-def _fixed_holds(sample: Sample, blocks: int) -> bool:
+def _holds_for_fixed(sample: Sample, blocks: int) -> bool:
     one = quantile(sample.take(range(blocks)), 0.5)
     return one.ci_low is None or one.ci_high is None or one.ci_low - 1e-9 <= 0 <= one.ci_high + 1e-9
 
@@ -172,9 +172,9 @@ class DetectionBlocks:
 
 def blocks_taken(kind: str, fixed: int, rounds: int, seed: int = 1) -> DetectionBlocks:
     """Compare stopping as soon as 0 is excluded with a fixed number of blocks of 80 % power."""
-    effect = _effect_of(kind, fixed, seed)
-    ends = _ends_at(kind, effect, 4 * fixed, rounds, seed + 1)
-    twice = _ends_at(kind, 2 * effect, 4 * fixed, rounds, seed + 2)
+    effect = _find_effect(kind, fixed, seed)
+    ends = _find_ends(kind, effect, 4 * fixed, rounds, seed + 1)
+    twice = _find_ends(kind, 2 * effect, 4 * fixed, rounds, seed + 2)
     return DetectionBlocks(
         effect=effect,
         fixed=fixed,
@@ -185,7 +185,7 @@ def blocks_taken(kind: str, fixed: int, rounds: int, seed: int = 1) -> Detection
     )
 
 
-def _effect_of(kind: str, blocks: int, seed: int, rounds: int = 1_000) -> float:
+def _find_effect(kind: str, blocks: int, seed: int, rounds: int = 1_000) -> float:
     """Find the difference detected by an interval of `blocks` blocks with a power of 80 %."""
     rng = np.random.default_rng(seed)
     lows = [quantile(KINDS[kind](rng, blocks), 0.5).ci_low for _ in range(rounds)]
@@ -193,12 +193,12 @@ def _effect_of(kind: str, blocks: int, seed: int, rounds: int = 1_000) -> float:
     return -float(np.quantile([one for one in lows if one is not None], 0.2))
 
 
-def _ends_at(kind: str, effect: float, cap: int, rounds: int, seed: int) -> FloatArray:
+def _find_ends(kind: str, effect: float, cap: int, rounds: int, seed: int) -> FloatArray:
     rng = np.random.default_rng(seed)
-    return np.array([_end_at(KINDS[kind](rng, cap), effect, cap) for _ in range(rounds)], dtype=np.float64)
+    return np.array([_find_end(KINDS[kind](rng, cap), effect, cap) for _ in range(rounds)], dtype=np.float64)
 
 
-def _end_at(sample: Sample, effect: float, cap: int) -> int:
+def _find_end(sample: Sample, effect: float, cap: int) -> int:
     sequence = MedianSequence(LEVEL)
     for number, (low, high) in enumerate(zip(sample.low, sample.high, strict=True), start=1):
         sequence.add(float(low) + effect, float(high) + effect)

@@ -1,7 +1,8 @@
 """The coverage left when a run stops as soon as the relative change is narrow enough, by simulation.
 
-For: the test of the rule and its table in docs/method/statistics.md (`scripts/coverage_of_relative_stopping.py`). Not
-for: the rule (`stopping`), intervals of a fixed number of blocks (`coverage`).
+For: the test of the rule and its table in docs/method/statistics.md
+(`scripts/coverage_simulations/relative_stopping.py`). Not for: the rule (`stopping`), intervals of a fixed number of
+blocks (`coverage`).
 
 Whole runs are simulated: the blocks of a run are drawn once. The rule checks a growing number of first blocks, with the
 same bootstrap seed each time, as a campaign does. The final interval then holds the truth or not.
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resolab.stats.coverage.intervals import pair_of
+from resolab.stats.coverage.intervals import draw_pair
 from resolab.stats.estimate import Estimate
 from resolab.stats.medians import relative_change
 from resolab.stats.sample import FloatArray, Sample
@@ -55,7 +56,7 @@ class StoppedRuns:
 def pair(kind: str, rng: np.random.Generator, blocks: int) -> tuple[Sample, Sample]:
     """Draw a treatment and a baseline with the same drift of their blocks."""
     if kind != "loads":
-        treatment, baseline = pair_of(kind, rng, blocks, factor=1 + CHANGE)
+        treatment, baseline = draw_pair(kind, rng, blocks, factor=1 + CHANGE)
     else:
         drift = np.exp(DRIFT * rng.standard_normal(blocks))
         treatment, baseline = _loads(rng, blocks) * drift * (1 + CHANGE), _loads(rng, blocks) * drift

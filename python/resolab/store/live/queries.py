@@ -89,7 +89,7 @@ FROM counts AS c LEFT JOIN medians AS m
 ORDER BY c.profile, c.resolver, c.method, c.address, c.page
 """
 
-GROUND = """
+TRIAL_SETTINGS = """
 SELECT t.profile, l.way, l.operator_url, l.system_resolver, l.user_agent, l.ipv6,
        l.authority_sha256 IS NOT NULL AS further_authority, l.stop_sign, count(*) AS trials_count,
        min(t.wall_time_unix_ns) AS first_unix_ns, max(t.wall_time_unix_ns) AS last_unix_ns
@@ -199,6 +199,6 @@ def pings(dataset: Dataset) -> list[PingRow]:
     return msgspec.convert(dataset.sql(PINGS), list[PingRow])
 
 
-def ground(dataset: Dataset) -> list[TrialSettingsRow]:
+def read_trial_settings(dataset: Dataset) -> list[TrialSettingsRow]:
     """List the settings of trials, with equal settings merged."""
-    return msgspec.convert(dataset.sql(GROUND), list[TrialSettingsRow])
+    return msgspec.convert(dataset.sql(TRIAL_SETTINGS), list[TrialSettingsRow])

@@ -7,7 +7,7 @@ statistics. The result is one row per load, or a few hundred per kind of query f
 import msgspec
 
 from resolab.plan.factor import FactorSubject
-from resolab.plan.factors import EVERY_FACTOR, QUERY_FACTORS, factors_about
+from resolab.plan.factors import EVERY_FACTOR, QUERY_FACTORS, select_factors
 from resolab.store.cold_phases import BINS_PER_E_FOLD, EXCHANGE, LEVELS, count_cold_phases
 from resolab.store.dataset import Dataset
 from resolab.store.outcomes import EXCHANGE_FAILED, times_as_sql
@@ -33,7 +33,7 @@ ORDER BY t.block, t.position
 
 # Asked apart from the loads: figures of queries need no list of a million trials.
 RESOLVERS = f"""
-SELECT DISTINCT {", ".join(factors_about(FactorSubject.RESOLVER))} FROM trials WHERE replicate = 1 ORDER BY ALL
+SELECT DISTINCT {", ".join(select_factors(FactorSubject.RESOLVER))} FROM trials WHERE replicate = 1 ORDER BY ALL
 """  # noqa: S608 - names of factors
 
 _LEVELS = ", ".join(QUERY_FACTORS)

@@ -69,10 +69,10 @@ def connects(dataset: Dataset) -> list[ConnectRow]:
 def phase_distributions(dataset: Dataset) -> list[PhaseRow]:
     """List the distributions of the phases, each in ascending order."""
     count_cold_phases(dataset)
-    return msgspec.convert(dataset.sql(_THINNED.format(wanted=_wanted())), list[PhaseRow])
+    return msgspec.convert(dataset.sql(_THINNED.format(wanted=_build_condition())), list[PhaseRow])
 
 
-def _wanted() -> str:
+def _build_condition() -> str:
     def one(phase: str, transports: Sequence[str]) -> str:
         return f"(quantity = '{phase}' AND dns_transport IN {literal_list(transports)})"
 

@@ -14,7 +14,7 @@ from resolab.pages.path import (
     PhaseKind,
     RequestInstants,
     critical_path,
-    seen_round_trips,
+    find_round_trips,
 )
 
 MS = 1_000_000
@@ -182,11 +182,11 @@ def test_a_load_of_which_nothing_is_known_is_the_browser_s() -> None:
 def test_round_trips_are_those_of_the_shortest_handshakes() -> None:
     page = model(document(), request(0), request(0, host=1), request(0, host=2), hosts=3)
     once = load(900, told(0, tcp=30, tls=50), told(0, tcp=25), told(0, tcp=0, tls=40, protocol="h3"), told(0))
-    assert seen_round_trips(page, once) == {0: 25, 1: 40}
+    assert find_round_trips(page, once) == {0: 25, 1: 40}
     early = RequestInstants(
         start_ms=0, connect_start_ms=0, request_start_ms=1, connect_end_ms=40, response_end_ms=60, protocol="h3"
     )
-    assert seen_round_trips(page, load(900, early)) == {}, "early data leaves before the handshake says anything"
+    assert find_round_trips(page, load(900, early)) == {}, "early data leaves before the handshake says anything"
 
 
 @st.composite

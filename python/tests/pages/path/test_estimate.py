@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from made_page_model import MARKUP, SCRIPT, SHEET, document, model, request
 
 from resolab.pages.model import Discovery, Kind, Outcome, PageModel, ScriptMode
-from resolab.pages.path import AnnouncementMode, LoadEstimate, estimate, load_estimate, predicted_lookups
+from resolab.pages.path import AnnouncementMode, LoadEstimate, estimate, load_estimate, predict_lookups
 from resolab.pages.path.instant import EstimatedInstant
 from resolab.protocols import DNS_TRANSPORTS
 
@@ -198,20 +198,20 @@ CHAIN_OF_NAMES = model(document(), script(host=1), request(1, SCRIPT, host=2), h
 @pytest.mark.parametrize("transport", DNS_TRANSPORTS)
 def test_a_transport_costs_a_round_trip_each_look_up_and_its_handshakes_once(transport: str) -> None:
     cold = DNS_TRANSPORTS[transport].cold_round_trips  # type: ignore[index]
-    found = predicted_lookups(CHAIN_OF_NAMES, dns_transport=transport, resolver_rtt_ms=10)
+    found = predict_lookups(CHAIN_OF_NAMES, dns_transport=transport, resolver_rtt_ms=10)
     assert (found.lookup_ms, found.blocking_lookups_count, found.lookups_count) == ((cold + 2) * 10, 3, 3)
-    warm = predicted_lookups(CHAIN_OF_NAMES, dns_transport=transport, resolver_rtt_ms=10, connection_state="warm")
+    warm = predict_lookups(CHAIN_OF_NAMES, dns_transport=transport, resolver_rtt_ms=10, connection_state="warm")
     assert warm.lookup_ms == 30
 
 
 def test_early_data_saves_a_round_trip_of_the_first_look_up() -> None:
-    found = predicted_lookups(CHAIN_OF_NAMES, dns_transport="doq", resolver_rtt_ms=10, handshake_mode="zero_rtt")
+    found = predict_lookups(CHAIN_OF_NAMES, dns_transport="doq", resolver_rtt_ms=10, handshake_mode="zero_rtt")
     assert found.lookup_ms == 30
 
 
 def test_of_pushed_answers_only_the_documents_takes_its_time() -> None:
     announced = AnnouncementMode.WITH_FIRST
-    found = predicted_lookups(CHAIN_OF_NAMES, dns_transport="doq", resolver_rtt_ms=10, announced=announced)
+    found = predict_lookups(CHAIN_OF_NAMES, dns_transport="doq", resolver_rtt_ms=10, announced=announced)
     assert (found.lookup_ms, found.blocking_lookups_count, found.lookups_count) == (20, 1, 3)
 
 
@@ -237,7 +237,7 @@ def test_announced_names_are_waited_for_as_long_as_they_are_later_than_the_docum
     announced: AnnouncementMode, server_time_ms: float, recursion_ms: float, lookup_ms: float, blocking_count: int
 ) -> None:
     page = model(document(server_time_ms=server_time_ms), script(host=1), request(1, SCRIPT, host=2), hosts=3)
-    found = predicted_lookups(
+    found = predict_lookups(
         page,
         dns_transport="doq",
         resolver_rtt_ms=10,
@@ -252,7 +252,7 @@ def test_announced_names_are_waited_for_as_long_as_they_are_later_than_the_docum
 
 def test_names_that_the_resolver_has_to_find_take_their_time() -> None:
     lookup_ms = {
-        misses: predicted_lookups(
+        misses: predict_lookups(
             CHAIN_OF_NAMES,
             dns_transport="doudp",
             resolver_rtt_ms=10,
@@ -269,7 +269,7 @@ def test_names_that_the_resolver_has_to_find_take_their_time() -> None:
 def test_a_redirect_announces_nothing() -> None:
     page = model(document(), request(0, Discovery.REDIRECT, host=1), script(1, host=2), hosts=3)
     told = {
-        one: predicted_lookups(
+        one: predict_lookups(
             page, dns_transport="doudp", resolver_rtt_ms=10, connect_ms=0.0, round_trip_ms=20.0, announced=one
         ).lookup_ms
         for one in AnnouncementMode

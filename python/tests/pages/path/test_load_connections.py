@@ -7,7 +7,7 @@ from made_page_model import document, model, request
 from recorded_trial import connection, edge_request, page_load, trial
 
 from resolab.pages.clone.names import host_name
-from resolab.pages.path import LoadConnections, connections_of
+from resolab.pages.path import LoadConnections, count_connections
 from resolab.records import ConnectionRecord, EdgeRequestRecord, HandshakeMode, PageFailure, Record
 
 PAGE = model(document(), *(request(0, host=host) for host in range(1, 5)), hosts=5)
@@ -33,7 +33,7 @@ def asked(number: int, name: str, ms: float) -> EdgeRequestRecord:
 
 
 def count(*records: Record) -> LoadConnections | None:
-    return connections_of(PAGE, [trial(), LOAD, *records])
+    return count_connections(PAGE, [trial(), LOAD, *records])
 
 
 def test_connections_of_a_load_and_names_that_shared_them() -> None:
@@ -60,7 +60,7 @@ def test_names_may_share_that_have_address_and_certificate_in_common_and_were_as
     ]
     page = msgspec.structs.replace(PAGE, hosts=tuple(hosts))
     records = [asked(1, name, 10) for name in NAMES[:4]]
-    found = connections_of(page, [trial(), LOAD, opened(1, NAMES[0], 5), *records])
+    found = count_connections(page, [trial(), LOAD, opened(1, NAMES[0], 5), *records])
     assert found is not None
     assert found.may_share_names_count == 2
 
@@ -76,5 +76,5 @@ def test_what_is_of_the_resolver_the_warm_up_or_after_the_load_event_is_none_of_
 
 
 def test_a_load_without_an_end_has_none() -> None:
-    assert connections_of(PAGE, [trial(), page_load(failure=PageFailure.PAGE_TIMEOUT)]) is None
-    assert connections_of(PAGE, [LOAD]) is None, "no clock"
+    assert count_connections(PAGE, [trial(), page_load(failure=PageFailure.PAGE_TIMEOUT)]) is None
+    assert count_connections(PAGE, [LOAD]) is None, "no clock"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
-from resolab.report.adjusted import adjusted_tables
-from resolab.report.findings.adjusted import adjusted_results
+from resolab.report.adjusted import build_adjusted_tables
+from resolab.report.findings.adjusted import adjust_comparisons
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.parts import AdjustmentRefusal
@@ -37,7 +37,7 @@ def moved(found: Findings, by: float) -> Findings:
         replace_times(load, load.times_ms["plt"] + by) if load.dns_transport == "doh" else load for load in found.loads
     ]
     settled = {load.condition for load in loads}
-    return replace(found, adjusted=adjusted_results(found.plan, loads, settled), loads=loads)
+    return replace(found, adjusted=adjust_comparisons(found.plan, loads, settled), loads=loads)
 
 
 def replace_times(load, plt: float):
@@ -83,14 +83,14 @@ def test_waits_before_the_part_are_refused(found: Findings) -> None:
         else load
         for load in found.loads
     ]
-    touched = adjusted_results(found.plan, loads, {load.condition for load in loads})
+    touched = adjust_comparisons(found.plan, loads, {load.condition for load in loads})
     reasons = {one.refused for one in touched if one.comparison.treatment.dns_transport == "doh"}
     assert reasons <= {AdjustmentRefusal.LITTLE, AdjustmentRefusal.MOVED}
     assert AdjustmentRefusal.LITTLE in reasons
 
 
 def test_conditions_that_set_up_late_have_the_last_byte_only(found: Findings) -> None:
-    parts = {one.part.name for one in adjusted_results(found.plan, found.loads, set())}
+    parts = {one.part.name for one in adjust_comparisons(found.plan, found.loads, set())}
     assert parts == {"after_last_byte"}
 
 
@@ -104,11 +104,11 @@ def test_failed_loads_and_few_pairs_are_refused(tmp_path: Path) -> None:
 def test_a_plan_that_stops_by_what_it_sees_has_none(tmp_path: Path) -> None:
     stop = '[analysis]\nequivalence_margin_ms = 50\n[stop]\nrule = "confidence_sequence"\n'
     bare = findings_of(tmp_path / "d", TEXT + stop)
-    assert (bare.adjusted, adjusted_tables(bare)) == ([], [])
+    assert (bare.adjusted, build_adjusted_tables(bare)) == ([], [])
 
 
 def test_the_table_says_what_is_refused_and_what_is_saved(found: Findings) -> None:
-    (table,) = adjusted_tables(moved(found, 60.0))
+    (table,) = build_adjusted_tables(moved(found, 60.0))
     assert any("refused: the treatment moves the part" in cells for cells in table.table.rows)
     assert "after the first byte 0." in table.note
     assert len(table.rows) == len(table.table.rows)

@@ -8,7 +8,7 @@ from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.plan import Plan
 from resolab.report import build_report
-from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table, named_answers, p_text
+from resolab.report.comparison_tables import aa_sentences, aa_table, answer_comparisons, comparison_table, p_text
 from resolab.report.environment import environment
 from resolab.report.findings.analysis import analyse, outcome_findings
 from resolab.report.findings.comparisons import comparison_results
@@ -103,7 +103,7 @@ def test_three_copies_are_compared_each_two_and_counted_by_condition(tmp_path: P
 
 
 def test_answers_go_by_the_names_of_comparisons(findings: Findings, plan: Plan) -> None:
-    (named,) = named_answers(findings)
+    (named,) = answer_comparisons(findings)
     assert named.startswith("DoQ and 0-RTT against DoUDP + H3")
     assert "after Holm's correction over the plan's 4 comparisons" in named
     assert answers(findings)[0] == named
@@ -116,7 +116,7 @@ def test_without_names_the_comparisons_are_those_of_the_conditions_with_the_base
     results = comparison_results(plan, [], PLT)
     assert len(results) == len(findings.plt.compared)
     assert {one.p_value for one in results} == {None}
-    assert named_answers(replace(findings, plan=plan)) == []
+    assert answer_comparisons(replace(findings, plan=plan)) == []
 
 
 def test_comparisons_that_no_plan_names_are_tested_and_corrected_too(findings: Findings) -> None:

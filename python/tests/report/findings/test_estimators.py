@@ -7,12 +7,12 @@ from rich.console import Console
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.report import terminal_summary
-from resolab.report.comparison_tables import named_answers
+from resolab.report.comparison_tables import answer_comparisons
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.interval_level import level_of, level_of_loads
+from resolab.report.findings.interval_level import find_level, level_of_loads
 from resolab.report.findings.sensitivity import ALL
-from resolab.report.s24.beside import paper_load_table
+from resolab.report.s24.paper_comparison import paper_load_table
 from resolab.stats import LEVEL, STOPPING_LEVEL, Method, Sample, difference_at_any_look
 from resolab.store import build_tables, open_dataset
 from resolab.store.outcomes import PLT
@@ -67,13 +67,13 @@ def test_what_is_good_at_one_look_only_has_neither_interval_nor_p(findings: Find
 
 
 def test_the_answer_counts_sequences_and_no_tests(findings: Findings) -> None:
-    (answer,) = named_answers(findings)
+    (answer,) = answer_comparisons(findings)
     assert "of 4 paired differences have a confidence sequence without 0, each at 95 % for itself" in answer
     assert "Holm" not in answer
 
 
 def test_the_level_said_is_the_one_of_the_sequences(findings: Findings) -> None:
-    assert (level_of(findings.plan), level_of_loads(findings.plan)) == (STOPPING_LEVEL, LEVEL)
+    assert (find_level(findings.plan), level_of_loads(findings.plan)) == (STOPPING_LEVEL, LEVEL)
     assert "ours: 95 % interval" in paper_load_table(findings).columns
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(terminal_summary(findings))

@@ -11,7 +11,7 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
 from resolab.report import build_report, terminal_summary
 from resolab.report.findings.analysis import analyse
-from resolab.report.findings.interval_level import level_of, level_text, significance_of
+from resolab.report.findings.interval_level import find_level, find_significance, level_text
 from resolab.report.h20.section import H20Section
 from resolab.report.s24.section import S24Section
 from resolab.stats import LEVEL, STOPPING_LEVEL, Estimate
@@ -44,8 +44,8 @@ def estimates(found: object) -> Iterator[Estimate]:
 
 
 def test_a_plan_without_a_stopping_rule_has_the_usual_level() -> None:
-    assert level_of(make_plan(TEXT)) == LEVEL
-    assert level_of(make_plan(STOPPING)) == STOPPING_LEVEL
+    assert find_level(make_plan(TEXT)) == LEVEL
+    assert find_level(make_plan(STOPPING)) == STOPPING_LEVEL
     assert (level_text(0.95), level_text(0.97), level_text(0.9375)) == ("95 %", "97 %", "93.8 %")
 
 
@@ -78,7 +78,7 @@ def test_the_papers_tables_and_captions_say_it(folder: Path) -> None:
 
 
 def test_tests_count_at_the_level_of_the_intervals_beside_them(folder: Path) -> None:
-    assert (significance_of(make_plan(TEXT)), significance_of(make_plan(STOPPING))) == (0.05, 0.03)
+    assert (find_significance(make_plan(TEXT)), find_significance(make_plan(STOPPING))) == (0.05, 0.03)
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
     assert {one.tested.significance for one in findings.equivalences} == {0.03}

@@ -11,7 +11,7 @@ from synthetic_dataset import PLAN_TEXT, RTT_MS, make_dataset, make_plan
 from resolab.plan import Condition, Corpus
 from resolab.protocols import first_byte_bytes
 from resolab.records import ConnectionState
-from resolab.report.closed_form import closed_form_table
+from resolab.report.closed_form import build_closed_form_table
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.oracle import Oracle
@@ -37,7 +37,7 @@ def test_bytes_are_those_of_both_ways_over_both_rates() -> None:
     own, other = (first_byte_bytes("chromium", f"native-{transport}", "h3", "full") for transport in ("doh", "doudp"))
     assert own is not None
     assert other is not None
-    found = ORACLE.between(condition("doh"), condition("doudp"))
+    found = ORACLE.predict_extra_time(condition("doh"), condition("doudp"))
     link = LINKS["dsl"]
     assert link.up.rate_bps is not None
     assert link.down.rate_bps is not None
@@ -50,9 +50,9 @@ def test_bytes_are_those_of_both_ways_over_both_rates() -> None:
 
 def test_what_was_not_captured_has_round_trips_alone() -> None:
     warm = replace(condition("doh"), dns_connection_state=ConnectionState.WARM)
-    found = ORACLE.between(warm, condition("doudp"))
+    found = ORACLE.predict_extra_time(warm, condition("doudp"))
     assert (found.round_trips_ms, found.bytes_ms, found.total_ms) == (0, None, 0)
-    without_rates = Oracle(PLAN, RTT_MS).between(condition("doh"), condition("doudp"))
+    without_rates = Oracle(PLAN, RTT_MS).predict_extra_time(condition("doh"), condition("doudp"))
     assert without_rates.bytes_ms is None
     assert without_rates.total_ms == pytest.approx(2 * RTT_MS["dsl"])
 
@@ -68,11 +68,11 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Findings:
 
 def test_a_dataset_without_hellos_has_no_bytes_and_no_table(found: Findings) -> None:
     assert not found.oracle.links
-    assert closed_form_table(found) is None
+    assert build_closed_form_table(found) is None
 
 
 def test_every_comparison_has_its_residual_and_says_whether_its_interval_holds_it(found: Findings) -> None:
-    table = closed_form_table(replace(found, oracle=ORACLE))
+    table = build_closed_form_table(replace(found, oracle=ORACLE))
     assert table is not None
     rows = [row for row in table.rows if row["outcome"] == "plt"]
     assert len(rows) == len(found.plt.comparisons)
@@ -91,10 +91,10 @@ def test_comparisons_without_an_interval_are_not_counted_as_missing_it(found: Fi
         replace(one, difference_ms=replace(one.difference_ms, ci_low=None, ci_high=None, method=Method.NONE))
         for one in found.plt.comparisons
     ]
-    whole = closed_form_table(replace(found, oracle=ORACLE))
+    whole = build_closed_form_table(replace(found, oracle=ORACLE))
     assert whole is not None
     assert "left out" not in whole.note
-    table = closed_form_table(replace(found, oracle=ORACLE, plt=replace(found.plt, comparisons=few)))
+    table = build_closed_form_table(replace(found, oracle=ORACLE, plt=replace(found.plt, comparisons=few)))
     assert table is not None
     assert "of PLT 0 of 0 (0 by round trips alone)" in table.note
     assert f"{len(few)} comparisons without an interval left out" in table.note

@@ -15,11 +15,11 @@ from resolab.plan import Plan
 from resolab.report import build_report
 from resolab.report.compare.changes import compare_datasets
 from resolab.report.findings.analysis import analyse
+from resolab.report.findings.dataset_plan import read_plan
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.page_loads import paired_blocks, paired_samples, sample_by_block, unpaired_count
-from resolab.report.findings.planned import plan_of
+from resolab.report.findings.page_loads import count_unpaired, pair_blocks, pair_samples, sample_by_block
 from resolab.report.plain_answers import plain_answers
-from resolab.stats import Method, paired_difference
+from resolab.stats import Method, estimate_paired_difference
 from resolab.store import Dataset, build_tables, open_dataset
 from resolab.store.outcomes import PLT
 from resolab.store.rows import LoadRow
@@ -106,7 +106,7 @@ def test_the_mean_of_rounds_keeps_what_is_known_only_within_bounds() -> None:
     assert sample.low.tolist() == [200.0, (50.0 + 30_000.0) / 2]
     assert sample.high.tolist() == [200.0, np.inf]
     other = [msgspec.structs.replace(one, block=one.block + 1) for one in loads[:2]]
-    own, against = paired_samples(PLT, loads, other)
+    own, against = pair_samples(PLT, loads, other)
     assert (own.low.tolist(), against.low.tolist()) == ([(50.0 + 30_000.0) / 2], [100.0])
 
 
@@ -126,14 +126,14 @@ def test_only_rounds_that_both_conditions_have_are_compared(missing: tuple[None,
     own = [one for page in range(20) for one in of_rounds(page, treated, missing, LATER)]
     other = [one for page in range(20) for one in of_rounds(page, base, FIRST, LATER)]
     for sides in ((own, other), (other, own)):
-        pair = paired_samples(PLT, *sides)
+        pair = pair_samples(PLT, *sides)
         assert [one.low.tolist() for one in pair] == [[1_000.0] * 20] * 2
-        blocks, *samples = paired_blocks(PLT, *sides)
+        blocks, *samples = pair_blocks(PLT, *sides)
         assert (blocks, [one.low.tolist() for one in samples]) == ([*range(20)], [[1_000.0] * 20] * 2)
-        assert unpaired_count(PLT, *sides) == 20
-    assert paired_difference(*paired_samples(PLT, own, other)).value == 0
+        assert count_unpaired(PLT, *sides) == 20
+    assert estimate_paired_difference(*pair_samples(PLT, own, other)).value == 0
     # A page none of whose rounds has both is no pair.
-    assert len(paired_samples(PLT, of_rounds(0, treated, LATER, LOST), of_rounds(0, base, LOST, LATER))[0]) == 0
+    assert len(pair_samples(PLT, of_rounds(0, treated, LATER, LOST), of_rounds(0, base, LOST, LATER))[0]) == 0
 
 
 def test_the_answer_counts_the_loads_without_a_counterpart(tmp_path: Path) -> None:
@@ -170,12 +170,12 @@ def test_of_rounds_those_without_any_end_are_left_out_and_not_the_page() -> None
         return [msgspec.structs.replace(one, round=place) for place, one in enumerate(found)]
 
     own, other = rounds(treated, None, 500.0, None), rounds(base, 300.0, 100.0, None)
-    pair = paired_samples(PLT, own, other, both_failed=False)
+    pair = pair_samples(PLT, own, other, both_failed=False)
     assert [(one.low.tolist(), one.high.tolist()) for one in pair] == [([15_250.0], [np.inf]), ([200.0], [200.0])]
     # Each failed once, but never both of one round: the page is still there.
-    crossed = paired_samples(PLT, rounds(treated, None, 500.0), rounds(base, 100.0, None), both_failed=False)
+    crossed = pair_samples(PLT, rounds(treated, None, 500.0), rounds(base, 100.0, None), both_failed=False)
     assert len(crossed[0]) == 1
-    assert len(paired_samples(PLT, rounds(treated, None), rounds(base, None), both_failed=False)[0]) == 0
+    assert len(pair_samples(PLT, rounds(treated, None), rounds(base, None), both_failed=False)[0]) == 0
 
 
 def test_means_of_rounds_are_no_slow_loads(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_means_of_rounds_are_no_slow_loads(tmp_path: Path) -> None:
 def test_the_tables_and_other_plans_stay_as_they_were(tmp_path: Path) -> None:
     with opened(tmp_path / "d", plan_with(14)) as dataset:
         assert {row["condition"].partition(".")[0] for row in dataset.sql("SELECT condition FROM trials")} == {*PAGES}
-        assert plan_of(dataset).factors.page == ("all-pages",)
-        assert plan_of(dataset) == plan_of(dataset)
+        assert read_plan(dataset).factors.page == ("all-pages",)
+        assert read_plan(dataset) == read_plan(dataset)
         assert {one.condition.partition(".")[0] for one in dataset.measured_loads()} == {"all-pages"}
         assert {one.page for one in dataset.measured_loads()} == {*PAGES}

@@ -7,7 +7,7 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
 from resolab.plan import Estimand
 from resolab.report.findings.analysis import analyse
-from resolab.report.findings.estimands import deciding
+from resolab.report.findings.estimands import choose_deciding
 from resolab.report.findings.findings import Findings, Sensitivity
 from resolab.report.findings.sensitivity import ALL, CHOICES, REACHED, UNFLAGGED
 from resolab.report.sensitivity import sensitivity_table
@@ -82,7 +82,7 @@ def test_a_choice_that_decides_less_is_no_other_sign() -> None:
 def test_all_loads_give_the_estimate_that_decides(tmp_path: Path, estimand: Estimand) -> None:
     found = findings_of(tmp_path / "d", f'[analysis]\nprimary = "response_start"\nestimand = "{estimand}"\n')
     assert found.primary.outcome.name == "response_start"
-    told = {one.condition.id: deciding(comparison, estimand) for one, comparison in found.primary.compared}
+    told = {one.condition.id: choose_deciding(comparison, estimand) for one, comparison in found.primary.compared}
     assert {one.comparison.treatment.id: one.estimates[ALL] for one in found.sensitivities} == told
     unit = "ratio" if estimand is Estimand.RELATIVE_CHANGE else "ms"
     rows = sensitivity_table(found).rows

@@ -8,7 +8,7 @@ from resolab.plots import Drawing
 from resolab.report.build import build_report
 from resolab.report.findings.analysis import analyse
 from resolab.report.h20.networks import median_quantile, names_for_half, same_sign
-from resolab.report.h20.printed import vantage_points
+from resolab.report.h20.paper_numbers import vantage_points
 from resolab.report.h20.section import H20Section
 from resolab.report.named_table import NamedTable
 from resolab.stats import Sample, quantile

@@ -15,8 +15,8 @@ from resolab.plots.save import Value
 from resolab.records import PageFailure
 from resolab.report.findings.analysis import analyse
 from resolab.report.live.answers import live_answers
-from resolab.report.live.failures import STATUSES, LiveStatus, _dropped, live_status, status_table
-from resolab.report.live.ground import live_environment, live_lines
+from resolab.report.live.circumstances import live_environment, live_lines
+from resolab.report.live.failures import STATUSES, LiveStatus, _describe_dropped, live_status, status_table
 from resolab.report.live.lookups import sample_of_sites
 from resolab.report.live.section import LiveSection
 from resolab.report.live.study import LiveStudy
@@ -291,7 +291,7 @@ def test_trials_of_copies_are_counted_where_they_are_left_out(told: Told) -> Non
     plan = Mock(wraps=findings.plan, conditions=lambda: [copied, replace(copied, replicate=2)])
     copy = msgspec.structs.replace(first, condition=replace(copied, replicate=2).id)
     study.findings = replace(findings, plan=plan, loads=[first, copy, copy])
-    assert "2 trials of copies left out, which are for A/A comparisons" in _dropped(study)
+    assert "2 trials of copies left out, which are for A/A comparisons" in _describe_dropped(study)
 
 
 def test_the_ground_stands_above_all(told: Told) -> None:

@@ -9,12 +9,17 @@ from synthetic_dataset import make_dataset, make_plan
 
 from resolab.records import DnsTransport
 from resolab.report.build import make_report
-from resolab.report.findings.across_places import across_places
 from resolab.report.findings.analysis import analyse
-from resolab.report.h20.printed import FollowUpDifference
+from resolab.report.findings.vantage_comparison import compare_across_places
+from resolab.report.h20.paper_numbers import FollowUpDifference
 from resolab.report.live.study import LiveStudy
-from resolab.report.places.across import across_table
-from resolab.report.places.differences import _printed, _printed_load, difference_table, place_differences
+from resolab.report.places.comparison_table import build_across_table
+from resolab.report.places.differences import (
+    _find_published,
+    _format_published_load,
+    difference_table,
+    place_differences,
+)
 from resolab.stats import Method
 from resolab.store import build_tables, merge_datasets, open_dataset
 
@@ -64,7 +69,7 @@ def test_across_five_places_the_median_of_theirs_and_their_range(five):
     assert one.across.value == one.places["sydney"].value
     assert (one.across.ci_low, one.across.ci_high) == (min(values), max(values))
     assert (one.across.n, one.across.level, one.across.method) == (5, 0.9375, Method.RANGE)
-    table = across_table(findings)
+    table = build_across_table(findings)
     assert table is not None
     assert "profile" not in table.table.columns
     row = next(row for row in table.table.rows if "quick" in row[1] and "DoT" in row[1])
@@ -105,19 +110,19 @@ def test_of_a_single_place_there_is_nothing_between(tmp_path):
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
         assert findings.across_places == []
-        assert across_table(findings) is None
+        assert build_across_table(findings) is None
         assert difference_table(LiveStudy(dataset, findings)).rows == []
 
 
 def test_their_numbers_stand_beside_resolvers_and_places_of_their_names():
-    assert _printed(("google", "doh", "cold"), "seoul", "frankfurt") == FollowUpDifference(119.3, 29.59)
+    assert _find_published(("google", "doh", "cold"), "seoul", "frankfurt") == FollowUpDifference(119.3, 29.59)
     # Cloudflare had come to Seoul since 2020: without their pings their times would seem to contradict the box.
-    assert _printed(("cloudflare", "doh", "cold"), "seoul", "frankfurt") == FollowUpDifference(3.49, 1.06)
-    assert _printed(("google", "doh", "warm"), "seoul", "frankfurt") is None
-    assert _printed(("google", "doh", "cold"), "sydney", "frankfurt") is None
-    assert _printed(("quick", "doh", "cold"), "seoul", "frankfurt") is None
-    assert (_printed_load("cloudflare", "DoT"), _printed_load("cloudflare", "DoH")) == ("+1", "+79")
-    assert (_printed_load("quad9", "DoH"), _printed_load("cloudflare", "DoQ")) == ("", "")
+    assert _find_published(("cloudflare", "doh", "cold"), "seoul", "frankfurt") == FollowUpDifference(3.49, 1.06)
+    assert _find_published(("google", "doh", "warm"), "seoul", "frankfurt") is None
+    assert _find_published(("google", "doh", "cold"), "sydney", "frankfurt") is None
+    assert _find_published(("quick", "doh", "cold"), "seoul", "frankfurt") is None
+    assert (_format_published_load("cloudflare", "DoT"), _format_published_load("cloudflare", "DoH")) == ("+1", "+79")
+    assert (_format_published_load("quad9", "DoH"), _format_published_load("cloudflare", "DoQ")) == ("", "")
 
 
 def test_in_the_lab_a_place_is_told_by_trials_and_conditions_stay_one(tmp_path):
@@ -129,7 +134,7 @@ def test_in_the_lab_a_place_is_told_by_trials_and_conditions_stay_one(tmp_path):
     assert findings.across_places == []
     # As if blocks had been run in turn at two places.
     place_of = {load.trial_id: ("fra", "syd")[load.block % 2] for load in findings.loads}
-    found = across_places(findings.plan, findings.loads, findings.plt, place_of)
+    found = compare_across_places(findings.plan, findings.loads, findings.plt, place_of)
     assert len(found) == len(findings.plt.comparisons)
     for one, whole in zip(found, findings.plt.comparisons, strict=True):
         assert sum(estimate.n for estimate in one.places.values()) == whole.difference_ms.n

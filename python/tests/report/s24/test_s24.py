@@ -24,9 +24,9 @@ from synthetic_dataset import (
 from resolab.plots import Drawing, save_drawing
 from resolab.report import build_report
 from resolab.report.findings.analysis import analyse
-from resolab.report.s24.changes import sign_of
-from resolab.report.s24.printed import TABLE_2, plt_change_percent
-from resolab.report.s24.printed_quantiles import relative_quantiles
+from resolab.report.s24.changes import compare_signs
+from resolab.report.s24.paper_numbers import TABLE_2, plt_change_percent
+from resolab.report.s24.paper_quantiles import relative_quantiles
 from resolab.report.s24.section import S24Section
 from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset
@@ -235,7 +235,7 @@ def test_both_readings_of_the_headline_are_kept_apart(made: Made) -> None:
     ],
 )
 def test_a_sign_needs_an_interval_without_zero(low: float, value: float, high: float, theirs: float, word: str) -> None:
-    assert sign_of(Estimate(value, value, low, high, 9, 0, 0.95, Method.PERCENTILE), theirs) == word
+    assert compare_signs(Estimate(value, value, low, high, 9, 0, 0.95, Method.PERCENTILE), theirs) == word
 
 
 def test_table_2_sets_the_applied_beside_the_printed(made: Made) -> None:

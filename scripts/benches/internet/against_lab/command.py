@@ -14,10 +14,10 @@ import time
 from pathlib import Path
 
 from benches.common import result
-from benches.common.part import Part
+from benches.common.part import BenchPart
 from benches.common.progress import duration
-from benches.internet.against_lab import running, steady, written
-from benches.internet.against_lab.judged import compared, numbered, table
+from benches.internet.against_lab import comparison_files, rounds, steady_cache
+from benches.internet.against_lab.comparison import compare_cells, number_loads, table
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.internet import BoxLayout, BoxResolver, box_folder, compose
 from resolab.plan import Corpus
@@ -49,40 +49,40 @@ def main(words: list[str]) -> int:
     return result.finish(facts, [part], options.json)
 
 
-async def _measure(options: argparse.Namespace) -> Part:
+async def _measure(options: argparse.Namespace) -> BenchPart:
     if options.folder.exists() and any(options.folder.iterdir()):
         raise ConfigurationError(f"folder {options.folder} is not empty: give one of its own")
     # Kept, so that `resolab internet check` can tell whether the resolver's caches were as they were meant to be.
     with box_folder(options.folder / BOX) as box_place:
-        layout = steady.steady_layout(compose(box_place / "opt-out", options.pages), options.cache)
+        layout = steady_cache.steady_layout(compose(box_place / "opt-out", options.pages), options.cache)
         sides = sides_of(layout, options)
-        written.write(sides, options.folder, Corpus.from_project())
+        comparison_files.write(sides, options.folder, Corpus.from_project())
         began_s = time.monotonic()
-        print(f"{PROGRAM}: about {duration(running.expected_s(sides))}; all of it in {options.folder}", file=sys.stderr)
-        box = steady.SteadyBox(layout, box_place)
+        print(f"{PROGRAM}: about {duration(rounds.estimate_s(sides))}; all of it in {options.folder}", file=sys.stderr)
+        box = steady_cache.SteadyBox(layout, box_place)
         box.cache = options.cache
         async with box:
-            say = running.stamped(began_s, lambda text: print(text, file=sys.stderr, flush=True))
-            live, lab = await running.rounds(sides, box, options.folder.resolve(), say)
-    return table(compared(numbered(live), numbered(lab)))
+            say = rounds.stamp_messages(began_s, lambda text: print(text, file=sys.stderr, flush=True))
+            live, lab = await rounds.rounds(sides, box, options.folder.resolve(), say)
+    return table(compare_cells(number_loads(live), number_loads(lab)))
 
 
-def sides_of(layout: BoxLayout, options: argparse.Namespace) -> written.ComparisonSettings:
+def sides_of(layout: BoxLayout, options: argparse.Namespace) -> comparison_files.ComparisonSettings:
     """Join the box with the command line's options."""
     sites = [site for site in layout.sites if site.page in options.pages]
     resolver = _resolver(layout, options.resolver)
-    sides = written.ComparisonSettings(
+    sides = comparison_files.ComparisonSettings(
         layout=layout,
         resolver=resolver,
         sites=sites,
         transports=[DnsTransport(one) for one in options.transports],
         browsers=options.browsers,
         cache=options.cache,
-        recursion_ms=steady.recursion_ms(layout, resolver, sites, options.cache),
+        recursion_ms=steady_cache.recursion_ms(layout, resolver, sites, options.cache),
         loads=options.loads,
         rounds=options.rounds,
     )
-    written.check(sides)
+    comparison_files.check(sides)
     return sides
 
 

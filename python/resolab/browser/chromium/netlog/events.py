@@ -1,7 +1,7 @@
 """The events of a netlog in sequence, by name.
 
 For: streaming: with a log of any size, only one line is in memory. Parameters are decoded only on request. Not for: the
-joint meaning of events (`reading`).
+joint meaning of events (`reader`).
 """
 
 import gzip
@@ -37,7 +37,7 @@ class _Line(msgspec.Struct):
     params: msgspec.Raw = _NO_PARAMETERS
 
 
-class Event:
+class NetlogEvent:
     """One event of a netlog."""
 
     __slots__ = ("_params", "name", "phase", "source", "source_kind", "time_ms")
@@ -73,9 +73,9 @@ class Head:
             self.unix_offset_ms = float(constants["timeTickOffset"]) if has_clock else None
         except (msgspec.DecodeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"its head cannot be read ({error})") from error
-        self._names = _named(constants, "logEventTypes")
-        self._kinds = _named(constants, "logSourceType")
-        self.errors = _named(constants, "netError")
+        self._names = _invert_table(constants, "logEventTypes")
+        self._kinds = _invert_table(constants, "logSourceType")
+        self.errors = _invert_table(constants, "netError")
         if not self._names:
             raise ValueError("its head cannot be read (it names no events)")
 
@@ -93,12 +93,12 @@ class EventDecoder:
         self.broken_count = 0
         """The number of lines that are no events, the last one of a cut-off file included."""
 
-    def event(self, text: str) -> Event | None:
+    def event(self, text: str) -> NetlogEvent | None:
         """Return the event of a line; `None` without a wanted event, or for a broken line."""
         line = self._line(text)
         if line is None or line.type not in self._wanted:
             return None
-        return Event(line, self._wanted[line.type], self._kinds.get(line.source.type, ""))
+        return NetlogEvent(line, self._wanted[line.type], self._kinds.get(line.source.type, ""))
 
     def _line(self, text: str) -> _Line | None:
         event = event_text(text)
@@ -114,7 +114,7 @@ class EventDecoder:
         return line
 
 
-def head_of(lines: Iterable[str]) -> Head:
+def read_head(lines: Iterable[str]) -> Head:
     """Read lines up to the first event; raise `ValueError` with the fault found."""
     text = ""
     for line in lines:
@@ -141,10 +141,10 @@ class EventReader:
         """True, after reading, for lines that are no events, or a wrong checksum."""
         self.head: Head | None = None
 
-    def events(self, names: frozenset[str]) -> Iterator[Event]:
+    def events(self, names: frozenset[str]) -> Iterator[NetlogEvent]:
         """Yield the events in the file's order; read a truncated or damaged gzip file as far as possible."""
         try:
-            with _opened(self._file) as lines:
+            with _open_once(self._file) as lines:
                 self.head = self._head(lines)
                 yield from self._events(lines, self.head.decoder(names))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -154,7 +154,7 @@ class EventReader:
         except OSError as error:
             raise ConfigurationError(f"failed to read netlog {self._file}: {error.strerror or error}") from error
 
-    def _events(self, lines: IO[str], decoder: EventDecoder) -> Iterator[Event]:
+    def _events(self, lines: IO[str], decoder: EventDecoder) -> Iterator[NetlogEvent]:
         for text in lines:
             broken_before = decoder.broken_count
             event = decoder.event(text)
@@ -170,13 +170,13 @@ class EventReader:
 
     def _head(self, lines: IO[str]) -> Head:
         try:
-            return head_of(lines)
+            return read_head(lines)
         except ValueError as problem:
             raise no_netlog(self._file, problem) from problem
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[IO[str]]:
+def _open_once(file: Path) -> Iterator[IO[str]]:
     """Open the file once; this works for a pipe too."""
     with file.open("rb") as handle:
         if handle.peek(len(_GZIP))[: len(_GZIP)] == _GZIP:
@@ -196,7 +196,7 @@ def _read_checksum(lines: IO[str]) -> None:
             raise
 
 
-def _named(constants: dict[str, Any], table: str) -> dict[int, str]:
+def _invert_table(constants: dict[str, Any], table: str) -> dict[int, str]:
     found = constants.get(table)
     told = found.items() if isinstance(found, dict) else ()
     return {number: name for name, number in told if isinstance(number, int)}

@@ -9,15 +9,15 @@ through the job behind their socket.
 from collections import defaultdict
 
 from resolab.browser.browser_log import SharingReason
-from resolab.browser.chromium.netlog.events import BEGIN, Event
-from resolab.browser.chromium.netlog.opening import (
+from resolab.browser.chromium.netlog.events import BEGIN, NetlogEvent
+from resolab.browser.chromium.netlog.partial_connection import (
     Handlers,
     PartialConnection,
     PartialRequest,
-    asked_of,
-    host_of,
     host_of_url,
     path_of_url,
+    read_host,
+    read_request,
 )
 
 _SHARED = {
@@ -27,7 +27,7 @@ _SHARED = {
 }
 
 
-class Requests:
+class RequestCollector:
     """Takes events in their order."""
 
     def __init__(self, opened: dict[int, PartialConnection]) -> None:
@@ -51,8 +51,8 @@ class Requests:
             "HTTP_STREAM_JOB": self._job,
             "SOCKET_POOL_BOUND_TO_SOCKET": self._job_socket,
             "URL_REQUEST_START_JOB": self._url,
-            "HTTP_STREAM_REQUEST_BOUND_TO_JOB": self._asked_by,
-            **dict.fromkeys(_SHARED, self._shared),
+            "HTTP_STREAM_REQUEST_BOUND_TO_JOB": self._note_request,
+            **dict.fromkeys(_SHARED, self._note_sharing),
         }
 
     def finish(self) -> None:
@@ -79,42 +79,42 @@ class Requests:
             for asked in requests:
                 asked.early = False if one.early_data is False else None
 
-    def _h2_session(self, event: Event) -> None:
+    def _h2_session(self, event: NetlogEvent) -> None:
         if event.phase == BEGIN:
-            self._sessions[event.source] = (host_of(event.params().get("host")), None)
+            self._sessions[event.source] = (read_host(event.params().get("host")), None)
 
-    def _h2_socket(self, event: Event) -> None:
+    def _h2_socket(self, event: NetlogEvent) -> None:
         host, _ = self._sessions.get(event.source, (None, None))
         self._sessions[event.source] = (host, event.dependency())
 
-    def _h2_request(self, event: Event) -> None:
-        if (asked := asked_of(event)) is not None:
+    def _h2_request(self, event: NetlogEvent) -> None:
+        if (asked := read_request(event)) is not None:
             asked.job = event.dependency()
             self._session_requests[event.source].append(asked)
 
-    def _job(self, event: Event) -> None:
+    def _job(self, event: NetlogEvent) -> None:
         if event.phase == BEGIN:
             params = event.params()
             host = host_of_url(params.get("destination") or params.get("original_url") or params.get("url"))
             if host is not None:
                 self._job_hosts[event.source] = host
 
-    def _job_socket(self, event: Event) -> None:
+    def _job_socket(self, event: NetlogEvent) -> None:
         if (socket := event.dependency()) is not None:
             self._job_sockets[event.source] = socket
 
-    def _shared(self, event: Event) -> None:
+    def _note_sharing(self, event: NetlogEvent) -> None:
         session = event.dependency()
         host = host_of_url(event.params().get("destination")) or self._job_hosts.get(event.source)
         if session is not None and host is not None:
             self._told.setdefault((session, host), _SHARED[event.name])
 
-    def _url(self, event: Event) -> None:
+    def _url(self, event: NetlogEvent) -> None:
         url = event.params().get("url") if event.phase == BEGIN else None
         if (host := host_of_url(url)) is not None:
             self._urls[event.source] = (host, path_of_url(url))
 
-    def _asked_by(self, event: Event) -> None:
+    def _note_request(self, event: NetlogEvent) -> None:
         job = event.dependency()
         if job is None:
             return

@@ -1,7 +1,7 @@
 """The lines of a log of Chromium's network stack (`--log-net-log`, chrome://net-export): a head, then an event a line.
 
 For: the only knowledge of the file's layout; growing or truncated files are read up to their last line. Not for: the
-meaning of events (`events`, `reading`), or the choice of events (`evidence.netlog`).
+meaning of events (`events`, `reader`), or the choice of events (`evidence.netlog`).
 """
 
 EVENTS_BEGIN = '"events": ['

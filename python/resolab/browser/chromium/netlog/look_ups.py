@@ -7,9 +7,9 @@ without an answer; or the browser's probes of its DoH server, logged without a n
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from resolab.browser.browser_log import Connection, LookUp, Request
-from resolab.browser.chromium.netlog.events import BEGIN, END, Event
-from resolab.browser.chromium.netlog.opening import Handlers, number_of, text_of
+from resolab.browser.browser_log import BrowserConnection, LookUp, RequestHead
+from resolab.browser.chromium.netlog.events import BEGIN, END, NetlogEvent
+from resolab.browser.chromium.netlog.partial_connection import Handlers, read_number, read_text
 
 _TYPES = {1: "A", 28: "AAAA", 65: "HTTPS"}
 _RCODES = {0: "NOERROR", 1: "FORMERR", 2: "SERVFAIL", 3: "NXDOMAIN", 4: "NOTIMP", 5: "REFUSED"}
@@ -41,12 +41,12 @@ class LookUps:
             "DNS_TRANSACTION_RESPONSE": self._response,
         }
 
-    def made(self, of_askers: Mapping[int, tuple[Connection, Request]]) -> list[LookUp]:
+    def build(self, of_askers: Mapping[int, tuple[BrowserConnection, RequestHead]]) -> list[LookUp]:
         """Make the look-ups, each with the connection and request of its DoH query."""
-        return [self._made(one, of_askers) for one in self._transactions.values()]
+        return [self._build_look_up(one, of_askers) for one in self._transactions.values()]
 
     @staticmethod
-    def _made(one: _Transaction, of_askers: Mapping[int, tuple[Connection, Request]]) -> LookUp:
+    def _build_look_up(one: _Transaction, of_askers: Mapping[int, tuple[BrowserConnection, RequestHead]]) -> LookUp:
         connection, request = (None, None) if one.doh is None else of_askers.get(one.doh, (None, None))
         return LookUp(
             name=one.name,
@@ -59,26 +59,26 @@ class LookUps:
             request=request,
         )
 
-    def _transaction(self, event: Event) -> None:
+    def _transaction(self, event: NetlogEvent) -> None:
         if event.source_kind != "DNS_TRANSACTION":  # A job names its transactions, too.
             return
         params = event.params()
         if event.phase == BEGIN:
-            name, number = text_of(params, "hostname"), number_of(params, "query_type")
+            name, number = read_text(params, "hostname"), read_number(params, "query_type")
             if name is not None:
                 kind = None if number is None else _TYPES.get(number, f"TYPE{number}")
                 self._transactions[event.source] = _Transaction(name.rstrip(".").lower(), kind, event.time_ms)
         elif event.phase == END and (one := self._transactions.get(event.source)) is not None:
             one.ended_ms = event.time_ms
-            error = number_of(params, "net_error")
+            error = read_number(params, "net_error")
             one.error = None if error is None else self.errors.get(error, str(error))
 
-    def _doh(self, event: Event) -> None:
+    def _doh(self, event: NetlogEvent) -> None:
         one = self._transactions.get(event.source)
         if one is not None and one.doh is None:
             one.doh = event.dependency()
 
-    def _response(self, event: Event) -> None:
-        one, number = self._transactions.get(event.source), number_of(event.params(), "rcode")
+    def _response(self, event: NetlogEvent) -> None:
+        one, number = self._transactions.get(event.source), read_number(event.params(), "rcode")
         if one is not None and number is not None:
             one.rcode = _RCODES.get(number, f"RCODE{number}")

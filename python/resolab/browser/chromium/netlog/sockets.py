@@ -5,8 +5,14 @@ For: opening, handshakes, certificates. Not for: requests (`http`) or QUIC (`qui
 
 import hashlib
 
-from resolab.browser.chromium.netlog.events import BEGIN, END, Event
-from resolab.browser.chromium.netlog.opening import Handlers, PartialConnection, host_of, host_of_url, text_of
+from resolab.browser.chromium.netlog.events import BEGIN, END, NetlogEvent
+from resolab.browser.chromium.netlog.partial_connection import (
+    Handlers,
+    PartialConnection,
+    host_of_url,
+    read_host,
+    read_text,
+)
 
 _EARLY_DATA_ACCEPTED = 2
 """The value of BoringSSL's `ssl_early_data_accepted`."""
@@ -28,7 +34,7 @@ class Sockets:
             "SSL_HANDSHAKE_EARLY_DATA_REASON": self._early_data,
             "SOCKET_ALIVE": self._socket,
             "SOCKET_POOL_CONNECT_JOB_CREATED": self._group,
-            "CERT_VERIFIER_REQUEST_BOUND_TO_JOB": self._verified_by,
+            "CERT_VERIFIER_REQUEST_BOUND_TO_JOB": self._take_certificate,
             "CERT_VERIFIER_JOB": self._certificate,
             "SSL_CERTIFICATES_RECEIVED": self._certificate,
         }
@@ -41,7 +47,7 @@ class Sockets:
         """Tell the hash of a connection's certificate."""
         return self._certificates.get(source) or self._certificates.get(-1 if verifier is None else verifier)
 
-    def _tcp(self, event: Event) -> None:
+    def _tcp(self, event: NetlogEvent) -> None:
         if event.source_kind != "SOCKET":
             return
         one = self._open.setdefault(event.source, PartialConnection(opened_ms=event.time_ms))
@@ -50,9 +56,9 @@ class Sockets:
             one.opened_ms = event.time_ms
         elif event.phase == END and "net_error" not in params:
             one.connected_ms = event.time_ms
-            one.address = host_of(params.get("remote_address"))
+            one.address = read_host(params.get("remote_address"))
 
-    def _socket(self, event: Event) -> None:
+    def _socket(self, event: NetlogEvent) -> None:
         if event.source_kind != "SOCKET":
             return
         if event.phase == BEGIN:
@@ -61,7 +67,7 @@ class Sockets:
         elif event.source in self._open:
             self._open[event.source].closed_ms = event.time_ms
 
-    def _tls(self, event: Event) -> None:
+    def _tls(self, event: NetlogEvent) -> None:
         one = self._open.get(event.source)
         if one is None:
             return
@@ -71,27 +77,27 @@ class Sockets:
         params = event.params()
         if "net_error" not in params:
             one.handshake_end_ms = event.time_ms
-            one.alpn = text_of(params, "next_proto") or "http/1.1"
-            one.tls_version = text_of(params, "version")
+            one.alpn = read_text(params, "next_proto") or "http/1.1"
+            one.tls_version = read_text(params, "version")
             one.resumed = params.get("is_resumed") is True
             one.early_data = one.early_data or False
 
-    def _early_data(self, event: Event) -> None:
+    def _early_data(self, event: NetlogEvent) -> None:
         if (one := self._open.get(event.source)) is not None:
             one.early_data = event.params().get("early_data_reason") == _EARLY_DATA_ACCEPTED
 
-    def _group(self, event: Event) -> None:
+    def _group(self, event: NetlogEvent) -> None:
         # As `pm/https://name <https://site same_site>`; pm: without credentials.
         group = str(event.params().get("group_id", "")).partition(" ")[0]
         url = group[group.find("http") :]
         if (host := host_of_url(url)) is not None:
             self._group_hosts[event.source] = host
 
-    def _verified_by(self, event: Event) -> None:
+    def _take_certificate(self, event: NetlogEvent) -> None:
         if (one := self._open.get(event.source)) is not None:
             one.certificate_job = event.dependency()
 
-    def _certificate(self, event: Event) -> None:
+    def _certificate(self, event: NetlogEvent) -> None:
         chain = event.params().get("certificates")
         if isinstance(chain, list) and chain:
             self._certificates[event.source] = hashlib.sha256(str(chain[0]).encode()).hexdigest()

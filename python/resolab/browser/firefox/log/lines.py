@@ -1,6 +1,6 @@
 """The lines of a Firefox log.
 
-For: the only knowledge of a line's layout. Not for: the meaning of a line (`reading`).
+For: the only knowledge of a line's layout. Not for: the meaning of a line (`reader`).
 """
 
 import re
@@ -26,7 +26,7 @@ class Line:
     """True for lines of the thread of connections."""
 
 
-def line_of(text: str) -> Line | None:
+def read_line(text: str) -> Line | None:
     """Read a line; `None` for the continuation of another line."""
     found = _LINE.match(text)
     if found is None:

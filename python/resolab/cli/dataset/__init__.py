@@ -1,0 +1,1 @@
+"""Commands reading finished datasets: compare, export, merge, har, waterfall, evidence."""

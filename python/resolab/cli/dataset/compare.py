@@ -1,0 +1,61 @@
+"""`resolab compare A B`: the changes between two datasets, and their noise.
+
+For: reading both, then a table for people, JSON or a page. Not for: the comparison itself (`report`).
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from resolab.cli.console import Console
+from resolab.errors import ConfigurationError
+from resolab.wording import suggest_word
+
+_FILE_COLUMNS = 170
+EXIT_NOTHING_IN_COMMON = 3
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare two datasets and show the result."""
+    from resolab.report.compare.changes import compare_datasets
+    from resolab.report.compare.page import comparison_page
+    from resolab.report.compare.text import as_json, tables, verdict
+    from resolab.store import dataset_folder, ensure_tables, open_dataset, write_named
+    from resolab.store.outcomes import OUTCOMES
+
+    if options.outcome not in OUTCOMES:
+        problem = f"there is no outcome {options.outcome!r}{suggest_word(options.outcome, OUTCOMES)}"
+        problem += f"; choose one of {', '.join(OUTCOMES)}"
+        raise ConfigurationError(f"failed to compare {options.first} and {options.second}: {problem}")
+    for folder in (options.first, options.second):
+        ensure_tables(dataset_folder(folder))
+    with open_dataset(options.first) as first, open_dataset(options.second) as second:
+        found = compare_datasets(first, second, OUTCOMES[options.outcome])
+    if options.html:
+        if options.html.is_dir():
+            raise ConfigurationError(f"failed to write {options.html}: it is a folder; name a file")
+        write_named(options.html, comparison_page(found).encode())
+    code = 0 if found.conditions else EXIT_NOTHING_IN_COMMON
+    if options.json:
+        print(json.dumps(as_json(found)))
+        return code
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_FILE_COLUMNS)
+    console.print(verdict(found), highlight=False, markup=False)
+    for title, table in tables(found, narrow=console.width < _FILE_COLUMNS):
+        console.print(_build_table(title, table.columns, table.rows, table.words))
+    return code
+
+
+def _build_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], words: frozenset[int]) -> Table:
+    shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for position, column in enumerate(columns):
+        shown.add_column(column, justify="left" if position in words else "right", overflow="fold")
+    for row in rows:
+        shown.add_row(*(Text(cell) for cell in row))
+    return shown

@@ -1,0 +1,1 @@
+"""Logs of the Chrome DevTools Protocol as recordings."""
