@@ -7,11 +7,14 @@ from resolab.plots.cdf import CdfAxis, Curve, CurveStyle, draw_cdfs, resolver_lo
 from resolab.plots.connection_savings import PagePoint, draw_by_connections
 from resolab.plots.difference import DifferenceRow, draw_differences
 from resolab.plots.exchange import ExchangeSeries, draw_exchanges
+from resolab.plots.forest import draw_forest
+from resolab.plots.forest_layout import ForestGroup, ForestLine, ForestMark, ForestWords
 from resolab.plots.heat_map import HeatCell, draw_heat_map
 from resolab.plots.name_counts import NamesPoint, draw_by_names
-from resolab.plots.save import Drawing, save_drawing, save_file, write_csv
+from resolab.plots.save import Drawing, embedded, save_drawing, save_file, write_csv
 from resolab.plots.save_all import save_drawings
 from resolab.plots.shift_function import ShiftLine, draw_shift_functions
+from resolab.plots.verdicts import Verdict
 from resolab.plots.waterfall import PageEvent, Span, WaterfallRequest, draw_waterfall, shorten_label
 from resolab.plots.words import (
     ABSENT,
@@ -32,12 +35,17 @@ __all__ = [
     "DifferenceRow",
     "Drawing",
     "ExchangeSeries",
+    "ForestGroup",
+    "ForestLine",
+    "ForestMark",
+    "ForestWords",
     "HeatCell",
     "NamesPoint",
     "PageEvent",
     "PagePoint",
     "ShiftLine",
     "Span",
+    "Verdict",
     "WaterfallRequest",
     "combination_label",
     "draw_by_connections",
@@ -45,9 +53,11 @@ __all__ = [
     "draw_cdfs",
     "draw_differences",
     "draw_exchanges",
+    "draw_forest",
     "draw_heat_map",
     "draw_shift_functions",
     "draw_waterfall",
+    "embedded",
     "estimate_text",
     "interval_text",
     "level_label",

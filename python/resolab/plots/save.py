@@ -29,21 +29,43 @@ class Drawing:
     caption: str
     figure: Figure
     rows: Sequence[Mapping[str, Value]]
+    narrow: Figure | None = None
+    """The same figure for a narrow screen, embedded in HTML beside the wide one and not saved."""
 
 
 def save_drawing(drawing: Drawing, folder: Path) -> str:
     """Write `name.svg`, `name.pdf` and `name.csv`; return the SVG for embedding in HTML."""
     folder.mkdir(parents=True, exist_ok=True)
-    stream, title = io.StringIO(), clean(drawing.name)
+    title = clean(drawing.name)
     with house_style():
-        _lay_out(drawing.figure)
-        drawing.figure.savefig(stream, format="svg", metadata={"Date": None, "Title": title})
+        svg = _svg(drawing.figure, title)
         pdf = folder / f"{drawing.name}.pdf"
         with drop_layout_tables():
             drawing.figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Title": title})
-    (folder / f"{drawing.name}.svg").write_text(stream.getvalue(), "utf-8")
+    (folder / f"{drawing.name}.svg").write_text(svg, "utf-8")
     write_csv(drawing.rows, folder / f"{drawing.name}.csv")
-    return inline_svg(stream.getvalue(), drawing.caption)
+    return _embedded(drawing, svg)
+
+
+def embedded(drawing: Drawing) -> str:
+    """Return the SVG for embedding in HTML, without writing files."""
+    with house_style():
+        return _embedded(drawing, _svg(drawing.figure, clean(drawing.name)))
+
+
+def _embedded(drawing: Drawing, svg: str) -> str:
+    if drawing.narrow is None:
+        return inline_svg(svg, drawing.caption)
+    with house_style():
+        narrow = _svg(drawing.narrow, clean(drawing.name))
+    return inline_svg(svg, drawing.caption, "wide") + inline_svg(narrow, drawing.caption, "narrow")
+
+
+def _svg(figure: Figure, title: str) -> str:
+    stream = io.StringIO()
+    _lay_out(figure)
+    figure.savefig(stream, format="svg", metadata={"Date": None, "Title": title})
+    return stream.getvalue()
 
 
 def _lay_out(figure: Figure) -> None:
@@ -82,10 +104,17 @@ def write_csv(rows: Sequence[Mapping[str, Value]], file: Path) -> None:
         writer.writerows(rows)
 
 
-def inline_svg(svg: str, label: str) -> str:
-    """Turn an SVG file into an HTML element without prologue, metadata or addresses, labelled for screen readers."""
+def inline_svg(svg: str, label: str, screen: str | None = None) -> str:
+    """Turn an SVG file into an HTML element without prologue, metadata or addresses, labelled for screen readers.
+
+    The element's class is its screen, `wide` or `narrow`. A page shows one of both; a browser ignores a clip path or a
+    pattern defined in the hidden one, so the narrow element's identifiers differ from the wide one's.
+    """
     element = svg[svg.index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
     element = re.sub(r'\s+xmlns(:xlink)?="[^"]*"', "", element)
     escaped = escape_xml_controls(label).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    return element.replace("<svg", f'<svg role="img" aria-label="{escaped}"', 1)
+    if screen == "narrow":
+        element = re.sub(r'(\bid="|href="#|url\(#)', r"\1narrow-", element)
+    shown = "" if screen is None else f' class="{screen}"'
+    return element.replace("<svg", f'<svg role="img"{shown} aria-label="{escaped}"', 1)

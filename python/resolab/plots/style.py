@@ -43,13 +43,18 @@ _RC: Any = {
 }
 # Okabe and Ito's palette, safe for colour-blind readers, with blue darker and grey lighter than theirs: in grey print
 # the transports lie apart, and no two that are alike in lightness are alike in dash.
+BLACK, GREY, PINK, VERMILION, ORANGE, BLUE, SKY = (
+    "#000000", "#b0b0b0", "#cc79a7", "#d55e00", "#e69f00", "#004c80", "#56b4e9",
+)  # fmt: skip
+BAND = "#d9d9d9"
+"""Areas behind or between marks: an equivalence band, a wait."""
 TRANSPORT_COLOURS: Mapping[str, str] = {
-    DnsTransport.DOUDP: "#000000",
-    DnsTransport.DOTCP: "#b0b0b0",
-    DnsTransport.DOT: "#cc79a7",
-    DnsTransport.DOH: "#d55e00",
-    DnsTransport.DOH3: "#e69f00",
-    DnsTransport.DOQ: "#004c80",
+    DnsTransport.DOUDP: BLACK,
+    DnsTransport.DOTCP: GREY,
+    DnsTransport.DOT: PINK,
+    DnsTransport.DOH: VERMILION,
+    DnsTransport.DOH3: ORANGE,
+    DnsTransport.DOQ: BLUE,
 }
 TRANSPORT_DASHES: Mapping[str, Any] = {
     DnsTransport.DOUDP: "-",

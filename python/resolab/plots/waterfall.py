@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from resolab.plots.save import Drawing, Value
-from resolab.plots.style import house_style, new_figure
+from resolab.plots.style import BAND, BLUE, ORANGE, PINK, SKY, house_style, new_figure
 from resolab.wording import clean
 
-LABEL_LETTERS = 34
 TITLE_LETTERS = 120
 
 
@@ -55,42 +55,65 @@ class PageEvent:
     at_ms: float
 
 
+@dataclass(frozen=True, slots=True)
+class WaterfallSize:
+    """The size of the figure and of the texts around its bars."""
+
+    width_inch: float
+    around_inch: float
+    label_letters: int
+    legend_columns: int
+
+
+WIDE = WaterfallSize(9.2, 1.35, 34, 9)
+NARROW = WaterfallSize(4.0, 1.75, 16, 3)
+
 PHASES: dict[str, dict[str, Any]] = {
     "look-up": {"facecolor": "#ffffff", "hatch": "////"},
-    "TCP": {"facecolor": "#cc79a7", "hatch": ""},
-    "TLS": {"facecolor": "#e69f00", "hatch": "...."},
-    "QUIC": {"facecolor": "#e69f00", "hatch": "...."},
-    "wait": {"facecolor": "#dddddd", "hatch": ""},
-    "receive": {"facecolor": "#0072b2", "hatch": ""},
-    "undivided": {"facecolor": "#56b4e9", "hatch": "\\\\"},
+    "TCP": {"facecolor": PINK, "hatch": ""},
+    "TLS": {"facecolor": ORANGE, "hatch": "||"},
+    "QUIC": {"facecolor": ORANGE, "hatch": "||"},
+    "wait": {"facecolor": BAND, "hatch": ""},
+    "receive": {"facecolor": BLUE, "hatch": ""},
+    "undivided": {"facecolor": SKY, "hatch": "\\\\"},
 }
 """Every phase with its fill; neighbours differ in lightness or hatch as well as in hue."""
 _EVENT_DASHES: Sequence[Any] = ((0, (1, 1.5)), (0, (4, 2)), "-")
 
 
 def draw_waterfall(
-    name: str, title: str, requests: Sequence[WaterfallRequest], events: Sequence[PageEvent], caption: str
+    name: str,
+    title: str,
+    requests: Sequence[WaterfallRequest],
+    events: Sequence[PageEvent],
+    caption: str,
+    *,
+    with_narrow: bool = False,
 ) -> Drawing:
-    """Draw the requests from top to bottom in the given order."""
+    """Draw the requests from top to bottom in the given order, if wanted for a narrow screen, too."""
     with house_style():
-        figure = new_figure(9.2, 0.27 * len(requests) + 1.35)
-        axes = figure.subplots()
-        for line, request in enumerate(requests):
-            _request(axes, line, request)
-        for event, dash in zip(events, _EVENT_DASHES, strict=False):
-            axes.axvline(
-                event.at_ms, color="#333333", linewidth=1, linestyle=dash, label=f"{event.name} {event.at_ms:.0f}"
-            )
-        axes.set_yticks(range(len(requests)), [clean(shorten_label(one.label, LABEL_LETTERS)) for one in requests])
-        axes.set_ylim(len(requests) - 0.4, -0.6)
-        last = max([0.0, *(request.end_ms for request in requests), *(event.at_ms for event in events)])
-        axes.set_xlim(0, (last or 1.0) * 1.02)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(visible=True, axis="x")
-        axes.set_xlabel("ms since navigationStart")
-        axes.set_title(clean(shorten_label(title, TITLE_LETTERS)), loc="left")
-        _legend(axes, requests)
-    return Drawing(name, caption, figure, [request.row for request in requests])
+        wide = _draw(shorten_label(title, TITLE_LETTERS), requests, events, WIDE)
+        narrow = _draw("", requests, events, NARROW) if with_narrow else None
+    return Drawing(name, caption, wide, [request.row for request in requests], narrow)
+
+
+def _draw(title: str, requests: Sequence[WaterfallRequest], events: Sequence[PageEvent], size: WaterfallSize) -> Figure:
+    figure = new_figure(size.width_inch, 0.27 * len(requests) + size.around_inch)
+    axes = figure.subplots()
+    for line, request in enumerate(requests):
+        _request(axes, line, request)
+    for event, dash in zip(events, _EVENT_DASHES, strict=False):
+        axes.axvline(event.at_ms, color="#333333", linewidth=1, linestyle=dash, label=f"{event.name} {event.at_ms:.0f}")
+    axes.set_yticks(range(len(requests)), [clean(shorten_label(one.label, size.label_letters)) for one in requests])
+    axes.set_ylim(len(requests) - 0.4, -0.6)
+    last = max([0.0, *(request.end_ms for request in requests), *(event.at_ms for event in events)])
+    axes.set_xlim(0, (last or 1.0) * 1.02)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=True, axis="x")
+    axes.set_xlabel("ms since navigationStart")
+    axes.set_title(clean(title), loc="left")
+    _legend(axes, requests, size.legend_columns)
+    return figure
 
 
 def _request(axes: Axes, line: int, request: WaterfallRequest) -> None:
@@ -119,7 +142,7 @@ def shorten_label(label: str, letters: int) -> str:
     return f"{label[:head]}…{label[head + 1 - letters :]}"
 
 
-def _legend(axes: Axes, requests: Sequence[WaterfallRequest]) -> None:
+def _legend(axes: Axes, requests: Sequence[WaterfallRequest], columns: int) -> None:
     present = {span.phase for request in requests for span in request.spans}
     patches: list[Any] = [
         Patch(label=phase, edgecolor="#333333", linewidth=0.6, **look)
@@ -129,4 +152,4 @@ def _legend(axes: Axes, requests: Sequence[WaterfallRequest]) -> None:
     lines, _ = axes.get_legend_handles_labels()
     figure = axes.get_figure()
     assert figure is not None
-    figure.legend(handles=[*patches, *lines], loc="outside lower left", ncols=9, handlelength=2.2)
+    figure.legend(handles=[*patches, *lines], loc="outside lower left", ncols=columns, handlelength=2.2)

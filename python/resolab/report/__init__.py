@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from resolab.report.build import build_report, make_report
     from resolab.report.terminal import terminal_summary
+    from resolab.report.waterfall.html import waterfall_html
     from resolab.report.waterfall.loads import draw_load, request_spans, waterfalls
     from resolab.report.waterfall.pages import waterfall_of_page
     from resolab.report.waterfall.text import terminal_waterfall
@@ -22,6 +23,7 @@ _ON_FIRST_USE = {
     "request_spans": "resolab.report.waterfall.loads",
     "terminal_summary": "resolab.report.terminal",
     "terminal_waterfall": "resolab.report.waterfall.text",
+    "waterfall_html": "resolab.report.waterfall.html",
     "waterfall_of_page": "resolab.report.waterfall.pages",
     "waterfalls": "resolab.report.waterfall.loads",
 }
@@ -33,6 +35,7 @@ __all__ = [
     "request_spans",
     "terminal_summary",
     "terminal_waterfall",
+    "waterfall_html",
     "waterfall_of_page",
     "waterfalls",
 ]

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from resolab.plots import Drawing, save_drawings, write_csv
 from resolab.report.adjusted import build_adjusted_tables
+from resolab.report.answer.content import answer_of
 from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.closed_form import build_closed_form_table
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
@@ -26,6 +26,7 @@ from resolab.report.environment import command_line, environment, profiles
 from resolab.report.failures import failures_line, trouble_sentence
 from resolab.report.figures import drawings
 from resolab.report.findings.analysis import analyse
+from resolab.report.findings.estimands import WORDS
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import find_level, find_significance, level_text
 from resolab.report.h20.section import H20Section
@@ -57,6 +58,7 @@ from resolab.report.tables import (
     rename_live_columns,
     status_table,
 )
+from resolab.report.template import page_template
 from resolab.store import Dataset, build_tables, machine_errors, open_dataset
 from resolab.store.folder import REPORT
 from resolab.wording import escape_xml_controls
@@ -134,16 +136,18 @@ def _papers(dataset: Dataset, findings: Findings) -> list[PaperSection]:
 
 
 def _render(findings: Findings, folder: Path, papers: Sequence[PaperSection], paths: PathSection | None) -> str:
-    connections = connection_section(findings)
-    figures = _draw(findings, folder / "figures", [*connections.drawings, *_drawn(papers)])
+    connections, answer = connection_section(findings), answer_of(findings)
+    of_answer = () if answer.drawing is None else (answer.drawing,)
+    figures = _draw(findings, folder / "figures", [*of_answer, *connections.drawings, *_drawn(papers)])
     sensitivity = _told_named(findings, sensitivity_table(findings))
     effects = _effects(findings)
     of_paths = paths.tables if paths is not None else ()
     of_papers = (one for paper in papers for one in paper.tables)
     for one in (sensitivity, *effects, *connections.tables, *of_paths, *of_papers):
         write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
-    return _template().render(
+    return page_template("report.html.j2").render(
         **_content(findings),
+        answer=answer,
         figures=figures,
         sensitivity=sensitivity,
         effects=effects,
@@ -179,14 +183,6 @@ def _effects(findings: Findings) -> list[NamedTable]:
     return [_told_named(findings, one) for one in tables if one is not None]
 
 
-def _template() -> jinja2.Template:
-    loader = jinja2.PackageLoader("resolab.report", "templates")
-    environment = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.get_template("report.html.j2")
-
-
 def _content(findings: Findings) -> dict[str, Any]:
     """Collect the fixed content of the page, independent of its figures."""
     return {
@@ -196,6 +192,7 @@ def _content(findings: Findings) -> dict[str, Any]:
         "plain_answers": plain_answers(findings),
         "trouble": trouble_sentence(findings),
         "failures_line": failures_line(findings),
+        "estimand": WORDS[findings.plan.analysis.estimand],
         "too_few": too_few_sentence(findings.primary, find_significance(findings.plan)),
         "live_lines": live_lines(findings),
         "live_answers": live_answers(findings),

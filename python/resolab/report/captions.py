@@ -52,6 +52,13 @@ def intervals_text(estimates: Iterable[Estimate]) -> str:
     )
 
 
+def each_for_itself(estimates: Iterable[Estimate]) -> str:
+    """Name methods and levels, and say that the level is not of all intervals together."""
+    some = list(estimates)
+    alone = ", each for itself" if any(one.ci_low is not None for one in some) else ""
+    return f"{intervals_text(some)}{alone}"
+
+
 def heat_map_caption(findings: Findings, found: OutcomeFindings) -> str:
     """Return the caption of an outcome's heat map."""
     compared = [comparison.change for _, comparison in found.compared]

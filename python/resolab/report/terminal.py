@@ -1,37 +1,60 @@
 """A short summary for the end of a run.
 
-For: the essentials before opening the report; a rich renderable, printed by the command line. Not for: the complete
-results.
+For: the answer before opening the report, a line for each comparison, within 80 columns; a rich renderable, printed by
+the command line. Not for: the complete results.
 """
 
-from rich.console import Group, RenderableType
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
-from resolab.plots import estimate_text, interval_text, number_text, transport_label
-from resolab.report.findings.findings import ConditionResult, Findings, OutcomeFindings
+from resolab.plots import Verdict, estimate_text, interval_text, shorten_label
+from resolab.report.answer.lines import AnswerGroup, AnswerLine, answer_lines, common_baseline
+from resolab.report.answer.rows import AnswerRow, answer_rows, margin_text, scale_of
+from resolab.report.answer.sentences import answer_sentences
+from resolab.report.answer.table import extremes, pairs_text, value_text, verdict_counts
+from resolab.report.captions import each_for_itself
+from resolab.report.findings.estimands import WORDS
+from resolab.report.findings.findings import ConditionResult, Findings
 from resolab.report.findings.interval_level import level_of_loads, level_text
-from resolab.report.labels import baseline_label, exchange_place, name_combination
+from resolab.report.labels import name_combination
 from resolab.report.live.circumstances import live_lines
 from resolab.report.live.terminal import lookups_for_terminal
 from resolab.report.narrow_table import TerminalTable
-from resolab.stats import Estimate
-from resolab.store.outcomes import PLT, LoadOutcome
-from resolab.wording import format_count
+from resolab.wording import clean, format_count
 
-_AGAINST = "against the baseline"
+WIDTH = 80
+"""The largest width of the summary, also on wider terminals and in pipes."""
+LEAST_LABEL = 12
+_STYLES = {Verdict.SLOWER: "yellow", Verdict.FASTER: "cyan", Verdict.EQUIVALENT: "green", Verdict.NOT_DECIDED: "dim"}
 
 
-def terminal_summary(findings: Findings, outcome: LoadOutcome = PLT) -> RenderableType:
-    """Summarise a dataset, with one outcome of its page loads."""
-    found = findings.find_outcome(outcome)
-    parts: list[RenderableType] = [_head(findings), *map(Text, live_lines(findings)), _failures(findings)]
-    if findings.exchanges:
-        parts.append(_exchanges(findings))
+def terminal_summary(findings: Findings) -> RenderableType:
+    """Summarise a dataset: the answer's sentences, then a line for each comparison."""
+    rows = answer_rows(findings)
+    sentences = map(Text, answer_sentences(findings, rows))
+    parts: list[RenderableType] = [_head(findings), *map(Text, live_lines(findings)), *sentences, *_kinds(findings)]
+    if any(row.estimate.n for row in rows):
+        parts.append(_comparisons(findings, rows))
+    elif any(one.median_ms.n for one in findings.primary.conditions):
+        parts.append(_conditions(findings))
     if findings.live is not None and findings.live.lookups:
         parts.append(lookups_for_terminal(findings.live))
-    if found is not None and any(comparison.change.n for _, comparison in found.compared):
-        parts.append(_loads(findings, found))
-    return Group(*parts)
+    return _Narrowed(Group(*parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Narrowed:
+    """Something printed within 80 columns."""
+
+    inner: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Print the parts within the width."""
+        yield from console.render(self.inner, options.update(width=min(WIDTH, options.max_width)))
 
 
 def _head(findings: Findings) -> Text:
@@ -40,73 +63,118 @@ def _head(findings: Findings) -> Text:
     return Text.assemble((manifest.plan, "bold"), f"  {manifest.status}, {count}")
 
 
-def _failures(findings: Findings) -> Text:
+def _kinds(findings: Findings) -> list[Text]:
+    """Return the kinds of failures and flags with their numbers; empty without any."""
     counts: dict[str, int] = {}
     named = [(f"{one.kind}: {one.failure}", one.count) for one in findings.failures]
     named += [(f"flag {one.flag}", one.count) for one in findings.flags]
     for name, count in named:
         counts[name] = counts.get(name, 0) + count
-    drops = sum(one.dropped_device_count for one in findings.lateness)
-    if drops:
-        counts["packets lost by the instrument"] = drops
-    if findings.manifest.instrument_failures_count:
-        counts["trials repeated after an instrument failure"] = findings.manifest.instrument_failures_count
-    if not counts:
-        return Text("Failures and flags: none", style="green")
     listed = ", ".join(f"{what} {count}" for what, count in counts.items())
-    return Text(f"Failures and flags: {listed}", style="red")
+    return [Text(f"Failures and flags: {listed}", style="red")] if counts else []
 
 
-def _exchanges(findings: Findings) -> TerminalTable:
-    rows = [
-        (
-            f"{exchange_place(findings, one)}, {transport_label(one.dns_transport)}",
-            str(one.n),
-            estimate_text(one.median_ms, 2),
-            str(one.expected_round_trips),
-            f"{estimate_text(one.remainder_ms, 2)} {interval_text(one.remainder_ms, 2)}",
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """A line's cells: label, estimate with interval, n, verdict."""
+
+    label: str
+    value: str
+    n: str
+    verdict: str
+    style: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparisons:
+    """Aligned lines under headings; a label too long for its column loses its middle."""
+
+    title: str
+    columns: _Cells
+    groups: Sequence[tuple[str, Sequence[_Cells]]]
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
+        """Lay the lines out for the width."""
+        cells = [self.columns, *(one for _, lines in self.groups for one in lines)]
+        value, n, verdict = (
+            max(len(text) for text in texts) for texts in zip(*(_rest(one) for one in cells), strict=True)
         )
-        for one in findings.exchanges
-    ]
-    columns = ("profile, transport", "n", "median ms", "k", "c ms")
-    return TerminalTable("Cold DNS exchange", columns, frozenset({0}), rows)
+        room, longest = options.max_width - value - n - verdict - 8, max(len(one.label) for one in cells)
+        is_wide, widths = room >= min(LEAST_LABEL, longest), (min(room, longest), value, n)
+        yield Text(self.title, style="italic")
+        if is_wide:
+            yield _aligned(self.columns, widths)
+        for heading, lines in self.groups:
+            if heading:
+                yield Text(clean(heading), style="bold")
+            for one in lines:
+                yield _aligned(one, widths) if is_wide else _stacked(one)
 
 
-def _loads(findings: Findings, found: OutcomeFindings) -> TerminalTable:
-    level, phrase = level_text(level_of_loads(findings.plan)), found.outcome.phrase
-    title = (
-        f"{phrase[0].upper()}{phrase[1:]} against {baseline_label(findings)}: median and {level} interval, range of "
-        "the loads that ended"
+def _rest(one: _Cells) -> tuple[str, str, str]:
+    return one.value, one.n, one.verdict
+
+
+def _aligned(one: _Cells, widths: tuple[int, int, int]) -> Text:
+    label, value, n = widths
+    name = clean(shorten_label(one.label, label)).ljust(label)
+    start = f"  {name}  {one.value.rjust(value)}  {one.n.rjust(n)}"
+    return Text.assemble(start, "  ", (one.verdict, one.style)) if one.verdict else Text(start.rstrip())
+
+
+def _stacked(one: _Cells) -> Text:
+    """Return the numbers below their label, for a terminal too narrow for one line."""
+    start = f"  {clean(one.label)}\n" if one.label else ""
+    n = f"  n = {one.n}" if one.n else ""
+    return Text.assemble(f"{start}    {one.value}{n}", "  " if one.verdict else "", (one.verdict, one.style))
+
+
+def _comparisons(findings: Findings, rows: Sequence[AnswerRow]) -> _Comparisons:
+    lines, estimand = answer_lines(findings, rows), findings.plan.analysis.estimand
+    scale, unit = scale_of(estimand)
+    margin, baseline = margin_text(findings), common_baseline(findings, rows)
+    parts = (
+        f"{WORDS[estimand]} of {findings.primary.outcome.phrase}{f' against {baseline}' if baseline else ''}",
+        each_for_itself(row.estimate for row in rows),
+        *([f"the plan's margin: {margin}"] if margin else []),
+        *([f"{format_count(lines.folded_count, 'more comparison')} in the report"] if lines.folded_count else []),
     )
-    unit = found.outcome.unit
-    where = "page, vantage point, condition" if findings.live else "page, profile, condition"
-    columns = (where, f"{found.outcome.label} {unit}", f"range {unit}", "n", "failed", _AGAINST)
-    rows: list[tuple[str, ...]] = []
-    for place in dict.fromkeys((one.condition.page, one.condition.profile) for one in found.conditions):
-        those = [one for one in found.conditions if (one.condition.page, one.condition.profile) == place]
-        rows.append((", ".join(place),))
-        rows += [_load(findings, one) for one in sorted(those, key=lambda one: one.comparison is not None)]
-    return TerminalTable(title, columns, frozenset({0, len(columns) - 1}), rows)
+    title = "; ".join(parts)
+    columns = _Cells("", f"{unit} [interval]", "n", "verdict", "italic")
+    return _Comparisons(
+        f"{title[0].upper()}{title[1:]}", columns, [(group.heading, _cells(group, scale)) for group in lines.groups]
+    )
 
 
-def _load(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
-    low_high = "" if one.range_ms is None else " … ".join(number_text(end) for end in one.range_ms)
+def _cells(group: AnswerGroup, scale: float) -> list[_Cells]:
+    return [cell for line in group.lines for cell in _line(line, scale)]
+
+
+def _line(line: AnswerLine, scale: float) -> list[_Cells]:
+    """Return a comparison's line; of several comparisons the least and the greatest estimate, and the verdicts."""
+    if len(line.rows) == 1:
+        (row,) = line.rows
+        return [
+            _Cells(line.label, value_text(row.estimate, scale), str(row.estimate.n), row.words, _STYLES[row.verdict])
+        ]
+    values = [f"{word}{value_text(one, scale)}" for word, one in zip(("", "to "), extremes(line), strict=True) if one]
+    verdicts = verdict_counts(line).split(", ")
+    cells = zip_longest([line.label], values, [pairs_text(line)], verdicts, fillvalue="")
+    return [_Cells(*each, "default") for each in cells]
+
+
+def _conditions(findings: Findings) -> TerminalTable:
+    """List the medians of a plan without comparisons."""
+    found, level = findings.primary, level_text(level_of_loads(findings.plan))
+    title = f"Median {found.outcome.phrase}, {found.outcome.unit}, and {level} interval"
+    columns = ("page, profile, condition", f"{found.outcome.label} {found.outcome.unit}", "n", "failed")
+    return TerminalTable(title, columns, frozenset({0}), [_condition(findings, one) for one in found.conditions])
+
+
+def _condition(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
     return (
-        f"  {name_combination(findings, one.condition)}",
-        f"{estimate_text(one.median_ms)} {interval_text(one.median_ms)}",
-        low_high,
+        f"{one.condition.page}, {one.condition.profile}, {name_combination(findings, one.condition)}",
+        f"{estimate_text(one.median_ms)} {interval_text(one.median_ms)}".rstrip(),
         str(one.median_ms.n),
         str(one.failed_count) + (f" + {one.unusable_count} lost" if one.unusable_count else ""),
-        "baseline" if one.comparison is None else times_text(one.comparison.change),
     )
-
-
-def times_text(change: Estimate) -> str:
-    """Format the ratio of the medians, with its interval, as a multiple of the baseline."""
-    if change.value is None:
-        return estimate_text(change, scale=100, signed=True) + (" %" if change.n else "")
-    if change.ci_low is None or change.ci_high is None:
-        return f"{format_count(change.n, 'pair')}: too few to tell"
-    low, high = (number_text(1 + end, 2) for end in (change.ci_low, change.ci_high))
-    unsure = " (interval contains 1)" if change.ci_contains_zero else ""
-    return f"{number_text(1 + change.value, 2)} times as long [{low}, {high}]{unsure}"

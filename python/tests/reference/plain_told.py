@@ -86,7 +86,16 @@ def plainly_told(folder: Path, plan: Plan) -> Told:
     """Say what the report has to."""
     one = Reference(folder, plan)
     told = Told()
-    for part in (_of_outcomes, _of_figures, _of_effects, _of_sensitivity, _of_exchanges, _of_trouble, _of_handshakes):
+    for part in (
+        _of_outcomes,
+        _of_figures,
+        _of_answer,
+        _of_effects,
+        _of_sensitivity,
+        _of_exchanges,
+        _of_trouble,
+        _of_handshakes,
+    ):
         told |= part(one)
     return told
 
@@ -181,6 +190,31 @@ def _of_figures(ref: Reference) -> Told:
                 "relative_change_high_ratio": change.high, "pairs_count": change.n, "censored_count": change.bounds_count,
             })  # fmt: skip
     return told
+
+
+def _of_answer(ref: Reference) -> Told:
+    """Say the verdict on every comparison, and count the verdicts."""
+    told, counts, has_interval = Told(), Counter[str](), False
+    for one in ref.compared:
+        key = ("answer", one.treatment.id, one.baseline.id)
+        differences = list(ref.differences("plt", one.treatment, one.baseline).values())
+        found, margin = plain.median_of(differences, ref.level), ref.plan.analysis.equivalence_margin
+        within = margin is not None and bool(
+            _equivalence((), differences, margin.of(RTT_MS[one.treatment.profile]), 1 - ref.level)["is_alike",]
+        )
+        verdict = "equivalent" if within else "not decided"
+        if found.ci_low is not None and found.ci_high is not None:
+            has_interval = True
+            verdict = "slower" if found.ci_low > 0 else "faster" if found.ci_high < 0 else verdict
+        counts[verdict] += 1
+        usable = [
+            load for side in (one.treatment, one.baseline) for load in ref.arms.get(side.id, []) if load.is_usable
+        ]
+        failed = sum(load.failure is not None for load in usable)
+        told |= _estimate(key, found)
+        told |= {(*key, "verdict"): verdict, (*key, "within margin"): int(within)}
+        told |= {(*key, "failed"): failed, (*key, "loads"): len(usable)}
+    return told | {("sentence", "verdicts", name): count for name, count in counts.items() if has_interval}
 
 
 def _put(told: Told, key: tuple[str, ...], columns: Mapping[str, float | str | None]) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from resolab.plots import Drawing
 from resolab.plots.save import Value
+from resolab.report.answer.rows import answer_rows
+from resolab.report.answer.sentences import verdict_sentence
 from resolab.report.comparison_tables import comparison_table
 from resolab.report.effects import effect_tables
 from resolab.report.failures import failures_line, trouble_sentence
@@ -40,7 +42,7 @@ def reported(folder: Path) -> Told:
     build_tables(folder)
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
-        told = _of_loads(findings) | _of_exchanges(findings) | _of_trouble(findings)
+        told = _of_loads(findings) | _of_answer(findings) | _of_exchanges(findings) | _of_trouble(findings)
         return told | _of_hounsel(dataset, findings) | _of_sengupta(dataset, findings)
 
 
@@ -77,6 +79,21 @@ def _of_loads(findings: Findings) -> Told:
     sensitivity = sensitivity_table(findings).rows
     values = ("pairs_count", "value_ms", "ci_low_ms", "ci_high_ms")
     _put(told, "sensitivity", sensitivity, ("treatment", "baseline", "loads"), values)
+    return told
+
+
+def _of_answer(findings: Findings) -> Told:
+    """Read the first screen: a row for each comparison, and the verdicts counted in its first sentence."""
+    told, rows = Told(), answer_rows(findings)
+    for row in rows:
+        key = ("answer", row.comparison.treatment.id, row.comparison.baseline.id)
+        told |= _estimate(key, row.estimate)
+        told |= {(*key, "verdict"): str(row.verdict), (*key, "within margin"): int(row.within_margin)}
+        told |= {(*key, "failed"): row.failed_count, (*key, "loads"): row.loads_count}
+    for count, verdict in re.findall(
+        r"(\d+) (?:is |are )?(slower|faster|equivalent|not decided)", verdict_sentence(findings, rows)
+    ):
+        told["sentence", "verdicts", verdict] = int(count)
     return told
 
 

@@ -1,5 +1,6 @@
 """The first sentences of an answer: what is told from 0, what is not, and what went wrong."""
 
+import csv
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -148,26 +149,28 @@ def replace_drops(row, count: int):
     return msgspec.structs.replace(row, dropped_queue_count=count)
 
 
-def test_the_answer_begins_with_them(tmp_path: Path) -> None:
+def test_they_stand_folded_below_the_answer(tmp_path: Path) -> None:
     page = build_report(make_dataset(tmp_path / "d")).read_text()
-    answer = page.partition('<section id="answer">')[2].partition("</section>")[0]
-    first = answer.index('<p class="plain">')
+    sentences = page.partition('<section id="sentences">')[2].partition("</section>")[0]
     comparisons = page.partition('<section id="comparisons">')[2].partition("</section>")[0]
-    assert first < answer.index("<svg")
+    assert sentences.count("DoUDP + H3 full, page load time (median of the paired differences)") == 5
     assert comparisons.index("<ul>") < comparisons.index("Each condition against its baseline, tested")
     assert (
-        "Behind it: 0 of 144 loads failed; flags, kept: none; packets dropped by the link&#39;s queues: none." in answer
+        "Behind it: 0 of 144 loads failed; flags, kept: none; packets dropped by the link&#39;s queues: none."
+        in sentences
     )
     assert "p after Holm" in comparisons
 
 
 def test_the_first_figure_is_of_the_outcome_that_decides(tmp_path: Path) -> None:
     text = PLAN_TEXT.replace("blocks = 6", "blocks = 8") + '[analysis]\nprimary = "response_start"\n'
-    page = build_report(make_dataset(tmp_path / "d", make_plan(text))).read_text()
-    figures = re.findall(r'<figure id="([^"]*)">', page)
-    assert figures[0] == "response_start_change"
+    report = build_report(make_dataset(tmp_path / "d", make_plan(text)))
+    figures = re.findall(r'<figure id="([^"]*)">', report.read_text())
+    assert figures[0] == "answer-figure"
     assert len(figures) == len(set(figures))
-    assert "plt_change" in figures
+    assert {"plt_change", "response_start_change"} <= set(figures)
+    with (report.parent / "figures" / "answer.csv").open() as stream:
+        assert {row["outcome"] for row in csv.DictReader(stream)} == {"response_start"}
 
 
 def test_the_outcome_and_estimand_that_a_plan_declares_decide(tmp_path: Path) -> None:

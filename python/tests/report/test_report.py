@@ -61,7 +61,7 @@ def shown(folder: Path) -> str:
     console = Console(width=200, record=True, file=None)
     with console.capture() as capture:
         console.print(terminal_summary(findings))
-    return capture.get()
+    return " ".join(capture.get().split())
 
 
 @pytest.fixture(scope="module")
@@ -98,11 +98,12 @@ def test_every_inner_link_has_its_place(clean: Path) -> None:
 def test_the_answer_comes_first_and_says_what_failed(faulty: Path) -> None:
     html, _ = read(faulty / "report" / "index.html")
     sections = re.findall(r'<section id="([^"]*)">', html)
-    assert sections[:2] == ["answer", "failures"]
+    assert sections[:3] == ["answer", "numbers", "failures"]
     body = re.sub(r"<h1>.*?</h1>|<p class=\"question\">.*?</p>", "", html.partition("<body>")[2])
     before, _, answer = body.partition('<section id="answer">')
     assert re.sub(r"<[^>]*>", "", before).split() == []
-    assert "loads failed (page_timeout" in answer.partition("<svg")[0]
+    assert "144 loads failed and count as at least their limit; trials have " in answer.partition("</section>")[0]
+    assert "loads failed (page_timeout" in section(html, "sentences")
     summary = re.search(r'<summary class="bad">(Failures and flags: [^<]*)</summary>', html)
     assert summary is not None
     assert re.fullmatch(
@@ -129,8 +130,8 @@ def test_a_clean_run_says_none_in_green(clean: Path) -> None:
 def test_everything_but_the_answer_is_folded_and_can_be_reached(clean: Path) -> None:
     html, reader = read(clean / "report" / "index.html")
     unfolded = re.sub(r"<details>.*</details>", "", html.partition("<body>")[2], flags=re.DOTALL)
-    assert re.findall(r'<section id="([^"]*)">', unfolded) == ["answer"]
-    assert unfolded.count("<svg") == 1
+    assert re.findall(r'<section id="([^"]*)">', unfolded) == ["answer", "numbers"]
+    assert unfolded.count("<svg") == 2  # one figure, for a wide and for a narrow screen
     parts = re.findall(r'<section id="([^"]*)">', html)
     contents = html.partition("<nav>")[2].partition("</nav>")[0]
     assert set(parts) - {"calibration"} == {link[1:] for link in reader.links if f'"{link}"' in contents}
@@ -143,7 +144,7 @@ def test_what_marred_a_run_is_not_folded(tmp_path: Path) -> None:
 
 def test_every_part_is_there(clean: Path) -> None:
     html, reader = read(clean / "report" / "index.html")
-    assert html.count("<svg") == 7
+    assert html.count("<svg") == 9
     for wanted in (
         "What do DoH and DoQ",
         "DoQ + H3 full against DoUDP + H3 full",
@@ -158,6 +159,7 @@ def test_every_part_is_there(clean: Path) -> None:
     assert files == ["adjusted.csv"] + [
         f"{name}.{kind}"
         for name in (
+            "answer",
             "dns_exchange",
             "last_byte_change",
             "last_byte_difference",
@@ -224,8 +226,8 @@ def test_repeated_trials_and_lost_packets_are_failures_too(tmp_path: Path) -> No
     failures = section(html, "failures")
     assert "The instrument failed 4 times" in failures
     assert "itself lost 6 packets" in failures
-    assert "instrument 6" in shown(folder)
-    assert "instrument failure 4" in shown(folder)
+    assert "lost by the instrument: 6" in shown(folder)
+    assert "instrument failure: 4" in shown(folder)
 
 
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
@@ -237,11 +239,13 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     assert "&lt;script&gt;" in html
 
 
-def test_terminal_summary_shows_failures_first(clean: Path, faulty: Path) -> None:
-    assert "Failures and flags: none" in shown(clean)
-    lines = shown(faulty).splitlines()
-    assert "page_timeout" in lines[1]
-    assert any("DoQ" in line and "≥" in line for line in lines)
+def test_terminal_summary_shows_failures_before_the_comparisons(clean: Path, faulty: Path) -> None:
+    assert "0 of 192 loads failed; no trial is flagged." in shown(clean)
+    before, found, lines = shown(faulty).partition("Median of the paired differences")
+    assert found
+    assert "page_timeout" in before
+    assert "lateness_exceeded 16" in before
+    assert "∞" in lines
 
 
 def test_one_block_gives_numbers_without_intervals(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def add_waterfall(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     waterfall.add_argument("load", nargs="?", metavar="TRIAL|CONDITION", help="as b003-t017 or example.4g.doq.h3.full")
     waterfall.add_argument(
         "-o", "--output", type=read_output_place, metavar="PATH",
-        help="FILE.svg, .pdf or .png of a single load; a name without a suffix is a folder for all of each",
+        help="FILE.svg, .pdf or .png of a single load; FILE.html: a page of all; a name without a suffix is a folder",
     )  # fmt: skip
     return waterfall
 

@@ -9,7 +9,9 @@ from typing import Any
 
 from resolab.errors import ConfigurationError, MachineError
 
-SUFFIXES = (".svg", ".pdf", ".png")
+DRAWINGS = (".svg", ".pdf", ".png")
+PAGE = ".html"
+SUFFIXES = (*DRAWINGS, PAGE)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -20,8 +22,8 @@ def run(options: argparse.Namespace) -> int:
     chosen = waterfalls(options.dataset, options.load)
     if not chosen:
         raise ConfigurationError(f"failed to draw loads of {options.dataset}: none has ended; name a TRIAL")
-    if options.output is not None and options.output.suffix in SUFFIXES and len(chosen) > 1:
-        problem = f"{len(chosen)} loads do not fit into one file; name a TRIAL or CONDITION, or give a folder"
+    if options.output is not None and options.output.suffix in DRAWINGS and len(chosen) > 1:
+        problem = f"{len(chosen)} loads do not fit into one file; name a TRIAL or CONDITION, or give a folder or .html"
         raise ConfigurationError(f"failed to draw into {options.output}: {problem}")
     if options.output is not None and options.output.suffix not in {"", *SUFFIXES} and not options.output.is_dir():
         problem = (
@@ -33,17 +35,21 @@ def run(options: argparse.Namespace) -> int:
         console.print(terminal_waterfall(one, console.width), soft_wrap=True)
         console.print()
     if options.output is not None:
-        for file in _draw(chosen, options.output):
+        for file in _draw(chosen, options.output, options.dataset):
             console.print(f"drawn: {file}", markup=False, soft_wrap=True)
     return 0
 
 
-def _draw(chosen: Any, output: Path) -> list[Path]:
+def _draw(chosen: Any, output: Path, dataset: Path) -> list[Path]:
     from resolab.plots import save_drawing, save_file
-    from resolab.report import draw_load
+    from resolab.report import draw_load, waterfall_html
+    from resolab.store import load_manifest
 
-    drawings = [draw_load(one) for one in chosen]
     try:
+        if output.suffix == PAGE:
+            output.write_text(waterfall_html(chosen, load_manifest(dataset).dataset_id), "utf-8")
+            return [output]
+        drawings = [draw_load(one) for one in chosen]
         if output.suffix in SUFFIXES:
             save_file(drawings[0], output)
             return [output]

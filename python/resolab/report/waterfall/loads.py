@@ -84,20 +84,26 @@ def read_waterfall(folder: Path, trial: str) -> Waterfall:
     )
 
 
+PHASES_NOTE = (
+    "Look-up, TCP, TLS or QUIC, wait (requestStart to responseStart) and receive of each request as the browser tells "
+    "them (W3C Resource Timing); a thin bar is a handshake that went on after the request had left in early data; a "
+    "thin line is time before or between phases; an undivided bar is of an origin that does not tell its phases."
+)
+
+
 def _caption(trial: str, condition: str, dataset_id: str) -> str:
-    return (
-        f"One measured load, trial {trial} ({condition}): n = 1, no interval. Look-up, TCP, TLS or "
-        "QUIC, wait (requestStart to responseStart) and receive of each request as the browser tells them (W3C "
-        "Resource Timing); a thin bar is a handshake that went on after the request had left in early data; a thin "
-        "line is time before or between phases; an undivided bar is of an origin that does not tell its phases. "
-        f"Dataset {dataset_id}."
-    )
+    return f"One measured load, trial {trial} ({condition}): n = 1, no interval. {PHASES_NOTE} Dataset {dataset_id}."
 
 
-def draw_load(waterfall: Waterfall) -> Drawing:
-    """Draw a waterfall as a figure."""
+def draw_load(waterfall: Waterfall, *, with_narrow: bool = False) -> Drawing:
+    """Draw a waterfall as a figure; for a page that has the title itself, also for a narrow screen."""
     return draw_waterfall(
-        f"waterfall-{waterfall.name}", waterfall.title, waterfall.requests, waterfall.events, waterfall.caption
+        f"waterfall-{waterfall.name}",
+        "" if with_narrow else waterfall.title,
+        waterfall.requests,
+        waterfall.events,
+        waterfall.caption,
+        with_narrow=with_narrow,
     )
 
 

@@ -98,4 +98,4 @@ def test_the_page_and_the_terminal_say_it(folder: Path) -> None:
     console = Console(width=200)
     with console.capture() as capture:
         console.print(terminal_summary(findings))
-    assert "median and 97 % interval" in " ".join(capture.get().split())
+    assert "97 % intervals by order statistics, each for itself" in " ".join(capture.get().split())

@@ -1,6 +1,7 @@
 """The waterfall of a load: its phases against the instants of the records, and which load is taken."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,21 @@ def test_the_command_prints_and_draws(dataset: Path, tmp_path: Path, capsys: pyt
     assert {file.name for file in (tmp_path / "folder").iterdir()} == {
         f"waterfall-b000-t000.{suffix}" for suffix in ("svg", "pdf", "csv")
     }
+
+
+def test_a_page_has_every_load_drawn_for_both_screens_with_a_table(dataset: Path, tmp_path: Path) -> None:
+    page = tmp_path / "loads.html"
+    assert main(["waterfall", str(dataset), "-o", str(page)]) == 0
+    html = page.read_text()
+    assert html.count('class="wide"') == html.count('class="narrow"') == html.count("<table>") == 6
+    assert "http:" not in html
+    assert "https:" not in html
+    (one,) = waterfalls(dataset, FULL)
+    title = html.partition(f"<h3>{one.title}</h3>")[2].partition("</section>")[0]
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", title)
+    assert cells[:2] == ["/", f"{one.requests[0].start_ms:.1f}"]
+    assert f"{one.requests[0].end_ms:.1f}" in cells
+    assert f"{one.events[0].at_ms:.1f}" in cells
 
 
 @pytest.mark.parametrize(
