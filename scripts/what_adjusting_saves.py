@@ -1,11 +1,10 @@
 """Print the savings by adjusting in datasets: the variance left, and the loads for intervals as wide as the plain ones.
 
-For: the figure for a run (with `tables/*.parquet`) or a published dataset (`tables/*.csv`), a row per comparison and a
-summary per part; for copies (A/A) also the share of intervals excluding 0, adjusted and plain. Not for: the value of
-the estimates (`coverage_simulations/adjusted.py`); the report has the same table of a run.
+For: the figure for a run or a published dataset, a row per comparison and a summary per part; for copies (A/A) also the
+share of intervals excluding 0, adjusted and plain. Not for: the value of the estimates (`coverage_of_adjusted.py`); the
+report has the same table of a run.
 
-Published tables lack the requests: there a page counts as settled if the page has one host, and the last byte is known
-for loads with one request.
+Of a published dataset without the table of requests, a page counts as settled if the page has one host.
 """
 
 import argparse
@@ -13,8 +12,6 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import duckdb
-import msgspec
 import numpy as np
 
 from resolab.installation import project_root
@@ -22,42 +19,18 @@ from resolab.plan import ComparisonKind, Plan, parse_plan
 from resolab.report.findings.adjusted import adjust_comparisons
 from resolab.report.findings.parts import AdjustedComparison
 from resolab.stats import Estimate
-from resolab.store import load_manifest, open_dataset
-from resolab.store.outcomes import OUTCOMES
-from resolab.store.rows import LoadRow
-
-LOADS = """
-SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.http_version,
-       t.requested_handshake_mode, t.resolver_path, true AS loaded, l.handshake_mode, l.limit_ms, l.failure,
-       l.plt_ms AS plt, l.response_start_ms AS response_start, {last_byte} AS last_byte
-FROM read_csv('{trials}') AS t JOIN read_csv('{loads}') AS l USING (trial_id)
-WHERE l.measured ORDER BY t.block, t.position
-"""
+from resolab.store import ensure_tables, load_manifest, open_dataset
 
 
 def adjusted_of(folder: Path, kinds: Sequence[ComparisonKind]) -> list[AdjustedComparison]:
     """Adjust the comparisons of a dataset of either kind."""
     manifest = load_manifest(folder)
     plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), corpus=None)
-    if (folder / "tables" / "requests.parquet").is_file():
-        with open_dataset(folder) as dataset:
-            return adjust_comparisons(plan, dataset.measured_loads(), dataset.settled_conditions(), kinds)
-    return adjust_comparisons(plan, published_loads(folder), settled_by_pages(plan), kinds)
-
-
-def published_loads(folder: Path) -> list[LoadRow]:
-    """Read the measured loads of a published dataset."""
-    trials, loads = (str(folder / "tables" / f"{table}.csv") for table in ("trials", "page_loads"))
-    connection = duckdb.connect()
-    columns = {row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM read_csv('{loads}')").fetchall()}
-    by_document = "CASE WHEN l.request_count = 1 THEN l.response_end_ms END"
-    last_byte = "l.last_byte_ms" if "last_byte_ms" in columns else by_document
-    cursor = connection.execute(LOADS.format(trials=trials, loads=loads, last_byte=last_byte))
-    names = [column[0] for column in cursor.description or ()]
-    rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-    for row in rows:
-        row["times_ms"] = {name: row.pop(name, None) for name in OUTCOMES}
-    return msgspec.convert(rows, list[LoadRow])
+    ensure_tables(folder)
+    with open_dataset(folder) as dataset:
+        has_requests = "requests" not in dataset.missing_tables
+        settled = dataset.settled_conditions() if has_requests else settled_by_pages(plan)
+        return adjust_comparisons(plan, dataset.measured_loads(), settled, kinds)
 
 
 def settled_by_pages(plan: Plan) -> set[str]:

@@ -9,7 +9,14 @@ from synthetic_dataset import make_dataset
 
 REPORTING = ("report", "store")
 """Folders of tests that build reports."""
-WITH_PAPERS = ("test_s24", "test_h20", "test_interval_level", "test_live_walks", "test_places_report")
+WITH_PAPERS = (
+    "test_s24",
+    "test_h20",
+    "test_interval_level",
+    "test_live_walks",
+    "test_places_report",
+    "test_published_results",
+)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -10,8 +10,10 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "ARCHITECTURE.md",
     ROOT / "CONTRIBUTING.md",
-    *sorted(page for page in (ROOT / "docs").rglob("*.md") if "tables" not in page.parts),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
+PAGES = [page for page in PAGES if not any((folder / "manifest.json").is_file() for folder in page.parents)]
+"""Pages of published datasets are for readers of the dataset alone."""
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCED = re.compile(r"```.*?```", re.DOTALL)
 

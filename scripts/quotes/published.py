@@ -1,4 +1,4 @@
-"""Published datasets as tables: their CSV files, the tables of their reports, and estimates from their loads.
+"""Published datasets as tables: their Parquet files, the numbers of figures, tables of reports, estimates from loads.
 
 For: every number quoted in prose about the datasets. Not for: printing (`words`).
 
@@ -17,7 +17,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
+from resolab.report.unpublished import AS_PUBLISHED
 from resolab.stats import Estimate, Sample, compute_paired_p_value, estimate_paired_difference
+from resolab.store.files import escape_for_duckdb
 
 Row = Mapping[str, Any]
 INCOMPLETE, INCOMPLETE_FLAG = "incomplete", "resources_missing"
@@ -85,13 +89,13 @@ class PublishedDatasets:
 
     def report_rows(self, dataset: str, section: str, place: int = 0) -> list[Mapping[str, str]]:
         """List the rows of a table of a dataset's report, as printed there."""
-        tables = _tables((self.folder / dataset / "index.html").read_text("utf-8"), section)
+        tables = _tables((self.folder / dataset / AS_PUBLISHED).read_text("utf-8"), section)
         head, *body = tables[place]
         return [dict(zip(head, row, strict=True)) for row in body]
 
     def report_share(self, dataset: str, section: str, words: str) -> Mapping[str, float]:
         """Return a share from a report behind the given words: count, of, and in percent share, low and high."""
-        text = _text((self.folder / dataset / "index.html").read_text("utf-8"), section)
+        text = _text((self.folder / dataset / AS_PUBLISHED).read_text("utf-8"), section)
         number = r"(\d+(?:\.\d+)?)"
         told = rf"{re.escape(words)} {number} of {number}\b[^\[]*?{number} % \[{number}, {number}\]"
         found = re.findall(told, text)
@@ -101,6 +105,9 @@ class PublishedDatasets:
         return dict(zip(("count", "of", "share", "low", "high"), map(float, found[0]), strict=True))
 
     def _read(self, file: str) -> list[Row]:
+        table = self.folder / f"{file}.parquet"
+        if table.is_file():
+            return _parquet_rows(table)
         with (self.folder / f"{file}.csv").open(encoding="utf-8", newline="") as stream:
             return [{name: _value(text) for name, text in row.items()} for row in csv.DictReader(stream)]
 
@@ -114,7 +121,7 @@ class PublishedDatasets:
 
     def _join(self, dataset: str) -> list[Row]:
         trials = {row["trial_id"]: row for row in self._rows(f"{dataset}/tables/trials")}
-        measured = [row for row in self._rows(f"{dataset}/tables/page_loads") if row["measured"] == "true"]
+        measured = [row for row in self._rows(f"{dataset}/tables/page_loads") if row["measured"]]
         return [_judged(row, trials[row["trial_id"]]) for row in measured]
 
     def queries(self, dataset: str, **having: object) -> list[Row]:
@@ -140,10 +147,10 @@ class PublishedDatasets:
 
 def _judged(load: Row, trial: Row) -> Row:
     """Join a load with its trial; missing resources stand apart from other failures."""
-    flags = json.loads(trial["flags"])
+    flags = trial["flags"]
     other = None if load["failure"] == INCOMPLETE else load["failure"]
     is_incomplete = load["failure"] == INCOMPLETE or INCOMPLETE_FLAG in flags
-    return {**load, **trial, "flags": flags, "failure": other, "is_incomplete": is_incomplete}
+    return {**load, **trial, "failure": other, "is_incomplete": is_incomplete}
 
 
 def _sample(loads: Sequence[Row], outcome: str) -> Sample:
@@ -152,6 +159,18 @@ def _sample(loads: Sequence[Row], outcome: str) -> Sample:
     ended = [one["failure"] is None and (is_seen or not one["is_incomplete"]) for one in loads]
     values = [one[outcome] if good else None for one, good in zip(loads, ended, strict=True)]
     return Sample.from_censored(values, [one["limit_ms"] for one in loads])
+
+
+def _parquet_rows(file: Path) -> list[Row]:
+    """Read a table; its numbers become floats, as those of figures."""
+    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+        relation = connection.read_parquet(escape_for_duckdb(file))
+        names = relation.columns
+        return [dict(zip(names, map(_number_or_other, row), strict=True)) for row in relation.fetchall()]
+
+
+def _number_or_other(value: Any) -> Any:
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _value(text: str) -> str | float | None:

@@ -22,7 +22,14 @@ from resolab.errors import ConfigurationError
 from resolab.live import LiveBed
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.live.vantage import place_at
-from resolab.store import Manifest, RunStatus, create_dataset_folder, find_finished_trials, load_manifest
+from resolab.store import (
+    Manifest,
+    RunStatus,
+    create_dataset_folder,
+    find_finished_trials,
+    load_manifest,
+    refuse_published,
+)
 from resolab.testbed import KeptFolders, Testbed
 
 
@@ -80,6 +87,7 @@ def run_campaign(
 def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = make_trial_runner) -> CampaignOutcome:
     """Finish a dataset, with the plan, seed, blocks and stopping rule from its start."""
     load_manifest(folder)  # In what is no dataset there is nothing to lock.
+    refuse_published(folder, "resume")
     with dataset_lock(folder):
         return _resume(load_manifest(folder), folder, console, make_testbed)
 

@@ -19,7 +19,7 @@ from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus
 from resolab.records import CalibrationCheck, CalibrationRecord, PathBackend
-from resolab.store import append_calibration, load_manifest, machine_errors
+from resolab.store import append_calibration, load_manifest, machine_errors, refuse_published
 from resolab.wording import format_count
 
 EXIT_OUTSIDE = 1
@@ -55,6 +55,7 @@ def run(
 
 def _check_profile(dataset: Path, profiles: Sequence[ProfileFile]) -> None:
     """Raise for a profile without trials in the dataset: its calibration would be meaningless there."""
+    refuse_published(dataset, "add a calibration to")
     own = [profile.name for profile in load_manifest(dataset).profiles]
     strangers = [profile.name for profile in profiles if profile.name not in own]
     if strangers:

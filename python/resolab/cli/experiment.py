@@ -93,16 +93,16 @@ def resume(folder: Path) -> int:
     return _finish(folder, interrupted=outcome.interrupted)
 
 
-def report(folder: Path) -> int:
-    """Build tables and report of a dataset."""
+def report(folder: Path, output: Path | None = None) -> int:
+    """Build tables and report of a dataset; the report lies in the dataset, or where told."""
     if folder.name == "manifest.json" and folder.is_file():
         folder = folder.parent
     if not (folder / "manifest.json").is_file():
         raise ConfigurationError(f"could not report on {folder}: it has no manifest.json, so it is no dataset")
-    return _finish(folder, interrupted=False)
+    return _finish(folder, interrupted=False, output=output)
 
 
-def _finish(folder: Path, *, interrupted: bool) -> int:
+def _finish(folder: Path, *, interrupted: bool, output: Path | None = None) -> int:
     if interrupted:
         hint = f"stopped; every finished trial is kept. Go on with: {_own_name()} resume {shlex.quote(str(folder))}"
         _say(Console(stderr=True), hint)
@@ -110,7 +110,7 @@ def _finish(folder: Path, *, interrupted: bool) -> int:
     from resolab.report import make_report, terminal_summary
 
     try:
-        made = make_report(folder)
+        made = make_report(folder, output)
     except (KeyboardInterrupt, RuntimeError) as error:
         if not is_interruption(error):
             raise

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from resolab.cli.output_place import read_output_place
+
 
 def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
     """Add the parser of `run`."""
@@ -46,8 +48,10 @@ def add_report(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     report = commands.add_parser(
         "report",
         help="build tables and report of a dataset anew",
-        description="Build tables and report of a dataset anew. How its numbers are estimated: "
-        "docs/method/statistics.md.",
+        description="Build tables and report of a dataset anew. A published dataset (docs/results) has no trials: its "
+        "tables stay. How the numbers are estimated: docs/method/statistics.md.",
     )
     report.add_argument("dataset", type=Path, help="the dataset's folder")
+    place = "the report's folder (default: DATASET/report)"
+    report.add_argument("-o", "--output", type=read_output_place, metavar="OUT", help=place)
     return report

@@ -148,7 +148,7 @@ def _resume(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace) -> int:
     from resolab.cli import experiment
 
-    return experiment.report(options.dataset)
+    return experiment.report(options.dataset, options.output)
 
 
 def _compare(options: argparse.Namespace) -> int:

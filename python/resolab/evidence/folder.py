@@ -23,7 +23,14 @@ from resolab.records import (
     TrialRecord,
 )
 from resolab.report import draw_load, waterfalls
-from resolab.store import dataset_folder, find_finished_trials, machine_errors, read_trial, write_private
+from resolab.store import (
+    dataset_folder,
+    find_finished_trials,
+    machine_errors,
+    read_trial,
+    refuse_published,
+    write_private,
+)
 
 EVIDENCE = "evidence"
 PACKETS, KEYS, NETLOG, SCREENSHOT = "packets.pcapng", "keys.log", "netlog.json", "screenshot.png"
@@ -85,6 +92,7 @@ def lay_out(dataset: Path, trial: str, folder: Path | None = None) -> Evidence:
 
 
 def _read(dataset: Path, trial: str) -> _Trial:
+    refuse_published(dataset, "lay out a trial of")
     trials = find_finished_trials(dataset_folder(dataset))
     if trial not in trials:
         has = f"it has {next(iter(trials))}, for example" if trials else "it has none"

@@ -6,12 +6,14 @@ For: putting findings, figures and template together. Not for: any of their cont
 import shutil
 import tempfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
+from resolab.errors import ConfigurationError
 from resolab.plots import Drawing, save_drawings, write_csv
 from resolab.report.adjusted import build_adjusted_tables
 from resolab.report.answer.content import answer_of
@@ -38,6 +40,7 @@ from resolab.report.live.section import LiveSection
 from resolab.report.name_counts import names_drawing
 from resolab.report.named_table import NamedTable
 from resolab.report.outcome_tables import further_outcomes, outcome_table, sum_table
+from resolab.report.paths.loads import TABLES_READ
 from resolab.report.paths.section import PathSection, path_section
 from resolab.report.places.comparison_table import build_across_table
 from resolab.report.plain_answers import plain_answers, too_few_sentence
@@ -59,8 +62,9 @@ from resolab.report.tables import (
     status_table,
 )
 from resolab.report.template import page_template
-from resolab.store import Dataset, build_tables, machine_errors, open_dataset
-from resolab.store.folder import REPORT
+from resolab.report.unpublished import lacks, lines_of_missing_tables
+from resolab.store import Dataset, build_tables, ensure_tables, machine_errors, open_dataset
+from resolab.store.folder import FIGURES, PAGE, REPORT, is_published
 from resolab.wording import escape_xml_controls
 
 
@@ -75,27 +79,53 @@ class Report:
 LIVE_TITLE = "By resolver and vantage point, as Hounsel et al. (2020)"
 
 
-def make_report(folder: Path) -> Report:
-    """Rebuild the tables and the report of a dataset, completely or not at all."""
-    build_tables(folder)
+def make_report(folder: Path, out: Path | None = None) -> Report:
+    """Rebuild the tables and the report of a dataset, completely or not at all; the report may lie elsewhere.
+
+    A published dataset has its tables only, which stay as they are.
+    """
+    target = folder / REPORT if out is None else _report_place(out)
+    _try_place(target)
+    if is_published(folder):
+        ensure_tables(folder)
+    else:
+        build_tables(folder)
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
         papers = _papers(dataset, findings)
-    target = folder / REPORT
-    with machine_errors(f"write the report into {folder}"):
+    with _report_errors(target):
         for left in folder.glob(f".{REPORT}-*"):
             shutil.rmtree(left)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{REPORT}-", dir=folder))
+        fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
         try:
             fresh.chmod(0o755)
-            paths = None if findings.live is not None else path_section(folder, findings.plan, findings.pages)
-            (fresh / "index.html").write_text(escape_xml_controls(_render(findings, fresh, papers, paths)), "utf-8")
+            page = _render(findings, fresh, papers, folder)
+            (fresh / PAGE).write_text(escape_xml_controls(page), "utf-8")
             if target.exists():
                 shutil.rmtree(target)
             fresh.rename(target)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-    return Report(target / "index.html", findings)
+    return Report(target / PAGE, findings)
+
+
+def _report_errors(target: Path) -> AbstractContextManager[None]:
+    return machine_errors(f"write the report {target}", elsewhere="name another place with --output")
+
+
+def _try_place(target: Path) -> None:
+    """Fail before the estimates where no report can be written after them."""
+    with _report_errors(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent).cleanup()
+
+
+def _report_place(out: Path) -> Path:
+    """Return the folder of a report; only an empty folder and an older report are replaced."""
+    if out.exists() and not (out.is_dir() and {one.name for one in out.iterdir()} <= {PAGE, FIGURES}):
+        problem = "it holds something other than a report"
+        raise ConfigurationError(f"could not write the report into {out}: {problem}; give a new folder")
+    return out.absolute()
 
 
 def build_report(folder: Path) -> Path:
@@ -129,22 +159,26 @@ def _papers(dataset: Dataset, findings: Findings) -> list[PaperSection]:
     if s24.is_theirs:
         drawn = list(s24.drawings())
         missing = s24.missing(one.name for one in drawn)
+        if lacks(findings, ["queries"]):
+            missing.append("Figures and tables of DNS exchanges: this published folder has no table queries.")
         papers.append(PaperSection("s24", "Sengupta et al. (2024)", drawn, s24.tables(), missing))
     if h20.is_theirs:
         papers.append(PaperSection("h20", "Hounsel et al. (2020)", list(h20.drawings()), h20.tables(), h20.missing()))
-    return [one for one in papers if one.drawings]
+    return [one for one in papers if one.drawings or lacks(findings, ["queries"])]
 
 
-def _render(findings: Findings, folder: Path, papers: Sequence[PaperSection], paths: PathSection | None) -> str:
+def _render(findings: Findings, fresh: Path, papers: Sequence[PaperSection], folder: Path) -> str:
+    """Write the figures into the new report and return its page."""
+    paths = _paths(findings, folder)
     connections, answer = connection_section(findings), answer_of(findings)
     of_answer = () if answer.drawing is None else (answer.drawing,)
-    figures = _draw(findings, folder / "figures", [*of_answer, *connections.drawings, *_drawn(papers)])
+    figures = _draw(findings, fresh / FIGURES, [*of_answer, *connections.drawings, *_drawn(papers)])
     sensitivity = _told_named(findings, sensitivity_table(findings))
     effects = _effects(findings)
     of_paths = paths.tables if paths is not None else ()
     of_papers = (one for paper in papers for one in paper.tables)
     for one in (sensitivity, *effects, *connections.tables, *of_paths, *of_papers):
-        write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
+        write_csv(one.rows, fresh / FIGURES / f"{one.name}.csv")
     return page_template("report.html.j2").render(
         **_content(findings),
         answer=answer,
@@ -154,7 +188,14 @@ def _render(findings: Findings, folder: Path, papers: Sequence[PaperSection], pa
         connections=connections,
         papers=papers,
         paths=paths,
+        missing=lines_of_missing_tables(findings, folder),
     )
+
+
+def _paths(findings: Findings, folder: Path) -> PathSection | None:
+    if findings.live is not None or lacks(findings, TABLES_READ):
+        return None
+    return path_section(folder, findings.plan, findings.pages)
 
 
 def _drawn(papers: Sequence[PaperSection]) -> list[Drawing]:

@@ -64,6 +64,8 @@ def describe_left_out(lost_count: int, copies_count: int = 0) -> str:
 
 
 def _drops(findings: Findings, profiles: Collection[str] | None) -> str:
+    if "path_summaries" in findings.missing_tables:
+        return "packets dropped by the link: not known, as there is no table path_summaries"
     rows = [one for one in findings.lateness if profiles is None or one.profile in profiles]
     queues = _shares(rows, lambda one: one.dropped_queue_count + one.dropped_codel_count)
     policers = _shares(rows, lambda one: one.dropped_policer_count)

@@ -4,6 +4,7 @@ For: finding these pages, and choosing the findings. Not for: the appearance (`p
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from resolab.plots import Drawing, NamesPoint, draw_by_names
@@ -34,6 +35,12 @@ def names_drawing(findings: Findings) -> Drawing | None:
     ]
     told = _list_several_points(points)
     return draw_by_names(told, by_names_caption(findings, told), findings.plt.outcome.label) if told else None
+
+
+def is_about_names(findings: Findings) -> bool:
+    """Return True when enough pages for a line differ only in a number at their end."""
+    series = Counter(_COUNT.sub("", page) for page in findings.pages if _COUNT.search(page))
+    return any(count >= LEAST_COUNTS for count in series.values())
 
 
 def _names_counts(findings: Findings) -> Mapping[str, int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from resolab.store.calibrations import append_calibration, read_calibrations
 from resolab.store.environment import Environment, cpu_ticks, describe_environment, other_paths
 from resolab.store.files import machine_errors, write_named, write_private
-from resolab.store.folder import create_dataset_folder, dataset_folder
+from resolab.store.folder import create_dataset_folder, dataset_folder, is_published, refuse_published
 from resolab.store.manifest import (
     Decision,
     IntervalWidth,
@@ -72,6 +72,7 @@ __all__ = [
     "export_tables",
     "find_finished_trials",
     "git_commit",
+    "is_published",
     "load_manifest",
     "machine_errors",
     "merge_datasets",
@@ -79,6 +80,7 @@ __all__ = [
     "other_paths",
     "read_calibrations",
     "read_trial",
+    "refuse_published",
     "save_manifest",
     "trial_id",
     "trial_records",

@@ -5,7 +5,7 @@ For: the single mapping of a record's shape to a table's. Not for: reading or wr
 
 import enum
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from types import UnionType
@@ -57,6 +57,8 @@ SINCE = dict.fromkeys(("pings", "live_trials"), (1, 12)) | dict.fromkeys(
     ("gateway_legs", "gateway_connections", "gateway_requests", "gateway_speculations"), (1, 13)
 )
 """Tables added by later format versions, by version; in older datasets these tables are empty."""
+ALWAYS_PUBLISHED = ("trials", "page_loads")
+"""Tables of every published dataset; a published dataset may lack others."""
 # From the last line of a trial's file into its row of `trials`.
 END_COLUMNS = {
     "end_monotonic_ns": "monotonic_ns",
@@ -70,7 +72,7 @@ _SCALARS = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
 class Column:
     """One column: `path` is the value's path in the record, `default` the value for a record without the field.
 
-    With `made` the value is computed from the record.
+    With `made` the value is computed from the record. With `of_shapes` the value is a list of shapes, as JSON.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Column:
     description: str
     default: Any = REQUIRED
     made: Callable[[Mapping[str, Any]], Any] | None = None
+    of_shapes: bool = False
 
 
 def list_columns(table: str) -> list[Column]:
@@ -93,6 +96,12 @@ def list_columns(table: str) -> list[Column]:
     return [Column("trial_id", "VARCHAR", ("trial_id",), "The trial this row belongs to."), *columns]
 
 
+def tables_of_format(format_version: str) -> list[str]:
+    """List the tables of a dataset of this format version."""
+    version = tuple(map(int, format_version.split(".")))
+    return [table for table in TABLES if SINCE.get(table, version) <= version]
+
+
 def _list_struct_columns(struct: type[msgspec.Struct], above: tuple[str, ...] = ()) -> Iterator[Column]:
     descriptions, defaults = _descriptions(struct.__name__), _defaults(struct)
     for name, annotation in get_type_hints(struct).items():
@@ -105,7 +114,8 @@ def _list_struct_columns(struct: type[msgspec.Struct], above: tuple[str, ...] = 
             absent = defaults[name] is None
             yield from (replace(one, default=None) if absent else one for one in _list_struct_columns(kind, path))
         else:
-            yield Column("_".join(path), _duckdb_type(kind), path, descriptions.get(name, ""), defaults[name])
+            column = Column("_".join(path), _duckdb_type(kind), path, descriptions.get(name, ""), defaults[name])
+            yield replace(column, of_shapes=_is_list_of_shapes(kind))
 
 
 def _defaults(struct: type[msgspec.Struct]) -> dict[str, Any]:
@@ -122,6 +132,10 @@ def _strip_none(annotation: Any) -> Any:
         (kind,) = [part for part in get_args(annotation) if part is not type(None)]
         return kind
     return annotation
+
+
+def _is_list_of_shapes(kind: Any) -> bool:
+    return get_origin(kind) is list and issubclass(_strip_none(get_args(kind)[0]), msgspec.Struct)
 
 
 def _duckdb_type(kind: Any) -> str:
@@ -150,11 +164,11 @@ def _schema() -> dict[str, Any]:
     return definitions
 
 
-def data_dictionary() -> str:
-    """Describe every table and column in Markdown, for people with only the tables."""
+def data_dictionary(tables: Iterable[str] = TABLES) -> str:
+    """Describe the tables and their columns in Markdown, for people with only the tables."""
     lines = ["# Tables", "", "Made from the trial files; `resolab report` makes them anew.", ""]
     lines += ["Instants in `_ns` are `CLOCK_MONOTONIC` unless the column says otherwise; null means: did not happen."]
-    for table in TABLES:
+    for table in tables:
         summary = _schema()[TABLES[table].__name__].get("description", "")
         lines += ["", f"## {table}", "", " ".join(summary.split()), "", "| column | type | meaning |", "|---|---|---|"]
         lines += [

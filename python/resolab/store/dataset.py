@@ -13,11 +13,12 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.store import queries
-from resolab.store.columns import SINCE, TABLES
+from resolab.store.columns import ALWAYS_PUBLISHED, SINCE, TABLES, tables_of_format
 from resolab.store.connections.hellos import HELLOS, HelloRow
 from resolab.store.connections.loads import LOAD_CONNECTIONS, LoadConnectionsRow
 from resolab.store.distributions import LEVEL, DistributionSource, QueryDistribution
 from resolab.store.folder import TABLES as TABLES_FOLDER
+from resolab.store.folder import is_published
 from resolab.store.manifest import Manifest, load_manifest
 from resolab.store.rows import (
     BrowserRow,
@@ -32,18 +33,25 @@ from resolab.store.views import unreadable, view_pages_as_one, view_places_as_pr
 
 # So that a report on any number of rows stays below 2 GB with what Python holds beside; DuckDB spills what needs more.
 _SETTINGS = {"autoinstall_known_extensions": "false", "memory_limit": "1GB"}
+_HELLOS_SINCE = (1, 8)
 Row = TypeVar("Row", bound=msgspec.Struct)
 
 
 def open_dataset(folder: Path) -> "Dataset":
-    """Open the tables of a dataset, made before by `build_tables`."""
+    """Open the tables of a dataset, made before by `build_tables` or published."""
     manifest = load_manifest(folder)
-    needed = [table for table in TABLES if table not in SINCE]
+    needed = ALWAYS_PUBLISHED if is_published(folder) else [table for table in TABLES if table not in SINCE]
     missing = [table for table in needed if not (folder / TABLES_FOLDER / f"{table}.parquet").is_file()]
     if missing:
         hint = f"make them with `resolab report {folder}`"
         raise ConfigurationError(f"failed to open dataset {folder}: no table {missing[0]}; {hint}")
     return Dataset(folder, manifest)
+
+
+def missing_tables(folder: Path, manifest: Manifest) -> tuple[str, ...]:
+    """List the tables that a dataset of this format has, and this folder lacks; only a published folder lacks any."""
+    tables = tables_of_format(manifest.format_version)
+    return tuple(table for table in tables if not (folder / TABLES_FOLDER / f"{table}.parquet").is_file())
 
 
 class Dataset:
@@ -55,6 +63,7 @@ class Dataset:
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder = folder
         self.manifest = manifest
+        self.missing_tables = missing_tables(folder, manifest)
         self.connection = duckdb.connect(config=dict(_SETTINGS))
         try:
             view_tables(self.connection, folder)
@@ -164,6 +173,13 @@ class Dataset:
     def hellos(self) -> list[HelloRow]:
         """Count connections by client and by hello, as the edge saw them."""
         return self._rows(HELLOS, HelloRow)
+
+    def has_hellos(self) -> bool:
+        """Return True when the edge recorded hellos; without its table, when its format version records them."""
+        if "connections" not in self.missing_tables:
+            return bool(self.hellos())
+        is_recorded = tuple(map(int, self.manifest.format_version.split("."))) >= _HELLOS_SINCE
+        return is_recorded and self.manifest.live is None
 
     def load_connections(self) -> list[LoadConnectionsRow]:
         """List the connections of each successful measured load, as the edge saw them; empty for live loads."""

@@ -5,13 +5,13 @@ For: `resolab export`. Not for: making the tables (`tables`).
 In CSV a list is JSON text, null is an empty field and an empty text is `""`, so reading restores every row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from pathlib import Path
 
 import duckdb
 
-from resolab.errors import MachineError, UsageError
+from resolab.errors import ConfigurationError, MachineError, UsageError
 from resolab.store.columns import TABLES, data_dictionary, list_columns
 from resolab.store.dataset import open_dataset
 from resolab.store.files import machine_errors, write_whole
@@ -34,18 +34,32 @@ _OPTIONS = {
 def export_tables(
     folder: Path, out: Path, *, file_format: ExportFormat = ExportFormat.CSV, tables: Sequence[str] = ()
 ) -> list[Path]:
-    """Write the tables named, or all, into a folder; return the files."""
+    """Write the tables named, or all, into a folder; return the files.
+
+    Of all tables, those that a published folder lacks are left out.
+    """
     unknown = [table for table in tables if table not in TABLES]
     if unknown:
         raise UsageError(f"could not export table {unknown[0]!r}: there are {', '.join(TABLES)}")
     ensure_tables(folder)
-    with machine_errors(f"make the folder {out}"):
-        out.mkdir(parents=True, exist_ok=True)
     dictionary = out / "data_dictionary.md"
     with open_dataset(folder) as dataset:
-        files = [_export(dataset.connection, table, out, file_format) for table in tables or TABLES]
-    write_whole(dictionary, data_dictionary().encode())
+        missing = set(dataset.missing_tables)
+        lacking = sorted(missing.intersection(tables))
+        if lacking:
+            problem = f"this published folder has no table {lacking[0]}"
+            raise ConfigurationError(f"failed to export from {folder}: {problem}; it has {', '.join(_others(missing))}")
+        wanted = tables or _others(missing)
+        with machine_errors(f"make the folder {out}"):
+            out.mkdir(parents=True, exist_ok=True)
+        files = [_export(dataset.connection, table, out, file_format) for table in wanted]
+    write_whole(dictionary, data_dictionary(_others(missing)).encode())
     return [*files, dictionary]
+
+
+def _others(missing: Collection[str]) -> list[str]:
+    """List the tables without the missing ones."""
+    return [table for table in TABLES if table not in missing]
 
 
 def _export(connection: duckdb.DuckDBPyConnection, table: str, out: Path, file_format: ExportFormat) -> Path:

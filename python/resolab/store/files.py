@@ -17,21 +17,21 @@ _NO_PLACE = (errno.ENOTDIR, errno.ENOENT, errno.EROFS, errno.ENAMETOOLONG, errno
 
 
 @contextmanager
-def machine_errors(action: str, *, of_run: bool = False) -> Iterator[None]:
+def machine_errors(action: str, *, of_run: bool = False, elsewhere: str = "give another folder") -> Iterator[None]:
     """Turn an operating system error into one line: the failed action, reason, remedy; for a run, the way to resume."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise StorageError(f"failed to {action}: {reason}; {_way_out(error, of_run=of_run)}") from error
+        raise StorageError(f"failed to {action}: {reason}; {_way_out(error, elsewhere, of_run=of_run)}") from error
 
 
-def _way_out(error: OSError, *, of_run: bool) -> str:
+def _way_out(error: OSError, elsewhere: str, *, of_run: bool) -> str:
     """Return the remedy; where no file is possible, freeing space does not help and no run began."""
     if error.errno in _NO_PLACE:
-        return "give another folder"
+        return elsewhere
     way_out = "free some space" if error.errno in _NO_ROOM else "see to that"
-    return f"{way_out} or give another folder" + ("; `resolab resume` goes on with the run" if of_run else "")
+    return f"{way_out} or {elsewhere}" + ("; `resolab resume` goes on with the run" if of_run else "")
 
 
 def escape_for_duckdb(file: Path) -> str:

@@ -12,7 +12,10 @@ MANIFEST = "manifest.json"
 PLAN = "plan.toml"
 TRIALS = "trials"
 TABLES = "tables"
+MANIFESTS = "manifests"
 REPORT = "report"
+PAGE = "index.html"
+FIGURES = "figures"
 README = "README.md"
 CALIBRATION = "calibration.jsonl"
 LOCK = ".lock"
@@ -35,6 +38,19 @@ def _holds_nothing(folder: Path) -> bool:
     """Return True for an empty folder, or for the rest of a run killed before its first trial."""
     parts = {part.name for part in folder.iterdir()}
     return parts <= {TRIALS, LOCK} and not (TRIALS in parts and any((folder / TRIALS).iterdir()))
+
+
+def is_published(folder: Path) -> bool:
+    """Return True for a dataset without a folder of trials: its tables are all there is, and are read as they are."""
+    return not (folder / TRIALS).exists() and (folder / TABLES / f"{TRIALS}.parquet").is_file()
+
+
+def refuse_published(folder: Path, action: str) -> None:
+    """Raise ConfigurationError for a published dataset, before an action in need of its trial files."""
+    if is_published(folder):
+        problem = "it is a published dataset, its tables without its trial files"
+        hint = f"run its plan for new trials: resolab run {folder / PLAN}"
+        raise ConfigurationError(f"failed to {action} {folder}: {problem}; {hint}")
 
 
 def dataset_folder(folder: Path) -> Path:

@@ -18,7 +18,7 @@ from resolab.errors import ConfigurationError
 from resolab.records import FORMAT_VERSION
 from resolab.store.artifacts import line_taken_along
 from resolab.store.files import machine_errors
-from resolab.store.folder import CALIBRATION, MANIFEST, TRIALS
+from resolab.store.folder import CALIBRATION, MANIFEST, MANIFESTS, TRIALS
 from resolab.store.manifest import (
     LiveRun,
     Manifest,
@@ -31,8 +31,6 @@ from resolab.store.manifest import (
 )
 from resolab.store.merge_check import check_mergeable, differences
 from resolab.store.trials import SUFFIX, find_finished_trials, read_trial, trial_id
-
-MANIFESTS = "manifests"
 
 
 def merge_datasets(out: Path, folders: Sequence[Path]) -> Manifest:

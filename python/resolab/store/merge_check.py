@@ -13,6 +13,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.records import FORMAT_VERSION
+from resolab.store.folder import refuse_published
 from resolab.store.manifest import Manifest, RunStatus
 from resolab.store.trials import find_finished_trials
 
@@ -35,6 +36,7 @@ def check_mergeable(runs: Sequence[Run]) -> None:
                 raise ConfigurationError(f"could not merge {folder}: {seen[name]} holds dataset {name} too")
             seen[name] = folder
         _check_version(folder, manifest)
+        refuse_published(folder, "merge")
         if not find_finished_trials(folder):
             raise ConfigurationError(f"could not merge {folder}: it holds no finished trial; leave it out")
     first, *others = runs

@@ -98,6 +98,12 @@ def dataset_readme(manifest: Manifest, rows_count: Mapping[str, int]) -> str:
     )
 
 
+def published_readme(manifest: Manifest, rows_count: Mapping[str, int]) -> str:
+    """Describe a published folder in Markdown: tables without trial files, and possibly without some tables."""
+    origin, contents = _origin(manifest), _published_contents(rows_count)
+    return "\n".join([*_head(manifest), "", *origin, "", *contents, "", _OPENING, *_use(manifest)])
+
+
 def _head(manifest: Manifest) -> list[str]:
     trials = f"{manifest.trials_finished_count} of {manifest.trials_planned_count} trials"
     done = f"{trials} in {format_count(manifest.blocks, 'block')}"
@@ -172,18 +178,47 @@ def _contents(rows_count: Mapping[str, int]) -> list[str]:
         "- `trials/*.jsonl`: the raw records, one file per trial; everything else can be made from them",
         "- `tables/*.parquet`: the same as tables; every column with type and meaning: `tables/README.md`",
         "- `report/index.html`: the report; `resolab report` makes tables and report anew",
+    ]
+    return [*lines, *_rows_of_tables(rows_count)]
+
+
+def _published_contents(rows_count: Mapping[str, int]) -> list[str]:
+    missing = [f"`{table}`" for table in TABLES if table not in rows_count]
+    lines = [
+        "## What is in it",
+        "",
+        "A published dataset: every table is here, the trial files behind them are not. `resolab report`, `compare`,",
+        "`plan power --from` and `export` read this folder as any other dataset.",
+        "",
+        "- `manifest.json`, `plan.toml`: what was asked, where and with what",
+        "- `tables/*.parquet`: the measurements; every column with type and meaning: `tables/README.md`",
+        "- `as_published.html`: sentences and tables of the report as published; its figures: `resolab report`",
+        "- `figures/*.csv`: the numbers of small figures, and of figures that the report no longer makes alike",
+        "- `figures/SHA256SUMS`: the numbers of the figures that `resolab report` makes again byte for byte; in",
+        "  `report/`: `sha256sum --check ../figures/SHA256SUMS`",
+    ]
+    if missing:
+        lines[2:4] = [
+            "A published dataset: tables without the trial files behind them, which no longer exist. Of the tables of",
+            f"its format it lacks {', '.join(missing)}.",
+            "`resolab report`, `compare`, `plan power --from` and `export` read this folder as any other dataset; the",
+            "report has a line in place of each part that needs a missing table.",
+        ]
+    return [*lines, *_rows_of_tables(rows_count)]
+
+
+def _rows_of_tables(rows_count: Mapping[str, int]) -> list[str]:
+    described = [table for table in TABLES if table in rows_count]
+    return [
         "",
         "| table | rows | each row is |",
         "|---|---:|---|",
-    ]
-    lines += [f"| `{table}` | {rows_count[table]} | {_TABLE_WORDS[table]} |" for table in TABLES]
-    lines += [
+        *(f"| `{table}` | {rows_count[table]} | {_TABLE_WORDS[table]} |" for table in described),
         "",
         "Tables join on `trial_id`. Units stand in the names (`_ns`, `_ms`, `_bytes`, `_count`); null means: did not",
         "happen. A failed load or query is a row whose `failure` says why; dropping such rows lets a transport look",
         "better by failing.",
     ]
-    return lines
 
 
 def _use(manifest: Manifest) -> list[str]:

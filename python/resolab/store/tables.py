@@ -15,9 +15,9 @@ import msgspec
 
 from resolab.errors import ConfigurationError, MachineError
 from resolab.records import Record, TrialEndRecord, TrialRecord
-from resolab.store.columns import END_COLUMNS, SINCE, TABLES, Column, data_dictionary, list_columns
+from resolab.store.columns import END_COLUMNS, SINCE, TABLES, Column, data_dictionary, list_columns, tables_of_format
 from resolab.store.files import escape_for_duckdb, machine_errors, write_whole
-from resolab.store.folder import README, dataset_folder
+from resolab.store.folder import README, dataset_folder, is_published
 from resolab.store.folder import TABLES as TABLES_FOLDER
 from resolab.store.manifest import load_manifest
 from resolab.store.readme import dataset_readme
@@ -29,9 +29,12 @@ _TABLE_OF = {struct: table for table, struct in TABLES.items()}
 def ensure_tables(folder: Path) -> Path:
     """Make `tables/` unless the tables match the trials and are newer than each, or the dataset has no trials."""
     target = dataset_folder(folder) / TABLES_FOLDER
+    if is_published(folder):
+        return _published_tables(folder)
     trials = find_finished_trials(folder)
     # Of a dataset without its trials no table can be made that it lacks.
-    needed = _tables_of(folder) if trials else [table for table in TABLES if table not in SINCE]
+    version = load_manifest(folder).format_version
+    needed = tables_of_format(version) if trials else [table for table in TABLES if table not in SINCE]
     whole = all((target / f"{table}.parquet").is_file() for table in needed)
     if whole and not trials:
         return target
@@ -40,10 +43,14 @@ def ensure_tables(folder: Path) -> Path:
     return target if fresh and _trials_in(target) == trials.keys() else build_tables(folder)
 
 
-def _tables_of(folder: Path) -> list[str]:
-    """List the tables of a dataset of this format."""
-    version = tuple(map(int, load_manifest(folder).format_version.split(".")))
-    return [table for table in TABLES if SINCE.get(table, version) <= version]
+def _published_tables(folder: Path) -> Path:
+    """Return the tables of a published dataset, with every trial of the manifest."""
+    tables, counted = folder / TABLES_FOLDER, load_manifest(folder).trials_finished_count
+    found = len(_trials_in(tables))
+    if found != counted:
+        problem = f"its tables hold {found} trials and its manifest counts {counted}"
+        raise ConfigurationError(f"failed to open dataset {folder}: {problem}; restore its trials or tables")
+    return tables
 
 
 def _trials_in(tables: Path) -> set[str]:

@@ -4,7 +4,7 @@ For: refusing foreign and broken files; reading tables of an older minor version
 
 A missing column is read as the default of records without the field, if the record has a default. So tables made before
 a format's minor version stay readable. Any other missing column, and any column of another type, makes the file
-foreign. Unknown columns are ignored.
+foreign. Unknown columns are ignored. A missing table is empty; `Dataset.missing_tables` separates it from an empty one.
 """
 
 from pathlib import Path
@@ -13,9 +13,10 @@ import duckdb
 
 from resolab.errors import ConfigurationError
 from resolab.records import PageFailure, TrialFlag
-from resolab.store.columns import REQUIRED, SINCE, TABLES, Column, list_columns
+from resolab.store.columns import REQUIRED, TABLES, Column, list_columns
 from resolab.store.files import escape_for_duckdb
 from resolab.store.folder import TABLES as TABLES_FOLDER
+from resolab.store.folder import is_published
 from resolab.store.literals import literal
 
 _RECORDED = "page_loads_as_recorded"
@@ -60,7 +61,7 @@ def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     """Make a view of every table of a dataset."""
     for table in TABLES:
         file = folder / TABLES_FOLDER / f"{table}.parquet"
-        if table in SINCE and not file.is_file():
+        if not file.is_file():
             connection.execute(_empty(table))
             continue
         try:
@@ -77,7 +78,7 @@ def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
 
 
 def _empty(table: str) -> str:
-    """Write the view of a table missing in an older dataset."""
+    """Write the view of a table missing in an older or a published dataset."""
     columns = ", ".join(f'NULL::{column.duckdb_type} AS "{column.name}"' for column in list_columns(table))
     return f"CREATE VIEW {table} AS SELECT {columns} WHERE false"
 
@@ -143,4 +144,6 @@ def _check_trials(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
 
 
 def _hint(folder: Path) -> str:
+    if is_published(folder):
+        return "restore the published folder"
     return f"make the tables anew with `resolab report {folder}`"

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import jinja2
 import pytest
 
@@ -14,6 +15,7 @@ from quotes.predicted import later, savings, whole_loads
 from quotes.prose import counts_without_holm, given, holds, literal_numbers, render, unparted_causes
 from quotes.published import PublishedDatasets
 from quotes.words import estimate, number, percent
+from resolab.report.unpublished import AS_PUBLISHED
 from resolab.stats import Sample, estimate_paired_difference
 
 ROOT = Path(__file__).parents[3]
@@ -30,13 +32,15 @@ def results(tmp_path: Path) -> Path:
     for block in range(8):
         for transport, extra in (("doudp", 0), ("dot", 10 + block)):
             name = f"b{block}-{transport}"
-            flags = '"[""resources_missing""]"' if (block, transport) == (6, "dot") else "[]"
+            flags = "[resources_missing]" if (block, transport) == (6, "dot") else "[]"
             failure = "page_timeout" if (block, transport) == (7, "dot") else ""
             trials += f"{name},{block},4g,{transport},{flags}\n"
             loads += f"{name},false,1,,30000\n{name},true,{'' if failure else 100 + extra},{failure},30000\n"
-    (tables / "trials.csv").write_text(trials)
-    (tables / "page_loads.csv").write_text(loads)
-    (tables.parent / "index.html").write_text(
+    for name, text, lists in (("trials", trials, {"flags": "VARCHAR[]"}), ("page_loads", loads, {})):
+        (tables / f"{name}.csv").write_text(text)
+        duckdb.read_csv(str(tables / f"{name}.csv"), dtype=lists).write_parquet(str(tables / f"{name}.parquet"))
+        (tables / f"{name}.csv").unlink()
+    (tables.parent / AS_PUBLISHED).write_text(
         '<section id="a"><p>Two copies: 20 of 306, a share of 6.5 % [3.9, 10.1];</p><p>of Cliff&#39;s delta 1 of 9, 11.1 % '
         "[0.3, 48.2].</p>"
         "<table><tr><th>x</th><th>y</th></tr><tr><td>1</td><td>2 &lt; 3</td></tr></table></section>"
@@ -52,8 +56,7 @@ def test_a_load_that_lacks_resources_is_at_least_its_limit(results: Path) -> Non
     found = PublishedDatasets(results).paired("run", "plt_ms", *arms("dot"))
     assert (found.n, found.censored_count) == (8, 2)
     expected = estimate_paired_difference(
-        Sample.from_censored([110.0 + block for block in range(6)] + [None, None], [30_000.0] * 8),
-        Sample.exact([100.0] * 8),
+        Sample.censored([110.0 + block for block in range(6)] + [None, None], [30_000.0] * 8), Sample.exact([100.0] * 8)
     )
     assert found == expected
     assert PublishedDatasets(results).decided("run", "plt_ms", *arms("dot")) == "longer"
@@ -94,7 +97,7 @@ def test_numbers_are_printed_with_a_minus() -> None:
         "0.0",
         "+12.5",
     )
-    bound = estimate_paired_difference(Sample.from_censored([None] * 6, [300.0] * 6), Sample.exact([100.0] * 6))
+    bound = estimate_paired_difference(Sample.censored([None] * 6, [300.0] * 6), Sample.exact([100.0] * 6))
     assert estimate(bound) == "≥ +200 [+200, ∞]"
 
 

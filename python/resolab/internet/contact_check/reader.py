@@ -15,7 +15,8 @@ from resolab.internet.contact_check.box_contacts import BoxContacts
 from resolab.manners import find_site
 from resolab.plan import Plan
 from resolab.records import LiveTrialRecord, PageFailure, PageLoadRecord, TrialRecord
-from resolab.store import find_finished_trials, load_manifest, read_trial
+from resolab.store import load_manifest
+from resolab.store.recorded import records_of_trials
 
 
 class DatasetContacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,8 +62,7 @@ def read_dataset_contacts(dataset: Path, plan: Plan) -> DatasetContacts:
 
 def _trials(dataset: Path) -> Iterator[tuple[TrialRecord, str, PageFailure | None]]:
     """Yield each trial with its site's URL and the failure of its load."""
-    for file in find_finished_trials(dataset).values():
-        records = list(read_trial(file))
+    for records in records_of_trials(dataset, ("live_trials", "page_loads")):
         trial = next((one for one in records if isinstance(one, TrialRecord)), None)
         live = next((one for one in records if isinstance(one, LiveTrialRecord)), None)
         load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)

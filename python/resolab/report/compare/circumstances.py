@@ -12,6 +12,8 @@ import msgspec
 from resolab.plan import Plan
 from resolab.store import Dataset, Manifest
 
+_LATENESS_TABLE = "path_summaries"
+_NOT_PUBLISHED = f"not published: no table {_LATENESS_TABLE}"
 _PLAN_WORDS = ("name", "question", "source_text", "seed", "blocks", "factors", "comparison_rules")
 
 
@@ -32,8 +34,11 @@ def list_fact_differences(datasets: tuple[Dataset, Dataset], plans: tuple[Plan, 
     found = [FactDifference(name, sides[0].get(name, "none"), sides[1].get(name, "none")) for name in names]
     readings = [dict(_readings(dataset)) for dataset in datasets]
     both = dict.fromkeys((*readings[0], *readings[1]))
+    absent = [_NOT_PUBLISHED if _LATENESS_TABLE in dataset.missing_tables else "none" for dataset in datasets]
+    if absent == [_NOT_PUBLISHED, _NOT_PUBLISHED]:
+        both["lateness p99"] = None
     return [one for one in found if one.first != one.second] + [
-        FactDifference(name, readings[0].get(name, "none"), readings[1].get(name, "none"), is_reading=True)
+        FactDifference(name, readings[0].get(name, absent[0]), readings[1].get(name, absent[1]), is_reading=True)
         for name in both
     ]
 

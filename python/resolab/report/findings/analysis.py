@@ -60,6 +60,7 @@ def analyse(dataset: Dataset) -> Findings:
         shifts=shifts(plan, loads),
         adjusted=adjust_comparisons(plan, loads, dataset.settled_conditions()),
         varying=plan.list_varying_factors(),
+        missing_tables=dataset.missing_tables,
     )
     places = compare_across_places(plan, loads, findings.primary, dataset.vantage_point_of_trials())
     findings = replace(findings, across_places=places)
@@ -68,7 +69,7 @@ def analyse(dataset: Dataset) -> Findings:
 
 def _oracle(dataset: Dataset, plan: Plan, rtt_ms: Mapping[str, float]) -> Oracle:
     """Give the closed form its bytes when hellos are recorded; earlier clients' hellos had a different size."""
-    links = {link.name: link for link in dataset.manifest.profiles} if dataset.hellos() else {}
+    links = {link.name: link for link in dataset.manifest.profiles} if dataset.has_hellos() else {}
     return Oracle(plan, rtt_ms, links)
 
 

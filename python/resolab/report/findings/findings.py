@@ -262,6 +262,8 @@ class Findings:
     hellos: Sequence[HelloRow] = ()
     load_connections: Sequence[LoadConnectionsRow] = ()
     """The connections by opener."""
+    missing_tables: Sequence[str] = ()
+    """The tables that a published folder lacks."""
     across_places: Sequence[VantagePointComparison] = ()
     """The comparisons of the primary outcome, for a dataset from several vantage points."""
     live: "LiveFindings | None" = None

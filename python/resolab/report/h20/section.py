@@ -94,5 +94,11 @@ class H20Section:
 
     def missing(self) -> list[str]:
         """List the missing figures with the missing data, one line each."""
-        missing = [*list_missing_responses(self.study), *list_missing_differences(self.study)]
-        return [*missing, *describe_missing_amortisation(self._paid)]
+        lacking, missing = self.study.findings.missing_tables, list_missing_differences(self.study)
+        if "queries" in lacking:
+            missing.append("figures and tables of DNS queries: this published folder has no table queries")
+        else:
+            missing = [*list_missing_responses(self.study), *missing, *describe_missing_amortisation(self._paid)]
+        if "requests" in lacking:
+            missing.append("names a page, and loads that lose a look-up: this published folder has no table requests")
+        return missing

@@ -11,7 +11,7 @@ from resolab.report.findings.findings import Findings
 from resolab.report.live.failures import LiveStatus
 from resolab.report.live.findings import LiveFindings
 from resolab.store.live.queries import TrialSettingsRow
-from resolab.store.manifest import LiveRun
+from resolab.store.manifest import LiveRun, Manifest
 
 _WAYS = {
     "root": "root, browser in a mount namespace",
@@ -30,6 +30,8 @@ def live_lines(findings: Findings) -> list[str]:
 
 
 def _line(findings: Findings, live: LiveFindings, place: str) -> str:
+    if "live_trials" in findings.missing_tables:
+        return f"Live, from vantage point {place}, {_of_manifest(findings.manifest)}; {_sites(findings, live, place)}."
     rows = [row for row in live.ground if row.profile == place]
     ways = (
         ", ".join(_list_kinds([(_WAYS.get(row.way, row.way), row.trials_count) for row in rows])) or "way not recorded"
@@ -37,6 +39,13 @@ def _line(findings: Findings, live: LiveFindings, place: str) -> str:
     operators = ", ".join(dict.fromkeys(row.operator_url for row in rows)) or "not recorded"
     where = f"Live, from vantage point {place}, {_when(rows)}"
     return f"{where}; {ways}; operator {operators}; {_sites(findings, live, place)}."
+
+
+def _of_manifest(manifest: Manifest) -> str:
+    """Return the circumstances of a published folder without the table of its trials' own."""
+    began, ended = (_instant(one) if one else "not yet" for one in (manifest.created_unix_ns, manifest.ended_unix_ns))
+    operator = "not recorded" if manifest.live is None else manifest.live.operator_url
+    return f"{began} to {ended} UTC in all; way: this published folder has no table live_trials; operator {operator}"
 
 
 def _when(rows: Sequence[TrialSettingsRow]) -> str:
@@ -85,6 +94,10 @@ def live_environment(findings: Findings) -> list[tuple[str, str]]:
     if live is None:
         return []
     rows: list[tuple[str, str]] = [("vantage points", ", ".join(findings.plan.factors.profile))]
+    if "live_trials" in findings.missing_tables:
+        told = "this published folder has no table live_trials"
+        rows.append(("operator, user agents, system resolvers, IPv6, stop signs", told))
+        return rows if run is None else [*rows, *_list_run_facts(run)]
     for name, values in (
         ("operator", [row.operator_url for row in live.ground]),
         ("user agents", [row.user_agent or "not known" for row in live.ground]),

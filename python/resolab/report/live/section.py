@@ -70,14 +70,18 @@ class LiveSection:
     def missing(self) -> list[str]:
         """List the missing figures and tables with the missing data, one line each."""
         study, lacks = self.study, []
-        if not study.lookups:
+        if "queries" in study.findings.missing_tables:
+            lacks.append("look-ups, hits and misses, amortisation: this published folder has no table queries")
+        elif not study.lookups:
             lacks.append("live_fig1 and look-ups: no trial asked for its page's names")
         elif not study.knows_caches:
             lacks.append("hits and misses: the state of the cache is not known of any look-up")
         if not any(one.curve.median_ms.n for one in self.live.pairs):
             lacks.append("live_fig2: no two configurations loaded the same site")
-        if not self.live.pings:
+        if "pings" in study.findings.missing_tables:
+            lacks.append("pings: this published folder has no table pings")
+        elif not self.live.pings:
             lacks.append("pings: none was sent")
-        if not self._paid:
+        if not self._paid and "queries" not in study.findings.missing_tables:
             lacks.append("amortisation: no resolver was asked over Do53 and over a connection, cold and open")
         return lacks

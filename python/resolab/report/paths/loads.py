@@ -1,6 +1,6 @@
 """The critical paths of a dataset's loads of modelled pages, with their connections and the closed form.
 
-For: reading trials. Not for: sums (`summary`), or pages without a model, because their request dependencies are
+For: reading records. Not for: sums (`summary`), or pages without a model, because their request dependencies are
 unknown.
 """
 
@@ -22,8 +22,12 @@ from resolab.pages.path import (
 from resolab.plan import access_rtt_ms, parse_plan
 from resolab.records import PageLoadRecord, Record, TrialRecord
 from resolab.report.paths.predictions import LookupPredictor
-from resolab.store import dataset_folder, find_finished_trials, load_manifest, read_trial
+from resolab.store import dataset_folder, load_manifest
+from resolab.store.recorded import records_of_trials
 from resolab.wording import format_count
+
+TABLES_READ = ("page_loads", "requests", "edge_requests", "connections")
+"""The tables with the records behind a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +65,12 @@ class LoadPaths:
             arms = "; ".join(f"{arm}: {_join_counts(whys)}" for arm, whys in self.failed_count.items())
             count = sum(sum(whys.values()) for whys in self.failed_count.values())
             told.append(
-                f"{format_count(count, 'load')} failed and {'is' if count == 1 else 'are'} left out ({arms}): medians "
-                "of an arm that fails more often than another look shorter for it"
+                f"{format_count(count, 'load')} failed and {'is' if count == 1 else 'are'} left out ({arms}): medians of an "
+                "arm that fails more often than another look shorter for it"
             )
         if self.loads_without_path_count:
             told.append(
-                f"{format_count(self.loads_without_path_count, 'load')} without a load event "
-                "or any request of the model"
+                f"{format_count(self.loads_without_path_count, 'load')} without a load event or any request of the model"
             )
         if self.pages_without_model:
             told.append(f"pages without a model, left out: {', '.join(self.pages_without_model)}")
@@ -93,8 +96,7 @@ def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
     without_model: dict[str, None] = {}
     without_path = 0
     failed: dict[str, dict[str, int]] = {}
-    for file in find_finished_trials(folder).values():
-        records = list(read_trial(file))
+    for records in records_of_trials(folder, TABLES_READ):
         head = next(one for one in records if isinstance(one, TrialRecord))
         model = models.get(head.page)
         if model is None:

@@ -54,7 +54,7 @@ def profile_table(findings: Findings) -> NamedTable | None:
                 link.name,
                 number_text(rtt),
                 number_text(access_rtt_ms(link), 3),
-                number_text(measured, 3) if measured is not None else "not calibrated",
+                number_text(measured, 3) if measured is not None else "no calibration",
                 number_text(down),
                 _megabits(link.down),
                 number_text(up),

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from resolab.errors import ConfigurationError
 from resolab.plots import Drawing, PageEvent, Span, WaterfallRequest, draw_waterfall
 from resolab.records import PageLoadRecord, ResourceRecord, TrialRecord
-from resolab.store import dataset_folder, find_finished_trials, load_manifest, open_dataset, read_trial
+from resolab.store import (
+    dataset_folder,
+    find_finished_trials,
+    load_manifest,
+    open_dataset,
+    read_trial,
+    refuse_published,
+)
 from resolab.store.outcomes import PLT, is_usable
 from resolab.urls import split_url
 
@@ -36,6 +43,7 @@ def waterfalls(folder: Path, wanted: str | None = None) -> list[Waterfall]:
 
     The median load is the completed load with the median page load time, the faster of the two in the middle.
     """
+    refuse_published(folder, "draw loads of")
     trials = find_finished_trials(dataset_folder(folder))
     if wanted in trials:
         return [read_waterfall(folder, wanted)]

@@ -74,6 +74,16 @@ ORDER BY t.block, t.position
 """  # noqa: S608 - constants of this file
 
 
+TABLES_OF_LOAD_CONNECTIONS = (
+    "path_summaries",
+    "edge_requests",
+    "connections",
+    "gateway_requests",
+    "gateway_speculations",
+)
+"""The tables of the statement, besides those of every dataset."""
+
+
 class LoadConnectionsRow(msgspec.Struct, kw_only=True, frozen=True):
     """One successful measured load, and the connections of its requests."""
 

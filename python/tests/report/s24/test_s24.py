@@ -243,7 +243,7 @@ def test_table_2_sets_the_applied_beside_the_printed(made: Made) -> None:
     assert rows["fiber"]["paper_rtt_ms"] == 14.8
     assert rows["fiber"]["rtt_ms"] == pytest.approx(14.767147)
     assert rows["4g"]["paper_down_bps"] == pytest.approx(54.0e6)
-    assert made.tables["s24_table2"].table.rows[0][3] == "not calibrated"
+    assert made.tables["s24_table2"].table.rows[0][3] == "no calibration"
 
 
 def test_what_failed_keeps_its_curve_below_one(faulty: Made) -> None:

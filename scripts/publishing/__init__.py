@@ -1,0 +1,1 @@
+"""Parts of `scripts/publish`: a dataset as a small folder that every command reads."""
