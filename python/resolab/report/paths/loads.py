@@ -65,12 +65,13 @@ class LoadPaths:
             arms = "; ".join(f"{arm}: {_join_counts(whys)}" for arm, whys in self.failed_count.items())
             count = sum(sum(whys.values()) for whys in self.failed_count.values())
             told.append(
-                f"{format_count(count, 'load')} failed and {'is' if count == 1 else 'are'} left out ({arms}): medians of an "
-                "arm that fails more often than another look shorter for it"
+                f"{format_count(count, 'load')} failed and {'is' if count == 1 else 'are'} left out ({arms}): medians "
+                "of an arm that fails more often than another look shorter for it"
             )
         if self.loads_without_path_count:
             told.append(
-                f"{format_count(self.loads_without_path_count, 'load')} without a load event or any request of the model"
+                f"{format_count(self.loads_without_path_count, 'load')} without a load event or any request of the "
+                "model"
             )
         if self.pages_without_model:
             told.append(f"pages without a model, left out: {', '.join(self.pages_without_model)}")
