@@ -3,11 +3,13 @@
 
 use crate::path::PathBackend;
 use crate::profile::LinkProfile;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A direction across the link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LinkDirection {
     /// From client to server.
@@ -17,7 +19,8 @@ pub enum LinkDirection {
 }
 
 /// A train of numbered UDP packets sent through the link.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ProbeRecord {
     /// Free label from the command line; `null` without a label.
     pub label: Option<String>,
@@ -41,7 +44,8 @@ pub struct ProbeRecord {
 }
 
 /// One TCP connection sending as fast as possible for a time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct BulkTransferRecord {
     /// Free label from the command line; `null` without a label.
     pub label: Option<String>,
@@ -64,7 +68,8 @@ pub struct BulkTransferRecord {
 }
 
 /// One quantity of a link, requested and measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CalibrationCheck {
     /// Name of the quantity: `delay`, `jitter`, `loss`, `rate`, `queue`, `bulk`, `lateness` and
     /// others.
@@ -86,7 +91,8 @@ pub struct CalibrationCheck {
 }
 
 /// A profile measured through the path on this machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CalibrationRecord {
     /// The profile as in force.
     pub profile: LinkProfile,

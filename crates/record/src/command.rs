@@ -6,11 +6,13 @@ use crate::edge_control::RetryMode;
 use crate::edge_names::{FailureMode, NameDelay};
 use crate::profile::LinkProfile;
 use crate::terms::TicketPolicy;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A command to `resolab-core path`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PathCommand {
     /// Write `path_summary` and `flow` records of the window since the last summary (or the start),
@@ -55,7 +57,8 @@ pub enum PathCommand {
 }
 
 /// A command to `resolab-core edge`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EdgeCommand {
     /// Set the ticket policy of a server name from now on.
@@ -199,7 +202,8 @@ pub enum EdgeCommand {
 }
 
 /// A command to `resolab-core stub`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum StubCommand {
     /// Close the upstream connection. The next query opens a new connection.

@@ -6,12 +6,14 @@ use crate::edge_names::FailureMode;
 use crate::failure::Failure;
 use crate::hello::HelloFacts;
 use crate::terms::{DnsTransport, HandshakeMode, HttpVersion};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 
 /// The edge is listening on every address and port of its configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct EdgeReadyRecord {
     /// File with the certificate authority, PEM.
     pub ca_file: String,
@@ -22,7 +24,8 @@ pub struct EdgeReadyRecord {
 }
 
 /// One TCP or QUIC connection, written at its end or when the edge is told to write its records.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ConnectionRecord {
     /// Number of the connection within this edge.
     pub connection_id: u64,
@@ -107,7 +110,8 @@ pub struct ConnectionRecord {
 }
 
 /// One DNS query as seen by the edge. Instants are `CLOCK_MONOTONIC`, in ns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct EdgeQueryRecord {
     /// Number of the query's connection; `null` for `doudp`.
     pub connection_id: Option<u64>,
@@ -146,7 +150,8 @@ pub struct EdgeQueryRecord {
 
 /// One HTTP request for a page's resource as seen by the edge. Instants are `CLOCK_MONOTONIC`, in
 /// ns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct EdgeRequestRecord {
     /// Number of the request's connection.
     pub connection_id: u64,

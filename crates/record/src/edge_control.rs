@@ -1,13 +1,13 @@
 //! Words and shapes of the edge's control: address validation, and the summary of accepted and
 //! refused connections.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The rule for QUIC clients to prove their address by a Retry (RFC 9000 section 8.1.2).
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RetryMode {
     /// No Retry; the amplification limit alone protects (RFC 9000 section 8.1).
@@ -20,7 +20,8 @@ pub enum RetryMode {
 }
 
 /// The proof of a QUIC client's address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AddressProof {
     /// The token of our Retry.
@@ -32,7 +33,8 @@ pub enum AddressProof {
 }
 
 /// Connections accepted and refused by the edge since its start.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ConnectionsSummary {
     /// Number of TCP connections accepted.
     pub tcp_connections_count: u64,

@@ -3,12 +3,14 @@
 
 use crate::edge_control::ConnectionsSummary;
 use crate::terms::DnsTransport;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The shape of a delay drawn anew for each query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DelayDistribution {
     /// Always `mean_ms`, for every query.
@@ -26,7 +28,8 @@ pub enum DelayDistribution {
 }
 
 /// A delay drawn from a separate random stream. Fields unused by the distribution are absent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NameDelay {
     /// Distribution of the delays; each field below lists the distributions using the field.
@@ -61,7 +64,8 @@ pub struct NameDelay {
 }
 
 /// The edge's deliberate failure of queries for a name, in place of an answer from its records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FailureMode {
     /// The answer is NXDOMAIN: the name does not exist.
@@ -78,7 +82,8 @@ pub enum FailureMode {
 }
 
 /// The edge's counts since its start, written by a `summary` command and at the end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct EdgeSummaryRecord {
     /// Label of the command; `null` at the end, and without a label.
     pub label: Option<String>,
@@ -107,7 +112,8 @@ pub struct EdgeSummaryRecord {
 }
 
 /// The counts of the wire-format cache.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct WireCacheSummary {
     /// Number of answers taken from the cache.
     pub hit_count: u64,

@@ -1,14 +1,14 @@
 //! The closed list of measured failures, named `<phase>_<what>`. A failure is data: `null` means
 //! success. Not for broken instruments: these end the process with an exit code.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write};
 
 /// The reason for the failure of a query, connection or request.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
     /// The resolver's host name had no address.

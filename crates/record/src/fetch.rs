@@ -5,12 +5,14 @@ use crate::failure::Failure;
 use crate::hello::HelloFacts;
 use crate::query::QueryPurpose;
 use crate::terms::HandshakeMode;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 
 /// The sharing of connections between a query and a page's request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CoalescingMode {
     /// Each on a separate connection.
@@ -22,7 +24,8 @@ pub enum CoalescingMode {
 }
 
 /// The outcome of a request sent beside the query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Speculation {
     /// The request was not sent: no evidence allowed the connection for the page.
@@ -34,7 +37,8 @@ pub enum Speculation {
 }
 
 /// The source of the knowledge about the certificate's coverage of the page's host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CoverageSource {
     /// The certificate of this connection, after its handshake.
@@ -45,7 +49,8 @@ pub enum CoverageSource {
 }
 
 /// The reason for using the resolver's connection for the page, once the name was known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SharedBecause {
     /// The certificate covers the host, and the name's address is the connection's.
@@ -55,7 +60,8 @@ pub enum SharedBecause {
 }
 
 /// One connection of a fetch. Instants are nanoseconds since the fetch's `time_origin_ns`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FetchConnection {
     /// Address and port of the server.
     pub address: SocketAddr,
@@ -91,7 +97,8 @@ pub struct FetchConnection {
 }
 
 /// One name and page, fetched successfully or not. Instants are nanoseconds since `time_origin_ns`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FetchRecord {
     /// Sharing of connections between query and page.
     pub coalescing_mode: CoalescingMode,

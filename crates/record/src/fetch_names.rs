@@ -3,11 +3,13 @@
 
 use crate::failure::Failure;
 use crate::fetch::CoalescingMode;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The source of a document's names for the fetching client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NameAnnouncement {
     /// The document itself has the names.
@@ -22,7 +24,8 @@ pub enum NameAnnouncement {
 }
 
 /// One name of a document. Instants are nanoseconds since the fetch's `time_origin_ns`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AnnouncedName {
     /// The host name, found or announced.
     pub name: String,
@@ -46,7 +49,8 @@ pub struct AnnouncedName {
 }
 
 /// A document and the addresses of its names. Instants are nanoseconds since `time_origin_ns`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FetchNamesRecord {
     /// Requested source of the document's names.
     pub announcement: NameAnnouncement,

@@ -6,12 +6,14 @@ use crate::failure::Failure;
 use crate::fetch::{CoverageSource, Speculation};
 use crate::hello::HelloFacts;
 use crate::terms::{HandshakeMode, HttpVersion};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 
 /// A command to `resolab-core gateway`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum GatewayCommand {
     /// Close every connection (upstream, to the resolver and to the browser), and count the next
@@ -37,7 +39,8 @@ pub enum GatewayCommand {
 }
 
 /// The event opening a gateway's upstream connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum GatewayTrigger {
     /// The name's query, as soon as the name's address is known. The browser is answered at once.
@@ -53,9 +56,8 @@ pub enum GatewayTrigger {
 }
 
 /// The rule for sending requests on a connection opened for another name.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionSharing {
     /// No request uses another name's connection.
@@ -74,7 +76,8 @@ pub enum ConnectionSharing {
 }
 
 /// The reason for sending a request on a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionReason {
     /// The connection was opened for this name.
@@ -88,7 +91,8 @@ pub enum ConnectionReason {
 }
 
 /// The reason for discarding the response to a speculative request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DiscardedBecause {
     /// The browser's request was another request.
@@ -101,7 +105,8 @@ pub enum DiscardedBecause {
 
 /// The outcome of a load's request meant to leave before the document's name was known. Instants
 /// are `CLOCK_MONOTONIC`, in ns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GatewaySpeculationRecord {
     /// Number of the load, from 0.
     pub load: u64,
@@ -128,7 +133,8 @@ pub struct GatewaySpeculationRecord {
 }
 
 /// A gateway is listening.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GatewayReadyRecord {
     /// Address and port for the browser's queries, over UDP and TCP.
     pub dns_address: SocketAddr,
@@ -155,7 +161,8 @@ pub struct GatewayReadyRecord {
 }
 
 /// A connection of the browser to the gateway. Instants are `CLOCK_MONOTONIC`, in ns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GatewayLegRecord {
     /// Number of the load, from 0.
     pub load: u64,
@@ -185,7 +192,8 @@ pub struct GatewayLegRecord {
 
 /// A connection of the gateway upstream, written when the gateway gives the connection up. Instants
 /// are `CLOCK_MONOTONIC`, in ns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GatewayConnectionRecord {
     /// Number of the load, from 0.
     pub load: u64,
@@ -245,7 +253,8 @@ pub struct GatewayConnectionRecord {
 /// A request at the gateway, successful or not. Instants are `CLOCK_MONOTONIC`, in ns. The
 /// gateway's own time is in three pairs: `sent_ns` - `received_ns`, `head_passed_ns` - `head_ns`,
 /// `last_passed_ns` - `last_ns`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GatewayRequestRecord {
     /// Number of the load, from 0.
     pub load: u64,

@@ -1,13 +1,13 @@
 //! The hellos of a TLS or QUIC handshake and their size on the wire; part of every connection's
 //! record. Not for: the hellos' instants, or negotiated parameters beside the key exchange.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Group of a TLS 1.3 key exchange (RFC 8446 section 4.2.7), in lower case.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub enum KeyExchangeGroup {
     /// X25519MLKEM768: X25519 with ML-KEM-768 (FIPS 203).
     #[serde(rename = "x25519mlkem768")]
@@ -65,7 +65,8 @@ impl KeyExchangeGroup {
 ///
 /// Packets are UDP datagrams, counted at the socket, or TCP segments. Segments are calculated from
 /// the bytes and the connection's segment size, because neither end sees its segments.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HelloFacts {
     /// Group of the key exchange; `null` for a group without support in our clients.
     #[serde(default)]

@@ -1,12 +1,14 @@
 //! Shapes of an internet of many hosts joined at an exchange: configuration, ready line, commands,
 //! and the counts of passing packets. IPv4 only.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
 
 /// The internet's configuration, as in its TOML file.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct InternetConfig {
     /// Seed of the hosts' losses; `null` means 1.
@@ -21,7 +23,8 @@ pub struct InternetConfig {
 }
 
 /// One host and its path to the exchange.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct InternetHost {
     /// Name of the host for `enter --host`: small letters, digits and `-`.
@@ -57,7 +60,8 @@ pub struct InternetHost {
 }
 
 /// Addresses of a host; its programs can use any of them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct InternetNetwork {
     /// The network's first address and prefix length, `a.b.c.d/length`.
@@ -70,7 +74,8 @@ pub struct InternetNetwork {
 
 /// An internet is ready: programs can be placed in its hosts with `resolab-core enter --path PID
 /// --host NAME`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InternetReadyRecord {
     /// Process id of the internet, for `enter --path`.
     pub pid: u32,
@@ -89,7 +94,8 @@ pub struct InternetReadyRecord {
 }
 
 /// A command to `resolab-core internet`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum InternetCommand {
     /// Change a host's path to the exchange from now on. Packets under way keep their times.
@@ -121,7 +127,8 @@ pub enum InternetCommand {
 }
 
 /// The packets passing the exchange in a window of time.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InternetFlowsRecord {
     /// Label from the command; `null` without a label.
     pub label: Option<String>,
@@ -157,7 +164,8 @@ pub struct InternetFlowsRecord {
 }
 
 /// The packets of a host to one port of one address, delivered or not.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InternetFlow {
     /// Name of the sending host.
     pub source_host: String,

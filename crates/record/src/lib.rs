@@ -87,6 +87,7 @@ pub use trial::{
 };
 pub use trial_flag::TrialFlag;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +96,8 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT_VERSION: &str = "1.21";
 
 /// One line of output of any resolab-core command, or of a trial's file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub enum Record {
     /// The first line of every stream.

@@ -2,11 +2,13 @@
 //! the contacted hosts, and the reasons for null values. Not for: the lab's trials.
 
 use crate::terms::DnsTransport;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The access of browser and stub to the machine's network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LiveWay {
     /// As root: a separate mount namespace on the machine's network.
@@ -22,7 +24,8 @@ pub enum LiveWay {
 }
 
 /// One trial over the real network.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LiveTrialRecord {
     /// Vantage point of the trial, as named in the plan.
     pub vantage_point: String,

@@ -4,13 +4,15 @@
 use crate::failure::Failure;
 use crate::hello::HelloFacts;
 use crate::terms::DnsTransport;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// The rule for sending queries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LoadPace {
     /// Closed loop: a query is sent when another query has ended.
@@ -22,7 +24,8 @@ pub enum LoadPace {
 }
 
 /// The distribution of a set of durations. Quantiles are exact to three digits.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TimeDistribution {
     /// Number of durations in the set.
     pub sample_count: u64,
@@ -50,7 +53,8 @@ pub struct TimeDistribution {
 }
 
 /// The counts of a load run in one interval.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LoadProgressRecord {
     /// Start of the interval, in ns since the first query could be sent.
     pub interval_start_ns: u64,
@@ -74,7 +78,8 @@ pub struct LoadProgressRecord {
 }
 
 /// Connections with equal hellos.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HelloCount {
     /// Number of these connections.
     pub connection_count: u64,
@@ -86,7 +91,8 @@ pub struct HelloCount {
 /// The settings, counts and distributions of a load run. Each query sent has exactly one end:
 /// `sent_count` is the sum of completed, lost, interrupted and failed.
 #[allow(clippy::struct_excessive_bools)] // Each is a fact of its own, true of a run or not.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LoadRecord {
     /// DNS transport of the queries.
     pub dns_transport: DnsTransport,

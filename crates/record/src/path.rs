@@ -1,12 +1,14 @@
 //! Records of the emulated path: its ready line, its own error, and the tap's flows.
 
 use crate::profile::LinkProfile;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 /// The mechanism moving packets between the hosts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PathBackend {
     /// Our link model between two TUN devices.
@@ -19,7 +21,8 @@ pub enum PathBackend {
 }
 
 /// The path is ready: programs can be placed in the path with `resolab-core enter --path PID`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PathReadyRecord {
     /// Process id of the path, for `enter --path`.
     pub pid: u32,
@@ -55,7 +58,8 @@ pub struct PathReadyRecord {
 }
 
 /// The link got another profile.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ProfileChangedRecord {
     /// Instant of the change, `CLOCK_MONOTONIC` in ns.
     pub monotonic_ns: u64,
@@ -64,7 +68,8 @@ pub struct ProfileChangedRecord {
 }
 
 /// The counts of one direction since the last summary.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DirectionSummary {
     /// Number of packets read from the sending host.
     pub packets_in_count: u64,
@@ -100,7 +105,8 @@ pub struct DirectionSummary {
 }
 
 /// The path's counts and its own error over a window of time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PathSummaryRecord {
     /// Free label from the command, e.g. the trial's id; `null` without a label.
     pub label: Option<String>,
@@ -135,7 +141,8 @@ pub struct PathSummaryRecord {
 }
 
 /// The tap's totals of one flow (five-tuple) in a window, as passing the link.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FlowRecord {
     /// Label of the flow's summary; `null` without a label.
     pub label: Option<String>,

@@ -1,12 +1,14 @@
 //! The record of a host's round trips, measured with packets or connections sent for this purpose
 //! only. Not for: round trips of a query's own connection; see its record.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 /// The packets sent and awaited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PingMethod {
     /// Echo request and reply (RFC 792, RFC 4443 section 4).
@@ -19,7 +21,8 @@ pub enum PingMethod {
 }
 
 /// The reason for a ping without a round trip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PingFailure {
     /// No answer came in time.
@@ -33,7 +36,8 @@ pub enum PingFailure {
 }
 
 /// A method tried without success.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PassedOver {
     /// Method of the pings.
     pub method: PingMethod,
@@ -44,7 +48,8 @@ pub struct PassedOver {
 }
 
 /// Pings of one address, by the first method with an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PingRecord {
     /// Address of the pinged host.
     pub address: IpAddr,

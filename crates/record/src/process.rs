@@ -1,11 +1,13 @@
 //! Records of every program about itself.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The first line of every stream: program, format version, and the offset of its clock from wall
 /// time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StartRecord {
     /// Format version of the writer ([`crate::FORMAT_VERSION`]).
     pub format_version: String,
@@ -20,7 +22,8 @@ pub struct StartRecord {
 }
 
 /// The answer to one command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CommandDoneRecord {
     /// Number of the command, its own `id`.
     pub id: u64,

@@ -1,11 +1,13 @@
 //! Shapes of an access-link profile, in files, commands and records alike. Not for: the effect of
 //! the values or their allowed ranges (the link crate).
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The behaviour of a full queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QueueDiscipline {
     /// Arrivals without room in the queue are dropped.
@@ -17,7 +19,8 @@ pub enum QueueDiscipline {
 
 /// Bursty loss: a chain of two states with one step per packet (Gilbert 1960, Elliott 1963). As in
 /// netem, the state moves first, and the previous state decides the packet's loss.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliott {
     /// Probability per packet to leave the good state, 0 to 1.
@@ -34,7 +37,8 @@ pub struct GilbertElliott {
 }
 
 /// The shape of a varying delay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum JitterDistribution {
     /// The delay is normal about the one-way delay.
@@ -45,7 +49,8 @@ pub enum JitterDistribution {
 
 /// Variation of the one-way delay: a process in time. Packets stay in order, unless
 /// `per_packet_reordering` is set. Either a standard deviation or quantiles are given.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Jitter {
     /// Standard deviation of the delay, in ms; the mean stays `one_way_delay_ms`.
@@ -67,7 +72,8 @@ pub struct Jitter {
 }
 
 /// The arrival process of other traffic on the link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CrossTrafficModel {
     /// Independent packets at a constant mean rate.
@@ -77,7 +83,8 @@ pub enum CrossTrafficModel {
 }
 
 /// Other traffic on the link, taking queue and rate but delivered to no host.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CrossTraffic {
     /// Arrival process of the traffic.
@@ -96,7 +103,8 @@ pub struct CrossTraffic {
 }
 
 /// A token bucket dropping packets above its rate at once, without any wait.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PolicerSettings {
     /// Rate of new tokens, in bits of IP packets per second.
@@ -107,7 +115,8 @@ pub struct PolicerSettings {
 }
 
 /// One direction of an access link.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DirectionProfile {
     /// Delay added to every packet after the queue, in ms.
@@ -157,7 +166,8 @@ pub struct DirectionProfile {
 }
 
 /// Servers farther away than the others, behind the same access link.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FarNetwork {
     /// Addresses of the servers, `a.b.c.d/len`; the longest matching prefix counts.
@@ -167,7 +177,8 @@ pub struct FarNetwork {
 }
 
 /// A change of the link at a time of the schedule: a handover, an outage, or both at once.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ScheduledChange {
     /// Time of the change, in ms from the start of the schedule.
@@ -188,7 +199,8 @@ pub struct ScheduledChange {
 }
 
 /// A named access link, always with both directions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LinkProfile {
     /// Identifier of the profile, in plans and columns.

@@ -4,12 +4,14 @@
 use crate::failure::Failure;
 use crate::hello::HelloFacts;
 use crate::terms::{ConnectionState, DnsTransport, HandshakeMode};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 
 /// The purpose of a query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QueryPurpose {
     /// The query is the measurement itself.
@@ -24,7 +26,8 @@ pub enum QueryPurpose {
 
 /// The source of the address for the resolver's host name. The look-up comes before the start of
 /// the clock, unless `bootstrap_start_ns` is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bootstrap {
     /// The user gave the address.
@@ -36,7 +39,8 @@ pub enum Bootstrap {
 }
 
 /// The stub's side of a forwarded query. Instants are in ns since `time_origin_ns`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ForwardedFor {
     /// Address and port of the stub's client.
     pub client_address: SocketAddr,
@@ -47,7 +51,8 @@ pub struct ForwardedFor {
 
 /// The state of the resolver's cache for a name and type, over all transports. Sources are the
 /// run's own queries and the answer's TTL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CacheState {
     /// No query of ours asked the resolver before.
@@ -59,7 +64,8 @@ pub enum CacheState {
 }
 
 /// The contents of a message's COOKIE option (RFC 7873 section 4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CookieState {
     /// The message has no COOKIE option.
@@ -71,7 +77,8 @@ pub enum CookieState {
 }
 
 /// The rule for sending a query again without a response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RetryPolicy {
     /// The rule of the C library's resolver: 5 s a try, two tries (resolv.conf(5)).
@@ -85,7 +92,8 @@ pub enum RetryPolicy {
 }
 
 /// The end of a connection kept for further queries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionEnd {
     /// The resolver closed the connection.
@@ -101,7 +109,8 @@ pub enum ConnectionEnd {
 /// The message of a query meant to share messages (`query --questions-per-message`, `stub
 /// --gather-ms`). Part of [`QueryRecord`], on the same level as its fields. All fields are `null`
 /// for other queries.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MessageFacts {
     /// Number of the message, the same for all questions of the message. `query_bytes`,
     /// `response_bytes` and `attempt_count` on the record of each question are then the message's.
@@ -126,7 +135,8 @@ pub struct MessageFacts {
 
 /// The facts about the connection of a query; `null` without a connection. Part of [`QueryRecord`],
 /// on the same level as its fields.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ConnectionFacts {
     /// QUIC version negotiated, as a number: 1 is RFC 9000, 0x6b3343cf is RFC 9369; `null` without
     /// QUIC.
@@ -179,7 +189,8 @@ pub struct ConnectionFacts {
 }
 
 /// One DNS query, successful or not. Instants are nanoseconds since `time_origin_ns`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct QueryRecord {
     /// DNS transport of the query.
     pub dns_transport: DnsTransport,
@@ -381,7 +392,8 @@ pub struct QueryRecord {
 }
 
 /// The stub is listening on UDP and TCP.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StubReadyRecord {
     /// Address and port of the stub's listening sockets.
     pub listen_address: SocketAddr,

@@ -3,12 +3,14 @@
 
 use crate::failure::Failure;
 use crate::terms::DnsTransport;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 
 /// The handling of a message's questions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionsHandling {
     /// No response came in time.
@@ -28,7 +30,8 @@ pub enum QuestionsHandling {
 }
 
 /// One message with no question or several, sent on a separate connection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct QuestionsProbeRecord {
     /// DNS transport of the message.
     pub dns_transport: DnsTransport,

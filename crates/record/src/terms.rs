@@ -1,13 +1,13 @@
 //! The closed vocabularies shared by many records (docs/glossary.md). Not for failures: see
 //! `failure`.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The transport of a DNS query.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DnsTransport {
     /// DNS over UDP (RFC 1035, 6891).
@@ -69,9 +69,8 @@ impl DnsTransport {
 
 /// A TLS 1.3 or QUIC handshake: the requested handshake in `requested_handshake_mode`, the actual
 /// handshake in `handshake_mode`.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HandshakeMode {
     /// A handshake without a ticket.
@@ -83,9 +82,8 @@ pub enum HandshakeMode {
 }
 
 /// An HTTP version, requested or used.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HttpVersion {
     /// HTTP/1.1 (RFC 9112), with `http/1.1` as ALPN.
@@ -99,9 +97,8 @@ pub enum HttpVersion {
 }
 
 /// The state of a query's connection at its start.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionState {
     /// The connection's set-up belongs to this query.
@@ -111,9 +108,8 @@ pub enum ConnectionState {
 }
 
 /// The edge's rule for issuing and accepting session tickets, per server name.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TicketPolicy {
     /// No session tickets are issued or accepted: every handshake is full.
@@ -127,9 +123,8 @@ pub enum TicketPolicy {
 }
 
 /// The browser of a page load.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BrowserName {
     /// The browser is Chromium.
@@ -139,9 +134,8 @@ pub enum BrowserName {
 }
 
 /// The resolver asking over Do53 when the browser itself uses no `DoH`.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NameResolution {
     /// The browser's own stub resolver.
@@ -151,9 +145,8 @@ pub enum NameResolution {
 }
 
 /// The reason for a browser's use of HTTP/3 to an origin.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum H3Discovery {
     /// Forced at the browser's start: no race against TCP, from the first request on.
@@ -166,9 +159,8 @@ pub enum H3Discovery {
 }
 
 /// The presence of an answer in a resolver's cache.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ResolverCache {
     /// The answer is in the cache: answered at once.
@@ -178,9 +170,8 @@ pub enum ResolverCache {
 }
 
 /// The browser settings of a published study, including their errors.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BrowserPreset {
     /// Hounsel et al. (WWW 2020), with Firefox.
@@ -190,9 +181,8 @@ pub enum BrowserPreset {
 }
 
 /// The method of a `DoH` query (RFC 8484, section 4.1).
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DohMethod {
     /// GET, with the query in the URL.
@@ -210,8 +200,9 @@ mod tests {
         for (place, transport) in DnsTransport::ALL.into_iter().enumerate() {
             assert_eq!(transport.index(), place);
         }
-        let schema = schemars::schema_for!(DnsTransport).to_value();
-        let declared: Vec<_> = schema["oneOf"]
+        let schema = include_str!("../../../schema/records.schema.json");
+        let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+        let declared: Vec<_> = schema["$defs"]["DnsTransport"]["oneOf"]
             .as_array()
             .unwrap()
             .iter()

@@ -7,11 +7,13 @@ use crate::terms::{
     BrowserName, BrowserPreset, ConnectionState, DnsTransport, DohMethod, H3Discovery,
     HandshakeMode, HttpVersion, NameResolution, ResolverCache,
 };
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The browser's path to the resolver.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ResolverPath {
     /// The browser's own resolver uses the transport.
@@ -24,7 +26,8 @@ pub enum ResolverPath {
 }
 
 /// A gateway's request for a page's document before the browser's own request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PageSpeculation {
     /// The gateway does not ask before the browser.
@@ -35,7 +38,8 @@ pub enum PageSpeculation {
 
 /// A stub's gathering of simultaneous queries into one message, as a client taking partial
 /// responses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QueryGathering {
     /// Each query leaves at once.
@@ -45,7 +49,8 @@ pub enum QueryGathering {
 }
 
 /// Answers for a page's names before the browser asks, as if pushed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerPush {
     /// The answers come after the browser's queries.
@@ -55,7 +60,8 @@ pub enum AnswerPush {
 }
 
 /// The reason for a failed page load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PageFailure {
     /// The load event had not come within the limit: a censored value, at least `limit_ms`.
@@ -89,7 +95,8 @@ pub enum PageFailure {
 
 /// The reason for a failed look-up of a page, by the edge's records. Browsers report the same error
 /// for all reasons.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DnsFailure {
     /// The name does not exist (NXDOMAIN).
@@ -105,7 +112,8 @@ pub enum DnsFailure {
 }
 
 /// The first line of a trial's file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TrialRecord {
     /// Format version of the writer ([`crate::FORMAT_VERSION`]).
     pub format_version: String,
@@ -230,7 +238,8 @@ fn lab() -> String {
 }
 
 /// The last line of a trial's file. A file without this line is of an unfinished trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TrialEndRecord {
     /// Identifier of the trial, as in the first line.
     pub trial_id: String,
@@ -254,7 +263,8 @@ pub struct TrialEndRecord {
 
 /// One page load. Instants ending in `_ms` are milliseconds since navigationStart as given by the
 /// browser (W3C Navigation Timing, Paint Timing, Largest Contentful Paint).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PageLoadRecord {
     /// URL of the document.
     pub url: String,
@@ -363,7 +373,8 @@ pub struct PageLoadRecord {
 
 /// One request of a measured page load (W3C Resource Timing), the document included. Instants
 /// ending in `_ms` are milliseconds since navigationStart.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ResourceRecord {
     /// URL of the request.
     pub url: String,

@@ -4,11 +4,13 @@
 //! setting a flag; the code running trials decides. A trial's last line has flags as text, so
 //! readers can open datasets with unknown flags.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A reason for reading the values of a trial with care.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TrialFlag {
     /// The load sent no DNS query for its page.

@@ -1,14 +1,15 @@
 //! The cryptography of both roles: the key exchange groups in their order, and AES-128 first. The
 //! bytes on the wire thus follow from settings alone.
 //!
-//! Key exchange is from aws-lc-rs, because aws-lc-rs has ML-KEM; ciphers, hashes and signatures are
-//! from ring.
+//! All is from ring, except the half of ML-KEM in X25519MLKEM768 (`x25519_mlkem768`).
 //! Not for: certificates, tickets or versions.
+
+mod x25519_mlkem768;
 
 use resolab_record::KeyExchangeGroup;
 use rustls::CipherSuite;
-use rustls::crypto::aws_lc_rs::kx_group;
-use rustls::crypto::{CryptoProvider, SupportedKxGroup, ring};
+use rustls::crypto::ring::{self, kx_group};
+use rustls::crypto::{CryptoProvider, SupportedKxGroup};
 
 /// Returns a provider with these groups, preferred in this order. A client sends a share of the
 /// first group. With X25519MLKEM768, the client also sends the inner share of x25519 if x25519 is
@@ -24,8 +25,8 @@ pub fn provider(groups: &[KeyExchangeGroup]) -> CryptoProvider {
     provider
 }
 
-/// Draws an unused key. At first use, the random generator for key exchange gathers entropy from
-/// the jitter of the processor for 30 ms. No measured exchange shall include these 30 ms.
+/// Draws an unused key. The first key of a process takes 0.1 to 0.2 ms longer than later keys:
+/// the program's code is not in memory yet. No measured exchange shall include this time.
 fn seed(groups: &[&'static dyn SupportedKxGroup]) {
     if let Some(group) = groups.first() {
         // Where it cannot draw one, the handshake says so.
@@ -35,7 +36,7 @@ fn seed(groups: &[&'static dyn SupportedKxGroup]) {
 
 fn supported(group: KeyExchangeGroup) -> &'static dyn SupportedKxGroup {
     match group {
-        KeyExchangeGroup::X25519Mlkem768 => kx_group::X25519MLKEM768,
+        KeyExchangeGroup::X25519Mlkem768 => x25519_mlkem768::X25519MLKEM768,
         KeyExchangeGroup::X25519 => kx_group::X25519,
         KeyExchangeGroup::Secp256r1 => kx_group::SECP256R1,
         KeyExchangeGroup::Secp384r1 => kx_group::SECP384R1,

@@ -8,6 +8,9 @@ import os
 import shutil
 import signal
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +19,9 @@ import pytest
 ROOT = Path(__file__).parents[3]
 STAND_INS = ("python3", "cargo", "rustc", "cc", "git", "dpkg", "dpkg-query", "apt-get")
 STAND_IN = r"""#!/bin/sh
-echo "${0##*/} $*" >> "$CALLS"
-[ "$(wc -l < "$CALLS")" != "${KILL_AT:-}" ] || kill -KILL 0
+number=$(flock "$CALLS.lock" sh -c 'echo "$1" >> "$CALLS"; wc -l < "$CALLS"' sh "${0##*/} $*") # two programs may run at once
+[ "$number" != "${KILL_AT:-}" ] || kill -KILL 0
+case "${0##*/} $*" in "${FAILING:-nothing}"*) exit 1 ;; esac
 install_at() { mkdir -p "$(dirname "$1")" && cp "$STAND_IN" "$1" && chmod 755 "$1"; }
 case "${0##*/} $*" in
     dpkg-query*) printf 'install ok installed' ;;
@@ -28,10 +32,11 @@ case "${0##*/} $*" in
     'uv venv --clear '*) rm -rf .venv; install_at .venv/bin/python3.11; ln -s python3.11 .venv/bin/python; mkdir -p .venv/lib/python3.11 ;;
     'uv pip sync '*) : > .venv/packages ;;
     'python -c import sysconfig'*) echo .venv/lib/python3.11 ;;
-    'cargo build --profile '*) install_at "target/$3/resolab-core" ;;
+    'cargo build --profile '*) for _ in $(seq "${BUILD_S:-0}"); do sleep 1; done; install_at "target/$3/resolab-core" ;;
 esac
 """
 CALLS_AT_MOST = 60
+INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -44,8 +49,11 @@ class Checkout:
     def _calls_file(self) -> Path:
         return self.folder / "calls"
 
-    def run(self, *options: str, kill_at: int | None = None, **environment: str) -> int:
-        """Run the set-up once, kill it at that call, and return its exit code."""
+    @contextmanager
+    def running(
+        self, *options: str, kill_at: int | None = None, **environment: str
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """Start the set-up, which is killed at that call, and end what is left of it."""
         self._calls_file.write_text("")
         told = {
             "PATH": f"{self.folder}/bin:/usr/bin:/bin",
@@ -54,10 +62,17 @@ class Checkout:
         }
         if kill_at is not None:
             told["KILL_AT"] = str(kill_at)
-        return subprocess.run(
+        with subprocess.Popen(
             [self.folder / "scripts" / "setup", *options], cwd=self.folder, env=told | environment, stdin=subprocess.DEVNULL,
-            capture_output=True, timeout=60, check=False, start_new_session=True,
-        ).returncode  # fmt: skip
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        ) as process:  # fmt: skip
+            yield process
+            process.kill()
+
+    def run(self, *options: str, kill_at: int | None = None, **environment: str) -> int:
+        """Run the set-up once, kill it at that call, and return its exit code."""
+        with self.running(*options, kill_at=kill_at, **environment) as process:
+            return process.wait(timeout=60)
 
     @property
     def calls(self) -> list[str]:
@@ -117,6 +132,34 @@ def test_another_environment_finds_it_finished(checkout: Checkout, environment: 
     checkout.run()
     # Such a PATH have cron and systemd units: neither the compiler nor the Python that set it up.
     assert checkout.run(PATH="/usr/bin:/bin", **environment) == 0
+    assert checkout.is_whole
+
+
+def test_packages_are_installed_beside_the_build(checkout: Checkout) -> None:
+    assert checkout.run(BUILD_S="3") == 0
+    packages, program = (checkout.folder / part for part in (".venv/packages", "target/release/resolab-core"))
+    assert packages.stat().st_mtime < program.stat().st_mtime - 1
+
+
+@pytest.mark.parametrize("failing", ["cargo build", "uv pip sync"])
+def test_one_that_fails_fails_the_set_up_and_the_next_makes_up_for_it(checkout: Checkout, failing: str) -> None:
+    began = time.monotonic()
+    assert checkout.run(FAILING=failing, BUILD_S="30") == 4
+    assert time.monotonic() - began < 20  # Without packages, nobody waits for the build.
+    assert not checkout.is_whole
+    assert checkout.run() == 0
+    assert checkout.is_whole
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_set_up_ends_its_build(checkout: Checkout, sent: signal.Signals) -> None:
+    with checkout.running(BUILD_S="100") as process:
+        while not any(call.startswith("cargo build") for call in checkout.calls):
+            time.sleep(0.05)
+        os.kill(process.pid, sent)  # Of a terminal, the build gets its own.
+        assert process.wait(timeout=20) == INTERRUPTED
+    assert not checkout.is_whole
+    assert checkout.run() == 0
     assert checkout.is_whole
 
 
